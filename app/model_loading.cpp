@@ -19,14 +19,14 @@ namespace {
 
 constexpr uint32_t kAnswersAtOnce = 4;  // of a window's conversations; a pass of so many takes little longer than one's
 
-// What llama.cpp has beside f16 and q8_0.
-constexpr std::array<std::string_view, 7> kOtherCacheTypes = {"f32", "bf16", "q4_0", "q4_1", "q5_0", "q5_1", "iq4_nl"};
+// What llama.cpp has beside f32, f16 and q8_0.
+constexpr std::array<std::string_view, 6> kOtherCacheTypes = {"bf16", "q4_0", "q4_1", "q5_0", "q5_1", "iq4_nl"};
 
 KvType cache_type(const std::string& type, const std::string& flag) {
   if (const std::optional<KvType> known = kv_type_named(type)) return *known;
   for (std::string_view other : kOtherCacheTypes)
-    if (type == other) throw Error(flag + " " + type + " is not supported; use f16 or q8_0");
-  throw UsageError("unknown cache type '" + type + "' for " + flag + "; use f16 or q8_0");
+    if (type == other) throw Error(flag + " " + type + " is not supported; use f32, f16 or q8_0");
+  throw UsageError("unknown cache type '" + type + "' for " + flag + "; use f32, f16 or q8_0");
 }
 
 std::string launch_mode_list() {

@@ -148,7 +148,8 @@ void add_model_flags(CLI::App& app, T& o, const std::string& context_help) {
   number(app, "--ubatch-size", o.micro_batch,
          "most of them computed in one pass; default 512; fewer where it takes long", 1, 1 << 20);
   text(app, "--cache-type-k", o.cache_type_k, "TYPE",
-       "format of the cached keys: f16, the default, or q8_0, which is half as large");
+       "format of the cached keys: f16, the default; q8_0, which is half as large; or f32, twice as large and not "
+       "rounded");
   text(app, "--cache-type-v", o.cache_type_v, "TYPE", "format of the cached values, likewise");
   number(app, "--cache-ram", o.cache_ram,
          "MiB for the keys and values of all conversations, which share them; default, and at least: what one context "

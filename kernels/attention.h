@@ -1,10 +1,10 @@
 // Incremental attention: one query token of each column against its own key-value cache, grouped-query. A block takes
 // the keys of one page, or of several, a split, for all query heads of one KV head, so that each byte of the cache is
 // read once; the last block to arrive merges the splits' online-softmax states in index order. Products run on tensor
-// cores, with queries and weights as two halves each, which keep 22 bits of them; sums are fp32. What is added to what
-// follows from the spec and the length alone: results are the same to the bit for every grid and schedule. Where a
-// column is a token of its own sequence, what kv_scatter does is part of it: the blocks turn their queries, and the one
-// of the token's own split puts its key and value into the cache first.
+// cores, with queries and weights as two halves each, which keep 22 bits of them, and keys and values in f32 likewise;
+// sums are fp32. What is added to what follows from the spec and the length alone: results are the same to the bit for
+// every grid and schedule. Where a column is a token of its own sequence, what kv_scatter does is part of it: the
+// blocks turn their queries, and the one of the token's own split puts its key and value into the cache first.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -36,12 +36,12 @@ struct AttentionSpec {
   // q, k and v are projections: they go through one of these first, which differ in their rotations alone, and in
   // nothing from this spec. Lengths are positions then, and no two columns are of one sequence.
   std::vector<KvScatterSpec> scatters = {};
+  bool operator==(const AttentionSpec&) const = default;
 };
 
 // Name: incremental_attention_h14_kv2_d64_s32768_c1, "_p8" for eight pages a block, "_one" for one sequence, "_gated",
-// "_halves",
-// "_kq8" and "_vq8" for caches in q8_0, which are as exact, "_scatter" and a hash of the rotations. Parameters in
-// order:
+// "_halves", "_kq8" and "_vq8" for caches in q8_0, "_kf32" and "_vf32" in f32, which are as exact, "_scatter" and a
+// hash of the rotations. Parameters in order:
 //   q                   f32 [columns, n_heads * head_dim]
 //   k, v                f32 [columns, n_kv_heads * head_dim]; only with scatters, as the next two
 //   q_gamma, k_gamma    f32 [head_dim], only with QK norm
@@ -66,7 +66,7 @@ ptx::Kernel incremental_attention(const AttentionSpec& spec, ptx::Target target)
 std::string name_of(const AttentionSpec& spec);
 
 // Whether a block can take several pages: with at most eight query heads a KV head, and heads whose keys and values
-// registers hold at the same time.
+// registers hold at the same time, which those in f32 do not.
 bool takes_several_pages(const AttentionSpec& spec);
 // Whether results can be halves: likewise, and where a KV head's are whole steps of them, so that warps have four each
 // of all lanes or of none.

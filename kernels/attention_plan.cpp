@@ -99,7 +99,8 @@ std::string AttentionPlan::name() const {
 std::string name_of(const AttentionSpec& spec) { return AttentionPlan(spec).name(); }
 
 bool takes_several_pages(const AttentionSpec& spec) {
-  return spec.n_heads / spec.n_kv_heads <= AttentionPlan::kHeadsAtOnce &&
+  return !KvTypes{spec.k_type, spec.v_type}.has_f32() &&
+         spec.n_heads / spec.n_kv_heads <= AttentionPlan::kHeadsAtOnce &&
          spec.head_dim <= AttentionPlan::kGroupsAhead * AttentionPlan::kGroup;
 }
 
@@ -131,10 +132,11 @@ constexpr double kProduct = 1.5;  // its latency, in those of a shuffle
 // AttentionSplit::attend_page, of at most kHeadsAtOnce heads: the keys, asked for with the values, the weights, and the
 // sums.
 Waits page_waits(const AttentionPlan& plan) {
-  const Waits scores{.memory = 1, .local = 1 + 2 * kProduct + 4};  // the query's halves; the warp's largest, a barrier
+  const double products = kProduct * plan.planes();
+  const Waits scores{.memory = 1, .local = 1 + 2 * products + 4};  // the query's halves; the warp's largest, a barrier
   const Waits values{.memory = plan.has_values_ahead() ? 0.0 : 1.0,
-                     .local = 2 + kProduct + 4};  // through shared memory, twice, with a barrier
-  return scores + values + Waits{.local = kProduct * (plan.turns - 1)};
+                     .local = 2 + products + 4};  // through shared memory, twice, with a barrier
+  return scores + values + Waits{.local = products * (plan.turns - 1)};
 }
 
 // AttentionSplit::attend_pages. Keys are asked for before the sums of the page before, and values behind them: from one

@@ -29,7 +29,9 @@ struct AttentionPlan {
   explicit AttentionPlan(const AttentionSpec& spec);  // throws Error for a spec that no kernel can have
   std::string name() const;
   // Whether a page's values are asked for with its keys: where registers are left.
-  bool has_values_ahead() const { return groups <= kGroupsAhead; }
+  bool has_values_ahead() const { return groups * planes() <= kGroupsAhead; }
+  // Halves that a key or a value is multiplied as: those of f32 take the more registers.
+  uint32_t planes() const { return KvTypes{spec.k_type, spec.v_type}.has_f32() ? 2 : 1; }
   uint32_t split_positions() const { return spec.pages_per_block * kPagePositions; }
   uint32_t pages_at_once() const { return spec.pages_per_block > 1 ? 2 : 1; }  // whose scores lie in shared memory
   // Whether all queries of a group lie in shared memory, so that a team that keeps to its KV head turns them once.

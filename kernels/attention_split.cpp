@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "kernels/half_range.h"
 #include "kernels/product_of_16.h"
 
 namespace warpchat {
@@ -58,8 +59,11 @@ void AttentionSplit::attend_page(const PageRows& key_rows, const PageRows& value
     if (!plan_.has_values_ahead()) values = load_all_values(value_rows);
     for_turns(weigh(), values, [&](uint32_t turn, const auto& weights, const auto& rows) {
       std::vector<Vec<f32, 4>> sums;
-      for (uint32_t dim = 0; dim < kTurnDims; ++dim) sums.push_back(product_with_values(weights, rows, dim, zeros()));
-      store_values(heads, turn, sums);
+      for (uint32_t dim = 0; dim < kTurnDims; ++dim) {
+        const Vec<f32, 4> sum = product_with_values(weights, rows.high, dim, zeros());
+        sums.push_back(rows.low.empty() ? sum : product_with_values(weights, rows.low, dim, sum));
+      }
+      store_values(heads, turn, sums, rows.factors);
     });
   });
   block_.barrier();
@@ -108,7 +112,8 @@ Pred AttentionSplit::add_page(Var<u32>& index, Ahead& keys, Ahead& values, Runni
     for_turns(weights, kept(values, plan_.turns), [&](uint32_t turn, const auto& own, const auto& rows) {
       for (uint32_t dim = 0; dim < kTurnDims; ++dim) {
         VarVec<f32, 4>& sum = running.values[turn * kTurnDims + dim];
-        sum = product_with_values(own, rows, dim, {sum[0] * scale, sum[1] * scale, sum[2] * scale, sum[3] * scale});
+        sum =
+            product_with_values(own, rows.high, dim, {sum[0] * scale, sum[1] * scale, sum[2] * scale, sum[3] * scale});
       }
     });
     b_.if_(has_next, [&] { keep(load_all_values(of_next(split_.values)), values); });
@@ -131,9 +136,12 @@ void AttentionSplit::store_running(Running& running) {
   }
 }
 
-Cache AttentionSplit::cache_of_rows(Cache cache) const {  // rows may be what the block itself has written
+// Rows may be what the block itself has written. Read-only loads pass barriers, and ptxas moves those of the values to
+// the keys: of large heads in f32 they are more than registers hold.
+Cache AttentionSplit::cache_of_rows(Cache cache) const {
+  const bool is_too_much = split_.values.has_floats() && plan_.groups > AttentionPlan::kGroupsAhead;
   cache = block_.cache(cache);
-  cache.read_only = cache.read_only && !queries_.are_projections();
+  cache.read_only = cache.read_only && !queries_.are_projections() && !is_too_much;
   return cache;
 }
 
@@ -174,8 +182,8 @@ std::vector<AttentionSplit::Cells> AttentionSplit::kept(const Ahead& ahead, uint
 // N words of the row, from one of its values on.
 template <int N>
 void AttentionSplit::load_words(const KvRows& rows, const Reg<u32>& row, uint32_t first_value, Cells& cells) {
-  const uint32_t per_word = rows.has_codes() ? 4 : 2;
-  const Global<u32> from = (rows.has_codes() ? rows.codes(row) : rows.halves(row).as<u8>()).as<u32>();
+  const uint32_t per_word = 4 / rows.layout().value_bytes();
+  const Global<u32> from = rows.codes(row).as<u32>();
   if constexpr (N == 1) {
     cells.words.push_back(from.load(first_value / per_word, cache_of_rows(kReadOnce)));
   } else {
@@ -186,6 +194,7 @@ void AttentionSplit::load_words(const KvRows& rows, const Reg<u32>& row, uint32_
 
 // Of the warp's keys, each lane eight dimensions of one; the scales are those of the two whose scores a lane gets.
 AttentionSplit::Cells AttentionSplit::load_keys(const PageRows& page, uint32_t group) {
+  if (page.all.has_floats()) return load_float_keys(page, group);
   const uint32_t first = group * kGroup, head_dim = plan_.spec.head_dim;
   const bool is_whole = first + kGroup <= head_dim;
   Reg<u32> dim = is_whole ? quarter_ * 8 : b_.min(quarter_ * 8 + first, head_dim - 8);
@@ -206,6 +215,19 @@ AttentionSplit::Cells AttentionSplit::load_keys(const PageRows& page, uint32_t g
   return cells;
 }
 
+// Four dimensions of each half of the group: what a load reads of a row is one range.
+AttentionSplit::Cells AttentionSplit::load_float_keys(const PageRows& page, uint32_t group) {
+  const uint32_t head_dim = plan_.spec.head_dim;
+  const Reg<u32> row = b_.min(block_.warp() * kKeys + eighth_, page.last);
+  Cells cells;
+  for (const uint32_t first : {group * kGroup, group * kGroup + kGroup / 2}) {
+    const bool is_whole = first + kGroup / 2 <= head_dim;
+    Reg<u32> dim = is_whole ? quarter_ * 4 : b_.min(quarter_ * 4 + first, head_dim - 4);
+    load_words<4>(page.all.from_value(dim), row, is_whole ? first : 0, cells);
+  }
+  return cells;
+}
+
 // Of four keys, four dimensions each: of the group that is the turn's, or the last one again.
 AttentionSplit::Cells AttentionSplit::load_values(const PageRows& page, uint32_t turn) {
   const uint32_t first = turn * 2 * kGroup, head_dim = plan_.spec.head_dim;
@@ -216,6 +238,10 @@ AttentionSplit::Cells AttentionSplit::load_values(const PageRows& page, uint32_t
   Cells cells;
   for (uint32_t i = 0; i < 4; ++i) {
     Reg<u32> row = b_.min(sum_ * 16 + quarter_ * 4 + i, page.last);
+    if (rows.has_floats()) {
+      load_words<4>(rows, row, is_whole ? first : 0, cells);
+      continue;
+    }
     if (!rows.has_codes()) {
       load_words<2>(rows, row, is_whole ? first : 0, cells);
       continue;
@@ -229,17 +255,38 @@ AttentionSplit::Cells AttentionSplit::load_values(const PageRows& page, uint32_t
 }
 
 // Bare codes, where they are codes: exact.
-std::vector<AttentionSplit::Pair> AttentionSplit::halves_of(const KvRows& rows, const std::vector<Reg<u32>>& words) {
-  std::vector<Pair> pairs;
+AttentionSplit::Planes AttentionSplit::planes_of(const KvRows& rows, const std::vector<Reg<u32>>& words) {
+  if (rows.has_floats()) return planes_of_floats(words);
+  Planes planes;
   for (const Reg<u32>& word : words) {
     if (!rows.has_codes()) {
-      pairs.push_back(word.as<f16x2>());
+      planes.high.push_back(word.as<f16x2>());
       continue;
     }
     const Vec<f16x2, 2> two = codes_as_halves(b_, word);
-    pairs.push_back(two[0]), pairs.push_back(two[1]);
+    planes.high.push_back(two[0]), planes.high.push_back(two[1]);
   }
-  return pairs;
+  return planes;
+}
+
+// Four lanes have one power of two: those that share a column of the second matrix.
+AttentionSplit::Planes AttentionSplit::planes_of_floats(const std::vector<Reg<u32>>& words) {
+  Var<u32> bits = b_.var("largest", 0u);
+  for (const Reg<u32>& word : words) bits = b_.max(bits, word & 0x7fffffffu);
+  for (uint32_t distance : {1, 2}) bits = b_.max(bits, b_.shuffle_xor(bits, distance));
+  const Reg<u32> exponent = b_.max(bits >> 23, kLeastExponent);
+  const Reg<f32> scale = power_of_two(127 + 127 + kTopExponent - exponent);
+  Planes planes;
+  for (size_t i = 0; i < words.size(); i += 2) {
+    const Reg<f32> first = words[i].as<f32>() * scale, second = words[i + 1].as<f32>() * scale;
+    const Pair high = b_.convert_pair<f16x2>(first, second);
+    const Vec<f32, 2> rounded = b_.widen(high);
+    planes.high.push_back(high);
+    planes.low.push_back(b_.convert_pair<f16x2>(first - rounded[0], second - rounded[1]));
+  }
+  for (uint32_t column : {0, 1})
+    planes.factors.push_back(power_of_two(b_.shuffle(exponent, quarter_ * 8 + column * 4) - kTopExponent));
+  return planes;
 }
 
 // This lane's head with two of the warp's keys. Each group's sum is by itself: chains are short, and scales come in.
@@ -247,15 +294,19 @@ AttentionSplit::Floats AttentionSplit::products_with_keys(uint32_t heads, const 
   Reg<u32> head = heads == kHeadsAtOnce ? eighth_ : b_.min(eighth_, heads - 1);
   Floats first, second;
   for (uint32_t group = 0; group < plan_.groups; ++group) {
-    const std::vector<Pair> key = halves_of(split_.keys, keys[group].words);
+    const Planes key = planes_of(split_.keys, keys[group].words);
     const std::vector<Pair> high = query(0, head, group), low = query(1, head, group);
-    const auto step = [&](size_t i, InVec<f32, 4> sum) {
-      return product_of_16(b_, {high[i], low[i], high[i + 1], low[i + 1]}, {key[i], key[i + 1]}, sum);
+    const auto add = [&](const std::vector<Pair>& of_key, InVec<f32, 4> before) {
+      const auto step = [&](size_t i, InVec<f32, 4> sum) {
+        return product_of_16(b_, {high[i], low[i], high[i + 1], low[i + 1]}, {of_key[i], of_key[i + 1]}, sum);
+      };
+      return step(2, step(0, before));
     };
-    const Vec<f32, 4> sum = step(2, step(0, zeros()));
+    const Vec<f32, 4> of_high = add(key.high, zeros()), sum = key.low.empty() ? of_high : add(key.low, of_high);
     const auto scaled = [&](int i) {
       const std::vector<Reg<ptx::f16>>& scales = keys[group].scales;
       Reg<f32> both = sum[i] + sum[i + 2];
+      if (!key.factors.empty()) return both * key.factors[static_cast<size_t>(i)];
       return scales.empty() ? both : both * b_.convert<f32>(scales[static_cast<size_t>(i)]);
     };
     first.push_back(scaled(0)), second.push_back(scaled(1));
@@ -263,18 +314,27 @@ AttentionSplit::Floats AttentionSplit::products_with_keys(uint32_t heads, const 
   return {sum_of(first), sum_of(second)};
 }
 
-// Eight of a head's dimensions in a group, zeros beyond the last.
+// Eight of a head's dimensions in a group, zeros beyond the last: those that the lane has of a key.
 std::vector<AttentionSplit::Pair> AttentionSplit::query(uint32_t plane, const Reg<u32>& head, uint32_t group) {
-  const uint32_t first = group * kGroup, head_dim = plan_.spec.head_dim;
-  const bool is_whole = first + kGroup <= head_dim;
-  Reg<u32> dim = is_whole ? quarter_ * 8 : b_.min(quarter_ * 8 + first, head_dim - 8);
-  const Vec<u32, 4> loaded = queries_.plane(plane, head, dim).as<u32>().load<4>(is_whole ? first / 2 : 0);
   std::vector<Pair> pairs;
-  for (int i = 0; i < 4; ++i) {
-    Reg<u32> word = is_whole ? loaded[i] : b_.select(quarter_ * 8 + first < head_dim, loaded[i], 0u);
+  if (split_.keys.has_floats())
+    for (const uint32_t first : {group * kGroup, group * kGroup + kGroup / 2}) add_query<4>(plane, head, first, pairs);
+  else
+    add_query<8>(plane, head, group * kGroup, pairs);
+  return pairs;
+}
+
+// kDims of each lane of a quarter, from `first` on.
+template <int kDims>
+void AttentionSplit::add_query(uint32_t plane, const Reg<u32>& head, uint32_t first, std::vector<Pair>& pairs) {
+  const uint32_t head_dim = plan_.spec.head_dim;
+  const bool is_whole = first + 4 * kDims <= head_dim;
+  Reg<u32> dim = is_whole ? quarter_ * kDims : b_.min(quarter_ * kDims + first, head_dim - kDims);
+  const auto loaded = queries_.plane(plane, head, dim).as<u32>().load<kDims / 2>(is_whole ? first / 2 : 0);
+  for (int i = 0; i < kDims / 2; ++i) {
+    Reg<u32> word = is_whole ? loaded[i] : b_.select(quarter_ * kDims + first < head_dim, loaded[i], 0u);
     pairs.push_back(word.as<f16x2>());
   }
-  return pairs;
 }
 
 Reg<f32> AttentionSplit::sum_of(const Floats& terms) {
@@ -344,7 +404,7 @@ void AttentionSplit::for_turns(const Floats& weights, const std::vector<Cells>& 
     Floats scaled;
     for (size_t i = 0; i < cells.scales.size(); ++i) scaled.push_back(weights[i] * b_.convert<f32>(cells.scales[i]));
     const Vec<f16x2, 4> own = of_halves ? *of_halves : split(scaled);
-    add(turn, own, halves_of(split_.values, cells.words));
+    add(turn, own, planes_of(split_.values, cells.words));
   }
 }
 
@@ -359,13 +419,17 @@ Vec<f32, 4> AttentionSplit::product_with_values(const Vec<f16x2, 4>& weights, co
   return product_of_16(b_, weights, {first, of_two(2)}, sum);
 }
 
-void AttentionSplit::store_values(uint32_t heads, uint32_t turn, const std::vector<Vec<f32, 4>>& sums) {
+void AttentionSplit::store_values(uint32_t heads, uint32_t turn, const std::vector<Vec<f32, 4>>& sums,
+                                  const Floats& factors) {
   const uint32_t head_dim = plan_.spec.head_dim;
   Reg<u32> dim = (half_ + turn * 2) * kGroup + quarter_ * 8;
   b_.if_(eighth_ < heads && dim < head_dim, [&] {
     const Shared<f32> to = parts_ + ((sum_ * heads + eighth_) * head_dim + dim);
     for (int column : {0, 1}) {
-      const auto both = [&](size_t i) { return sums[i][column] + sums[i][column + 2]; };
+      const auto both = [&](size_t i) {
+        const Reg<f32> sum = sums[i][column] + sums[i][column + 2];
+        return factors.empty() ? sum : sum * factors[static_cast<size_t>(column)];
+      };
       const Reg<f32> first = both(0), second = both(1), third = both(2);
       to.store(column * 4, {first, second, third, both(3)});
     }

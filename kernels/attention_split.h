@@ -22,7 +22,9 @@ struct SplitKeys {
 // Both products are of 16 rows: up to 8 heads' halves, and what those leave, so that nothing is lost to halves but the
 // heads' last bits. Which eight of a row's dimensions, or four of its keys, are the 16 of a step is free, as long as
 // both sides mean the same: so each lane's are neighbours in memory. Dimensions beyond the last, and rows beyond the
-// last key, are read as the last ones again, and weigh nothing.
+// last key, are read as the last ones again, and weigh nothing. Keys and values in f32 become two halves, too, by
+// powers of two that leave the largest below what halves hold: of keys one for each group of a row, of values one for
+// four dimensions of sixteen rows.
 class AttentionSplit {
  public:
   AttentionSplit(ptx::Builder& b, const AttentionPlan& plan, const VirtualBlock& block, const AttentionQueries& queries,
@@ -45,6 +47,12 @@ class AttentionSplit {
 
   using Pair = ptx::Reg<ptx::f16x2>;
   using Floats = std::vector<ptx::Reg<ptx::f32>>;
+  // Cells as halves; of f32 also what those leave, and what products with either take to be values again: the powers of
+  // two of the columns that a lane has of a product.
+  struct Planes {
+    std::vector<Pair> high, low;
+    Floats factors;
+  };
   struct PageRows {  // keys or values of a page
     KvRows all;
     ptx::Reg<ptx::u32> last;
@@ -79,6 +87,7 @@ class AttentionSplit {
   template <int N>
   void load_words(const KvRows& rows, const ptx::Reg<ptx::u32>& row, uint32_t first_value, Cells& cells);
   Cells load_keys(const PageRows& rows, uint32_t group);
+  Cells load_float_keys(const PageRows& rows, uint32_t group);
   Cells load_values(const PageRows& rows, uint32_t turn);
   std::vector<Cells> load_all_keys(const PageRows& rows);
   std::vector<Cells> load_all_values(const PageRows& rows);
@@ -86,9 +95,12 @@ class AttentionSplit {
   static std::vector<Cells> kept(const Ahead& ahead, uint32_t n);
   ptx::Cache cache_of_rows(ptx::Cache cache) const;
 
-  std::vector<Pair> halves_of(const KvRows& rows, const std::vector<ptx::Reg<ptx::u32>>& words);
+  Planes planes_of(const KvRows& rows, const std::vector<ptx::Reg<ptx::u32>>& words);
+  Planes planes_of_floats(const std::vector<ptx::Reg<ptx::u32>>& words);
   ptx::Vec<ptx::f32, 4> zeros() { return {zero_, zero_, zero_, zero_}; }
   std::vector<Pair> query(uint32_t plane, const ptx::Reg<ptx::u32>& head, uint32_t group);
+  template <int kDims>
+  void add_query(uint32_t plane, const ptx::Reg<ptx::u32>& head, uint32_t first, std::vector<Pair>& pairs);
   Floats products_with_keys(uint32_t heads, const std::vector<Cells>& keys);
   ptx::Reg<ptx::f32> sum_of(const Floats& terms);
   void score(uint32_t heads, const std::vector<Cells>& keys, const ptx::Reg<ptx::u32>& n_keys, const Scores& to);
@@ -98,12 +110,12 @@ class AttentionSplit {
   static ptx::Reg<ptx::f32> sum_of_four(const Floats& x) { return (x[0] + x[1]) + (x[2] + x[3]); }
   Floats weigh();
   ptx::Vec<ptx::f16x2, 4> split(const Floats& four);
-  using OfTurn =
-      std::function<void(uint32_t turn, const ptx::Vec<ptx::f16x2, 4>& weights, const std::vector<Pair>& rows)>;
+  using OfTurn = std::function<void(uint32_t turn, const ptx::Vec<ptx::f16x2, 4>& weights, const Planes& rows)>;
   void for_turns(const Floats& weights, const std::vector<Cells>& values, const OfTurn& add);
   ptx::Vec<ptx::f32, 4> product_with_values(const ptx::Vec<ptx::f16x2, 4>& weights, const std::vector<Pair>& rows,
                                             uint32_t dim, ptx::InVec<ptx::f32, 4> sum);
-  void store_values(uint32_t heads, uint32_t turn, const std::vector<ptx::Vec<ptx::f32, 4>>& sums);
+  void store_values(uint32_t heads, uint32_t turn, const std::vector<ptx::Vec<ptx::f32, 4>>& sums,
+                    const Floats& factors = {});
   SoftmaxState state(uint32_t heads, const ptx::Reg<ptx::u32>& head, const ptx::Reg<ptx::u32>& dim,
                      const ptx::Reg<ptx::f32>& top);
 

@@ -54,10 +54,14 @@ class FlashAttentionWriter {
     Reg<u32> n_rows = (parameters_.n_queries * plan_.group).named("n_rows");
     Reg<u32> n_tiles = (n_rows + (plan_.rows() - 1)) / plan_.rows();
     std::optional<FlashStage> stage;
-    if (const uint32_t n = plan_.staged_pieces(); n > 0)
-      stage.emplace(FlashStage{shared<u32>("staged_codes", n * 4), shared<ptx::f16>("staged_scales", n * 2)});
-    const FlashTile keys = tile_of("keys", parameters_.k_pages, spec_.k_type, stage, has_key_scales());
-    const FlashTile values = tile_of("values", parameters_.v_pages, spec_.v_type, stage, false);
+    if (const uint32_t n = plan_.staged_pieces(); n > 0) {
+      const uint32_t n_scales = plan_.staged_scales();
+      stage.emplace(FlashStage{shared<u32>(n_scales > 0 ? "staged_codes" : "staged_floats", n * 4), {}});
+      if (n_scales > 0) stage->scales.emplace(shared<ptx::f16>("staged_scales", n_scales * 2));
+    }
+    const FlashTile keys =
+        tile_of("keys", parameters_.k_pages, spec_.k_type, stage, has_key_scales(), plan_.key_planes());
+    const FlashTile values = tile_of("values", parameters_.v_pages, spec_.v_type, stage, false, 1);
     b_.for_("tile", b_.block(), n_tiles, b_.blocks(), [&](Reg<u32> tile) {
       Reg<u32> first_row = (n_tiles - 1 - tile) * plan_.rows();  // the longest rows first
       attend(rows_of(first_row, n_rows, position, n_keys), keys, values);
@@ -145,15 +149,17 @@ class FlashAttentionWriter {
     return rows;
   }
 
-  bool has_key_scales() const { return spec_.k_type != KvType::kF16; }
+  bool has_key_scales() const { return spec_.k_type == KvType::kQ8_0; }
 
   FlashTile tile_of(const std::string& name, const Global<u8>& pages, KvType type,
-                    const std::optional<FlashStage>& stage, bool has_scales) {
-    const Shared<ptx::f16> halves = shared<ptx::f16>(name, plan_.tile_halves());
+                    const std::optional<FlashStage>& stage, bool has_scales, uint32_t planes) {
+    const Shared<ptx::f16> halves = shared<ptx::f16>(name, planes * plan_.tile_halves());
+    std::optional<Shared<ptx::f16>> low;
+    if (planes > 1) low.emplace(halves + static_cast<uint32_t>(plan_.tile_halves()));
     std::optional<Shared<f32>> scales;
     if (has_scales) scales.emplace(shared<f32>("key_scales", plan_.key_scales()));
     const KvRows rows(b_, plan_.cache(type), pages, kv_head_);
-    return {b_, plan_, rows, halves, plan_.stages(type) ? stage : std::nullopt, scales};
+    return {b_, plan_, rows, halves, low, plan_.stages(type) ? stage : std::nullopt, scales};
   }
 
   void attend(const Rows& rows, const FlashTile& keys, const FlashTile& values) {
@@ -271,7 +277,12 @@ class FlashAttentionWriter {
     for (uint32_t step = 0; step < plan_.dim_steps(); ++step) {
       const Fragment high = query(queries, 0, step), low = query(queries, 1, step);
       for (uint32_t tile = 0; tile < scores.size(); tile += 2) {
-        const Vec<f16x2, 4> pair = b_.ldmatrix<4>(own + (tile * 8 * plan_.key_stride() + step * 16));
+        const uint32_t offset = tile * 8 * plan_.key_stride() + step * 16;
+        const Vec<f16x2, 4> pair = b_.ldmatrix<4>(own + offset);
+        if (keys.low()) {  // what halves leave of the keys, times the queries' halves
+          const Vec<f16x2, 4> left = b_.ldmatrix<4>(own + (static_cast<uint32_t>(plan_.tile_halves()) + offset));
+          for (uint32_t i = 0; i < 2; ++i) multiply(high, left.slice<2>(2 * i), scores[tile + i]);
+        }
         for (uint32_t i = 0; i < 2; ++i) {
           multiply(low, pair.slice<2>(2 * i), scores[tile + i]);
           multiply(high, pair.slice<2>(2 * i), scores[tile + i]);

@@ -2,9 +2,11 @@
 // are in the cache. Grouped-query, causal or full, over any number of past positions, with the online softmax in fp32.
 // A query enters as two halves to an element, the second what the first rounds away, so that scores are exact to fp32;
 // the weights are rounded to halves, and divided by the sum of what they were rounded to. That makes an error of up to
-// 2e-4 of the output's norm, 4e-4 of a single row's, whatever the scores. Keys in q8_0 are exact, too; values in q8_0
-// are rounded to halves, as the weights are: up to 4e-4 and 8e-4. A query's result follows from it and its keys
-// alone: it is the same to the bit for every grid, schedule and number of queries beside it.
+// 2e-4 of the output's norm, 4e-4 of a single row's, whatever the scores. Keys in q8_0 are exact, too, and keys in f32
+// enter as two halves, so that scores keep 22 bits of them; values in q8_0 and f32 are rounded to halves, as the
+// weights are: up to 4e-4 and 8e-4. Keys and values in f32 beyond 65,504 count as that, where f16 caches have infinity.
+// A query's result follows from it and its keys alone: it is the same to the bit for every grid, schedule and number of
+// queries beside it.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -25,8 +27,8 @@ struct FlashAttentionSpec {
   bool gated = false;  // what goes out is multiplied by the sigmoid of a gate
 };
 
-// Name: flash_attention_causal_h14_kv2_d64_s32768, or flash_attention_full_...; "_gated", "_kq8",
-// "_vq8". Parameters in order:
+// Name: flash_attention_causal_h14_kv2_d64_s32768, or flash_attention_full_...; "_gated", "_kq8", "_vq8", "_kf32",
+// "_vf32". Parameters in order:
 //   q                   f32 [n_queries, n_heads * head_dim]
 //   k_pages, v_pages    the layer's pages as in kernels/kv_cache.h, finite as far as they are attended to
 //   page_tables         u64 [1 or more]: the first is the address of the sequence's page table, u32 [pages_of(keys) or

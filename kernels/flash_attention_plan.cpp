@@ -35,17 +35,21 @@ FlashAttentionPlan::FlashAttentionPlan(const FlashAttentionSpec& given, ptx::Tar
   queries_in_shared = spec.head_dim > kMostDimsInRegisters;
   const bool is_tight = queries_in_shared && !copies_async;  // sm_75 has 64 KiB of shared memory
   warps = is_tight ? 2 : 4;
-  keys = is_tight ? 16 : (queries_in_shared ? 32 : 64);
+  keys = is_tight ? 16 : (queries_in_shared ? 32 / key_planes() : 64);
   blocks_per_sm = spec.head_dim == 64 ? 3 : (queries_in_shared ? 1 : 2);
 }
 
 uint32_t FlashAttentionPlan::staged_pieces() const {
-  return stages(spec.k_type) || stages(spec.v_type) ? keys * pieces(KvType::kQ8_0) : 0;
+  const auto of = [&](KvType type) { return stages(type) ? keys * pieces(type) : 0; };
+  return std::max(of(spec.k_type), of(spec.v_type));
 }
 
-uint64_t FlashAttentionPlan::key_scales() const {
-  return spec.k_type == KvType::kF16 ? 0 : uint64_t{keys} * cache(spec.k_type).scales_per_row();
+uint32_t FlashAttentionPlan::staged_scales() const {
+  const bool has_codes = spec.k_type == KvType::kQ8_0 || spec.v_type == KvType::kQ8_0;
+  return has_codes && stages(KvType::kQ8_0) ? keys * pieces(KvType::kQ8_0) : 0;
 }
+
+uint64_t FlashAttentionPlan::key_scales() const { return uint64_t{keys} * cache(spec.k_type).scales_per_row(); }
 
 std::string name_of(const FlashAttentionSpec& s) {
   check(s);

@@ -23,13 +23,17 @@ struct FlashAttentionPlan {
   uint64_t query_words() const {
     return queries_in_shared ? uint64_t{warps} * 2 * dim_steps() * 4 * ptx::kWarpSize : 0;
   }
-  // Codes wait in shared memory until they become halves, each piece beside the word that holds its scale.
-  bool stages(KvType type) const { return type == KvType::kQ8_0 && copies_async && !queries_in_shared; }
-  uint32_t pieces(KvType type) const { return spec.head_dim * (type == KvType::kF16 ? 2 : 1) / kCopy; }  // of a key
+  // Codes and floats wait in shared memory until they become halves, each piece of codes beside the word that holds its
+  // scale.
+  bool stages(KvType type) const { return type != KvType::kF16 && copies_async && !queries_in_shared; }
+  uint32_t pieces(KvType type) const { return cache(type).cells_bytes() / kCopy; }  // of a key
   uint32_t staged_pieces() const;
-  uint64_t key_scales() const;  // floats, of keys that are codes
+  uint32_t staged_scales() const;                                              // pieces of codes, that is
+  uint64_t key_scales() const;                                                 // floats, of keys that are codes
+  uint32_t key_planes() const { return spec.k_type == KvType::kF32 ? 2 : 1; }  // halves of a key, and what they leave
   uint64_t shared_bytes() const {
-    return 2 * tile_halves() * 2 + 4 * query_words() + (kCopy + 4) * staged_pieces() + 4 * key_scales();
+    return (key_planes() + 1) * tile_halves() * 2 + 4 * query_words() + kCopy * staged_pieces() + 4 * staged_scales() +
+           4 * key_scales();
   }
 
   FlashAttentionSpec spec;  // with its scale

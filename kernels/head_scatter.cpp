@@ -240,21 +240,24 @@ void HeadScatter::run(const Reg<u32>& head, const std::optional<QueryPlanes>& qu
   const Pred has_page = page_ < at_.n_pages;
   b_.if_(!is_query && !has_page && b_.lane() == 0,
          [&] { report_error(b_, at_.error, KernelError::kPageOutOfRange, page_, at_.n_pages, column_); });
-  if (s_.k_type == KvType::kF16 && s_.v_type == KvType::kF16)
+  const auto store_pairs = [&](const KvRows& to) {
+    to.has_floats() ? values.store(to.floats()) : values.store(to.halves());
+  };
+  if (s_.k_type == s_.v_type && s_.k_type != KvType::kQ8_0)
     return b_.if_(!is_query && has_page, [&] {
       const Global<u8> pages = b_.pointer<u8>(either(is_key, at_.k_pages, at_.v_pages), KvLayout::kAlignment);
-      values.store(row(KvType::kF16, pages, b_.select(is_key, key, value)).halves());
+      store_pairs(row(s_.k_type, pages, b_.select(is_key, key, value)));
     });
   b_.if_(is_key && has_page, [&] {
     const KvRows to = row(s_.k_type, at_.k_pages, key);
-    if (s_.k_type == KvType::kF16) return values.store(to.halves());
+    if (!to.has_codes()) return store_pairs(to);
     values.store(staging_.value());  // pairs, out of which come neighbours
     b_.warp_barrier();
     store_codes(b_, to, eight_of(b_, *staging_, s_.head_dim));
   });
   b_.if_(is_value && has_page, [&] {
     const KvRows to = row(s_.v_type, at_.v_pages, value);
-    if (s_.v_type == KvType::kF16) return values.store(to.halves());
+    if (!to.has_codes()) return store_pairs(to);
     store_codes(b_, to, eight_of(b_, b_.pointer<f32>(b_.address(from), 16), s_.head_dim));
   });
 }

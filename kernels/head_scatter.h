@@ -39,7 +39,7 @@ class HeadScatter {
   // head: first those of the queries, then the keys', then the values'; less than all of them. A query goes to
   // `query`, or back to where it was; a page that the cache has not is told of, and nothing written.
   void run(const ptx::Reg<ptx::u32>& head, const std::optional<QueryPlanes>& query) const;
-  static bool stages(const KvScatterSpec& spec) { return spec.k_type != KvType::kF16; }
+  static bool stages(const KvScatterSpec& spec) { return spec.k_type == KvType::kQ8_0; }
 
  private:
   ptx::Global<ptx::f32> projection(const ptx::Reg<ptx::u32>& head) const;

@@ -6,8 +6,8 @@
 namespace warpchat {
 namespace {
 
-constexpr std::array<std::pair<KvType, std::string_view>, 2> kNames = {
-    {{KvType::kF16, "f16"}, {KvType::kQ8_0, "q8_0"}}};
+constexpr std::array<std::pair<KvType, std::string_view>, 3> kNames = {
+    {{KvType::kF16, "f16"}, {KvType::kQ8_0, "q8_0"}, {KvType::kF32, "f32"}}};
 
 }  // namespace
 
@@ -19,13 +19,15 @@ std::optional<KvType> kv_type_named(std::string_view name) {
   return {};
 }
 
-std::string_view kv_suffix(KvType k_type, KvType v_type) {
-  if (k_type == KvType::kF16) return v_type == KvType::kF16 ? "" : "_vq8";
-  return v_type == KvType::kF16 ? "_kq8" : "_kq8_vq8";
+std::string kv_suffix(KvType k_type, KvType v_type) {
+  const auto part = [](const char* side, KvType type) {
+    return type == KvType::kF16 ? std::string() : side + std::string(type == KvType::kF32 ? "f32" : "q8");
+  };
+  return part("_k", k_type) + part("_v", v_type);
 }
 
 uint32_t KvLayout::scales_per_row() const {
-  return type == KvType::kF16 ? 0 : (head_dim + 2 * kGroup - 1) / (2 * kGroup) * 2;
+  return type != KvType::kQ8_0 ? 0 : (head_dim + 2 * kGroup - 1) / (2 * kGroup) * 2;
 }
 
 }  // namespace warpchat

@@ -12,7 +12,7 @@ Global<u32> page_table(Builder& b, const Global<u64>& tables, const Index& colum
 
 KvRows::KvRows(Builder& b, const KvLayout& layout, const Global<u8>& pages, const Reg<u32>& head)
     : b_(b), layout_(layout), cells_(pages + b.mul_wide(head, kPagePositions * layout.cells_bytes())) {
-  if (layout.type == KvType::kF16) return;
+  if (layout.type != KvType::kQ8_0) return;
   scales_.emplace((pages + layout.scales_offset()).as<ptx::f16>() +
                   b.mul_wide(head, kPagePositions * layout.scales_per_row()));
 }
@@ -29,9 +29,12 @@ KvRows KvRows::from_row(const Reg<u32>& row) const {
 }
 
 KvRows KvRows::from_value(const Reg<u32>& value) const {
+  if (has_floats()) return {b_, layout_, (floats() + value).as<u8>(), {}};
   if (!scales_) return {b_, layout_, (cells_.as<ptx::f16>() + value).as<u8>(), {}};
   return {b_, layout_, cells_ + value, *scales_ + value / KvLayout::kGroup};
 }
+
+Global<f32> KvRows::floats(const Reg<u32>& row) const { return codes(row).as<f32>(); }
 
 Global<ptx::f16> KvRows::halves(const Reg<u32>& row) const { return codes(row).as<ptx::f16>(); }
 

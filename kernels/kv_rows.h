@@ -23,10 +23,13 @@ class KvRows {
   KvRows from_value(const ptx::Reg<ptx::u32>& value) const;
 
   bool has_codes() const { return scales_.has_value(); }
+  bool has_floats() const { return layout_.type == KvType::kF32; }
+  ptx::Global<ptx::f32> floats() const { return cells_.as<ptx::f32>(); }  // of f32: the first row, [head_dim]
   ptx::Global<ptx::f16> halves() const { return cells_.as<ptx::f16>(); }  // of f16: the first row, [head_dim]
   const ptx::Global<ptx::u8>& codes() const { return cells_; }            // of q8_0: the first row, [head_dim]
   const ptx::Global<ptx::f16>& scales() const { return *scales_; }        // of q8_0: the first row, [scales_per_row]
-  ptx::Global<ptx::f16> halves(const ptx::Reg<ptx::u32>& row) const;      // ... and the rows after it
+  ptx::Global<ptx::f32> floats(const ptx::Reg<ptx::u32>& row) const;      // ... and the rows after it
+  ptx::Global<ptx::f16> halves(const ptx::Reg<ptx::u32>& row) const;
   ptx::Global<ptx::u8> codes(const ptx::Reg<ptx::u32>& row) const;
   ptx::Global<ptx::f16> scales(const ptx::Reg<ptx::u32>& row) const;
   const KvLayout& layout() const { return layout_; }

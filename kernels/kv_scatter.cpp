@@ -80,7 +80,7 @@ std::string name_of(const KvScatterSpec& s) {
   char name[128];
   std::snprintf(name, sizeof name, "kv_scatter_h%u_kv%u_d%u_s%u_c%u%s%s%s_%08x", s.n_heads, s.n_kv_heads, s.head_dim,
                 s.max_positions, s.columns, s.one_sequence ? "_one" : "", s.qk_norm ? "_norm" : "",
-                kv_suffix(s.k_type, s.v_type).data(), hash_of(s));
+                kv_suffix(s.k_type, s.v_type).c_str(), hash_of(s));
   return name;
 }
 

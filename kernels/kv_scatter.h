@@ -1,6 +1,6 @@
 // From a token's projections to its place in the cache: QK norm where the model has it, RoPE on q and k, then k and v
-// as f16 or q8_0 into the cache at the positions, which are read from device memory, so that a captured graph replays
-// right.
+// as f16, q8_0 or f32 into the cache at the positions, which are read from device memory, so that a captured graph
+// replays right.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -26,10 +26,11 @@ struct KvScatterSpec {
   double rope_magnitude = 1;        // factor on cos and sin
   std::vector<double> frequencies;  // [rope_dims / 2] radians per position, finite
   KvType k_type = KvType::kF16, v_type = KvType::kF16;
+  bool operator==(const KvScatterSpec&) const = default;
 };
 
 // Name: kv_scatter_h14_kv2_d64_s32768_c1, "_one" for one sequence, "_norm" for QK norm, "_kq8" and "_vq8" for caches in
-// q8_0, and a hash of the rotation.
+// q8_0, "_kf32" and "_vf32" in f32, and a hash of the rotation.
 // Parameters in order:
 //   q                   f32 [columns, n_heads * head_dim], normalised and rotated in place
 //   k, v                f32 [columns, n_kv_heads * head_dim]

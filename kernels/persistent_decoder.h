@@ -25,7 +25,7 @@
 namespace warpchat {
 
 struct PersistentSpec {
-  DecoderSpecs decoder;  // of PassKind::kToken, as decoder_kernels takes them
+  DecoderSpecs decoder;  // of PassKind::kToken, as decoder_kernels takes them; caches in f16 or q8_0
   uint32_t ring = 64;    // of persistent_sampling
   bool stamps = false;   // keeps time
 };

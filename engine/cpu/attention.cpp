@@ -23,9 +23,17 @@ constexpr uint32_t kWorthSharing = 1 << 15;  // floats to add; below, starting t
 
 static_assert(kKeyTile == kPagePositions && kStretch % kKeyTile == 0);
 
-// Of a row of so many values: halves, or codes and their scales.
+// Of a row of so many values: floats, halves, or codes and their scales.
 uint64_t row_bytes(KvType type, uint64_t width, uint32_t head_dim) {
-  return type == KvType::kF16 ? width * sizeof(uint16_t) : width + code_groups(head_dim) * sizeof(float);
+  switch (type) {
+    case KvType::kF32:
+      return width * sizeof(float);
+    case KvType::kF16:
+      return width * sizeof(uint16_t);
+    case KvType::kQ8_0:
+      break;
+  }
+  return width + code_groups(head_dim) * sizeof(float);
 }
 
 uint64_t sum_floats(uint32_t value_stride) { return value_stride + 2; }  // of a row: AttendSums
@@ -120,14 +128,16 @@ HeadTile CachedAttention::tile(uint32_t layer, uint32_t kv_head, uint32_t page) 
   const uint64_t tile_bytes = key_bytes_ + kPagePositions * row_bytes(types_.v, value_stride_, head_dim_);
   uint8_t* start = memory_.as<uint8_t>() + page * page_bytes_ + (uint64_t{layer} * n_kv_heads_ + kv_head) * tile_bytes;
   HeadTile tile{nullptr, nullptr, head_dim_, value_stride_, {}, {}};
-  const auto place = [](KvType type, uint8_t* at, uint32_t width, uint16_t*& halves, HeadCodes& codes) {
+  const auto place = [](KvType type, uint8_t* at, uint32_t width, uint16_t*& halves, float*& floats, HeadCodes& codes) {
     if (type == KvType::kF16)
       halves = reinterpret_cast<uint16_t*>(at);
+    else if (type == KvType::kF32)
+      floats = reinterpret_cast<float*>(at);
     else
       codes = {reinterpret_cast<int8_t*>(at), reinterpret_cast<float*>(at + uint64_t{kPagePositions} * width)};
   };
-  place(types_.k, start, head_dim_, tile.keys, tile.key_codes);
-  place(types_.v, start + key_bytes_, value_stride_, tile.values, tile.value_codes);
+  place(types_.k, start, head_dim_, tile.keys, tile.key_floats, tile.key_codes);
+  place(types_.v, start + key_bytes_, value_stride_, tile.values, tile.value_floats, tile.value_codes);
   return tile;
 }
 
@@ -136,8 +146,8 @@ void CachedAttention::store(uint32_t layer, uint32_t sequence, uint32_t kv_head,
   const HeadTile to = tile(layer, kv_head, tables_[sequence][position / kPagePositions]);
   position %= kPagePositions;
   kernels_.store_head(to, position, key, value);
-  if (to.keys == nullptr) store_key_codes(to, position, key);
-  if (to.values == nullptr) store_value_codes(to, position, value);
+  if (types_.k == KvType::kQ8_0) store_key_codes(to, position, key);
+  if (types_.v == KvType::kQ8_0) store_value_codes(to, position, value);
 }
 
 float* CachedAttention::scratch(uint32_t thread) const {

@@ -1,7 +1,7 @@
-// The KV cache, in fp16 or q8_0, and the attention over it. The cache is a pool of pages of 64 positions, each with the
-// keys and values of all its layers and KV heads: [layers, n_kv_heads] tiles, each the keys of those positions, then
-// the values, as HeadTile has them; where they are codes, the scales follow them. A sequence has the pages that its
-// table names. The system gives memory when a page is first written.
+// The KV cache, in fp16, q8_0 or f32, and the attention over it. The cache is a pool of pages of 64 positions, each
+// with the keys and values of all its layers and KV heads: [layers, n_kv_heads] tiles, each the keys of those
+// positions, then the values, as HeadTile has them; where they are codes, the scales follow them. A sequence has the
+// pages that its table names. The system gives memory when a page is first written.
 #pragma once
 #include <cstdint>
 #include <span>

@@ -11,8 +11,6 @@ namespace warpchat {
 
 namespace {
 
-ptx::Target target_of(const ContextPointer& context) { return context->device().target(); }
-
 // The launch's columns: the first dimension of q, within the spec's.
 uint32_t columns_of(const std::string& operation, const TensorView& q, uint32_t most) {
   const uint64_t columns = q.shape.empty() ? 0 : q.shape[0];
@@ -28,11 +26,21 @@ uint32_t checked_pages(const std::string& operation, const Spec& s, const Tensor
   const uint64_t n_pages = t.k_pages.shape.empty() ? 1 : t.k_pages.shape[0];
   const auto check = [&](const char* name, const TensorView& pages, KvType type) {
     const uint64_t page_bytes = KvLayout{type, s.n_kv_heads, s.head_dim}.n_bytes();
-    require_tensor(operation, name, pages, ElementType::kU8, {n_pages, page_bytes}, KvLayout::kAlignment);
+    const bool is_by_value = (type == KvType::kF32 && pages.type == ElementType::kF32) ||
+                             (type == KvType::kF16 && pages.type == ElementType::kF16);
+    const std::vector<uint64_t> by_value = {n_pages, s.n_kv_heads, kPagePositions, s.head_dim};
+    require_tensor(operation, name, pages, is_by_value ? pages.type : ElementType::kU8,
+                   is_by_value ? by_value : std::vector{n_pages, page_bytes}, KvLayout::kAlignment);
   };
   check("k_pages", t.k_pages, s.k_type), check("v_pages", t.v_pages, s.v_type);
   require_tensor(operation, "page_tables", t.page_tables, ElementType::kU64, {columns}, 8);
   return static_cast<uint32_t>(std::min<uint64_t>(n_pages, UINT32_MAX));
+}
+
+const AttentionSpec& checked(const AttentionSpec& spec) {
+  if (!spec.scatters.empty()) throw Error("incremental attention: a launch by itself takes queries that are rotated");
+  if (spec.writes_halves) throw Error("incremental attention: a launch by itself gives f32");
+  return spec;
 }
 
 void throw_if_set(const ErrorWord& word, const std::string& kernel) {
@@ -70,9 +78,10 @@ bool PendingLaunch::is_done() const {
   return state_->done.has_come();
 }
 
-LaunchForms::LaunchForms(ContextPointer context, ptx::Kernel kernel, uint64_t scratch_bytes)
+LaunchForms::LaunchForms(ContextPointer context, const CompiledKernels::Spec& spec, uint64_t scratch_bytes)
     : context_(context),
-      module_(context, {std::move(kernel)}),
+      kernels_(CompiledKernels::of(context)),
+      kernel_(kernels_->get(spec)),
       stream_(context),
       scratch_(context, scratch_bytes, "scratch"),
       error_(context, sizeof(ErrorWord), "errors"),
@@ -81,6 +90,14 @@ LaunchForms::LaunchForms(ContextPointer context, ptx::Kernel kernel, uint64_t sc
   if (scratch_bytes > 0) stream_.fill(scratch_.address(), 0, scratch_bytes);
   stream_.fill(error_.address(), 0, sizeof(ErrorWord));
   stream_.record(last_use_);
+}
+
+LaunchForms::~LaunchForms() {
+  try {
+    context_->make_current();
+    last_use_.wait();
+  } catch (const Error&) {  // a lost device runs nothing
+  }
 }
 
 void LaunchForms::enqueue(const Stream& stream, std::span<const Argument> arguments, ptx::Dimensions blocks) {
@@ -113,10 +130,7 @@ void LaunchForms::check(const Stream& stream) {
 }
 
 AttentionLaunch::AttentionLaunch(ContextPointer context, const AttentionSpec& spec)
-    : LaunchForms(context, incremental_attention(spec, target_of(context)), attention_scratch_bytes(spec)),
-      spec_(spec) {
-  if (!spec.scatters.empty()) throw Error("incremental attention: a launch by itself takes queries that are turned");
-}
+    : LaunchForms(std::move(context), spec, attention_scratch_bytes(checked(spec))), spec_(spec) {}
 
 std::vector<Argument> AttentionLaunch::arguments_of(const AttentionTensors& t) const {
   const std::string operation = "incremental attention";
@@ -153,7 +167,7 @@ PendingLaunch AttentionLaunch::start(const AttentionTensors& tensors, uint32_t l
 }
 
 KvScatterLaunch::KvScatterLaunch(ContextPointer context, const KvScatterSpec& spec)
-    : LaunchForms(context, kv_scatter(spec, target_of(context)), 0), spec_(spec) {}
+    : LaunchForms(std::move(context), spec, 0), spec_(spec) {}
 
 std::vector<Argument> KvScatterLaunch::arguments_of(const KvScatterTensors& t) const {
   const std::string operation = "KV scatter";

@@ -88,7 +88,7 @@ class GpuSteps final : public Steps, private DeviceSampler {
   void set_launch_mode(LaunchMode mode) override;
   bool has_settled() const override { return !choice_ || choice_->is_settled(); }
   bool can_launch(LaunchMode mode) const override {
-    return mode != LaunchMode::kPersistent || context_->device().can_cooperate;
+    return mode != LaunchMode::kPersistent || (context_->device().can_cooperate && !sizes_.cache.has_f32());
   }
   bool is_emulated() const override { return context_->device().is_emulated; }
   std::string_view launch_of(uint32_t n_sequences) const override {

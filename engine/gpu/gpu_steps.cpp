@@ -24,6 +24,13 @@ HostMemory pinned_bytes(const ContextPointer& context, const GpuSizes& sizes) {
                     "tokens");
 }
 
+// A mode without kernels for the caches, before anything is copied or compiled.
+void check_launch(LaunchMode mode, KvTypes cache) {
+  if (mode == LaunchMode::kPersistent && cache.has_f32())
+    throw ErrorWithWayOut("launch mode persistent takes keys and values in f16 and q8_0, not in f32",
+                          WayOut::Kind::kLaunchGraph);
+}
+
 }  // namespace
 
 GpuSteps::GpuSteps(const ModelConfig& config, const ModelTensors& tensors, const GpuOptions& options,
@@ -82,7 +89,8 @@ GpuSteps::GpuSteps(const ModelConfig& config, const ModelTensors& tensors, const
   if (options.launch) return;
   choice_ = std::make_unique<LaunchChoice>();
   if (!can_launch(LaunchMode::kPersistent))
-    choice_->leave_out(LaunchMode::kPersistent, "the GPU has no cooperative launches");
+    choice_->leave_out(LaunchMode::kPersistent, sizes_.cache.has_f32() ? "it takes no keys and values in f32"
+                                                                       : "the GPU has no cooperative launches");
   for (const auto& [mode, why] : options.failed_modes)
     if (mode != LaunchMode::kStream) choice_->leave_out(mode, "it failed before: " + why);
 }
@@ -97,6 +105,7 @@ GpuSteps::~GpuSteps() {
 }
 
 void GpuSteps::set_launch_mode(LaunchMode mode) {
+  check_launch(mode, sizes_.cache);
   if (mode == LaunchMode::kPersistent) persistent();
   launch_mode_ = mode;
   choice_.reset();
@@ -474,6 +483,7 @@ void GpuSteps::check(const ErrorWord& word) {
 std::unique_ptr<Steps> make_gpu_steps(const ModelConfig& config, const ModelTensors& tensors,
                                       const GpuOptions& options) {
   require(options.sizes.context > 0 && options.device.table != nullptr, "a GPU decoder without context or device");
+  if (options.launch) check_launch(*options.launch, options.sizes.cache);
   const ContextPointer context = Context::open(*options.device.table, options.device.gpu);
   const MemoryBudget budget = gpu_memory_budget(config, tensors, options.sizes);
   check_memory(budget, options.sizes.context, context->memory().free_bytes, "GPU memory", config.context_length);

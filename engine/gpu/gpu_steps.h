@@ -33,7 +33,8 @@ class UnsupportedModel : public ErrorWithWayOut {
 };
 
 // tensors must outlive the call only. MemoryShortage if the device lacks the memory (needed, free, the largest context
-// that fits), before anything is allocated; UnsupportedModel; DriverError if the device fails.
+// that fits), before anything is allocated; UnsupportedModel; DriverError if the device fails; Error for persistent
+// launches with f32 caches.
 std::unique_ptr<Steps> make_gpu_steps(const ModelConfig& config, const ModelTensors& tensors,
                                       const GpuOptions& options);
 

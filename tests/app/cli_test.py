@@ -310,7 +310,9 @@ class Commands(Case):
         self.assert_refused(Run("-m", TINY, "-p", "x", "-ctk", "f7"), 2, "f7")
         self.run_well("-m", TINY, "-p", "x", "-n", "1", "-ctk", "f16", "-ctv", "f16", "-ub", "16", "-np", "1", "--offline")
         for device in ("cpu", "emulator"):
-            self.run_well("-m", TINY, "-p", "x", "-n", "1", "-ctk", "q8_0", "-ctv", "q8_0", "-dev", device)
+            self.run_well("-m", TINY, "-p", "x", "-n", "1", "-ctk", "q8_0", "-ctv", "f32", "-dev", device)
+        floats = Run("-m", TINY, "-p", "x", "-ctk", "f32", "-dev", "emulator", "--launch", "persistent")
+        self.assert_refused(floats, 1, "not in f32; use --launch graph")
 
     def test_tokenize(self):
         text = "Hello world<|im_end|>\n é日👍"

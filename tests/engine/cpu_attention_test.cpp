@@ -21,7 +21,7 @@ struct Case {
   KvTypes types = {};
 };
 
-constexpr KvTypes kQ8{KvType::kQ8_0, KvType::kQ8_0};
+constexpr KvTypes kQ8{KvType::kQ8_0, KvType::kQ8_0}, kF32{KvType::kF32, KvType::kF32};
 
 constexpr Case kCases[] = {
     {"first_token", 4, 2, 64, 0, 1},
@@ -60,6 +60,11 @@ constexpr Case kCases[] = {
     {"q8_head_dim_80", 4, 2, 80, 70, 1, kQ8},  // a last group of 16
     {"q8_head_dim_128_prefill", 4, 2, 128, 140, 11, kQ8},
     {"q8_head_dim_of_no_vector", 4, 2, 22, 70, 1, kQ8},
+    {"f32", 4, 2, 64, 130, 1, kF32},
+    {"f32_prefill", 6, 2, 64, 117, 75, kF32},
+    {"f32_keys_prefill", 6, 2, 64, 17, 20, {KvType::kF32, KvType::kQ8_0}},
+    {"f32_values", 6, 2, 64, 100, 1, {KvType::kF16, KvType::kF32}},
+    {"f32_head_dim_of_no_vector", 4, 2, 22, 70, 1, kF32},
 };
 
 class Attention : public testing::TestWithParam<std::tuple<std::string, Case>> {};
@@ -67,6 +72,7 @@ class Attention : public testing::TestWithParam<std::tuple<std::string, Case>> {
 // What a cache of this type makes of rows of head_dim values.
 std::vector<double> stored(KvType type, const std::vector<float>& rows, uint32_t head_dim) {
   std::vector<double> values;
+  if (type == KvType::kF32) return {rows.begin(), rows.end()};
   for (size_t row = 0; row < rows.size(); row += head_dim) {
     for (uint32_t d = 0; d < head_dim && type == KvType::kF16; ++d) values.push_back(to_float(to_f16(rows[row + d])));
     for (uint32_t first = 0; first < head_dim && type == KvType::kQ8_0; first += 32) {

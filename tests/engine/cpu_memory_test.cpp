@@ -82,6 +82,8 @@ TEST(MemoryCheck, CountsWeightsOnceAndTheCacheByPosition) {
   EXPECT_EQ(cpu_memory_needed(config, tensors, options), budget.total(100));
   options.cache = {KvType::kQ8_0, KvType::kF16};  // keys: a byte each, and two scales as floats
   EXPECT_EQ(cpu_memory_needed(config, tensors, options), budget.total(100) - 100 * 2 * 2 * (128 - 72));
+  options.cache = {KvType::kF16, KvType::kF32};
+  EXPECT_EQ(cpu_memory_needed(config, tensors, options), budget.total(100) + 100 * 2 * 2 * 128);
 }
 
 // In a child, because the limit cannot be taken back.

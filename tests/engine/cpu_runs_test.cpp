@@ -180,8 +180,12 @@ TEST_P(CpuPages, MayBeSharedAndCopied) {
   EXPECT_EQ(run(alone, 150, 160), run(forked, 150, 160, 0)) << "nor has it lost what it forgets";
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryType, CpuPages, testing::Values(KvType::kF16, KvType::kQ8_0),
-                         [](const auto& c) { return std::string(c.param == KvType::kF16 ? "f16" : "q8_0"); });
+std::string type_name(const testing::TestParamInfo<KvType>& info) {
+  constexpr const char* kNames[] = {"f16", "q8_0", "f32"};
+  return kNames[static_cast<size_t>(info.param)];
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryType, CpuPages, testing::Values(KvType::kF16, KvType::kQ8_0, KvType::kF32), type_name);
 
 }  // namespace
 }  // namespace warpchat

@@ -115,6 +115,24 @@ TEST(CpuCaches, MayBeOfEitherTypeEach) {
   }
 }
 
+TEST(CpuCaches, OfFloatsAreNearerThanOfHalves) {
+  const std::vector<std::byte> bytes = build_tiny_model({}, /*seed=*/1);
+  const LoadedModel loaded(GgufFile::view(bytes, "tiny"));
+  const std::vector<Token> tokens = some_tokens(40);
+  const std::vector<double> expected = reference_logits(loaded.file, tokens);
+  const auto error_of_cache = [&](KvTypes types) {
+    Decoder decoder = cpu_decoder(loaded, "", 2, 64, 256, types);
+    return compare_logits(decode(decoder, tokens, {20, 1, 2, 17}), expected, loaded.config.n_vocab).relative_error;
+  };
+  const auto f16 = KvType::kF16, f32 = KvType::kF32;
+  const double of_halves = error_of_cache({}), of_floats = error_of_cache({f32, f32});
+  if (std::getenv("WARPCHAT_PRINT_ACCURACY") != nullptr)
+    std::printf("accuracy: tiny, cpu: %.1e with caches in f16, %.1e in f32\n", of_halves, of_floats);
+  EXPECT_LT(of_floats, of_halves / 4);  // the rest is of products with weights
+  EXPECT_LT(error_of_cache({f32, f16}), of_halves);
+  EXPECT_LT(error_of_cache({f16, f32}), of_halves);
+}
+
 class CpuDecoderOnOneModel : public testing::Test {
  protected:
   const std::vector<std::byte> bytes_ = build_tiny_model({}, /*seed=*/2);

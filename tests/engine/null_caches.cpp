@@ -1,4 +1,4 @@
-// The KV cache's kernels where keys, values or both are codes, so that the pointers to their halves are null: compiled
+// The KV cache's kernels with every type of keys beside every type of values, the others' pointers null: compiled
 // by Clang with its undefined-behaviour sanitizer, which finds arithmetic on them.
 #include <algorithm>
 #include <cstdint>
@@ -12,25 +12,30 @@ namespace {
 
 constexpr uint32_t kWidth = 64, kPages = 2, kPositions = kPages * kKeyTile;
 
+enum class Cells { kHalves, kCodes, kFloats };
+
 // Stores and attends over positions of several blocks and tiles; false if a result is no number.
-bool walk(bool keys_are_codes, bool values_are_codes) {
+bool walk(Cells keys, Cells values) {
   constexpr uint32_t kTile = kKeyTile * kWidth, kScales = kKeyTile * code_groups(kWidth);
   struct Page {
     uint16_t keys[kTile], values[kTile];
     int8_t key_codes[kTile], value_codes[kTile];
     float key_scales[kScales], value_scales[kScales];
+    float key_floats[kTile], value_floats[kTile];
   };
   std::vector<Page> pool(kPages);
   std::vector<float> row(kWidth, 0.5f);
   const auto tile_of_page = [&](uint32_t page) {
     Page& p = pool[page];
     for (float* scales : {p.key_scales, p.value_scales}) std::fill_n(scales, kScales, 0.01f);
-    return HeadTile{keys_are_codes ? nullptr : p.keys,
-                    values_are_codes ? nullptr : p.values,
+    return HeadTile{keys == Cells::kHalves ? p.keys : nullptr,
+                    values == Cells::kHalves ? p.values : nullptr,
                     kWidth,
                     kWidth,
-                    keys_are_codes ? HeadCodes{p.key_codes, p.key_scales} : HeadCodes{},
-                    values_are_codes ? HeadCodes{p.value_codes, p.value_scales} : HeadCodes{}};
+                    keys == Cells::kCodes ? HeadCodes{p.key_codes, p.key_scales} : HeadCodes{},
+                    values == Cells::kCodes ? HeadCodes{p.value_codes, p.value_scales} : HeadCodes{},
+                    keys == Cells::kFloats ? p.key_floats : nullptr,
+                    values == Cells::kFloats ? p.value_floats : nullptr};
   };
   for (Page& p : pool)
     for (int8_t* codes : {p.key_codes, p.value_codes}) std::fill_n(codes, kTile, 1);
@@ -55,10 +60,13 @@ bool walk(bool keys_are_codes, bool values_are_codes) {
 }  // namespace warpchat
 
 int main() {
-  for (const bool keys : {false, true})
-    for (const bool values : {false, true})
+  using enum warpchat::Cells;
+  const char* const names[] = {"f16", "q8_0", "f32"};
+  for (const auto keys : {kHalves, kCodes, kFloats})
+    for (const auto values : {kHalves, kCodes, kFloats})
       if (!warpchat::walk(keys, values)) {
-        std::printf("no result with %s keys and %s values\n", keys ? "q8_0" : "f16", values ? "q8_0" : "f16");
+        std::printf("no result with %s keys and %s values\n", names[static_cast<int>(keys)],
+                    names[static_cast<int>(values)]);
         return 1;
       }
   return 0;

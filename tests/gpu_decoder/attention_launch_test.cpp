@@ -151,6 +151,23 @@ TEST_F(AttentionForms, StartReturnsAHandle) {
   expect_right(kColumns);
 }
 
+TEST_F(AttentionForms, AHandleOutlivesItsObject) {
+  PendingLaunch pending = AttentionLaunch(context, spec).start(tensors());
+  EXPECT_TRUE(pending.is_done()) << "destroying the object waits";
+  pending.wait();
+  expect_right(kColumns);
+}
+
+TEST_F(AttentionForms, RefusesWhatIsNoLaunchByItself) {
+  AttentionSpec wrong = spec;
+  wrong.writes_halves = true;
+  EXPECT_EQ(error_of([&] { AttentionLaunch(context, wrong); }), "incremental attention: a launch by itself gives f32");
+  wrong = spec;
+  wrong.scatters.push_back({kHeads, kKvHeads, kHeadDim, kHeadDim, RopePairing::kNeox, kPositions, kColumns});
+  EXPECT_EQ(error_of([&] { AttentionLaunch(context, wrong); }),
+            "incremental attention: a launch by itself takes queries that are rotated");
+}
+
 TEST_F(AttentionForms, RefusesWrongTensorsAndWritesNothing) {
   AttentionLaunch launch(context, spec);
   struct Row {
@@ -173,6 +190,11 @@ TEST_F(AttentionForms, RefusesWrongTensorsAndWritesNothing) {
       {[](auto& t) { t.q.shape = {}; }, "q is f32 [], expected 1 to 3 in its first dimension"},
       {[](auto& t) { t.q.type = ElementType::kF16; }, "q is f16 [3, 256], expected f32 [3, 256]"},
       {[](auto& t) { t.k_pages.shape[1] = 2; }, "k_pages is u8 [13, 2], expected u8 [13, 16,384]"},
+      {[](auto& t) {
+         t.k_pages.type = ElementType::kF16, t.k_pages.shape = {kPages, 2, 64, 63};
+       },
+       "k_pages is f16 [13, 2, 64, 63], expected f16 [13, 2, 64, 64]"},
+      {[](auto& t) { t.k_pages.type = ElementType::kF32; }, "k_pages is f32 [13, 16,384], expected u8 [13, 16,384]"},
       {[](auto& t) { t.v_pages.shape[0] = 12; }, "v_pages is u8 [12, 16,384], expected u8 [13, 16,384]"},
       {[](auto& t) { t.page_tables.shape = {2}; }, "page_tables is u64 [2], expected u64 [3]"},
       {[](auto& t) { t.page_tables.address = 0; }, "page_tables has no address, expected u64 [3]"},

@@ -30,7 +30,7 @@ std::unique_ptr<Steps> gpu_steps(const LoadedModel& model, uint32_t context = 64
   return make_gpu_steps(model.config, model.tensors, {on, {.context = context}, launch, {}});
 }
 
-constexpr KvTypes kCodes{KvType::kQ8_0, KvType::kQ8_0};
+constexpr KvTypes kCodes{KvType::kQ8_0, KvType::kQ8_0}, kFloats{KvType::kF32, KvType::kF32};
 
 Decoder gpu_decoder(const LoadedModel& model, uint32_t context = 64) {
   return Decoder(model.config, gpu_steps(model, context));
@@ -178,6 +178,44 @@ TEST(GpuCaches, MayBeOfEitherTypeEach) {
   }
 }
 
+// Token by token hardly anything is rounded; flash attention rounds a prompt's values and weights to halves, as it does
+// over caches in f16.
+TEST(GpuCaches, OfFloatsAreAtLeastAsNearAsOfHalves) {
+  const std::vector<std::byte> bytes = build_tiny_model({}, /*seed=*/1);
+  const LoadedModel model(GgufFile::view(bytes, "tiny"));
+  const std::vector<Token> tokens = some_tokens(11);
+  const std::vector<double> expected = reference_logits(model.file, tokens);
+  const auto error_of_cache = [&](KvTypes types, const std::vector<uint32_t>& passes) {
+    const GpuSizes sizes{.context = 64, .sequences = 2, .cache = types};
+    Decoder decoder(model.config, make_gpu_steps(model.config, model.tensors, {test_device(), sizes}));
+    const Closeness closeness = compare_logits(decode(decoder, tokens, passes), expected, model.config.n_vocab);
+    if (std::getenv("WARPCHAT_PRINT_ACCURACY") != nullptr)
+      std::printf("accuracy: tiny, %s and %s, passes of %u: %.1e\n", name_of(types.k).data(), name_of(types.v).data(),
+                  passes[0], closeness.relative_error);
+    return closeness.relative_error;
+  };
+  const double halves = error_of_cache({}, {1}), of_prompt = error_of_cache({}, {5, 1, 2, 3});
+  EXPECT_LT(error_of_cache(kFloats, {1}), halves / 4);  // the rest is of products with weights
+  EXPECT_LT(error_of_cache({KvType::kF32, KvType::kF16}, {1}), halves);
+  EXPECT_LT(error_of_cache({KvType::kF16, KvType::kF32}, {1}), halves);
+  EXPECT_LE(error_of_cache(kFloats, {5, 1, 2, 3}), of_prompt);
+}
+
+TEST(GpuCaches, OfFloatsHaveNoPersistentLaunches) {
+  const std::vector<std::byte> bytes = build_tiny_model(TinyModelSpec::smallest(1), /*seed=*/1);
+  const LoadedModel model(GgufFile::view(bytes, "tiny"));
+  const auto steps = [&](std::optional<LaunchMode> launch, KvTypes types) {
+    return make_gpu_steps(model.config, model.tensors, {test_device(), {.context = 64, .cache = types}, launch, {}});
+  };
+  const char* says = "launch mode persistent takes keys and values in f16 and q8_0, not in f32";
+  EXPECT_EQ(error_of([&] { steps(LaunchMode::kPersistent, kFloats); }), says);
+  const auto by_graph = steps(LaunchMode::kGraph, {KvType::kF16, KvType::kF32});
+  EXPECT_FALSE(by_graph->can_launch(LaunchMode::kPersistent));
+  EXPECT_EQ(error_of([&] { by_graph->set_launch_mode(LaunchMode::kPersistent); }), says);
+  EXPECT_THAT(steps(std::nullopt, {KvType::kF32, KvType::kF16})->description(),
+              HasSubstr("; not persistent: it takes no keys and values in f32)"));
+}
+
 TEST(GpuModels, RefusesWhatTheKernelsDoNotRead) {
   for (const DecoderCase& c : decoder_cases()) {
     if (!kRefused.contains(c.name)) continue;
@@ -230,14 +268,16 @@ TEST(GpuBatches, OfManyGiveEachSequenceItsOwnLogits) {
     const std::vector<double> row = reference_logits(model.file, runs[s].tokens);
     expected.insert(expected.end(), row.begin(), row.end());
   }
-  const GpuSizes sizes{.context = 16, .sequences = kSequences};
-  Decoder decoder(model.config,
-                  make_gpu_steps(model.config, model.tensors, {test_device(), sizes, LaunchMode::kGraph}));
-  ASSERT_TRUE(decoder.forward(runs));
-  std::vector<float> logits;
-  for (uint32_t s = 0; s < kSequences; ++s)
-    logits.insert(logits.end(), decoder.logits(s).begin(), decoder.logits(s).end());
-  expect_accuracy(compare_logits(logits, expected, model.config.n_vocab), c->gpu, "a large batch, gpu");
+  for (const KvTypes types : {KvTypes{}, kFloats}) {
+    const GpuSizes sizes{.context = 16, .sequences = kSequences, .cache = types};
+    Decoder decoder(model.config,
+                    make_gpu_steps(model.config, model.tensors, {test_device(), sizes, LaunchMode::kGraph}));
+    ASSERT_TRUE(decoder.forward(runs));
+    std::vector<float> logits;
+    for (uint32_t s = 0; s < kSequences; ++s)
+      logits.insert(logits.end(), decoder.logits(s).begin(), decoder.logits(s).end());
+    expect_accuracy(compare_logits(logits, expected, model.config.n_vocab), c->gpu, "a large batch, gpu");
+  }
 }
 
 // Attention goes over several pages a block and gives halves, which lie there until a prompt beside has had its own.
@@ -507,7 +547,7 @@ TEST_F(GpuDecoderOnOneModel, GivesItsMemoryBack) {
 
 TEST_F(GpuDecoderOnOneModel, PlansWhatItAllocates) {
   if (!test_device().gpu.is_emulated) GTEST_SKIP() << kKeepsMemory;
-  for (const KvTypes types : {KvTypes{}, kCodes}) {
+  for (const KvTypes types : {KvTypes{}, kCodes, kFloats}) {
     const GpuSizes sizes{.context = 100, .cache = types};
     const ContextPointer context = Context::open(*test_device().table, test_device().gpu);
     const uint64_t before = context->memory().free_bytes;
@@ -519,7 +559,7 @@ TEST_F(GpuDecoderOnOneModel, PlansWhatItAllocates) {
   }
 }
 
-// Two layers, two KV heads of 64: halves, or codes and two scales.
+// Two layers, two KV heads of 64: floats, halves, or codes and two scales.
 TEST_F(GpuDecoderOnOneModel, PlansCachesByTheirTypes) {
   const auto bytes = [&](KvTypes types) {
     return CachePlan(model_.config, {.context = 100, .cache = types}).page_bytes() / kPagePositions;
@@ -527,6 +567,7 @@ TEST_F(GpuDecoderOnOneModel, PlansCachesByTheirTypes) {
   EXPECT_EQ(bytes({}), 2 * 2 * (128 + 128));
   EXPECT_EQ(bytes({KvType::kQ8_0, KvType::kF16}), 2 * 2 * (68 + 128));
   EXPECT_EQ(bytes(kCodes), 2 * 2 * (68 + 68));
+  EXPECT_EQ(bytes({KvType::kF32, KvType::kQ8_0}), 2 * 2 * (256 + 68));
 }
 
 TEST_F(GpuDecoderOnOneModel, RefusesAContextThatDoesNotFit) {

@@ -71,13 +71,14 @@ class LayerGraphsTest : public testing::Test {
 // Other sequences, fewer, more again, and one whose attention has two splits.
 TEST_F(LayerGraphsTest, OfBatchesGiveTheBitsOfTheStream) {
   const struct { uint32_t first, n; } passes[] = {{0, 4}, {0, 4}, {1, 2}, {0, 3}, {2, 2}, {1, 3}, {3, 1}, {0, 4}};
-  for (const KvType type : {KvType::kF16, KvType::kQ8_0}) {
+  for (const KvType type : {KvType::kF16, KvType::kQ8_0, KvType::kF32}) {
     const GpuSizes sizes{.context = 200, .sequences = 4, .cache = {type, type}};
     Passes streamed(model_, test_device(), LaunchMode::kStream, sizes);
     streamed.prefill(2, 126);
     std::vector<std::vector<float>> expected;
     for (const auto& pass : passes) expected.push_back(streamed.pass(pass.first, pass.n));
     for (const LaunchMode mode : {LaunchMode::kGraph, LaunchMode::kPersistent}) {
+      if (mode == LaunchMode::kPersistent && type == KvType::kF32) continue;  // which there is not
       Passes graphed(model_, test_device(), mode, sizes);
       graphed.prefill(2, 126);
       for (size_t i = 0; i < std::size(passes); ++i)

@@ -16,7 +16,8 @@
 namespace warpchat {
 namespace {
 
-constexpr KvTypes kHalves{KvType::kF16, KvType::kF16}, kCodes{KvType::kQ8_0, KvType::kQ8_0};
+constexpr KvTypes kHalves{KvType::kF16, KvType::kF16}, kCodes{KvType::kQ8_0, KvType::kQ8_0},
+    kFloats{KvType::kF32, KvType::kF32};
 
 struct PagesCase {
   const char* name;
@@ -27,6 +28,7 @@ const PagesCase kCases[] = {
     {"stream", LaunchMode::kStream, kHalves},         {"graph", LaunchMode::kGraph, kHalves},
     {"persistent", LaunchMode::kPersistent, kHalves}, {"q8_stream", LaunchMode::kStream, kCodes},
     {"q8_graph", LaunchMode::kGraph, kCodes},         {"q8_persistent", LaunchMode::kPersistent, kCodes},
+    {"f32_graph", LaunchMode::kGraph, kFloats},
 };
 
 constexpr uint32_t kContext = 200, kTablePages = pages_of(kContext), kPages = 3 * kTablePages + 1;

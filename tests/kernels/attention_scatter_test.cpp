@@ -13,7 +13,7 @@
 namespace warpchat {
 namespace {
 
-constexpr auto kF16 = KvType::kF16, kQ8 = KvType::kQ8_0;
+constexpr auto kF16 = KvType::kF16, kQ8 = KvType::kQ8_0, kF32 = KvType::kF32;
 constexpr uint32_t kMaxPositions = 300;
 
 struct ScatterCase {
@@ -45,6 +45,9 @@ const ScatterCase kCases[] = {
     {"q8_keys", 4, 2, 96, {64, 5}, false, kQ8, kF16},
     {"q8_values", 4, 2, 96, {64, 5}, false, kF16, kQ8},
     {"q8_groups_of_11", 11, 1, 80, {130}, true, kQ8, kQ8},
+    {"f32", 14, 2, 64, {70}, false, kF32, kF32},
+    {"f32_keys", 11, 1, 80, {64, 5}, true, kF32, kQ8},
+    {"f32_values", 4, 2, 96, {64, 5}, false, kQ8, kF32},
     {"the_second_rotation", 4, 2, 64, {77}, false, kF16, kF16, 2},
     {"the_third_rotation_of_columns", 4, 2, 64, {77, 3}, true, kQ8, kQ8, 3},
     {"gated", 8, 2, 64, {77}, true, kF16, kF16, 1, true},

@@ -24,6 +24,7 @@ enum class Scores {
   kRising,   // every key scores higher than all before: the maximum moves with each
   kFalling,  // ... lower: only the first keys count
   kHuge,     // differences of thousands: exponentials of the scores themselves would overflow
+  kFar,      // keys and values of sizes that halves have not, some tiny beside others
 };
 
 struct AttentionCase {
@@ -33,7 +34,7 @@ struct AttentionCase {
   Scores scores = Scores::kRandom;
 };
 
-constexpr auto kF16 = KvType::kF16, kQ8 = KvType::kQ8_0;
+constexpr auto kF16 = KvType::kF16, kQ8 = KvType::kQ8_0, kF32 = KvType::kF32;
 
 // Other types of keys and values.
 AttentionSpec typed(AttentionSpec spec, KvType k_type, KvType v_type) {
@@ -41,6 +42,7 @@ AttentionSpec typed(AttentionSpec spec, KvType k_type, KvType v_type) {
   return spec;
 }
 AttentionSpec q8(const AttentionSpec& spec) { return typed(spec, kQ8, kQ8); }
+AttentionSpec f32(const AttentionSpec& spec) { return typed(spec, kF32, kF32); }
 AttentionSpec gated(AttentionSpec spec) {
   spec.gated = true;
   return spec;
@@ -105,6 +107,17 @@ const AttentionCase kCases[] = {
     {"q8_rising_scores", q8({7, 1, 64, 400, 1}), {390}, Scores::kRising},
     {"q8_huge_scores", q8({7, 1, 64, 400, 1}), {390}, Scores::kHuge},
     {"q8_merge_of_two_levels", q8({2, 1, 8, 64 * 40, 2}), {64 * 40, 64 * 33 + 1}},
+    {"f32", f32({14, 2, 64, 256, 1}), {65}},
+    {"f32_no_key_beside_some", f32({4, 2, 64, 200, 4}), {0, 197, 0, 3}},
+    {"f32_keys", typed({6, 2, 64, 300, 2}, kF32, kQ8), {300, 129}},
+    {"f32_values", typed({6, 2, 64, 300, 2}, kF16, kF32), {300, 129}},
+    {"f32_head_of_80", gated(f32({8, 2, 80, 150, 2})), {150, 65}},  // half a group is left, and no fourth
+    {"f32_head_of_128", f32({16, 2, 128, 150, 2}), {150, 129}},
+    {"f32_head_of_256", f32({8, 1, 256, 150, 1}), {65}},
+    {"f32_head_of_8", f32({2, 1, 8, 100, 1}), {99}},
+    {"f32_groups_of_11", f32({11, 1, 64, 130, 1}), {130}},
+    {"f32_huge_scores", f32({7, 1, 64, 400, 1}), {390}, Scores::kHuge},
+    {"f32_beyond_halves", f32({4, 2, 64, 150, 1}), {150}, Scores::kFar},
     {"pages", paged({14, 2, 64, 1000, 4}, 4), {1000, 257, 256, 1}},  // the last split has a page, or part of one
     {"pages_no_multiple_of_a_split", paged({16, 2, 128, 500, 2}, 3), {500, 65}},
     {"pages_all_in_a_block", paged({8, 1, 128, 300, 2}, 8), {300, 129}},
@@ -134,9 +147,11 @@ class Problem {
     for (size_t i = 0; s.gated && i < q.size(); ++i) gate.push_back(normal_(random_));
     for (uint32_t column = 0; column < s.columns; ++column) {
       keys.push_back(cache(s.k_type, lengths[column], scores));
-      values.push_back(cache(s.v_type, lengths[column], Scores::kRandom));
+      values.push_back(cache(s.v_type, lengths[column], scores == Scores::kFar ? scores : Scores::kRandom));
     }
-    if (scores != Scores::kRandom) {  // one dimension decides
+    if (scores == Scores::kFar) {
+      for (float& value : q) value *= 1e-20f;
+    } else if (scores != Scores::kRandom) {  // one dimension decides
       for (uint32_t i = 0; i < q.size(); i += s.head_dim) q[i] = 8;
     }
   }
@@ -165,7 +180,8 @@ class Problem {
     for (uint32_t kv_head = 0; kv_head < spec.n_kv_heads; ++kv_head) {
       for (uint32_t key = 0; key < n_keys; ++key) {
         for (float& value : row) value = normal_(random_);
-        if (scores != Scores::kRandom) row[0] = first(static_cast<float>(key));
+        for (size_t i = 0; scores == Scores::kFar && i < row.size(); ++i) row[i] *= i % 5 == 0 ? 1e14f : 1e20f;
+        if (scores != Scores::kRandom && scores != Scores::kFar) row[0] = first(static_cast<float>(key));
         image.set(kv_head, key, row);
       }
     }
@@ -433,7 +449,7 @@ TEST(IncrementalAttentionErrors, KeepTheFirstReport) {
 
 // The pages lie 4 GiB and more behind the first: an offset in 32 bits would find none.
 TEST(IncrementalAttentionSizes, OffsetsHave64Bits) {
-  for (KvType type : {kF16, kQ8}) {
+  for (KvType type : {kF16, kQ8, kF32}) {
     constexpr uint32_t kKeys = 70, kFar = 1u << 20;
     const AttentionSpec spec = typed({2, 2, 64, kKeys, 1}, type, type);
     const Problem problem(spec, {kKeys}, Scores::kRandom, 7);
@@ -497,8 +513,15 @@ TEST(IncrementalAttentionFaults, MergingWithoutReleaseMissesLateStores) {
 // The heads of a group cost no further sectors; nor do dimensions beyond the last, but those of a second half that is
 // not there.
 TEST(IncrementalAttentionCounters, EachByteOfTheCacheIsReadOnce) {
-  for (const auto& [type, head_dim] : std::vector<std::pair<KvType, uint32_t>>{
-           {kF16, 64}, {kF16, 112}, {kF16, 128}, {kF16, 256}, {kQ8, 64}, {kQ8, 128}, {kQ8, 256}}) {
+  for (const auto& [type, head_dim] : std::vector<std::pair<KvType, uint32_t>>{{kF16, 64},
+                                                                               {kF16, 112},
+                                                                               {kF16, 128},
+                                                                               {kF16, 256},
+                                                                               {kQ8, 64},
+                                                                               {kQ8, 128},
+                                                                               {kQ8, 256},
+                                                                               {kF32, 64},
+                                                                               {kF32, 256}}) {
     for (const uint32_t pages : {1u, 3u}) {
       const AttentionSpec spec = paged(typed({14, 2, head_dim, 256, 2}, type, type), pages);
       if (pages > 1 && !takes_several_pages(spec)) continue;
@@ -508,7 +531,8 @@ TEST(IncrementalAttentionCounters, EachByteOfTheCacheIsReadOnce) {
       ptx::emulator::LaunchOptions counting;
       counting.count = true;
       ASSERT_EQ(attention.run(counting), "");
-      const uint64_t cells = (256 + 128) * 2 * head_dim, sectors = cells * (type == kF16 ? 2 : 1) / 32;
+      const uint64_t cells = (256 + 128) * 2 * head_dim,
+                     sectors = cells * KvLayout{type, 1, head_dim}.value_bytes() / 32;
       for (const char* tag : {"keys", "values"}) {
         const ptx::emulator::Counts* counts = attention.device.counters().of_tag(tag);
         ASSERT_NE(counts, nullptr);

@@ -39,7 +39,7 @@ std::string case_name(const auto& info) { return info.param.name; }
 std::ostream& operator<<(std::ostream& out, const FlashCase& c) { return out << c.name; }
 
 constexpr bool kFull = false;
-constexpr auto kF16 = KvType::kF16, kQ8 = KvType::kQ8_0;
+constexpr auto kF16 = KvType::kF16, kQ8 = KvType::kQ8_0, kF32 = KvType::kF32;
 
 // n_heads, n_kv_heads, head_dim, max_positions, causal, scale, k_type, v_type, gated
 const FlashCase kCases[] = {
@@ -98,6 +98,15 @@ const FlashCase kCases[] = {
     {"q8_scores_of_fifty", {2, 1, 64, 200, true, 0, kQ8, kQ8}, 40, 150, Scores::kFifty},
     {"q8_one_outlier_channel", {2, 1, 128, 200, true, 0, kQ8, kQ8}, 20, 150, Scores::kOutlier},
     {"q8_huge_scores", {2, 1, 64, 200, true, 0, kQ8, kQ8}, 40, 70, Scores::kHuge},  // the largest scale
+    {"f32", {4, 2, 64, 200, true, 0, kF32, kF32}, 43, 34},
+    {"f32_one_key_in_the_second_tile", {1, 1, 64, 70, true, 0, kF32, kF32}, 2, 63},
+    {"f32_keys", {4, 2, 80, 130, true, 0, kF32, kQ8}, 20, 50},  // codes and floats wait in the same place
+    {"f32_values", {4, 2, 64, 130, true, 0, kQ8, kF32}, 20, 50},
+    {"f32_keys_beside_halves", {2, 1, 64, 130, true, 0, kF32, kF16}, 20, 50},
+    {"f32_one_outlier_channel", {2, 1, 128, 200, true, 0, kF32, kF32}, 20, 150, Scores::kOutlier},
+    {"f32_head_of_256", {2, 1, 256, 130, kFull, 0, kF32, kF32, true}, 17, 50},  // nothing is staged
+    {"f32_values_head_of_144", {2, 1, 144, 130, true, 0, kF16, kF32}, 20, 30},
+    {"f32_huge_scores", {2, 1, 64, 200, true, 0, kF32, kF32}, 40, 70, Scores::kHuge},
 };
 
 // The inputs of a case, and the exact result.
@@ -237,12 +246,12 @@ class Flash {
 // Weights are rounded to halves: of the norm that makes up to 1.8e-4, of a row's norm up to 3.6e-4. With one half to an
 // element of q, scores of fifty would be at 7e-4 and 3e-3.
 constexpr double kTolerance = 3e-4;
-constexpr double kToleranceOfCodes = 4e-4;      // values in q8_0 are rounded, too
+constexpr double kToleranceOfCodes = 4e-4;      // values in q8_0 and f32 are rounded, too
 constexpr double kToleranceOfHugeCodes = 2e-2;  // scores of 4e5 are exact to 0.03 in fp32, and many keys tie
 
 double tolerance_of(const FlashAttentionSpec& spec, Scores scores = Scores::kRandom) {
   if (scores == Scores::kHuge && spec.k_type == kQ8) return kToleranceOfHugeCodes;
-  return spec.v_type == kQ8 ? kToleranceOfCodes : kTolerance;
+  return spec.v_type != kF16 ? kToleranceOfCodes : kTolerance;
 }
 
 // Of the norm; a single row may be off by twice that.
@@ -333,6 +342,24 @@ TEST(FlashAttentionInputs, NoNumberStaysInItsRow) {
   }
 }
 
+// Keys and values in f32 beyond halves count as the largest half; what is no number stays in its dimension.
+TEST(FlashAttentionInputs, FloatsBeyondHalvesAreTheLargestHalf) {
+  FlashAttentionSpec spec = kSmall;
+  spec.k_type = spec.v_type = kF32;
+  const auto result = [&](float key, float value, float special) {
+    Problem problem(spec, 20, 50, Scores::kRandom, 8);
+    std::vector<float> keys(64, 0.0f), values(64, value);
+    keys[5] = key, values[3] = special;
+    problem.keys.set(1, 12, keys), problem.values.set(1, 12, values);
+    Flash flash(problem, ptx::sm_80);
+    EXPECT_EQ(flash.run(), "");
+    return flash.result();
+  };
+  EXPECT_EQ(result(1e30f, -1e6f, 7e4f), result(65504, -65504, 65504));
+  const std::vector<float> with_nan = result(1, 1, NAN);
+  for (size_t i = 0; i < with_nan.size(); ++i) EXPECT_EQ(std::isnan(with_nan[i]), i / 64 % 4 >= 2 && i % 64 == 3) << i;
+}
+
 struct WrongPosition {
   const char* name;
   uint32_t position, n_queries, value, column;  // the last two: as reported
@@ -366,7 +393,7 @@ INSTANTIATE_TEST_SUITE_P(Cases, FlashAttentionErrors, ::testing::ValuesIn(kWrong
 
 // The pages lie 4 GiB and more behind the first: an offset in 32 bits would find none.
 TEST(FlashAttentionSizes, OffsetsHave64Bits) {
-  for (KvType type : {kF16, kQ8}) {
+  for (KvType type : {kF16, kQ8, kF32}) {
     constexpr uint32_t kFar = 1u << 20;
     const Problem problem({2, 2, 64, 70, true, 0, type, type}, 20, 50, Scores::kRandom, 6);
     Flash flash(problem, ptx::sm_80);
@@ -457,6 +484,8 @@ TEST_P(FlashAttentionPtxas, AssemblesWithoutSpills) {
   for (uint32_t head_dim : alike ? std::vector<uint32_t>{128} : std::vector<uint32_t>{64, 80, 96, 128, 256}) {
     kernels.push_back(flash_attention({14, 2, head_dim, 32768, head_dim != 80}, GetParam()));
     kernels.push_back(flash_attention({14, 2, head_dim, 32768, true, 0, kQ8, kQ8, head_dim == 256}, GetParam()));
+    if (head_dim < 128) continue;
+    kernels.push_back(flash_attention({14, 2, head_dim, 32768, true, 0, kF32, kF32, true}, GetParam()));
   }
   const ptx::testing::Assembly assembly = ptx::testing::assemble(ptx::module_text(kernels), GetParam());
   EXPECT_TRUE(assembly.accepted);

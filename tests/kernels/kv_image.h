@@ -26,6 +26,10 @@ class KvImage {
   void set(uint32_t head, uint32_t position, std::span<const float> values) {
     const uint64_t cells = cells_at(head, position), scales = scales_at(head, position);
     const uint32_t d = layout.head_dim;
+    if (layout.type == KvType::kF32) {
+      for (uint32_t i = 0; i < d; ++i) put(cells + 4 * i, values[i]);
+      return;
+    }
     if (layout.type == KvType::kF16) {
       for (uint32_t i = 0; i < d; ++i) put(cells + 2 * i, to_f16(values[i]));
       return;
@@ -46,6 +50,7 @@ class KvImage {
   // What value i of a row stands for.
   double at(uint32_t head, uint32_t position, uint32_t i) const {
     const uint64_t cells = cells_at(head, position);
+    if (layout.type == KvType::kF32) return get<float>(cells + 4 * i);
     if (layout.type == KvType::kF16) return to_float(get<f16>(cells + 2 * i));
     const f16 scale = get<f16>(scales_at(head, position) + 2 * (i / KvLayout::kGroup));
     return (get<uint8_t>(cells + i) - KvLayout::kBias) * double{to_float(scale)};

@@ -33,7 +33,7 @@ struct ScatterCase {
 std::ostream& operator<<(std::ostream& out, const ScatterCase& c) { return out << c.name; }
 
 constexpr uint32_t kMaxPositions = 140;
-constexpr auto kF16 = KvType::kF16, kQ8 = KvType::kQ8_0;
+constexpr auto kF16 = KvType::kF16, kQ8 = KvType::kQ8_0, kF32 = KvType::kF32;
 constexpr auto kNeox = RopePairing::kNeox, kInterleaved = RopePairing::kInterleaved;
 const RopeScaling kLinear{.kind = RopeScaling::Kind::kLinear, .factor = 4};
 const RopeScaling kYarn{.kind = RopeScaling::Kind::kYarn, .factor = 4, .original_context = 32};
@@ -65,6 +65,10 @@ const ScatterCase kCases[] = {
     {"q8_head_of_96", 2, 2, 96, 96, kInterleaved, true, {11, 12}, {}, kQ8, kQ8},
     {"q8_head_of_256", 2, 1, 256, 256, kNeox, true, {128}, {}, kQ8, kQ8},
     {"q8_head_of_8", 5, 1, 8, 8, kNeox, true, {128}, {}, kQ8, kQ8},
+    {"f32", 6, 2, 64, 64, kNeox, false, {3, 139, 0, 64, 63}, {}, kF32, kF32},
+    {"f32_norm", 16, 8, 128, 128, kInterleaved, true, {139}, {}, kF32, kF32},
+    {"f32_keys", 3, 1, 80, 26, kNeox, true, {11, 12}, {}, kF32, kQ8},
+    {"f32_values", 4, 2, 96, 96, kNeox, false, {7}, {}, kF16, kF32},
 };
 
 KvScatterSpec spec_of(const ScatterCase& c) {
@@ -105,8 +109,8 @@ std::vector<double> turned(const KvScatterSpec& s, const float* head, const std:
   return x;
 }
 
-// The inputs of a spec on a device. Where keys become codes, the first query heads and their gamma are the keys' own,
-// so that q says to the bit what was quantised.
+// The inputs of a spec on a device. But where keys become halves, the first query heads and their gamma are the keys'
+// own, so that q says to the bit what was stored or quantised.
 class Scatter {
  public:
   Scatter(const KvScatterSpec& s, const std::vector<uint32_t>& at)
@@ -314,7 +318,7 @@ TEST(KvScatterErrors, OneOfSeveralReports) {
 
 // The page lies 4 GiB and more behind the first one; only it exists, and its entry in the table.
 TEST(KvScatterSizes, OffsetsHave64Bits) {
-  for (KvType type : {kF16, kQ8}) {
+  for (KvType type : {kF16, kQ8, kF32}) {
     KvScatterSpec spec = spec_of({"", 1, 1, 64, 64, kNeox, false, {0}, {}, kF16, type});
     spec.max_positions = 1u << 26;
     const uint32_t position = spec.max_positions - 1, page = position / kPagePositions;
@@ -470,6 +474,8 @@ TEST(KvScatterSpecs, NamesTellRotationsApart) {
   EXPECT_THAT(name_of(other), ::testing::StartsWith("kv_scatter_h14_kv2_d64_s140_c1_kq8_"));
   other.v_type = kQ8;
   EXPECT_THAT(name_of(other), ::testing::StartsWith("kv_scatter_h14_kv2_d64_s140_c1_kq8_vq8_"));
+  other.k_type = kF32;
+  EXPECT_THAT(name_of(other), ::testing::StartsWith("kv_scatter_h14_kv2_d64_s140_c1_kf32_vq8_"));
   other = spec;
   other.frequencies.back() /= 2;
   EXPECT_NE(name_of(spec), name_of(other));

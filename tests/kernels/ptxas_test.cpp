@@ -76,11 +76,17 @@ std::vector<ptx::Kernel> kernels_of(std::span<const TensorType> types, ptx::Targ
     spec.scatters = {{14, 2, head_dim, head_dim / 2, RopePairing::kNeox, 32768, 8, false, true, kEps, 1,
                       std::vector(head_dim / 4, 0.1), KvType::kQ8_0, KvType::kQ8_0}};
     kernels.push_back(incremental_attention(spec, target));
+    if (head_dim < 128) continue;
+    for (KvType* type : {&spec.k_type, &spec.v_type, &spec.scatters[0].k_type, &spec.scatters[0].v_type})
+      *type = KvType::kF32;
+    kernels.push_back(incremental_attention(spec, target));
   }
   for (RopePairing pairing : {RopePairing::kNeox, RopePairing::kInterleaved}) {
     KvScatterSpec spec{16, 8, 128, 128, pairing, 32768, 8, false, true, kEps, 1, std::vector(64, 0.1)};
     kernels.push_back(kv_scatter(spec, target));
     spec.k_type = spec.v_type = KvType::kQ8_0;
+    kernels.push_back(kv_scatter(spec, target));
+    spec.v_type = KvType::kF32;
     kernels.push_back(kv_scatter(spec, target));
   }
   kernels.push_back(rmsnorm({3584, 8, kEps}, target));

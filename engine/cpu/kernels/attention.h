@@ -7,8 +7,8 @@
 namespace warpchat {
 namespace {
 
-// What is multiplied with every row, as it lies in the cache: halves, or codes, whose scale is a factor of the sums or
-// of the rows.
+// What is multiplied with every row, as it lies in the cache: floats, halves, or codes, whose scale is a factor of the
+// sums or of the rows.
 WARPCHAT_INLINE Floats load_element(const float* from) { return load<Floats>(from); }
 WARPCHAT_INLINE Floats load_element(const uint16_t* from) { return load_halves(from); }
 WARPCHAT_INLINE Floats load_element(const int8_t* from) {
@@ -167,6 +167,7 @@ WARPCHAT_INLINE HeadTile tile_of(const HeadCache& cache, uint32_t page) {
   tile.keys = moved(tile.keys), tile.values = moved(tile.values);
   tile.key_codes = {moved(tile.key_codes.codes), moved(tile.key_codes.scales)};
   tile.value_codes = {moved(tile.value_codes.codes), moved(tile.value_codes.scales)};
+  tile.key_floats = moved(tile.key_floats), tile.value_floats = moved(tile.value_floats);
   return tile;
 }
 
@@ -201,6 +202,8 @@ void attend(const Attend& a) {
     if (tile.keys != nullptr)
       with_elements(a, tile.keys, uint64_t{kKeyTile} * tile.head_dim,
                     [&](const auto* keys) { score_tile(a, keys, nullptr, scores); });
+    else if (tile.key_floats != nullptr)
+      score_tile(a, tile.key_floats, nullptr, scores);
     else
       with_elements(a, tile.key_codes.codes, uint64_t{kKeyTile} * tile.head_dim,
                     [&](const auto* keys) { score_tile(a, keys, tile.key_codes.scales, scores); });
@@ -211,6 +214,8 @@ void attend(const Attend& a) {
     if (tile.values != nullptr)
       with_elements(a, tile.values, uint64_t{n} * width,
                     [&](const auto* values) { mix_dimensions<kAttentionVectors>(a, values, n, scores, 0, width); });
+    else if (tile.value_floats != nullptr)
+      mix_dimensions<kAttentionVectors>(a, tile.value_floats, n, scores, 0, width);
     else
       with_elements(a, tile.value_codes.codes, uint64_t{n} * width,
                     [&](const auto* values) { mix_codes(a, values, tile.value_codes.scales, n, scores); });
@@ -232,9 +237,15 @@ void add_sums(const AttendSums& to, const AttendSums& of, uint32_t rows, uint32_
   }
 }
 
+// What is kept as codes is left to engine/cpu/kv_codes.h.
 void store_head(const HeadTile& tile, uint32_t position, const float* key, const float* value) {
   const uint64_t first_key = uint64_t{position / kKeyBlock} * kKeyBlock * tile.head_dim + position % kKeyBlock;
   const uint64_t first_value = uint64_t{position} * tile.value_stride;
+  for (uint32_t d = 0; tile.key_floats != nullptr && d < tile.head_dim; ++d)
+    tile.key_floats[first_key + uint64_t{d} * kKeyBlock] = key[d];
+  if (tile.value_floats != nullptr)
+    __builtin_memcpy(tile.value_floats + first_value, value, tile.head_dim * sizeof(float));
+  if (tile.keys == nullptr && tile.values == nullptr) return;
   for (uint32_t d = 0; d < tile.head_dim; d += kLanes) {
     const uint32_t n = tile.head_dim - d < kLanes ? tile.head_dim - d : kLanes;
     uint16_t halves[kLanes];

@@ -69,11 +69,12 @@ struct HeadCodes {  // of q8_0: code * scale
   float* scales;    // of keys [64 / 16][groups][16], of values [64][groups]
 };
 struct HeadTile {
-  uint16_t* keys;    // fp16 [64 / 16][head_dim][16]; null: they are codes
-  uint16_t* values;  // fp16 [64][value_stride]; null: they are codes
+  uint16_t* keys;    // fp16 [64 / 16][head_dim][16]; null: they are codes or floats
+  uint16_t* values;  // fp16 [64][value_stride]; null: they are codes or floats
   uint32_t head_dim;
   uint32_t value_stride;  // head_dim rounded up to a multiple of 16; the rest is zero
   HeadCodes key_codes, value_codes;
+  float *key_floats = nullptr, *value_floats = nullptr;  // of f32, in the order of the halves; else null
 };
 struct HeadCache {
   HeadTile first;         // of page 0 of the pool, whoever has it
