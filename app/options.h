@@ -22,7 +22,7 @@ struct ModelFlags : CommonOptions {  // of every command that loads a model
   int32_t context = -1;  // -1: the model's own, at most 8192; 0: the model's own
   uint32_t batch = 2048, micro_batch = 512;
   std::string cache_type_k = "f16", cache_type_v = "f16";
-  uint32_t cache_ram = 0;  // MiB
+  uint32_t cache_ram = 0;                 // MiB
   std::string launch = "auto";            // how kernels are launched on a GPU
   std::string profile;                    // FILE for a trace; empty: none
   std::optional<uint32_t> layers_on_gpu;  // llama.cpp's -ngl: all of them, or it is refused
@@ -40,17 +40,17 @@ struct ChatOptions : ModelFlags, SamplingFlags {
   int32_t n_predict = -1;  // -1: until the end of the answer
   bool raw = false, parse_special = false;
   bool no_drafts = false;  // decode token by token
-  bool json = false;      // one answer as a JSON object
-  bool escapes = false;   // \n and the like in -p are read
-  bool converse = false;  // asked for by name, so that a prompt contradicts it
+  bool json = false;       // one answer as a JSON object
+  bool escapes = false;    // \n and the like in -p are read
+  bool converse = false;   // asked for by name, so that a prompt contradicts it
   std::string chat_template, chat_template_file, template_variables;  // the last: a JSON object
   std::optional<bool> think;
   bool hide_thinking = false, verbose = false, no_word_wrap = false, plain = false;
-  std::optional<bool> titles;  // by the model; nullopt: in the window
-  bool no_history = false;  // keep neither conversations nor typed lines
-  bool offline = false;     // nobody is contacted
-  std::string endpoint;     // NAME or URL of the machine that answers; empty: this one
-  std::string api_key_env;  // the variable with its key; empty: the endpoint's own, if any
+  std::optional<bool> titles;         // by the model; nullopt: in the window
+  bool no_history = false;            // keep neither conversations nor typed lines
+  bool offline = false;               // nobody is contacted
+  std::string endpoint;               // NAME or URL of the machine that answers; empty: this one
+  std::string api_key_env;            // the variable with its key; empty: the endpoint's own, if any
   std::optional<std::string> resume;  // a stored conversation's number or title; "": the last one
   bool list_models = false;
   bool yes = false;       // fetches a model without asking
@@ -108,6 +108,7 @@ struct KernelsOptions : CommonOptions {
   std::string ptx_folder;  // empty: no texts
   uint32_t context = 0;    // 0: the model's own, at most 8192
   std::string gpu;         // instead of the list: how fast this one could be
+  std::string constants;   // of that: frozen, expected or harsh; empty: expected
 };
 
 using Options = std::variant<ChatOptions, PullOptions, EndpointOptions, TokenizeOptions, LogitsOptions, TemplateOptions,
