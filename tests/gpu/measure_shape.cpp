@@ -127,8 +127,8 @@ class ShapeBench {
   }
 
   void decode(Decoder& decoder, Steps& steps) {
-    ResultTable rows =
-        table("decode", {"depth", "launch", "tokens/s", "spread, %", "of the read ceiling, %", "predicted tokens/s"});
+    ResultTable rows = table("decode", {"depth", "launch", "tokens/s", "spread, %", "of the read ceiling, %",
+                                        "expected tokens/s", "harsh tokens/s"});
     for (const uint32_t depth : plan_.depths) {
       if (depth + plan_.tokens + kWarm + 1 > decoder.max_positions()) continue;
       fill(decoder, depth);
@@ -139,21 +139,23 @@ class ShapeBench {
         const uint64_t cached =
             uint64_t{4} * model_.config().n_layers * model_.config().n_kv_heads * model_.config().head_dim;
         const double bytes = static_cast<double>(steps.weight_bytes_per_token() + cached * depth);
+        const Predicted predicted = predictions_.tokens_per_second(depth, mode);
         rows.row({name_, uint64_t{depth}, std::string(name_of(mode)), number(rate.value, 1),
                   number(rate.spread_percent, 1), number(100 * bytes * rate.value / ceiling_, 1),
-                  number(predictions_.tokens_per_second(depth, mode), 1)});
+                  number(predicted.expected, 1), number(predicted.harsh, 1)});
       }
     }
   }
 
   void prefill(Decoder& decoder) {
-    ResultTable rows = table("prefill", {"tokens", "tokens/s", "spread, %", "predicted tokens/s"});
+    ResultTable rows = table("prefill", {"tokens", "tokens/s", "spread, %", "expected tokens/s", "harsh tokens/s"});
     for (const uint32_t prompt : plan_.prompts) {
       if (prompt > decoder.max_positions()) continue;
       prefill_speed(decoder, prompt);
       const Rate rate = rate_of(plan_.rounds, [&] { return prefill_speed(decoder, prompt); });
+      const Predicted predicted = predictions_.prefill_tokens_per_second(prompt);
       rows.row({name_, uint64_t{prompt}, number(rate.value, 1), number(rate.spread_percent, 1),
-                number(predictions_.prefill_tokens_per_second(prompt), 1)});
+                number(predicted.expected, 1), number(predicted.harsh, 1)});
     }
   }
 
