@@ -5,8 +5,8 @@
 # exact logits, and llama.cpp's source where tests/gpu/fetch_llama.sh fetched it. Leaves build/gpu-check.tar.xz, which
 # tests/gpu/run.sh unpacks there. Fails where archive and repository, which travel together, exceed $TRAVEL_MIB (64).
 #   tests/gpu/pack.sh [BUILD_DIRECTORY]
-# ARCHIVE: another file to leave; AS_BUILT=1: packs what the directory has, for use on this machine alone. XZ_OPT: how
-# well it is compressed. On two cores the first build takes some 20 minutes.
+# ARCHIVE: another file to leave; AS_BUILT=1: packs what the directory has, for use on this machine alone. XZ_LEVEL:
+# how well it is compressed (-9, as the programs have much in common). On two cores the first build takes some 20 minutes.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 build=${1:-$root/build/portable}
@@ -44,7 +44,7 @@ cp -r "${WARPCHAT_REFERENCE_DATA:-$root/tests/models/exact}" "$pack/reference"
 if [ -f "$root/build/llama.cpp.tar.gz" ]; then cp "$root/build/llama.cpp.tar.gz" "$pack/"; fi
 git -C "$root" describe --always --dirty > "$pack/COMMIT" 2> /dev/null || echo unknown > "$pack/COMMIT"
 mkdir -p "$(dirname "$archive")"
-tar -C "$work" -cf - gpu-check | xz -T0 -c > "$archive"
+tar -C "$work" -cf - gpu-check | xz "${XZ_LEVEL:--9}" > "$archive"
 
 repository=$(cd "$root" && git ls-files -z --cached --others --exclude-standard | xargs -0 stat -c %s 2> /dev/null |
   awk '{ bytes += $1 } END { print bytes + 0 }')

@@ -11,7 +11,7 @@ trap 'rm -rf "$folder"' EXIT
 export TMPDIR="$folder"
 programs=$folder/programs
 mkdir "$programs" "$folder/tools"
-for name in driver_test kernels_test gpu_decoder_test gpu_logits_test gpu_bench chat; do ln -s "$built/$name" "$programs/"; done
+for name in driver_test kernels_test gpu_decoder_test gpu_logits_test gpu_bench chat libcuda_emulator.so; do ln -s "$built/$name" "$programs/"; done
 ln -s "$here"/*.sh "$here/left_out.txt" "$programs/"
 
 fail() {
@@ -120,10 +120,12 @@ done
 
 # From the archive, in a folder that has it and run.sh alone.
 mkdir -p "$folder/empty/tests/gpu" "$folder/empty/build"
-AS_BUILT=1 ARCHIVE="$folder/empty/build/gpu-check.tar.xz" TRAVEL_MIB=1000 XZ_OPT=-0 "$here/pack.sh" "$built" ||
+AS_BUILT=1 ARCHIVE="$folder/empty/build/gpu-check.tar.xz" TRAVEL_MIB=1000 XZ_LEVEL=-0 "$here/pack.sh" "$built" ||
   fail "nothing was packed"
 cp "$here/run.sh" "$folder/empty/tests/gpu/"
 export PARTS="probe driver bench=tiny contend=tiny chat=tiny"
+DEVICE=emulated-driver PARTS="decoder contend=tiny chat=tiny" "$folder/empty/tests/gpu/run.sh" "$folder/driver" \
+  > /dev/null || fail "through the driver's library a part did not pass"
 begun=$(date +%s)
 "$folder/empty/tests/gpu/run.sh" "$folder/whole" > /dev/null || fail "the archive's parts did not pass"
 took=$(($(date +%s) - begun))

@@ -28,8 +28,9 @@
 #   ncu=S        counters of the persistent decoder and of a prompt's products, if Nsight Compute is there
 #   racecheck    three groups of kernel tests, if compute-sanitizer is there
 #   build, llama=S   llama.cpp's CUDA backend, built and measured in turns with ours (tests/gpu/fetch_llama.sh)
-# LIMIT: seconds that the call may take (530, of `second` 160). Further: DEVICE=cuda:1 another GPU, DEVICE=emulator a
-# rehearsal; SHAPES in place of the parts' own; BENCH_FLAGS, behind those of bench and phases; FILTER the tests;
+# LIMIT: seconds that the call may take (530, of `second` 160). Further: DEVICE=cuda:1 another GPU; DEVICE=emulator a
+# rehearsal in small, DEVICE=emulated-driver one through the emulator as the driver's library, with a GPU's sizes, for
+# chat, contend and tests; SHAPES in place of the parts' own; BENCH_FLAGS, behind those of bench and phases; FILTER the tests;
 # CAPS="bench=60 constants=30" other caps, in seconds; TEST_SECONDS that of a test; PROCESSES how many tests at once;
 # CHAT_TOKENS and CHAT_STOPS of each answer and mode; PROGRAMS a folder of programs in place of the archive's.
 set -u
@@ -88,6 +89,16 @@ case ${PARTS:-first} in
 esac
 results=$out/RESULTS.md log=$out/log.txt
 scratch=$(mktemp -d)
+is_rehearsal=false
+case $device in
+  emulator) is_rehearsal=true ;;
+  emulated-driver)
+    is_rehearsal=true device=cuda
+    mkdir "$scratch/driver"
+    ln -s "$(cd "$programs" && pwd)/libcuda_emulator.so" "$scratch/driver/libcuda.so.1"
+    export LD_LIBRARY_PATH="$scratch/driver:${LD_LIBRARY_PATH:-}"
+    ;;
+esac
 export WARPCHAT_TEST_DEVICE="$device" WARPCHAT_RESULTS="$out/rows.jsonl" WARPCHAT_TEST_LOG="$out/tests.log"
 export WARPCHAT_PRINT_ACCURACY=1
 # What the driver compiles is kept for the parts and calls to come.
@@ -275,7 +286,7 @@ ncu() { # shape
 
 racecheck() {
   tool=$(find_tool compute-sanitizer)
-  if [ "$device" = emulator ]; then
+  if $is_rehearsal; then
     report racecheck 77 0 "it watches a GPU; the emulator has its own checks"
   elif [ -z "$tool" ]; then
     report racecheck 77 0 "compute-sanitizer is not installed"
@@ -290,7 +301,7 @@ racecheck() {
 say "# GPU results: $(echo $parts)"
 say ""
 say "$(date -u +%Y-%m-%dT%H:%M:%SZ), commit $(cat "$programs/COMMIT" 2> /dev/null || echo unknown), device $device"
-if [ "$device" = emulator ]; then
+if $is_rehearsal; then
   say ""
   say "**A rehearsal on the emulator: every time and rate below is the emulator's, none a GPU's.**"
 fi
