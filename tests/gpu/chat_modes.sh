@@ -19,7 +19,7 @@ failures=0
 
 now() { date +%s.%N; }
 field() { sed -n "s/.*\"$1\":\([0-9.]*\).*/\1/p" "$folder/json"; }
-# command..., which prints a JSON object: sets code, seconds, speed, drafted and accepted, and $folder/text is the answer.
+# command..., which prints a JSON object: sets code, seconds, speed, drafted and accepted; $folder/text is the answer.
 answer() {
   begun=$(now)
   "$@" -m "$model" --device "$device" --launch "$mode" --raw -p "$prompt" -n "$tokens" -s 7 --no-history --json \

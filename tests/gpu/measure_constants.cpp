@@ -6,6 +6,7 @@
 #include <future>
 #include <numeric>
 #include <random>
+#include <span>
 
 #include "engine/driver/device_choice.h"
 #include "engine/driver/module.h"
@@ -192,14 +193,27 @@ class Constants {
     }
   }
 
-  double chase_seconds(ChasedMemory memory, const Argument& from, uint32_t steps) {
+  // from: the ring on the device. Error if the way ends elsewhere than on the host.
+  double chase_seconds(ChasedMemory memory, const Argument& from, std::span<const uint32_t> ring, uint32_t steps) {
     const Module module = compile(chase_kernel(memory, target_));
     const DeviceMemory at(context_, 4, "a measurement");  // goes on: a way gone before would be in the cache
     stream_->fill(at.address(), 0, 4);
+    uint64_t n_steps = 0;
     const auto seconds = [&](uint32_t n) {
-      return device_seconds([&] { module.kernel(0).launch(*stream_, {from, n, at}); });
+      return device_seconds([&] {
+        module.kernel(0).launch(*stream_, {from, n, at});
+        n_steps += n;
+      });
     };
-    return (seconds(steps) - seconds(steps / 2)) / (steps - steps / 2);
+    const double longer = seconds(steps), shorter = seconds(steps / 2);
+    uint32_t found = 0, expected = 0;
+    stream_->download(std::as_writable_bytes(std::span(&found, 1)), at.address());
+    stream_->wait();
+    for (uint64_t i = 0; i < n_steps; ++i) expected = ring[expected];
+    if (found != expected)
+      throw Error("a chase of " + std::to_string(n_steps) + " steps ends at word " + std::to_string(found) +
+                  ", expected " + std::to_string(expected));
+    return (longer - shorter) / (steps - steps / 2);
   }
 
   void chases() {
@@ -221,7 +235,7 @@ class Constants {
       const DeviceMemory from(context_, bytes, "a measurement");
       stream_->upload(from.address(), std::as_bytes(std::span(ring)));
       stream_->wait();
-      row(r.name, chase_seconds(r.memory, from, scaled(200000, 64)) * 1e9, "ns",
+      row(r.name, chase_seconds(r.memory, from, ring, scaled(200000, 64)) * 1e9, "ns",
           "a random ring of " + std::to_string(bytes >> 10) + " KiB, a node in each 128 bytes, one thread", r.expected);
     }
     const uint64_t bytes = is_emulated_ ? 4096 : 4 << 20;
@@ -229,8 +243,8 @@ class Constants {
     const HostMemory host(context_, bytes, "a measurement");
     std::copy(ring.begin(), ring.end(), host.as<uint32_t>().begin());
     row("trip to the host's memory",
-        chase_seconds(ChasedMemory::kHost, Argument::address(host.device_address()), scaled(4000, 64)) * 1e9, "ns",
-        "a random ring of mapped memory, one thread", assumed(&GpuTraits::host_seconds, 1e9));
+        chase_seconds(ChasedMemory::kHost, Argument::address(host.device_address()), ring, scaled(4000, 64)) * 1e9,
+        "ns", "a random ring of mapped memory, one thread", assumed(&GpuTraits::host_seconds, 1e9));
   }
 
   void host_echo() {

@@ -1,12 +1,12 @@
 #!/bin/sh
 # Packs what a machine with a GPU and nothing but CUDA's driver needs to check and measure the GPU path: tests and
 # measurements with everything but the C library inside, `chat` without its window beside the shared libraries that it
-# needs, the emulator as a driver (libcuda_emulator.so, for a rehearsal of the calls), the scripts, the small models with
-# exact logits, and llama.cpp's source where tests/gpu/fetch_llama.sh fetched it. Leaves build/gpu-check.tar.xz, which
-# tests/gpu/run.sh unpacks there. Fails where archive and repository, which travel together, exceed $TRAVEL_MIB (64).
+# needs, the emulator as a driver's library, for a rehearsal, the scripts, the small models with exact logits, and
+# llama.cpp's source where tests/gpu/fetch_llama.sh fetched it. Leaves build/gpu-check.tar.xz, which tests/gpu/run.sh
+# unpacks there. Fails where archive and repository, which travel together, exceed $TRAVEL_MIB (64).
 #   tests/gpu/pack.sh [BUILD_DIRECTORY]
-# ARCHIVE: another file to leave; AS_BUILT=1: packs what the directory has, for use on this machine alone. XZ_LEVEL:
-# how well it is compressed (-9, as the programs have much in common). On two cores the first build takes some 20 minutes.
+# ARCHIVE: another file to leave; AS_BUILT=1: packs what the directory has, for use on this machine alone; XZ_LEVEL: how
+# well it is compressed (-9, as the programs have much in common). On two cores the first build takes some 20 minutes.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 build=${1:-$root/build/portable}
@@ -38,7 +38,9 @@ for program in $tests chat libcuda_emulator.so; do
   fi
 done
 libraries "$build/chat" | while read -r name path; do strip --strip-unneeded -o "$pack/lib/$name" "$path"; done
-for script in run.sh run_tests.sh chat_modes.sh compare_llama.sh left_out.txt; do cp "$root/tests/gpu/$script" "$pack/"; done
+for script in run.sh run_tests.sh chat_modes.sh compare_llama.sh left_out.txt; do
+  cp "$root/tests/gpu/$script" "$pack/"
+done
 
 cp -r "${WARPCHAT_REFERENCE_DATA:-$root/tests/models/exact}" "$pack/reference"
 if [ -f "$root/build/llama.cpp.tar.gz" ]; then cp "$root/build/llama.cpp.tar.gz" "$pack/"; fi

@@ -11,7 +11,9 @@ trap 'rm -rf "$folder"' EXIT
 export TMPDIR="$folder"
 programs=$folder/programs
 mkdir "$programs" "$folder/tools"
-for name in driver_test kernels_test gpu_decoder_test gpu_logits_test gpu_bench chat libcuda_emulator.so; do ln -s "$built/$name" "$programs/"; done
+for name in driver_test kernels_test gpu_decoder_test gpu_logits_test gpu_bench chat libcuda_emulator.so; do
+  ln -s "$built/$name" "$programs/"
+done
 ln -s "$here"/*.sh "$here/left_out.txt" "$programs/"
 
 fail() {
@@ -61,8 +63,8 @@ for part in probe decoder shapes kernels-device driver constants phases-tiny con
 done
 contains "$results" "**racecheck: left out**"
 contains "$results" "A rehearsal on the emulator"
-for table in parts probe logits constants "read rate" "read ceiling" decode prefill phases "kernels in a stream" products \
-  batches contention "decoder contention" chat start counters; do
+for table in parts probe logits constants "read rate" "read ceiling" decode prefill phases "kernels in a stream" \
+  products batches contention "decoder contention" chat start counters; do
   contains "$folder/good/RESULTS.json" "\"table\":\"$table\""
 done
 contains "$folder/good/rows.jsonl" '"metric":"smsp__inst_executed.sum","unit":"inst","value":"1,234"'
@@ -92,10 +94,11 @@ if command -v python3 > /dev/null; then
   python3 -m json.tool "$programs/RESULTS.json" > /dev/null || fail "RESULTS.json is no JSON"
   # A last row that was cut short counts as none.
   mkdir "$folder/cut"
-  { sed 's/"tokens\/s":[0-9.][0-9.]*/"tokens\/s":50.0/' "$folder/good/rows.jsonl"; printf '{"table":"dec'; } > "$folder/cut/rows.jsonl"
+  sed 's/"tokens\/s":[0-9.][0-9.]*/"tokens\/s":50.0/' "$folder/good/rows.jsonl" > "$folder/cut/rows.jsonl"
+  printf '{"table":"dec' >> "$folder/cut/rows.jsonl"
   "$here/compare.py" "$folder/good/RESULTS.json" "$folder/cut" > "$folder/compared" || fail "compare.py failed"
-  grep -qE '^\| tiny, 0, persistent \| [0-9.,]+ \| 50 \| [0-9.]+ \| ([0-9.,/ ]+ \| ){2}[0-9,]+ \|$' "$folder/compared" ||
-    fail "no figure stands beside its limits: $(cat "$folder/compared")"
+  grep -qE '^\| tiny, 0, persistent \| [0-9.,]+ \| 50 \| [0-9.]+ \| ([0-9.,/ ]+ \| ){2}[0-9,]+ \|$' \
+    "$folder/compared" || fail "no figure stands beside its limits: $(cat "$folder/compared")"
 fi
 [ -n "${WARPCHAT_FULL_TESTS:-}" ] || exit 0
 

@@ -30,9 +30,9 @@
 #   build, llama=S   llama.cpp's CUDA backend, built and measured in turns with ours (tests/gpu/fetch_llama.sh)
 # LIMIT: seconds that the call may take (530, of `second` 160). Further: DEVICE=cuda:1 another GPU; DEVICE=emulator a
 # rehearsal in small, DEVICE=emulated-driver one through the emulator as the driver's library, with a GPU's sizes, for
-# chat, contend and tests; SHAPES in place of the parts' own; BENCH_FLAGS, behind those of bench and phases; FILTER the tests;
-# CAPS="bench=60 constants=30" other caps, in seconds; TEST_SECONDS that of a test; PROCESSES how many tests at once;
-# CHAT_TOKENS and CHAT_STOPS of each answer and mode; PROGRAMS a folder of programs in place of the archive's.
+# chat, contend and tests; SHAPES in place of the parts' own; BENCH_FLAGS, behind those of bench and phases; FILTER the
+# tests; CAPS="bench=60 constants=30" other caps, in seconds; TEST_SECONDS that of a test; PROCESSES how many tests at
+# once; CHAT_TOKENS and CHAT_STOPS of each answer and mode; PROGRAMS a folder of programs in place of the archive's.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 started=$(date +%s)
@@ -162,7 +162,8 @@ take_lines() {
       "|"* | "### "* | "") say "$line" ;;
       '"'[0-9]*)
         row='{"table":"counters","device":"'$device'","part":"'$1'","metric":"\1","unit":"\2","value":"\3"}'
-        printf '%s\n' "$line" | sed -n "s/.*,\"\([^\"]*\)\",\"\([^\"]*\)\",\"\([^\"]*\)\"$/$row/p" >> "$WARPCHAT_RESULTS"
+        printf '%s\n' "$line" | sed -n "s/.*,\"\([^\"]*\)\",\"\([^\"]*\)\",\"\([^\"]*\)\"$/$row/p" \
+          >> "$WARPCHAT_RESULTS"
         ;;
       *) printf '%s' "$line" > "$scratch/last" ;;
     esac

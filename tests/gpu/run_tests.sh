@@ -5,8 +5,8 @@
 # FOLDER gets each process's log, N.log, whose last line names the test that ran when it was ended. After SECONDS all
 # are ended. Prints what came of the tests, a line for each that did not pass. WARPCHAT_TEST_SECONDS: of one test (30).
 # left_out.txt beside this script lists what never runs. Exit code: 0 if nothing failed and everything ran.
-# As they come, lines of all processes go to WARPCHAT_TEST_LOG, where that names a file, behind the process's number, and
-# errors of logits ("accuracy: NAME: {ERROR, KL}") as rows to WARPCHAT_RESULTS.
+# As they come, lines of all processes go to WARPCHAT_TEST_LOG, where that names a file, behind the process's number,
+# and errors of logits ("accuracy: NAME: {ERROR, KL}") as rows to WARPCHAT_RESULTS.
 set -u
 program=$1 processes=$2 seconds=$3 folder=$4 filter=${5:-*}
 here=$(cd "$(dirname "$0")" && pwd)
