@@ -4,7 +4,7 @@
 # moments, from the start of the program on. All modes must give one text, a stopped answer is its beginning, and the
 # exit code says how it ended. A row a run, to $WARPCHAT_RESULTS, too. Fails if one of them is not as it should be.
 #   chat_modes.sh CHAT DEVICE MODEL TOKENS STOPS
-# MODES: those to try; SEED: of the random moments; ANSWER_SECONDS: that an answer may take (20).
+# MODES: those to try; SEED: of the random moments; ANSWER_SECONDS: that an answer may take (15).
 set -u
 chat=$1 device=$2 model=$3 tokens=$4 stops=$5
 modes=${MODES:-stream graph persistent auto}
@@ -34,6 +34,8 @@ answer() {
 judge() {
   if [ "$code" != "$1" ]; then
     echo "exit code $1 was expected: $(tr -d '"\\|' < "$folder/errors" | tr '\n\t' '  ' | tail -c 200)"
+  elif [ "$code" = 0 ] && [ ! -s "$folder/text" ]; then
+    echo "no text"
   elif ! cmp -s "$folder/text" "$2"; then
     echo "another text than by $first"
   else
@@ -58,10 +60,11 @@ echo "| --- | --- | --- | --- | --- | --- | --- | --- |"
 first=
 for mode in $modes; do
   for temperature in 0 0.8; do
-    answer timeout -k 5 "${ANSWER_SECONDS:-20}" "$chat" --temp "$temperature"
+    answer timeout -k 5 "${ANSWER_SECONDS:-15}" "$chat" --temp "$temperature"
     [ -n "$first" ] && [ "$mode" != "$first" ] || cp "$folder/text" "$folder/text-$temperature"
     [ "$temperature" = 0 ] || [ -n "$first" ] || first=$mode
     row "temperature $temperature" "$(judge 0 "$folder/text-$temperature")"
+    [ "$code" = 0 ] || continue 2  # a mode that hangs would take the others' time
   done
   whole=$seconds i=0
   while [ "$i" -lt "$stops" ]; do

@@ -5,6 +5,7 @@
 """
 import json
 import os
+import signal
 import sys
 
 # Of each table: the columns that name a row, the figure, and the columns of its limits and predictions.
@@ -116,6 +117,7 @@ def device_of(rows):
 def main():
     if len(sys.argv) != 3:
         sys.exit(__doc__)
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # a pager may stop reading
     a, b = (with_ceiling(read_rows(run)) for run in sys.argv[1:])
     print(f"A: {sys.argv[1]}, {device_of(a)}\nB: {sys.argv[2]}, {device_of(b)}")
     print("\nWhere A and B have other limits, both stand there.")

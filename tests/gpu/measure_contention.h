@@ -1,5 +1,5 @@
-// What the driver's calls wait for while a kernel runs that does not end by itself soon, as the persistent decoder's
-// does: a call that waits for an idle device, and holds the context meanwhile, stops whoever feeds that kernel.
+// Which calls of the driver wait for a running kernel. One that waits until the device is idle, and holds the context
+// meanwhile, stops the thread that reads tokens from the persistent decoder, which then never ends.
 #pragma once
 #include <cstdint>
 #include <string>

@@ -9,9 +9,9 @@
 # A quarter of an hour takes two calls, one soon after the other, so that the programs are unpacked once:
 #   tests/gpu/run.sh OUT                      the first tokens per second come about 100 s after the start
 #   PARTS=second tests/gpu/run.sh OUT2        hardware counters, and races in shared memory
-# The folder gets RESULTS.md and rows.jsonl, line by line, and log.txt and tests.log, all that was printed, each as long
-# as it may be: whoever ends the call at any moment has what was measured until then. RESULTS.json has the rows as one
-# object after each part, dmon.txt a line of nvidia-smi each second.
+# The folder gets RESULTS.md and rows.jsonl line by line, and log.txt and tests.log with what was printed, up to a limit:
+# a call that is killed at any moment leaves what it measured until then. RESULTS.json has the rows as one object after
+# each part, dmon.txt a line of nvidia-smi each second.
 #
 # PARTS: done in this order; `first`, the default, and `second` are those below. A part has its own cap, one that fails
 # or hangs is told, and the next begins. What follows `=` are shapes:
@@ -249,7 +249,7 @@ contend() { # shape
 
 chat() { # shape
   part "chat-model" 20 "$bench" write-gguf --folder "$scratch" --shapes "$1"
-  part chat 60 "$programs/chat_modes.sh" "$programs/chat" "$device" "$scratch/$1.gguf" "${CHAT_TOKENS:-400}" \
+  part chat 75 "$programs/chat_modes.sh" "$programs/chat" "$device" "$scratch/$1.gguf" "${CHAT_TOKENS:-400}" \
     "${CHAT_STOPS:-2}"
   rm -f "$scratch/$1.gguf"
 }

@@ -349,8 +349,8 @@ TEST(PredictedSpeed, OfMixturesIsOfTheExpertsInUse) {
 }
 
 // What the model says of the kernels as they are: it changes with their flows, bytes and instructions, with a constant
-// that was measured, and with nothing else. Who changes a kernel changes this table; a row that differs prints what
-// belongs there.
+// that was measured, and with nothing else. A changed kernel changes this table; a row that differs prints what belongs
+// there.
 TEST(PredictedSpeed, IsPinned) {
   constexpr auto kFrozen = ConstantSet::kFrozen, kExpected = ConstantSet::kExpected, kHarsh = ConstantSet::kHarsh;
   const struct {
