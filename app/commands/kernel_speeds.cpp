@@ -27,6 +27,14 @@ const GpuTraits& traits_of(const std::string& gpu) {
   }
 }
 
+ConstantSet constants_of(const std::string& name) {
+  try {
+    return name.empty() ? ConstantSet::kExpected : constant_set_named(name);
+  } catch (const Error& error) {
+    throw UsageError(std::string("--constants: ") + error.what());
+  }
+}
+
 std::string decimal(const char* format, double value) {
   char text[64];
   std::snprintf(text, sizeof text, format, value);
@@ -102,12 +110,17 @@ TextTable kernel_table(const GpuTraits& gpu, const std::vector<KernelGroup>& tok
 // The tables below, of one model on one GPU.
 class Speeds {
  public:
-  Speeds(const ModelShape& shape, const GpuTraits& gpu)
+  // frozen: with the constants that known_gpus() has.
+  Speeds(const ModelShape& shape, const GpuTraits& frozen, ConstantSet constants)
       : shape_(shape),
-        gpu_(gpu),
+        frozen_(frozen),
+        gpu_(with_constants(frozen, constants)),
         context_(shape.config.context_length),
-        token_(specs(PassKind::kToken, 1), gpu.target) {}
+        token_(specs(PassKind::kToken, 1), gpu_.target),
+        prompt_columns_(std::min(kPromptColumns, context_)),
+        prompt_(pass(PassKind::kPrompt, prompt_columns_)) {}
 
+  const GpuTraits& gpu() const { return gpu_; }
   const TokenWork& token() const { return token_; }
   uint32_t position(uint32_t context) const { return std::min(context, context_) - 1; }
 
@@ -119,13 +132,29 @@ class Speeds {
 
   TextTable decoding() const {
     TextTable table{{"tokens per second", "bytes alone", "stream", "graph", "persistent"}};
-    std::set<uint32_t> positions;
-    for (const uint32_t context : kContexts) positions.insert(position(context));
-    for (const uint32_t at : positions) {
+    for (const uint32_t at : positions()) {
       const TokensPerSecond s = predict(gpu_, token_.at(at), token_.barriers());
       table.push_back({"in a context of " + grouped(at + 1), decimal("%.0f", s.bandwidth), decimal("%.0f", s.stream),
                        decimal("%.0f", s.graph), decimal("%.0f", s.persistent)});
     }
+    return table;
+  }
+
+  // The same persistent decoder and prompt by every set of constants.
+  TextTable by_constants() const {
+    TextTable table{{"tokens per second, by constants"}};
+    for (const ConstantSet set : kConstantSets) table[0].emplace_back(name_of(set));
+    const auto add = [&](const std::string& what, auto&& speed) {
+      std::vector<std::string> row{what};
+      for (const ConstantSet set : kConstantSets) row.push_back(decimal("%.0f", speed(with_constants(frozen_, set))));
+      table.push_back(row);
+    };
+    for (const uint32_t at : positions())
+      add("persistent, in a context of " + grouped(at + 1),
+          [&](const GpuTraits& gpu) { return predict(gpu, token_.at(at), token_.barriers()).persistent; });
+    add("a prompt of " + grouped(prompt_columns_), [&](const GpuTraits& gpu) {
+      return prompt_columns_ / prompt_seconds(gpu, prompt_, prompt_columns_, prompt_columns_);
+    });
     return table;
   }
 
@@ -163,11 +192,9 @@ class Speeds {
 
   TextTable prompts() const {
     TextTable table{{"prompt of", "tokens per second", "bound by products and bytes"}};
-    const uint32_t columns = std::min(kPromptColumns, context_);
-    const PassWork work = pass(PassKind::kPrompt, columns);
     for (const uint32_t n : kPrompts) {
       if (n > context_) continue;
-      const double seconds = prompt_seconds(gpu_, work, columns, n);
+      const double seconds = prompt_seconds(gpu_, prompt_, prompt_columns_, n);
       table.push_back({grouped(n), decimal("%.0f", n / seconds),
                        decimal("%.0f", prefill_bound(gpu_, shape_.config, token_.weight_bytes(), n))});
     }
@@ -179,19 +206,27 @@ class Speeds {
     return decoder_specs(shape_.config, shape_.formats, context_, kind, columns);
   }
   PassWork pass(PassKind kind, uint32_t columns) const { return {specs(kind, columns), gpu_.target, columns, token_}; }
+  std::set<uint32_t> positions() const {
+    std::set<uint32_t> all;
+    for (const uint32_t context : kContexts) all.insert(position(context));
+    return all;
+  }
 
   const ModelShape& shape_;
-  const GpuTraits& gpu_;
+  GpuTraits frozen_, gpu_;
   uint32_t context_;
   TokenWork token_;
+  uint32_t prompt_columns_;
+  PassWork prompt_;
 };
 
-std::string title(const std::string& name, const GpuTraits& gpu) {
-  return name + " on " + std::string(gpu.title) + " (" + ptx::spell(gpu.target) +
-         "): " + decimal("%.2f TB/s, ", gpu.bytes_per_second * 1e-12) + grouped(gpu.n_sms) + " processors at " +
-         decimal("%.2f GHz, ", gpu.clock_hz * 1e-9) + decimal("%.0f", gpu.instructions_per_clock) +
-         " warp instructions a clock each\nan answer from memory " + decimal("%.2f us, ", gpu.memory_seconds * kMicro) +
-         "from the second-level cache " + decimal("%.2f us, ", gpu.l2_seconds * kMicro) + "from the host " +
+std::string title(const std::string& name, const GpuTraits& gpu, ConstantSet constants) {
+  return name + " on " + std::string(gpu.title) + " (" + ptx::spell(gpu.target) + "), " +
+         std::string(name_of(constants)) + " constants: " + decimal("%.2f TB/s, ", gpu.bytes_per_second * 1e-12) +
+         grouped(gpu.n_sms) + " processors at " + decimal("%.2f GHz, ", gpu.clock_hz * 1e-9) +
+         decimal("%.0f", gpu.instructions_per_clock) + " warp instructions a clock each\nan answer from memory " +
+         decimal("%.2f us, ", gpu.memory_seconds * kMicro) + "from the second-level cache " +
+         decimal("%.2f us, ", gpu.l2_seconds * kMicro) + "from the host " +
          decimal("%.1f us; ", gpu.host_seconds * kMicro) + "a launch in a stream " +
          decimal("%.1f us, ", gpu.stream_launch_seconds * kMicro) + "in a graph " +
          decimal("%.1f us, ", gpu.graph_node_seconds * kMicro) + "a barrier of " + grouped(persistent_blocks(gpu)) +
@@ -201,7 +236,10 @@ std::string title(const std::string& name, const GpuTraits& gpu) {
 constexpr const char* kExplanation =
     "A prediction, not a measurement, from constants that were published for this or a like GPU, or assumed, and none "
     "of\n"
-    "which was measured here: engine/gpu/speed_model.cpp says which. Bytes are the kernels' formulas; instructions "
+    "which was measured here: engine/gpu/speed_model.cpp says which. Kernels were tuned by the frozen constants, which "
+    "are\n"
+    "optimistic; --constants frozen, expected (the default) or harsh chooses those of the other tables. Bytes are the "
+    "kernels' formulas; instructions "
     "are\n"
     "those of PTX, counted in the emulator for whole warps, which the driver's compiler merges and splits; what warps "
     "wait\n"
@@ -229,12 +267,14 @@ std::string aligned(const TextTable& table) {
   return text;
 }
 
-std::string predicted_speeds(const std::string& name, const ModelShape& shape, const std::string& gpu_name) {
-  const GpuTraits& gpu = traits_of(gpu_name);
-  const Speeds speeds(shape, gpu);
+std::string predicted_speeds(const std::string& name, const ModelShape& shape, const std::string& gpu_name,
+                             const std::string& constants) {
+  const ConstantSet set = constants_of(constants);
+  const Speeds speeds(shape, traits_of(gpu_name), set);
+  const GpuTraits& gpu = speeds.gpu();
   const uint32_t shown = speeds.position(kShownContext);
-  return title(name, gpu) + "\n" + speeds.persistent(shown) + "\na token in a context of " + grouped(shown + 1) +
-         " by separate kernels, without what lies between them\n" +
+  return title(name, gpu, set) + "\n" + aligned(speeds.by_constants()) + "\n" + speeds.persistent(shown) +
+         "\na token in a context of " + grouped(shown + 1) + " by separate kernels, without what lies between them\n" +
          aligned(kernel_table(gpu, speeds.token().at(shown))) + "\n" + aligned(speeds.decoding()) + "\n" +
          aligned(speeds.choosing()) + "\n" + aligned(speeds.batches()) + "\n" +
          speeds.batch(kSequences[std::size(kSequences) - 1]) + "\n" + aligned(speeds.prompts()) + "\n" + kExplanation;

@@ -13,8 +13,9 @@ constexpr uint32_t kPromptColumns = 512;  // of a pass, as by default
 using TextTable = std::vector<std::vector<std::string>>;  // rows of cells, the first a head
 std::string aligned(const TextTable& table);              // the first column to the left, the others to the right
 
-// Where the time of a token goes, then tokens per second: one sequence at four positions, several, prompts. UsageError
-// for a GPU that is not known.
-std::string predicted_speeds(const std::string& name, const ModelShape& shape, const std::string& gpu);
+// Tokens per second by every set of constants; by the named one (empty: expected) where the time of a token goes, one
+// sequence at four positions, several, prompts. UsageError for an unknown GPU or set.
+std::string predicted_speeds(const std::string& name, const ModelShape& shape, const std::string& gpu,
+                             const std::string& constants);
 
 }  // namespace warpchat

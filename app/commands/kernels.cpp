@@ -121,9 +121,10 @@ std::vector<Module> modules_of(const ModelConfig& config, const DecoderFormats& 
 }  // namespace
 
 int run_command(const KernelsOptions& options) {
+  if (options.gpu.empty() && !options.constants.empty()) throw UsageError("--constants is of --gpu; give --gpu, too");
   const Subject subject = subject_of(options);
   if (!options.gpu.empty()) {
-    write_output(predicted_speeds(subject.name, subject.shape, options.gpu));
+    write_output(predicted_speeds(subject.name, subject.shape, options.gpu, options.constants));
     return 0;
   }
   const ptx::Target target = target_of(options.target);

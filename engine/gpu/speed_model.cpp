@@ -14,7 +14,8 @@ namespace {
 constexpr uint32_t kPersistentWarps = kPersistentThreads / 32;
 
 // None of these was measured by this project.
-// Bandwidths are what published kernels read at, not the data sheets' 4.8 and 1.008 TB/s. Processors, clocks (boost)
+// Bandwidths are what published kernels read at, not the data sheets' 4.8, 3.35, 2.04 and 1.008 TB/s; that of the H100
+// PCIe is the H100's share of its data sheet. Processors, clocks (boost)
 // and four schedulers a processor, and the tensor cores' rate: NVIDIA's data sheets and architecture papers. A graph
 // node: 1.3 us as measured on an H100 for "Look Ma, No Bubbles! Designing a Low-Latency Megakernel for Llama-1B" (Hazy
 // Research, May 2025). A launch in a stream is an assumption: the node by the ratio of the two in NVIDIA's "Getting
@@ -29,9 +30,27 @@ constexpr uint32_t kPersistentWarps = kPersistentThreads / 32;
 constexpr GpuTraits kGpus[] = {
     {"h200", "NVIDIA H200", ptx::sm_90, 4.3e12, 132, 1.98e9, 4, 2.3e-6, 1.3e-6, 989e12, 1e-6, 0.65e-6, 0.2e-6, 0.2e-6,
      23, 1.25, 1.8e-9},
+    {"h100", "NVIDIA H100", ptx::sm_90, 3.0e12, 132, 1.98e9, 4, 2.3e-6, 1.3e-6, 989e12, 1e-6, 0.65e-6, 0.2e-6, 0.2e-6,
+     23, 1.25, 1.8e-9},
+    {"h100-pcie", "NVIDIA H100 PCIe", ptx::sm_90, 1.8e12, 114, 1.755e9, 4, 2.3e-6, 1.3e-6, 756e12, 1e-6, 0.65e-6,
+     0.2e-6, 0.2e-6, 23, 1.25, 1.8e-9},
     {"4090", "NVIDIA GeForce RTX 4090", ptx::sm_89, 0.95e12, 128, 2.52e9, 4, 2.3e-6, 1.3e-6, 165e12, 1e-6, 0.5e-6,
      0.12e-6, 0.12e-6, 23, 1.25, 1.8e-9},
 };
+
+// What drivers call the GPUs, the first part that fits; the blank keeps a GH200 from being an H200.
+constexpr struct {
+  std::string_view part, gpu;
+} kDriverNames[] = {{" H200", "h200"}, {" H100 PCIe", "h100-pcie"}, {" H100", "h100"}, {" RTX 4090", "4090"}};
+
+// What differs from the frozen constants. Expected: other megakernels' barriers take 0.9 to 1.3 us, and a trip to the
+// far half of an H100's second-level cache 0.3 us. Harsh: code that is run once a phase starts cold in the instruction
+// caches, and memory answers later under load.
+constexpr struct {
+  std::string_view name;
+  double arrival_seconds, l2_factor, memory_factor, instruction_cycles;
+} kConstants[] = {
+    {"frozen", 1.8e-9, 1, 1, 1.25}, {"expected", 3.5e-9, 1.5, 1, 1.25}, {"harsh", 3.5e-9, 1.5, 0.9 / 0.65, 3}};
 
 // The pieces of a kernel from the first load to the last result.
 class Pieces {
@@ -118,6 +137,32 @@ const GpuTraits& gpu_named(std::string_view name) {
     known += (known.empty() ? "" : ", ") + std::string(gpu.name);
   }
   throw Error("the GPU \"" + std::string(name) + "\" is unknown, expected one of " + known);
+}
+
+const GpuTraits* gpu_of_driver(std::string_view name) {
+  for (const GpuTraits& gpu : kGpus)
+    if (gpu.name == name) return &gpu;
+  for (const auto& [part, gpu] : kDriverNames)
+    if (name.find(part) != std::string_view::npos) return &gpu_named(gpu);
+  return nullptr;
+}
+
+std::string_view name_of(ConstantSet set) { return kConstants[static_cast<size_t>(set)].name; }
+
+ConstantSet constant_set_named(std::string_view name) {
+  for (const ConstantSet set : kConstantSets)
+    if (name_of(set) == name) return set;
+  throw Error("the set of constants \"" + std::string(name) + "\" is unknown, expected frozen, expected or harsh");
+}
+
+GpuTraits with_constants(GpuTraits gpu, ConstantSet set) {
+  const auto& constants = kConstants[static_cast<size_t>(set)];
+  gpu.arrival_seconds = constants.arrival_seconds;
+  gpu.common_seconds *= constants.l2_factor;
+  gpu.l2_seconds *= constants.l2_factor;
+  gpu.memory_seconds *= constants.memory_factor;
+  gpu.instruction_cycles = constants.instruction_cycles;
+  return gpu;
 }
 
 PhaseSeconds& PhaseSeconds::operator+=(const PhaseSeconds& other) {

@@ -40,6 +40,16 @@ struct GpuTraits {
 };
 std::span<const GpuTraits> known_gpus();
 const GpuTraits& gpu_named(std::string_view name);  // Error that lists the known ones
+// The row for what a driver calls a GPU ("NVIDIA H100 80GB HBM3"), or for a row's own name; null: there is none.
+const GpuTraits* gpu_of_driver(std::string_view name);
+
+// What the assumed constants are: those that kernels were tuned by, likely ones, and the worst that are plausible.
+enum class ConstantSet : uint8_t { kFrozen, kExpected, kHarsh };
+constexpr ConstantSet kConstantSets[] = {ConstantSet::kFrozen, ConstantSet::kExpected, ConstantSet::kHarsh};
+std::string_view name_of(ConstantSet set);
+ConstantSet constant_set_named(std::string_view name);  // Error that lists them
+// known_gpus() holds the frozen constants.
+GpuTraits with_constants(GpuTraits gpu, ConstantSet set);
 
 // One launch, or the same work in a phase of the persistent decoder.
 struct KernelWork {

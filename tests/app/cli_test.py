@@ -258,10 +258,15 @@ class Commands(Case):
         self.assert_refused(Run("kernels", "--shape", "qwen9"), 2, "qwen9", "qwen2.5-7b")
         self.assert_refused(Run("kernels", "--shape", "qwen2.5-3b", "--target", "sm_12"), 2, "sm_12")
         speeds = self.run_well("kernels", "--shape", "qwen2.5-0.5b", "--gpu", "h200").out.decode()
-        for part in ("NVIDIA H200 (sm_90): 4.30 TB/s", "us by issue", "in a context of 32,768", "gate_up", "imbalance",
+        for part in ("NVIDIA H200 (sm_90), expected constants: 4.30 TB/s", "by constants", "us by issue", "in a context of 32,768", "gate_up", "imbalance",
                      "sequences side by side", "prompt of", "none of\nwhich was measured here"):
             self.assertIn(part, speeds)
+        harsh = self.run_well("kernels", "--shape", "qwen2.5-0.5b", "--gpu", "h100", "--constants", "harsh").out.decode()
+        self.assertIn("NVIDIA H100 (sm_90), harsh constants: 3.00 TB/s", harsh)
         self.assert_refused(Run("kernels", "--shape", "qwen2.5-3b", "--gpu", "h300"), 2, "h300", "4090")
+        self.assert_refused(Run("kernels", "--shape", "qwen2.5-3b", "--gpu", "h100", "--constants", "fair"), 2, "fair",
+                            "expected or harsh")
+        self.assert_refused(Run("kernels", "--shape", "qwen2.5-3b", "--constants", "harsh"), 2, "give --gpu")
 
     def test_a_profile_is_written(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -57,7 +57,7 @@ our_rates() {
     --batches "" --rounds 1 --kernels no > "$scratch/ours.md"
   awk -F ' *[|] *' -v "tokens=$tokens" '
     $4 ~ /^(stream|graph|persistent)$/ { print "tg" tokens "@d" $3, $4, $5 }
-    NF == 7 && $3 ~ /^[0-9]+$/ { print "pp" $3, "any", $4 }' "$scratch/ours.md"
+    NF == 8 && $3 ~ /^[0-9]+$/ { print "pp" $3, "any", $4 }' "$scratch/ours.md"
 }
 
 # device, model file: the same lines of llama.cpp, all layers on that GPU, with flash attention.

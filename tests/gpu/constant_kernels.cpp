@@ -94,6 +94,21 @@ Kernel echo_kernel(Target target) {
   return b.finish(Launch{1, 1});
 }
 
+Kernel hold_kernel(Target target) {
+  Builder b("hold", target);
+  Global<u32> host = b.global<u32>("host", 64);
+  Reg<u64> nanoseconds = b.param<u64>("nanoseconds");
+  Reg<u64> begin = b.globaltimer();
+  host.store_release(1u, Scope::kSystem, 32);
+  Var<u64> passed = b.var("passed", uint64_t{0});
+  b.while_([&] { return passed < nanoseconds; },
+           [&] {
+             passed = b.globaltimer() - begin;
+             b.if_(host.load_acquire(Scope::kSystem) > 0u, [&] { passed = nanoseconds; });
+           });
+  return b.finish(Launch{1, 1});
+}
+
 Kernel read_kernel(uint64_t n, uint32_t blocks, uint32_t threads, uint32_t at_once, Target target) {
   Builder b("read_" + std::to_string(blocks) + "x" + std::to_string(threads) + "x" + std::to_string(at_once), target);
   Global<u32> from = b.global<u32>("from", n * 4), out = b.global<u32>("out", uint64_t{blocks} * threads);

@@ -32,6 +32,10 @@ ptx::Kernel clock_kernel(ptx::Target target);
 // with the same. One thread.
 ptx::Kernel echo_kernel(ptx::Target target);
 
+// host u32 [64], nanoseconds u64. Says in word 32 that it runs, and goes on until the host writes word 0 or the time is
+// over. One thread.
+ptx::Kernel hold_kernel(ptx::Target target);
+
 // from u8 [n * 16]; out u32 [threads of the launch]. Reads all of it, at_once chunks of 16 bytes a thread in flight.
 // n: a multiple of blocks * threads * at_once.
 ptx::Kernel read_kernel(uint64_t n, uint32_t blocks, uint32_t threads, uint32_t at_once, ptx::Target target);

@@ -1,5 +1,9 @@
 // Measures a device: tables in Markdown to stdout, and with WARPCHAT_RESULTS=FILE the same rows as JSON to its end.
-//   gpu_bench constants [--device cuda]         its latencies, gaps and rates
+//   gpu_bench probe [--device cuda]             whether anything works at all, in seconds
+//   gpu_bench constants                         its latencies, gaps and rates
+//   gpu_bench contend                           which calls wait for a running kernel, and what waits for them
+//   gpu_bench contend --shapes S --call load    a call beside the persistent decoder: none, load, allocate or query
+//   gpu_bench decode --shapes S --tokens 32     a prompt (--prompts) and one persistent launch, for a profiler
 //   gpu_bench start --shapes S [--start first]  from the start to the first token, part by part
 //   gpu_bench shapes --shapes S,S [--depths 0,4096,32000] [--tokens 64] [--rounds 3] [--prompts 512,4096]
 //             [--batches 1,2,4,8,16,32,64] [--predicted h200] [--kernels yes|no]
@@ -12,11 +16,12 @@
 #include <map>
 #include <sstream>
 
+#include "engine/driver/context.h"
 #include "engine/driver/device_choice.h"
-#include "engine/driver/module.h"
-#include "models/message.h"
-#include "tests/gpu/constant_kernels.h"
+#include "models/error.h"
 #include "tests/gpu/measure_constants.h"
+#include "tests/gpu/measure_contention.h"
+#include "tests/gpu/measure_probe.h"
 #include "tests/gpu/measure_shape.h"
 #include "tests/gpu/measure_start.h"
 #include "tests/gpu/results.h"
@@ -24,30 +29,6 @@
 
 namespace warpchat {
 namespace {
-
-// Bytes per second, the best of some launches over a buffer far larger than any cache.
-double read_ceiling(const ContextPointer& context) {
-  constexpr uint32_t kThreads = 512, kAtOnce = 8;
-  const uint32_t blocks = context->device().n_sms * 4;
-  const uint64_t turn = uint64_t{blocks} * kThreads * kAtOnce;  // chunks of 16 bytes in one round of all threads
-  const uint64_t wanted = context->device().is_emulated ? 1 : uint64_t{2} << 30 >> 4;
-  const uint64_t n = std::max<uint64_t>(1, wanted / turn) * turn;
-  const Module module(context, {read_kernel(n, blocks, kThreads, kAtOnce, context->device().target())});
-  const Stream stream(context);
-  const DeviceMemory from(context, n * 16, "a measurement"),
-      out(context, uint64_t{blocks} * kThreads * 4, "a measurement");
-  stream.fill(from.address(), 0x5a, n * 16);
-  double best = 0;
-  for (int i = 0; i < (context->device().is_emulated ? 1 : 10); ++i) {
-    const GpuEvent before(context, GpuEvent::Timing::kOn), after(context, GpuEvent::Timing::kOn);
-    stream.record(before);
-    module.kernel(0).launch(stream, {from, out});
-    stream.record(after);
-    stream.wait();
-    best = std::max(best, static_cast<double>(n) * 16 / std::max(1e-9, after.seconds_since(before)));
-  }
-  return best;
-}
 
 std::vector<std::string> list_of(const std::string& text) {
   std::vector<std::string> items;
@@ -65,13 +46,13 @@ std::vector<uint32_t> numbers_of(const std::string& text) {
 }
 
 struct Arguments {
-  std::string command, device = "cuda", start = "first", folder = ".";
+  std::string command, device = "cuda", start = "first", folder = ".", call;
   std::vector<std::string> shapes = {"qwen2.5-0.5b", "qwen2.5-1.5b", "qwen2.5-3b", "qwen2.5-7b",
                                      "qwen3-0.6b",   "qwen3-1.7b",   "qwen3-4b"};
   BenchPlan plan;
 };
 
-constexpr char kUsage[] = "the first argument is constants, start, shapes or write-gguf";
+constexpr char kUsage[] = "the first argument is probe, constants, contend, decode, start, shapes or write-gguf";
 
 Arguments parse(int argc, char** argv) {
   Arguments arguments;
@@ -81,6 +62,7 @@ Arguments parse(int argc, char** argv) {
   const std::map<std::string, std::function<void(const std::string&)>> flags = {
       {"--device", [&](const std::string& value) { arguments.device = value; }},
       {"--start", [&](const std::string& value) { arguments.start = value; }},
+      {"--call", [&](const std::string& value) { arguments.call = value; }},
       {"--folder", [&](const std::string& value) { arguments.folder = value; }},
       {"--shapes", [&](const std::string& value) { arguments.shapes = list_of(value); }},
       {"--depths", [&](const std::string& value) { plan.depths = numbers_of(value); }},
@@ -111,7 +93,17 @@ void measure_shapes(const Arguments& arguments) {
 }
 
 void run(const Arguments& arguments) {
-  if (arguments.command == "constants") {
+  if (arguments.command == "probe") {
+    measure_probe(arguments.device);
+  } else if (arguments.command == "contend" && arguments.call.empty()) {
+    measure_contention(arguments.device);
+  } else if (arguments.command == "contend") {
+    for (const std::string& shape : arguments.shapes)
+      measure_decoder_contention(arguments.device, shape, arguments.call, arguments.plan.tokens);
+  } else if (arguments.command == "decode") {
+    for (const std::string& shape : arguments.shapes)
+      decode_once(arguments.device, shape, arguments.plan.prompts.at(0), arguments.plan.tokens);
+  } else if (arguments.command == "constants") {
     setenv("CUDA_CACHE_DISABLE", "1", 1);  // or the compiler's time is that of a file
     measure_constants(arguments.device);
   } else if (arguments.command == "start") {

@@ -2,14 +2,18 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <future>
 #include <numeric>
 #include <random>
+#include <span>
 
 #include "engine/driver/device_choice.h"
 #include "engine/driver/module.h"
 #include "engine/gpu/launch_graph.h"
+#include "engine/gpu/speed_model.h"
 #include "kernels/kernel_list.h"
+#include "kernels/persistent_decoder.h"
 #include "kernels/shapes.h"
 #include "tests/gpu/constant_kernels.h"
 #include "tests/gpu/results.h"
@@ -29,13 +33,15 @@ double seconds_of(Work&& work) {
   return seconds_since(start);
 }
 
-// A ring through all n words in random order, so that no step can be foreseen.
-std::vector<uint32_t> random_ring(size_t n) {
-  std::vector<uint32_t> order(n), ring(n);
+// n_bytes of words, of which one in each line of 128 bytes is a node of a ring through all lines in random order: no
+// step can be foreseen, and none finds its line in a cache because of its neighbour.
+std::vector<uint32_t> random_ring(uint64_t n_bytes) {
+  constexpr uint32_t kLineWords = 32;
+  std::vector<uint32_t> order(n_bytes / 4 / kLineWords), ring(n_bytes / 4);
   std::iota(order.begin(), order.end(), 0u);
   std::mt19937 random(1);
-  for (size_t i = n - 1; i > 0; --i) std::swap(order[i], order[random() % (i + 1)]);
-  for (size_t i = 0; i < n; ++i) ring[order[i]] = order[(i + 1) % n];
+  for (size_t i = order.size() - 1; i > 0; --i) std::swap(order[i], order[random() % (i + 1)]);
+  for (size_t i = 0; i < order.size(); ++i) ring[order[i] * kLineWords] = order[(i + 1) % order.size()] * kLineWords;
   return ring;
 }
 
@@ -47,7 +53,10 @@ class Constants {
     if (choice_.table == nullptr) throw Error("--device " + device + " is no GPU");
     const double started = seconds_since(start);
     const double opened = seconds_of([&] { context_ = Context::open(*choice_.table, choice_.gpu); });
-    table_.emplace("constants", choice_.gpu.name, std::vector<std::string>{"constant", "value", "unit", "how"});
+    table_.emplace("constants", choice_.gpu.name,
+                   std::vector<std::string>{"constant", "value", "expected", "unit", "how"});
+    if (const GpuTraits* known = gpu_of_driver(choice_.gpu.name))
+      assumed_ = with_constants(*known, ConstantSet::kExpected);
     is_emulated_ = choice_.gpu.is_emulated;
     target_ = choice_.gpu.target();
     stream_.emplace(context_);
@@ -68,8 +77,13 @@ class Constants {
 
  private:
   uint32_t scaled(uint32_t on_a_gpu, uint32_t emulated) const { return is_emulated_ ? emulated : on_a_gpu; }
-  void row(const std::string& name, double value, const std::string& unit, const std::string& how) {
-    table_->row({name, number(value, 3), unit, how});
+  // expected: what the analytic model assumes, in the same unit; NaN where it has no such constant.
+  void row(const std::string& name, double value, const std::string& unit, const std::string& how,
+           double expected = NAN) {
+    table_->row({name, number(value, 3), number(expected, 3), unit, how});
+  }
+  double assumed(double GpuTraits::*constant, double scale) const {
+    return assumed_ ? (*assumed_).*constant * scale : NAN;
   }
   Module compile(ptx::Kernel kernel) const { return Module(context_, std::vector<ptx::Kernel>{std::move(kernel)}); }
 
@@ -125,12 +139,14 @@ class Constants {
         });
       });
       row("launch, on the host", host / n * 1e6, "us", of);
-      row("launch in a stream, from one to the next", streamed / n * 1e6, "us", of);
+      row("launch in a stream, from one to the next", streamed / n * 1e6, "us", of,
+          assumed(&GpuTraits::stream_launch_seconds, 1e6));
       LaunchGraph graph(context_);
       graph.begin(*stream_);
       for (uint32_t i = 0; i < n; ++i) module.kernel(0).launch(*stream_, {});
       graph.end(*stream_);
-      row("graph node, from one to the next", device_seconds([&] { graph.launch(*stream_); }) / n * 1e6, "us", of);
+      row("graph node, from one to the next", device_seconds([&] { graph.launch(*stream_); }) / n * 1e6, "us", of,
+          assumed(&GpuTraits::graph_node_seconds, 1e6));
     }
     const Module module = compile(empty_kernel(1, target_));
     LaunchGraph graph(context_);
@@ -168,21 +184,36 @@ class Constants {
           });
         };
         const uint32_t few = scaled(100, 2), many = scaled(2100, 12);
+        const bool is_decoders = threads == kPersistentThreads && of_an_sm == kPersistentBlocksPerSm;
         row("grid barrier", (seconds(many) - seconds(few)) / (many - few) * 1e6, "us",
             std::to_string(of_an_sm) + " blocks of " + std::to_string(threads) + " threads on each of " +
-                std::to_string(sms) + " multiprocessors");
+                std::to_string(sms) + " multiprocessors",
+            is_decoders && assumed_ ? barrier_seconds(*assumed_) * 1e6 : NAN);
       }
     }
   }
 
-  double chase_seconds(ChasedMemory memory, const Argument& from, uint32_t steps) {
+  // from: the ring on the device. Error if the way ends elsewhere than on the host.
+  double chase_seconds(ChasedMemory memory, const Argument& from, std::span<const uint32_t> ring, uint32_t steps) {
     const Module module = compile(chase_kernel(memory, target_));
     const DeviceMemory at(context_, 4, "a measurement");  // goes on: a way gone before would be in the cache
     stream_->fill(at.address(), 0, 4);
+    uint64_t n_steps = 0;
     const auto seconds = [&](uint32_t n) {
-      return device_seconds([&] { module.kernel(0).launch(*stream_, {from, n, at}); });
+      return device_seconds([&] {
+        module.kernel(0).launch(*stream_, {from, n, at});
+        n_steps += n;
+      });
     };
-    return (seconds(steps) - seconds(steps / 2)) / (steps - steps / 2);
+    const double longer = seconds(steps), shorter = seconds(steps / 2);
+    uint32_t found = 0, expected = 0;
+    stream_->download(std::as_writable_bytes(std::span(&found, 1)), at.address());
+    stream_->wait();
+    for (uint64_t i = 0; i < n_steps; ++i) expected = ring[expected];
+    if (found != expected)
+      throw Error("a chase of " + std::to_string(n_steps) + " steps ends at word " + std::to_string(found) +
+                  ", expected " + std::to_string(expected));
+    return (longer - shorter) / (steps - steps / 2);
   }
 
   void chases() {
@@ -190,27 +221,30 @@ class Constants {
       const char* name;
       ChasedMemory memory;
       uint64_t bytes;
-    } rows[] = {{"trip to shared memory", ChasedMemory::kShared, 4096},
-                {"trip to L1", ChasedMemory::kFirstLevel, 16 << 10},
-                {"trip to L2", ChasedMemory::kSecondLevel, 4 << 20},
-                {"trip to L2, most of it", ChasedMemory::kSecondLevel, 24 << 20},
-                {"trip to DRAM", ChasedMemory::kSecondLevel, uint64_t{1} << 30}};
+      double expected;
+    } rows[] = {
+        {"trip to shared memory", ChasedMemory::kShared, 4096, NAN},
+        {"trip to L1", ChasedMemory::kFirstLevel, 16 << 10, NAN},
+        {"trip to L2", ChasedMemory::kSecondLevel, 4 << 20, assumed(&GpuTraits::l2_seconds, 1e9)},
+        {"trip to L2, most of it", ChasedMemory::kSecondLevel, 24 << 20, assumed(&GpuTraits::l2_seconds, 1e9)},
+        {"trip to DRAM", ChasedMemory::kSecondLevel, uint64_t{1} << 30, assumed(&GpuTraits::memory_seconds, 1e9)},
+    };
     for (const auto& r : rows) {
       const uint64_t bytes = is_emulated_ ? std::min<uint64_t>(r.bytes, 4096) : r.bytes;
-      const std::vector<uint32_t> ring = random_ring(bytes / 4);
+      const std::vector<uint32_t> ring = random_ring(bytes);
       const DeviceMemory from(context_, bytes, "a measurement");
       stream_->upload(from.address(), std::as_bytes(std::span(ring)));
       stream_->wait();
-      row(r.name, chase_seconds(r.memory, from, scaled(200000, 64)) * 1e9, "ns",
-          "a random ring of " + std::to_string(bytes >> 10) + " KiB, one thread");
+      row(r.name, chase_seconds(r.memory, from, ring, scaled(200000, 64)) * 1e9, "ns",
+          "a random ring of " + std::to_string(bytes >> 10) + " KiB, a node in each 128 bytes, one thread", r.expected);
     }
     const uint64_t bytes = is_emulated_ ? 4096 : 4 << 20;
-    const std::vector<uint32_t> ring = random_ring(bytes / 4);
+    const std::vector<uint32_t> ring = random_ring(bytes);
     const HostMemory host(context_, bytes, "a measurement");
     std::copy(ring.begin(), ring.end(), host.as<uint32_t>().begin());
     row("trip to the host's memory",
-        chase_seconds(ChasedMemory::kHost, Argument::address(host.device_address()), scaled(4000, 64)) * 1e9, "ns",
-        "a random ring of mapped memory, one thread");
+        chase_seconds(ChasedMemory::kHost, Argument::address(host.device_address()), ring, scaled(4000, 64)) * 1e9,
+        "ns", "a random ring of mapped memory, one thread", assumed(&GpuTraits::host_seconds, 1e9));
   }
 
   void host_echo() {
@@ -299,6 +333,7 @@ class Constants {
   }
 
   DeviceChoice choice_;
+  std::optional<GpuTraits> assumed_;  // of a GPU that the analytic model knows
   ContextPointer context_;
   std::optional<Stream> stream_;
   std::optional<ResultTable> table_;

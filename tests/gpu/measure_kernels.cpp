@@ -71,7 +71,7 @@ class ProductBench {
         specs_(decoder_specs(shape.config, shape.formats, 4096, PassKind::kToken, 1)),
         table_("products", device.gpu.name,
                {"shape", "kernel", "PTX lines", "registers", "local bytes", "blocks", "blocks a multiprocessor",
-                "bytes in flight a multiprocessor", "bytes", "us", "GB/s", "predicted us"}) {}
+                "bytes in flight a multiprocessor", "bytes", "us", "GB/s", "expected us", "harsh us"}) {}
 
   void run() {
     std::set<std::string> done;
@@ -181,11 +181,12 @@ class ProductBench {
         compiled.blocks_per_sm, static_cast<double>(blocks) / device_.gpu.n_sms);  // of one that has its share
     const double in_flight = blocks_on_an_sm * plan.threads() * lane_bytes_in_flight(plan);
     const double bytes = static_cast<double>(weight_bytes(plan));
+    const Predicted predicted = predictions_.kernel_seconds(kernel.name, 0);
     table_.row({shape_, kernel.name, static_cast<uint64_t>(std::ranges::count(kernel.text, '\n')),
                 static_cast<uint64_t>(compiled.registers), static_cast<uint64_t>(compiled.local_bytes), blocks,
                 static_cast<uint64_t>(compiled.blocks_per_sm), number(in_flight, 0), number(bytes, 0),
                 microseconds(seconds), number(bytes / std::max(seconds, 1e-9) * 1e-9, 1),
-                microseconds(predictions_.kernel_seconds(kernel.name, 0))});
+                microseconds(predicted.expected), microseconds(predicted.harsh)});
   }
 
   std::string shape_;
@@ -221,14 +222,16 @@ void measure_kernels_in_a_stream(const std::string& name, const std::string& dev
   profile.reset();
   decode();
   ResultTable table("kernels in a stream", device,
-                    {"shape", "depth", "kernel", "calls a token", "us", "bytes", "GB/s", "predicted us in a graph"});
+                    {"shape", "depth", "kernel", "calls a token", "us", "bytes", "GB/s", "expected us in a graph",
+                     "harsh us in a graph"});
   for (const OperationProfile& row : profile.rows()) {
     if (row.calls == 0) continue;
     const double calls = static_cast<double>(row.calls), seconds = row.seconds / calls;
     const double bytes = static_cast<double>(row.bytes) / calls;
+    const Predicted predicted = predictions.kernel_seconds(row.name, depth);
     table.row({name, uint64_t{depth}, row.name, number(calls / tokens, 2), microseconds(seconds), number(bytes, 0),
-               number(bytes / std::max(seconds, 1e-9) * 1e-9, 1),
-               microseconds(predictions.kernel_seconds(row.name, depth))});
+               number(bytes / std::max(seconds, 1e-9) * 1e-9, 1), microseconds(predicted.expected),
+               microseconds(predicted.harsh)});
   }
   profile.set_enabled(false);
 }

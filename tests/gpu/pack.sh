@@ -1,41 +1,52 @@
 #!/bin/sh
-# Packs what a machine with a GPU and nothing but CUDA needs to check and measure the kernels: programs with everything
-# but the C library inside, the scripts, the small models with exact logits, and llama.cpp's source where
-# tests/gpu/fetch_llama.sh fetched it. Leaves build/gpu-check.tar.gz, which tests/gpu/run.sh unpacks there. Fails where
-# archive and repository, which travel together, exceed $TRAVEL_MIB (64).
+# Packs what a machine with a GPU and nothing but CUDA's driver needs to check and measure the GPU path: tests and
+# measurements with everything but the C library inside, `chat` without its window beside the shared libraries that it
+# needs, the emulator as a driver's library, for a rehearsal, the scripts, the small models with exact logits, and
+# llama.cpp's source where tests/gpu/fetch_llama.sh fetched it. Leaves build/gpu-check.tar.xz, which tests/gpu/run.sh
+# unpacks there. Fails where archive and repository, which travel together, exceed $TRAVEL_MIB (64).
 #   tests/gpu/pack.sh [BUILD_DIRECTORY]
+# ARCHIVE: another file to leave; AS_BUILT=1: packs what the directory has, for use on this machine alone; XZ_LEVEL: how
+# well it is compressed (-9, as the programs have much in common). On two cores the first build takes some 20 minutes.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 build=${1:-$root/build/portable}
-archive=$root/build/gpu-check.tar.gz
+archive=${ARCHIVE:-$root/build/gpu-check.tar.xz}
 most=${TRAVEL_MIB:-64}
-programs="kernels_test gpu_decoder_test gpu_logits_test driver_test gpu_bench"
+tests="kernels_test gpu_decoder_test gpu_logits_test driver_test gpu_bench"
 
-cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DWARPCHAT_PORTABLE=ON -DWARPCHAT_GUI=OFF > /dev/null
-ninja -C "$build" $programs
+if [ -z "${AS_BUILT:-}" ]; then
+  cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON -DWARPCHAT_PORTABLE=ON \
+    -DWARPCHAT_GUI=OFF > /dev/null
+  ninja -C "$build" $tests chat cuda_emulator
+fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 pack=$work/gpu-check
-mkdir -p "$pack"
-for program in $programs; do
+mkdir -p "$pack/lib"
+
+# The libraries of a program but glibc's, which belong to the machine's loader: lines "name path".
+libraries() {
+  ldd "$1" | awk '/=> \// { print $1, $3 }' |
+    grep -vE '^(ld-linux[^ ]*|libc|libm|libpthread|libdl|librt|libresolv|libutil|libanl)\.so' || true
+}
+for program in $tests chat libcuda_emulator.so; do
   strip -o "$pack/$program" "$build/$program"
-  foreign=$(ldd "$pack/$program" | grep -vE 'linux-vdso|ld-linux|libc\.so|libm\.so|libpthread|libdl' || true)
-  if [ -n "$foreign" ]; then
+  foreign=$(libraries "$pack/$program")
+  if [ "$program" != chat ] && [ -n "$foreign" ] && [ -z "${AS_BUILT:-}" ]; then
     echo "pack.sh: $program needs more than the C library: $foreign" >&2
     exit 1
   fi
 done
-for script in run.sh run_tests.sh left_out.txt compare_llama.sh; do cp "$root/tests/gpu/$script" "$pack/"; done
+libraries "$build/chat" | while read -r name path; do strip --strip-unneeded -o "$pack/lib/$name" "$path"; done
+for script in run.sh run_tests.sh chat_modes.sh compare_llama.sh left_out.txt; do
+  cp "$root/tests/gpu/$script" "$pack/"
+done
 
 cp -r "${WARPCHAT_REFERENCE_DATA:-$root/tests/models/exact}" "$pack/reference"
-if [ -f "$root/build/llama.cpp.tar.gz" ]; then
-  cp "$root/build/llama.cpp.tar.gz" "$pack/"
-else
-  echo "pack.sh: packed without llama.cpp; tests/gpu/fetch_llama.sh fetches it for a comparison"
-fi
+if [ -f "$root/build/llama.cpp.tar.gz" ]; then cp "$root/build/llama.cpp.tar.gz" "$pack/"; fi
 git -C "$root" describe --always --dirty > "$pack/COMMIT" 2> /dev/null || echo unknown > "$pack/COMMIT"
-mkdir -p "$root/build"
-tar -C "$work" -czf "$archive" gpu-check
+mkdir -p "$(dirname "$archive")"
+tar -C "$work" -cf - gpu-check | xz "${XZ_LEVEL:--9}" > "$archive"
 
 repository=$(cd "$root" && git ls-files -z --cached --others --exclude-standard | xargs -0 stat -c %s 2> /dev/null |
   awk '{ bytes += $1 } END { print bytes + 0 }')

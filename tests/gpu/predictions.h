@@ -1,6 +1,5 @@
-// What the analytic model says of a decoder, to stand beside what is measured: the one place here that asks it.
+// What the analytic model says of a decoder, to stand beside what is measured.
 #pragma once
-#include <map>
 #include <optional>
 #include <string>
 
@@ -10,20 +9,25 @@
 
 namespace warpchat {
 
+// By the likely constants and by the worst that are plausible; NaN for a GPU that the model does not know.
+struct Predicted {
+  double expected, harsh;
+};
+
 class Predictions {
  public:
-  // gpu: the model's name of it, "h200"; or what a driver calls a GPU. Of one that the model does not know all answers
-  // are NaN.
+  // gpu: the model's name of it, "h200", or what a driver calls it.
   Predictions(const ModelShape& shape, uint32_t context, const std::string& gpu);
 
-  double tokens_per_second(uint32_t position, LaunchMode mode) const;
-  double prefill_tokens_per_second(uint32_t n_tokens);
+  Predicted tokens_per_second(uint32_t position, LaunchMode mode) const;
+  Predicted prefill_tokens_per_second(uint32_t n_tokens);
   // Of a launch in a graph, by the kernel's name.
-  double kernel_seconds(const std::string& kernel, uint32_t position) const;
-  double read_bytes_per_second() const;
+  Predicted kernel_seconds(const std::string& kernel, uint32_t position) const;
 
  private:
   DecoderSpecs specs(PassKind kind, uint32_t columns) const;
+  template <class Value>  // of a GpuTraits
+  Predicted by_both(Value&& value) const;
 
   ModelShape shape_;
   uint32_t context_;

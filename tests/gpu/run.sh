@@ -1,23 +1,44 @@
 #!/bin/sh
-# Checks and measures the GPU path on a machine with a GPU and nothing but CUDA, where calls are limited in time and
-# what comes back in files. Its programs and scripts come in the archive that tests/gpu/pack.sh leaves in build/; it
-# unpacks that, if it is not started from inside.
+# Checks and measures the GPU path on a machine with a GPU and nothing but CUDA's driver, where calls are limited in
+# time and what comes back in files. Its programs and scripts come in build/gpu-check.tar.xz, which tests/gpu/pack.sh
+# makes; git ignores that file, so that it has to be carried to the machine by name. Started outside of it, this script
+# unpacks it.
 #   tests/gpu/run.sh OUTPUT_FOLDER            does the parts
 #   tests/gpu/run.sh merge OUTPUT_FOLDER...   several calls' results as tests/gpu/RESULTS.md and RESULTS.json
-# The folder gets RESULTS.md and rows.jsonl, written line by line, RESULTS.json, the rows as one object after each part,
-# and log.txt, everything that was printed. Half an hour in three calls, the most important first, one soon after the
-# other so that llama.cpp's build is still there:
-#   LIMIT=560 PARTS="build decoder logits shapes kernels driver" tests/gpu/run.sh OUT
-#   LIMIT=560 PARTS="constants bench" tests/gpu/run.sh OUT
-#   LIMIT=440 PARTS="start llama sanitizer" tests/gpu/run.sh OUT
-# LIMIT: seconds that the call may take. A part has its own cap; one that fails or hangs is told, and the next begins.
-# Further: DEVICE=cuda:1 another GPU, DEVICE=emulator a rehearsal; SHAPES, LOGITS_SHAPES, START_SHAPES, LLAMA_SHAPES and
-# BENCH_FLAGS what is measured; FILTER the tests; CAPS="bench=60 constants=30" other caps, in seconds; TEST_SECONDS that
-# of a test; PROCESSES how many tests at once; PROGRAMS a folder of programs and scripts in place of the archive's.
+#   tests/gpu/compare.py RUN RUN              two results side by side, with what bounds and what predicts them
+# A quarter of an hour takes two calls, one soon after the other, so that the programs are unpacked once:
+#   tests/gpu/run.sh OUT                      the first tokens per second come about 100 s after the start
+#   PARTS=second tests/gpu/run.sh OUT2        hardware counters, and races in shared memory
+# The folder gets RESULTS.md and rows.jsonl line by line, and log.txt and tests.log with what was printed, up to a limit:
+# a call that is killed at any moment leaves what it measured until then. RESULTS.json has the rows as one object after
+# each part, dmon.txt a line of nvidia-smi each second.
+#
+# PARTS: done in this order; `first`, the default, and `second` are those below. A part has its own cap, one that fails
+# or hangs is told, and the next begins. What follows `=` are shapes:
+#   probe        whether loading, launching and talking to the device work, and the read ceiling
+#   logits       small real models: every launch mode to the bit, errors against exact logits
+#   shapes       the same at real sizes, against the CPU
+#   bench=S      tokens per second beside the predictions
+#   phases=S     the persistent decoder's stamps, and each kernel beside its prediction
+#   contend=S    which calls wait for a running kernel; such calls beside the persistent decoder
+#   chat=S       the program itself, drafts on, all launch modes, some answers stopped by SIGINT
+#   constants    latencies, gaps and rates
+#   start=S      from the start to the first token, part by part
+#   decoder, kernels, driver   tests; kernels in device memory, or, as kernels=mapped, in the host's
+#   ncu=S        counters of the persistent decoder and of a prompt's products, if Nsight Compute is there
+#   racecheck    three groups of kernel tests, if compute-sanitizer is there
+#   build, llama=S   llama.cpp's CUDA backend, built and measured in turns with ours (tests/gpu/fetch_llama.sh)
+# LIMIT: seconds that the call may take (530, of `second` 160). Further: DEVICE=cuda:1 another GPU; DEVICE=emulator a
+# rehearsal in small, DEVICE=emulated-driver one through the emulator as the driver's library, with a GPU's sizes, for
+# chat, contend and tests; SHAPES in place of the parts' own; BENCH_FLAGS, behind those of bench and phases; FILTER the
+# tests; CAPS="bench=60 constants=30" other caps, in seconds; TEST_SECONDS that of a test; PROCESSES how many tests at
+# once; CHAT_TOKENS and CHAT_STOPS of each answer and mode; PROGRAMS a folder of programs in place of the archive's.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 started=$(date +%s)
-default_parts="build decoder logits shapes kernels driver constants bench start llama sanitizer"
+first="probe logits shapes=qwen2.5-0.5b,qwen2.5-1.5b bench=qwen2.5-1.5b contend=qwen2.5-1.5b bench=qwen2.5-7b,qwen2.5-3b
+  chat=qwen2.5-0.5b phases=qwen2.5-1.5b,qwen2.5-7b constants decoder kernels driver kernels=mapped"
+second="probe ncu=qwen2.5-1.5b racecheck"
 
 # One JSON object of all rows; a line that was cut short is left out.
 wrap_rows() {
@@ -40,49 +61,69 @@ mkdir -p "$1"
 out=$(cd "$1" && pwd)
 
 programs=${PROGRAMS:-$here}
+kept=${TMPDIR:-/tmp}/warpchat-gpu-check  # between calls
 if [ ! -x "$programs/gpu_bench" ]; then
-  archive=$here/../../build/gpu-check.tar.gz
-  folder=${TMPDIR:-/tmp}/warpchat-gpu-check
+  archive=${ARCHIVE:-$here/../../build/gpu-check.tar.xz}
   if [ ! -f "$archive" ]; then
-    echo "run.sh: no programs here and no build/gpu-check.tar.gz; tests/gpu/pack.sh makes it" >&2
+    echo "run.sh: no programs here and no build/gpu-check.tar.xz; tests/gpu/pack.sh makes it" >&2
     exit 1
   fi
-  if ! cmp -s "$archive" "$folder/gpu-check.tar.gz"; then
-    rm -rf "$folder"
-    mkdir -p "$folder"
-    tar -C "$folder" -xzf "$archive" || exit 1
-    cp "$archive" "$folder/"
+  if ! cmp -s "$archive" "$kept/gpu-check.tar.xz"; then
+    rm -rf "$kept"
+    mkdir -p "$kept"
+    if command -v xz > /dev/null; then
+      xz -dc "$archive"
+    else
+      python3 -c 'import lzma, shutil, sys; shutil.copyfileobj(lzma.open(sys.argv[1]), sys.stdout.buffer)' "$archive"
+    fi | tar -C "$kept" -xf - || exit 1
+    cp "$archive" "$kept/"
   fi
-  exec "$folder/gpu-check/run.sh" "$out"
+  exec "$kept/gpu-check/run.sh" "$out"
 fi
 
 device=${DEVICE:-cuda}
-limit=${LIMIT:-1700}
-parts=${PARTS:-$default_parts}
-shapes=${SHAPES:-qwen2.5-0.5b,qwen2.5-1.5b,qwen2.5-3b,qwen2.5-7b}
+case ${PARTS:-first} in
+  first) parts=$first limit=${LIMIT:-530} ;;
+  second) parts=$second limit=${LIMIT:-160} ;;
+  *) parts=$PARTS limit=${LIMIT:-530} ;;
+esac
 results=$out/RESULTS.md log=$out/log.txt
 scratch=$(mktemp -d)
-export WARPCHAT_TEST_DEVICE="$device" WARPCHAT_RESULTS="$out/rows.jsonl" TMPDIR="$scratch"
+is_rehearsal=false
+case $device in
+  emulator) is_rehearsal=true ;;
+  emulated-driver)
+    is_rehearsal=true device=cuda
+    mkdir "$scratch/driver"
+    ln -s "$(cd "$programs" && pwd)/libcuda_emulator.so" "$scratch/driver/libcuda.so.1"
+    export LD_LIBRARY_PATH="$scratch/driver:${LD_LIBRARY_PATH:-}"
+    ;;
+esac
+export WARPCHAT_TEST_DEVICE="$device" WARPCHAT_RESULTS="$out/rows.jsonl" WARPCHAT_TEST_LOG="$out/tests.log"
 export WARPCHAT_PRINT_ACCURACY=1
+# What the driver compiles is kept for the parts and calls to come.
+export CUDA_CACHE_PATH="${CUDA_CACHE_PATH:-$kept/compute-cache}" CUDA_CACHE_MAXSIZE=4294967296 TMPDIR="$scratch"
+mkdir -p "$CUDA_CACHE_PATH"
 export LLAMA_FOLDER="${LLAMA_FOLDER:-/tmp/warpchat-llama.cpp}"
 [ -d "$programs/reference" ] && export WARPCHAT_REFERENCE_DATA="${WARPCHAT_REFERENCE_DATA:-$programs/reference}"
 processes=${PROCESSES:-$(nproc)}
+bench="$programs/gpu_bench"
 failures=0
-build=
+build= monitor=
 
 say() { printf '%s\n' "$*" >> "$results"; }
 elapsed() { echo $(($(date +%s) - started)); }
-wanted() { case " $parts " in *" $1 "*) true ;; *) false ;; esac; }
 plain() { tr -d '"\\' | tr '\n\t|' '   ' | cut -c1-"$1"; }
-write_json() { wrap_rows "$WARPCHAT_RESULTS" > "$scratch/json" && mv "$scratch/json" "$out/RESULTS.json"; }
+write_json() { wrap_rows "$WARPCHAT_RESULTS" > "$out/.rows" && mv "$out/.rows" "$out/RESULTS.json"; }
 finish() {
   [ -z "$build" ] || kill "$build" 2> /dev/null
+  [ -z "$monitor" ] || kill "$monitor" 2> /dev/null
   write_json
-  tail -c 15000000 "$log" > "$scratch/log" && cat "$scratch/log" > "$log"  # of what comes back, each file has its limit
   rm -rf "$scratch"
 }
 trap finish EXIT
 trap 'exit 143' INT TERM
+: >> "$WARPCHAT_RESULTS"
 
 # name, exit code, seconds, text: of a part, into all results.
 report() {
@@ -94,9 +135,9 @@ report() {
   esac
   said=$(printf '%s' "$4" | plain 600)
   say ""
-  say "**$1: $verdict**, $3 s. $said"
-  printf '{"table":"parts","device":"%s","part":"%s","verdict":"%s","seconds":%s,"said":"%s"}\n' \
-    "$device" "$1" "$verdict" "$3" "$said" >> "$WARPCHAT_RESULTS"
+  say "**$1: $verdict**, $3 s, $(elapsed) s after the start. $said"
+  printf '{"table":"parts","device":"%s","part":"%s","verdict":"%s","seconds":%s,"since the start":%s,"said":"%s"}\n' \
+    "$device" "$1" "$verdict" "$3" "$(elapsed)" "$said" >> "$WARPCHAT_RESULTS"
   write_json
 }
 
@@ -109,16 +150,21 @@ within() {
   [ "$left" -lt "$cap" ] && echo "$left" || echo "$cap"
 }
 
-# The standard input to the log, line by line and at most 20,000; tables among it go to the results, too. The last line
-# that is none stays in $scratch/last.
+# The standard input to the log, line by line, a megabyte at most; tables among it go to the results, too, and Nsight
+# Compute's lines, "id",...,"metric","unit","value", become rows. The last line that is none stays in $scratch/last.
 take_lines() {
-  lines=0
+  n_bytes=0
   : > "$scratch/last"
   while IFS= read -r line; do
-    lines=$((lines + 1))
-    [ "$lines" -gt 20000 ] || printf '%s\n' "$line" >> "$log"
+    n_bytes=$((n_bytes + ${#line} + 1))
+    [ "$n_bytes" -gt 1000000 ] || printf '%s\n' "$line" >> "$log"
     case $line in
       "|"* | "### "* | "") say "$line" ;;
+      '"'[0-9]*)
+        row='{"table":"counters","device":"'$device'","part":"'$1'","metric":"\1","unit":"\2","value":"\3"}'
+        printf '%s\n' "$line" | sed -n "s/.*,\"\([^\"]*\)\",\"\([^\"]*\)\",\"\([^\"]*\)\"$/$row/p" \
+          >> "$WARPCHAT_RESULTS"
+        ;;
       *) printf '%s' "$line" > "$scratch/last" ;;
     esac
   done
@@ -137,7 +183,7 @@ part() {
   say ""
   say "## $name"
   mkfifo "$scratch/pipe"
-  take_lines < "$scratch/pipe" &
+  take_lines "$name" < "$scratch/pipe" &
   reader=$!
   # By a shell that can be ended even where the driver keeps its child from being so.
   timeout -k 5 "$seconds" sh -c '"$@"; exit $?' sh "$@" > "$scratch/pipe" 2>&1
@@ -160,46 +206,19 @@ tests() {
   begun=$(elapsed)
   say ""
   say "## $name"
-  printf '\n===== %s, at most %s s\n' "$name" "$seconds" >> "$log"
+  printf '\n===== %s, at most %s s\n' "$name" "$seconds" | tee -a "$log" >> "$WARPCHAT_TEST_LOG"
   WARPCHAT_TEST_SECONDS=${TEST_SECONDS:-$5} timeout -k 5 $((seconds + 15)) "$programs/run_tests.sh" \
     "$programs/$program" "$n" "$seconds" "$scratch/$name" "$6" > "$scratch/$name.out" 2>&1
   code=$?
-  for file in "$scratch/$name"/*.log; do
-    printf '\n== %s\n' "$file"
-    head -c 400000 "$file"
-  done >> "$log" 2> /dev/null
-  cat "$scratch/$name.out" >> "$log"
+  head -c 1000000 "$scratch/$name.out" >> "$log"
   sed -n '2,$s/^/- /p' "$scratch/$name.out" | head -n 200 >> "$results"
-  sed -n 's/^accuracy: //p' "$scratch/$name"/*.log 2> /dev/null | sort > "$scratch/accuracy"
-  sed 's/\(.*\): {\(.*\), \(.*\)}/- \1: relative error \2, mean KL \3/' "$scratch/accuracy" >> "$results"
-  row='{"table":"logits","device":"'$device'","of":"\1","relative error":\2,"mean KL":\3}'
-  sed "s/\(.*\): {\(.*\), \(.*\)}/$row/" "$scratch/accuracy" >> "$WARPCHAT_RESULTS"
+  sed -n 's/^accuracy: \(.*\): {\(.*\), \(.*\)}/- \1: relative error \2, mean KL \3/p' "$scratch/$name"/*.log \
+    2> /dev/null | sort >> "$results"
   report "$name" "$code" "$(($(elapsed) - begun))" "$(head -n 1 "$scratch/$name.out")"
+  rm -rf "${scratch:?}/$name"
 }
 
-say "# GPU results: $parts"
-say ""
-say "$(date -u +%Y-%m-%dT%H:%M:%SZ), commit $(cat "$programs/COMMIT" 2> /dev/null || echo unknown), device $device"
-if [ "$device" = emulator ]; then
-  say ""
-  say "**A rehearsal on the emulator: every time and rate below is the emulator's, none a GPU's.**"
-fi
-say ""
-say '```'
-if command -v nvidia-smi > /dev/null; then
-  wanted_facts=name,driver_version,memory.total,clocks.max.mem,clocks.max.sm,clocks.sm,power.limit
-  nvidia-smi --query-gpu=$wanted_facts --format=csv >> "$results"
-else
-  say "no nvidia-smi"
-fi
-say '```'
-
-if wanted build || wanted llama; then
-  # timeout ends its children with it.
-  timeout -k 5 "$limit" nice "$programs/compare_llama.sh" build > "$scratch/build.log" 2>&1 &
-  build=$!
-fi
-# Before anything is timed: until it ends, or so many seconds before the end of the call.
+# Before anything is timed: until llama.cpp's build ends, or so many seconds before the end of the call.
 await_build() {
   [ -n "$build" ] || return 0
   while kill -0 "$build" 2> /dev/null && [ $((limit - $(elapsed))) -gt "$1" ]; do sleep 1; done
@@ -217,55 +236,138 @@ await_build() {
   report build "$code" "$(elapsed)" "llama.cpp: $(tail -n 1 "$scratch/build.log")"
 }
 
-wanted decoder && tests decoder 120 gpu_decoder_test $((processes < 8 ? processes : 8)) 40 "${FILTER:-*}"
-wanted logits && tests logits 100 gpu_logits_test 1 80 '*RealFiles*'
-if wanted shapes; then
-  export WARPCHAT_SHAPES="${LOGITS_SHAPES:-qwen2.5-0.5b,qwen2.5-1.5b}"
-  tests shapes 130 gpu_logits_test 1 100 '*GpuShapes*'
-fi
-wanted kernels && tests kernels 150 kernels_test "$processes" 40 "${FILTER:-*}"
-wanted driver && tests driver 30 driver_test 1 15 "${FILTER:-*}"
-if ! wanted llama; then await_build 15; fi
+# A program of the CUDA toolkit, or nothing.
+find_tool() { command -v "$1" || ls "/usr/local/cuda/bin/$1" 2> /dev/null || true; }
 
-bench="$programs/gpu_bench"
-wanted constants && part constants 90 "$bench" constants --device "$device"
-if wanted bench; then
-  for shape in $(echo "$shapes" | tr , ' '); do
-    part "bench-$shape" 130 "$bench" shapes --device "$device" --shapes "$shape" ${BENCH_FLAGS:-}
+contend() { # shape
+  part contend 15 "$bench" contend --device "$device"
+  for call in ${CONTEND_CALLS:-none load allocate query}; do
+    part "contend-$call" 10 "$bench" contend --device "$device" --shapes "$1" --call "$call" \
+      --tokens "${CONTEND_TOKENS:-512}"
   done
-fi
-if wanted start; then
-  for shape in $(echo "${START_SHAPES:-qwen2.5-0.5b,qwen2.5-7b}" | tr , ' '); do
-    export CUDA_CACHE_PATH="$scratch/cache-$shape"
-    mkdir -p "$CUDA_CACHE_PATH"
-    for start in first second; do
-      part "start-$shape-$start" 30 "$bench" start --device "$device" --shapes "$shape" --start "$start"
-    done
-    unset CUDA_CACHE_PATH
-  done
-fi
-if wanted llama; then
-  await_build 150
-  compared=$(echo "${LLAMA_SHAPES:-qwen2.5-0.5b,qwen2.5-7b}" | tr , ' ')
-  part llama 240 "$programs/compare_llama.sh" measure "$device" $compared
-fi
-
-sanitizer=$(command -v compute-sanitizer || ls /usr/local/cuda/bin/compute-sanitizer 2> /dev/null || true)
-sanitize() { # tool, cap, program, filter
-  left_out=$(sed '/^#/d; s/ .*//' "$programs/left_out.txt" | paste -sd: -)
-  part "$1-$3" "$2" "$sanitizer" --tool "$1" --error-exitcode 9 "$programs/$3" --gtest_filter="$4-$left_out"
 }
-if wanted sanitizer && [ "$device" = emulator ]; then
-  report sanitizer 77 0 "it watches a GPU; the emulator has its own checks"
-elif wanted sanitizer && [ -z "$sanitizer" ]; then
-  report sanitizer 77 0 "compute-sanitizer is not installed"
-elif wanted sanitizer; then
-  a_few='*Gemv.MatchesDouble/Q4_K:*Gemv.MatchesDouble/Q6_K:*Gemm.MatchesDouble/Q4_K:SamplingColumns*'
-  a_few="$a_few:IncrementalAttentionInputs*:FlashAttentionInputs*:KvScatterInputs*"
-  sanitize memcheck 60 gpu_decoder_test '*qwen2_tied*:AttentionForms*:PersistentLaunch.GivesTheBits*'
-  sanitize memcheck 40 kernels_test "$a_few"
-  sanitize racecheck 60 kernels_test "$a_few"
-  sanitize synccheck 40 kernels_test "$a_few"
+
+chat() { # shape
+  part "chat-model" 20 "$bench" write-gguf --folder "$scratch" --shapes "$1"
+  part chat 75 "$programs/chat_modes.sh" "$programs/chat" "$device" "$scratch/$1.gguf" "${CHAT_TOKENS:-400}" \
+    "${CHAT_STOPS:-2}"
+  rm -f "$scratch/$1.gguf"
+}
+
+start() { # shape
+  cache=$CUDA_CACHE_PATH
+  export CUDA_CACHE_PATH="$scratch/cache-$1"
+  mkdir -p "$CUDA_CACHE_PATH"
+  for start in first second; do
+    part "start-$1-$start" 30 "$bench" start --device "$device" --shapes "$1" --start "$start"
+  done
+  export CUDA_CACHE_PATH="$cache"
+}
+
+# Without a lock on the clocks, which are the machine's; and never more than one pass over a kernel, as the persistent
+# decoder talks to the host while it runs: what needs more runs the program again.
+ncu() { # shape
+  tool=$(find_tool ncu)
+  if [ -z "$tool" ]; then
+    report ncu 77 0 "Nsight Compute is not installed"
+    return
+  fi
+  counters() { # name, kernel, metrics
+    part "ncu-$1" 60 "$tool" --csv --clock-control none --replay-mode application --launch-count 1 \
+      --kernel-name "regex:$2" --metrics "$3" "$bench" decode --device "$device" --shapes "$shape" --prompts 512 \
+      --tokens 32
+  }
+  shape=$1
+  stalled=smsp__average_warps_issue_stalled_no_instruction_per_issue_active.ratio
+  counters decoder persistent_decoder \
+    "dram__bytes_read.sum.per_second,$stalled,smsp__inst_executed.sum,lts__t_sector_hit_rate.pct"
+  counters products gemms_ \
+    l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum,sm__inst_executed_pipe_tensor.sum,gpu__time_duration.sum
+}
+
+racecheck() {
+  tool=$(find_tool compute-sanitizer)
+  if $is_rehearsal; then
+    report racecheck 77 0 "it watches a GPU; the emulator has its own checks"
+  elif [ -z "$tool" ]; then
+    report racecheck 77 0 "compute-sanitizer is not installed"
+  else
+    left_out=$(sed '/^#/d; s/ .*//' "$programs/left_out.txt" | paste -sd: -)
+    WARPCHAT_TEST_MEMORY=device part racecheck 40 "$tool" --tool racecheck --error-exitcode 9 \
+      "$programs/kernels_test" \
+      --gtest_filter="*Gemv.MatchesDouble/Q4_K*:*Gemm.MatchesDouble/Q4_K*:IncrementalAttentionInputs*-$left_out"
+  fi
+}
+
+say "# GPU results: $(echo $parts)"
+say ""
+say "$(date -u +%Y-%m-%dT%H:%M:%SZ), commit $(cat "$programs/COMMIT" 2> /dev/null || echo unknown), device $device"
+if $is_rehearsal; then
+  say ""
+  say "**A rehearsal on the emulator: every time and rate below is the emulator's, none a GPU's.**"
 fi
+say ""
+say '```'
+if command -v nvidia-smi > /dev/null; then
+  wanted_facts=name,driver_version,memory.total,clocks.max.mem,clocks.max.sm,clocks.sm,power.limit
+  nvidia-smi --query-gpu=$wanted_facts --format=csv >> "$results"
+  # Clocks and power beside the figures; and it keeps the driver from starting the GPU anew for each part.
+  timeout "$limit" nvidia-smi dmon -s pucm -d 1 -o T > "$out/dmon.txt" 2>&1 &
+  monitor=$!
+else
+  say "no nvidia-smi"
+fi
+say '```'
+
+case " $parts " in
+  *" build "* | *" llama="*)
+    # timeout ends its children with it.
+    timeout -k 5 "$limit" nice "$programs/compare_llama.sh" build > "$scratch/build.log" 2>&1 &
+    build=$!
+    ;;
+esac
+
+for item in $parts; do
+  name=${item%%=*} shapes=
+  [ "$name" = "$item" ] || shapes=${item#*=}
+  [ "$shapes" = mapped ] || shapes=${SHAPES:-$shapes}
+  each=$(echo "$shapes" | tr , ' ')
+  case $name in
+    probe) part probe 20 "$bench" probe --device "$device" ;;
+    logits) tests logits 60 gpu_logits_test 1 50 '*RealFiles*' ;;
+    shapes) WARPCHAT_SHAPES="$shapes" tests shapes 60 gpu_logits_test 1 50 '*GpuShapes*' ;;
+    bench)
+      for shape in $each; do
+        part "bench-$shape" 40 "$bench" shapes --device "$device" --shapes "$shape" --depths 0,4096 --prompts 512 \
+          --batches 8 --rounds 5 --kernels no ${BENCH_FLAGS:-}
+      done
+      ;;
+    phases)
+      for shape in $each; do
+        part "phases-$shape" 50 "$bench" shapes --device "$device" --shapes "$shape" --depths 0 --prompts 512 \
+          --batches "" --rounds 1 --kernels yes ${BENCH_FLAGS:-}
+      done
+      ;;
+    contend) for shape in $each; do contend "$shape"; done ;;
+    chat) for shape in $each; do chat "$shape"; done ;;
+    constants) part constants 40 "$bench" constants --device "$device" ;;
+    start) for shape in $each; do start "$shape"; done ;;
+    decoder) tests decoder 80 gpu_decoder_test $((processes < 8 ? processes : 8)) 40 "${FILTER:-*}" ;;
+    kernels)
+      memory=device
+      [ "$shapes" != mapped ] || memory=mapped
+      WARPCHAT_TEST_MEMORY=$memory tests "kernels-$memory" 60 kernels_test "$processes" 40 "${FILTER:-*}"
+      ;;
+    driver) tests driver 30 driver_test 1 15 "${FILTER:-*}" ;;
+    ncu) for shape in $each; do ncu "$shape"; done ;;
+    racecheck) racecheck ;;
+    build) await_build 15 ;;
+    llama)
+      await_build 150
+      part llama 240 "$programs/compare_llama.sh" measure "$device" $each
+      ;;
+    *) report "$item" 2 0 "there is no such part; run.sh's head lists them" ;;
+  esac
+done
 echo "$results: $failures parts failed"
 [ "$failures" = 0 ]

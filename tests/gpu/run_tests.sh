@@ -5,6 +5,8 @@
 # FOLDER gets each process's log, N.log, whose last line names the test that ran when it was ended. After SECONDS all
 # are ended. Prints what came of the tests, a line for each that did not pass. WARPCHAT_TEST_SECONDS: of one test (30).
 # left_out.txt beside this script lists what never runs. Exit code: 0 if nothing failed and everything ran.
+# As they come, lines of all processes go to WARPCHAT_TEST_LOG, where that names a file, behind the process's number,
+# and errors of logits ("accuracy: NAME: {ERROR, KL}") as rows to WARPCHAT_RESULTS.
 set -u
 program=$1 processes=$2 seconds=$3 folder=$4 filter=${5:-*}
 here=$(cd "$(dirname "$0")" && pwd)
@@ -14,6 +16,8 @@ mkdir -p "$folder"
 rm -f "$folder"/*.todo "$folder"/*.log
 
 left_out=$(sed '/^#/d; s/ .*//' "$here/left_out.txt" | paste -sd: -)
+# Which talk to the host while they run.
+[ "${WARPCHAT_TEST_MEMORY:-}" != device ] || left_out="$left_out:PersistentDecoderHost*"
 "$program" --gtest_list_tests --gtest_filter="$filter-$left_out" > "$folder/list" 2>&1
 awk -v "n=$processes" -v "folder=$folder" '
   /^[^ ].*\.( |$)/ { suite = $1; next }
@@ -23,15 +27,43 @@ if ! ls "$folder"/*.todo > /dev/null 2>&1; then
   exit 1
 fi
 
+# number of the process: the standard input to its log, and as it comes to the results. Of what tests print there are at
+# most 400,000 bytes; the verdicts are always there.
+keep_lines() {
+  n_bytes=0
+  row='{"table":"logits","device":"'${WARPCHAT_TEST_DEVICE:-}'","of":"\1","relative error":\2,"mean KL":\3}'
+  while IFS= read -r line || [ -n "$line" ]; do
+    case $line in
+      "["*) ;;
+      *)
+        n_bytes=$((n_bytes + ${#line} + 1))
+        [ "$n_bytes" -le 400000 ] || continue
+        ;;
+    esac
+    printf '%s\n' "$line" >> "$out"
+    printf '%s| %s\n' "$1" "$line" >> "${WARPCHAT_TEST_LOG:-/dev/null}"
+    case $line in
+      "accuracy: "*)
+        printf '%s\n' "$line" | sed -n "s/^accuracy: \(.*\): {\(.*\), \(.*\)}/$row/p" \
+          >> "${WARPCHAT_RESULTS:-/dev/null}"
+        ;;
+    esac
+  done
+}
+
 # A list of tests until all of them have begun, in as many processes as it takes.
 work() {
-  log=${1%.todo}.log out=${1%.todo}.out rest=${1%.todo}.rest
+  log=${1%.todo}.log out=${1%.todo}.out rest=${1%.todo}.rest number=$(basename "${1%.todo}")
   : > "$log"
   while [ -s "$1" ]; do
     left=$((seconds - $(date +%s) + started))
     [ "$left" -gt 0 ] || break
-    timeout -k 5 "$left" "$program" --gtest_filter="$(paste -sd: "$1")" --gtest_brief=0 --gtest_color=no > "$out" 2>&1
-    code=$?
+    : > "$out"
+    {
+      timeout -k 5 "$left" "$program" --gtest_filter="$(paste -sd: "$1")" --gtest_brief=0 --gtest_color=no
+      echo $? > "$out.code"
+    } 2>&1 | keep_lines "$number"
+    code=$(cat "$out.code")
     cat "$out" >> "$log"
     sed -n 's/^\[ RUN      \] //p' "$out" > "$out.begun"
     case $code in
@@ -48,7 +80,7 @@ work() {
     grep -vxFf "$out.begun" "$1" > "$rest"
     mv "$rest" "$1"
   done
-  rm -f "$out" "$out.begun"
+  rm -f "$out" "$out.begun" "$out.code"
 }
 
 sort "$folder"/*.todo > "$folder/all"

@@ -12,8 +12,8 @@
 
 namespace warpchat {
 
-// model_shape, and "tiny": two layers of Qwen2's kind that the emulator decodes in no time. Error for models with experts
-// or delta nets.
+// model_shape, and "tiny": two layers of Qwen2's kind that the emulator decodes in no time. Error for models with
+// experts or delta nets.
 ModelShape bench_shape(std::string_view name);
 
 class ShapedModel {

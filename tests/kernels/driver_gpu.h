@@ -1,6 +1,8 @@
 // The device that WARPCHAT_TEST_DEVICE names, through its driver: for kernel tests, which otherwise call the emulator's
-// machine with its checks and counters. Its buffers are pinned host memory, which host and device know by one address,
-// so that a test reads and writes them as it does the emulator's.
+// machine with its checks and counters. Where the buffers of a test lie is WARPCHAT_TEST_MEMORY:
+//   mapped, the default  pinned host memory, which host and device know by one address; everything that a kernel reads
+//                        goes over the bus, so that caches, atomics and barriers are not those of device memory
+//   device               device memory, with a copy of all buffers in before each launch, and out behind it
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -22,11 +24,21 @@ class DriverGpu {
 
  private:
   static constexpr uint64_t kAlignment = 4096, kSlabBytes = 4 << 20;
-  explicit DriverGpu(ContextPointer context) : context_(std::move(context)), stream_(context_) {}
+  // Buffers one after the other, as pinning takes long.
+  struct Slab {
+    HostMemory host;
+    DeviceMemory device;  // as large as host, or nothing
+    uint64_t n_used = 0;  // bytes
+  };
+  DriverGpu(ContextPointer context, bool has_device_memory)
+      : context_(std::move(context)), stream_(context_), has_device_memory_(has_device_memory) {}
+  uint64_t device_address(uint64_t address) const;  // of a host's; any other number as it is
+  void copy_in() const;
+  void copy_out() const;
   ContextPointer context_;
   Stream stream_;
-  std::vector<HostMemory> slabs_;  // one after the other: pinning takes long
-  uint64_t used_ = 0;              // of the last
+  bool has_device_memory_;
+  std::vector<Slab> slabs_;
 };
 
 }  // namespace warpchat

@@ -20,8 +20,10 @@ inline constexpr Accuracy kPublicLimit{5e-3, 2e-5};  // what the project promise
 inline constexpr double kRoom = 2;
 
 inline void expect_accuracy(const Closeness& got, const Accuracy& measured, const std::string& where) {
-  if (std::getenv("WARPCHAT_PRINT_ACCURACY") != nullptr)
+  if (std::getenv("WARPCHAT_PRINT_ACCURACY") != nullptr) {
     std::printf("accuracy: %s: {%.1e, %.1e}\n", where.c_str(), got.relative_error, got.mean_kl);
+    std::fflush(stdout);  // a test that is ended later has told it
+  }
   EXPECT_LE(got.relative_error, kRoom * measured.relative_error) << where;
   EXPECT_LE(got.mean_kl, kRoom * measured.mean_kl) << where;
 }
