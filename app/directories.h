@@ -5,10 +5,10 @@
 
 namespace warpchat {
 
-std::string data_directory();   // $XDG_DATA_HOME/warpchat, or ~/.local/share/warpchat; not created
-std::string state_directory();  // $XDG_STATE_HOME/warpchat, or ~/.local/state/warpchat
+std::string data_directory();    // $XDG_DATA_HOME/warpchat, or ~/.local/share/warpchat; not created
+std::string state_directory();   // $XDG_STATE_HOME/warpchat, or ~/.local/state/warpchat
 std::string config_directory();  // $XDG_CONFIG_HOME/warpchat, or ~/.config/warpchat
-std::string cache_directory();  // $XDG_CACHE_HOME/warpchat, or ~/.cache/warpchat
+std::string cache_directory();   // $XDG_CACHE_HOME/warpchat, or ~/.cache/warpchat
 
 std::string device_record_file();  // what is known of GPUs, in the state directory
 

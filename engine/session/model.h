@@ -51,9 +51,9 @@ struct Model {
   std::string chat_template;     // Jinja source; empty if the file has none and ChatML does not fit either
   SamplingParams file_sampling;  // built-in defaults with the file's general.sampling.* keys applied
   std::unique_ptr<Decoder> decoder;
-  uint32_t context;           // positions of the KV cache
-  std::string device;         // where it is, as ModelOptions takes it
-  std::string device_reason;  // why not on the first GPU, where no device was named; else empty
+  uint32_t context;             // positions of the KV cache
+  std::string device;           // where it is, as ModelOptions takes it
+  std::string device_reason;    // why not on the first GPU, where no device was named; else empty
   bool has_faulty_gpu = false;  // that is the reason: it failed its check
   double load_seconds;
 

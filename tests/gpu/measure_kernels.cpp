@@ -23,25 +23,25 @@ struct Compiled {
 
 Compiled ask_driver(const Context& context, const ptx::Kernel& kernel) {
   using namespace ptx::cuda;
-  const DriverTable& table = context.table();
+  const DriverCall table = context.load_call();
   const auto check = [&](CUresult code, const char* call) { context.check(code, call, kernel.name); };
   CUmodule module = nullptr;
   CUfunction function = nullptr;
   Compiled compiled;
-  check(table.cuModuleLoadDataEx(&module, kernel.text.c_str(), 0, nullptr, nullptr), "cuModuleLoadDataEx");
-  check(table.cuModuleGetFunction(&function, module, kernel.name.c_str()), "cuModuleGetFunction");
-  check(table.cuFuncGetAttribute(&compiled.registers, CU_FUNC_ATTRIBUTE_NUM_REGS, function), "cuFuncGetAttribute");
-  check(table.cuFuncGetAttribute(&compiled.local_bytes, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, function),
+  check(table->cuModuleLoadDataEx(&module, kernel.text.c_str(), 0, nullptr, nullptr), "cuModuleLoadDataEx");
+  check(table->cuModuleGetFunction(&function, module, kernel.name.c_str()), "cuModuleGetFunction");
+  check(table->cuFuncGetAttribute(&compiled.registers, CU_FUNC_ATTRIBUTE_NUM_REGS, function), "cuFuncGetAttribute");
+  check(table->cuFuncGetAttribute(&compiled.local_bytes, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, function),
         "cuFuncGetAttribute");
   if (kernel.dynamic_shared_bytes > 0)
-    check(table.cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+    check(table->cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                                    static_cast<int>(kernel.dynamic_shared_bytes)),
           "cuFuncSetAttribute");
-  check(table.cuOccupancyMaxActiveBlocksPerMultiprocessor(&compiled.blocks_per_sm, function,
+  check(table->cuOccupancyMaxActiveBlocksPerMultiprocessor(&compiled.blocks_per_sm, function,
                                                           static_cast<int>(kernel.launch.threads.total()),
                                                           kernel.dynamic_shared_bytes),
         "cuOccupancyMaxActiveBlocksPerMultiprocessor");
-  check(table.cuModuleUnload(module), "cuModuleUnload");
+  check(table->cuModuleUnload(module), "cuModuleUnload");
   return compiled;
 }
 

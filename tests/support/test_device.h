@@ -10,8 +10,8 @@
 namespace warpchat {
 
 // The emulator holds loads until the device is idle, as a driver may; with $WARPCHAT_FULL_TESTS it does not.
-inline const bool emulator_drains = std::getenv("WARPCHAT_FULL_TESTS") == nullptr &&
-                                    setenv("CUDA_EMULATOR_LOADS_DRAIN", "1", /*overwrite=*/0) == 0;
+inline const bool emulator_drains =
+    std::getenv("WARPCHAT_FULL_TESTS") == nullptr && setenv("CUDA_EMULATOR_LOADS_DRAIN", "1", /*overwrite=*/0) == 0;
 
 // How often a process made a device's context: one it is while anybody retains it.
 class ContextCount {
