@@ -19,7 +19,7 @@ namespace warpchat {
 // Of a thread: the call that it has under way.
 struct Slot {
   std::mutex mutex;
-  std::shared_ptr<DeviceWatch> watch;  // null: none
+  DeviceWatch* watch = nullptr;  // null: none
   DeviceBound bound = DeviceBound::kPass;
   double seconds = 0;        // awake
   bool is_given_up = false;  // its device was lost meanwhile
@@ -58,7 +58,7 @@ struct Slots {
     const std::lock_guard lock(mutex);
     for (const auto& slot : all) {
       const std::lock_guard slot_lock(slot->mutex);
-      if (slot->watch.get() == &watch) slot->is_given_up = true;
+      if (slot->watch == &watch) slot->is_given_up = true;
     }
   }
 };
@@ -96,7 +96,8 @@ void watch_calls(Slots& slots) {
       bool is_replaceable;
       {
         const std::lock_guard lock(slot->mutex);
-        watch = slot->watch, bound = slot->bound, is_replaceable = slot->is_replaceable;
+        if (slot->watch != nullptr) watch = slot->watch->shared_from_this();
+        bound = slot->bound, is_replaceable = slot->is_replaceable;
       }
       if (!watch) continue;  // it has ended after all
       watch->lose(bound);
@@ -179,7 +180,7 @@ std::string DeviceWatch::loss() const {
 }
 
 void DeviceWatch::require_alive() const {
-  if (std::string why = loss(); !why.empty()) throw DeviceLost(why);
+  if (is_lost_) throw DeviceLost(loss());
 }
 
 void DeviceWatch::lose(DeviceBound bound) {
@@ -188,6 +189,7 @@ void DeviceWatch::lose(DeviceBound bound) {
     const std::lock_guard lock(mutex_);
     if (!loss_.empty()) return;
     why = loss_ = sentence_of(bound, bounds_.of(bound));
+    is_lost_ = true;
   }
   has_lost_device = true;
   Slots& slots = Slots::instance();
@@ -214,7 +216,7 @@ void DeviceWatch::remove_listener(uint64_t number) {
 WatchedCall::WatchedCall(const std::shared_ptr<DeviceWatch>& watch, DeviceBound bound) : slot_(&slot_of_this_thread()) {
   watch->require_alive();
   const std::lock_guard lock(slot_->mutex);
-  before_ = std::exchange(slot_->watch, watch);
+  before_ = std::exchange(slot_->watch, watch.get());
   bound_before_ = std::exchange(slot_->bound, bound);
   slot_->seconds = 0;
   slot_->is_given_up = false;
@@ -225,7 +227,7 @@ WatchedCall::~WatchedCall() {
   {
     const std::lock_guard lock(slot_->mutex);
     returns = !slot_->is_given_up || !slot_->is_replaceable;
-    slot_->watch = std::move(before_);
+    slot_->watch = before_;
     slot_->bound = bound_before_;
     slot_->seconds = 0;
     slot_->is_given_up = false;

@@ -1,6 +1,7 @@
 // Bounds on what a device may take: every call to a driver is watched from its beginning to its end. A device that
 // exceeds a bound is lost: it is asked for nothing more, for a driver that hangs once hangs again.
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -48,6 +49,7 @@ class DeviceWatch : public std::enable_shared_from_this<DeviceWatch> {
   const DeviceBounds bounds_;
   mutable std::mutex mutex_;
   std::string loss_;
+  std::atomic<bool> is_lost_ = false;  // looked at before every call
   uint64_t n_listeners_ = 0;
   struct Listener {
     uint64_t number;
@@ -60,13 +62,13 @@ class DeviceWatch : public std::enable_shared_from_this<DeviceWatch> {
 // One call, or several in a row. DeviceLost instead of a call to a lost device.
 class WatchedCall {
  public:
-  WatchedCall(const std::shared_ptr<DeviceWatch>& watch, DeviceBound bound);
+  WatchedCall(const std::shared_ptr<DeviceWatch>& watch, DeviceBound bound);  // watch: outlives this
   ~WatchedCall();
   WatchedCall(const WatchedCall&) = delete;
 
  private:
   struct Slot* slot_;
-  std::shared_ptr<DeviceWatch> before_;  // of the call around this one
+  DeviceWatch* before_;  // of the call around this one
   DeviceBound bound_before_;
 };
 

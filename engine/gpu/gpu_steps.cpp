@@ -325,9 +325,13 @@ std::unique_ptr<TokenSource> GpuSteps::token_source(Decoder& decoder, const Toke
 void GpuSteps::verify(LaunchMode mode, Decoder& decoder, const TokenRun& run) {
   if (is_verified_[static_cast<size_t>(mode)] || mode == LaunchMode::kStream) return;
   if (run.recent.empty() || pass_.logits_columns.size() != 1 || run.position >= max_positions()) return;
-  is_verified_[static_cast<size_t>(mode)] = true;
   const uint64_t state = state_address(pass_.last_sequences.front());
-  const DeviceMemory saved(context_, n_states() > 0 ? config_.delta_state_bytes() : 0, "a state beside another");
+  DeviceMemory saved;
+  try {
+    saved = DeviceMemory(context_, n_states() > 0 ? config_.delta_state_bytes() : 0, "a state beside another");
+  } catch (const DriverError&) {  // without a copy there is no way back: another time
+    return;
+  }
   const LaunchMode before = launch_mode_;
   const PassLayout pass = pass_;
   std::vector<float> kept(config_.n_vocab);
@@ -359,6 +363,7 @@ void GpuSteps::verify(LaunchMode mode, Decoder& decoder, const TokenRun& run) {
     throw;
   }
   restore();
+  is_verified_[static_cast<size_t>(mode)] = true;
 }
 
 std::vector<float> GpuSteps::logits_of_token(LaunchMode mode, Decoder& decoder, Token token, uint32_t position) {

@@ -6,7 +6,7 @@ import sys
 import tempfile
 import unittest
 
-from program import FOLDER, TINY, Run, environment
+from program import FOLDER, HYBRID, TINY, Run, environment
 
 LIBCUDA = os.path.dirname(os.path.abspath(sys.argv[3]))
 SECONDS = 3  # that a pass may take, where it hangs
@@ -100,6 +100,11 @@ class GpuProgram(unittest.TestCase):
         self.assertEqual(gpu.answer("--no-device-check", n=60).out, right)
         self.check(gpu.answer("--no-device-check", "--launch", "persistent"), 1,
                    "the logits of launch mode persistent differ from those of stream")
+        hybrid = ("-m", HYBRID, "-p", "the sea", "-n", "20", "--temp", "0", "--no-device-check")
+        gpu.set()
+        right = gpu.run(*hybrid, "--launch", "stream").out
+        for mode in ("graph", "persistent"):  # whose state goes on as if nothing had been compared
+            self.assertEqual(gpu.run(*hybrid, "--launch", mode).out, right, mode)
 
 
 if __name__ == "__main__":

@@ -167,5 +167,12 @@ TEST_F(Environment, UnknownChecksAreRefused) {
   EXPECT_THAT(o.errors, HasSubstr("spelling"));
 }
 
+TEST_F(Environment, LoadsDrainOrNot) {
+  EXPECT_EQ(run("CUDA_EMULATOR_LOADS_DRAIN=1", "launch k 32", kRight).out, "sum 64\n");
+  const Output o = run("CUDA_EMULATOR_LOADS_DRAIN=yes", "init");
+  EXPECT_EQ(o.out, "cuInit: CUDA_ERROR_INVALID_VALUE\n");
+  EXPECT_THAT(o.errors, HasSubstr("CUDA_EMULATOR_LOADS_DRAIN is yes, expected 0 or 1"));
+}
+
 }  // namespace
 }  // namespace ptx::cuda

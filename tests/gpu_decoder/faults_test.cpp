@@ -27,7 +27,10 @@ class GpuFaults : public testing::Test {
  protected:
   std::unique_ptr<Steps> load(FaultyDriver& driver, LaunchMode launch = LaunchMode::kStream) const {
     return make_gpu_steps(model_.config, model_.tensors,
-                          {driver.device(), {.context = kContext, .batch = 8}, launch, {}});
+                          {.device = driver.device(),
+                           .sizes = {.context = kContext, .batch = 8},
+                           .launch = launch,
+                           .drafts = false});
   }
   // A prompt, some tokens of the host's and some of the device's: all logits, then the tokens. answered: called when
   // all are there, before what is under way is dropped.

@@ -66,10 +66,11 @@ TEST_F(PhaseProfiles, CountEveryPhaseOfSeveralLaunches) {
   uint64_t stamps = 0;
   for (const auto& [phase, calls] : every_phase_) stamps += calls / kTokens * kMany * 2;
   ASSERT_GT(stamps, PhaseProfile::kSlotsOfEach);
-  const std::vector<Token> tokens = generate(kMany);
+  const std::vector<Token> first = generate(kTokens);
   profile_.set_enabled(true);
   profile_.keep_trace();
-  EXPECT_EQ(generate(kMany), tokens);
+  const std::vector<Token> tokens = generate(kMany);
+  EXPECT_TRUE(std::ranges::equal(std::span(tokens).first(first.size()), first));
   EXPECT_EQ(calls_of_phases()["embed"], kMany);
   EXPECT_EQ(calls_of_phases()["down"], uint64_t{kMany} * model_.config.n_layers);
 }
