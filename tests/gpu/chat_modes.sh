@@ -22,7 +22,7 @@ field() { sed -n "s/.*\"$1\":\([0-9.]*\).*/\1/p" "$folder/json"; }
 # command..., which prints a JSON object: sets code, seconds, speed, drafted and accepted; $folder/text is the answer.
 answer() {
   begun=$(now)
-  "$@" -m "$model" --device "$device" --launch "$mode" --raw -p "$prompt" -n "$tokens" -s 7 --no-history --json \
+  "$@" -m "$model" --device "$device" --no-device-check --launch "$mode" --raw -p "$prompt" -n "$tokens" -s 7 --no-history --json \
     > "$folder/json" 2> "$folder/errors"
   code=$?
   seconds=$(echo "$(now) $begun" | awk '{ printf "%.3f", $1 - $2 }')

@@ -54,13 +54,14 @@ echo '"0","1","persistent_decoder","smsp__inst_executed.sum","inst","1,234"'
 END
 chmod +x "$folder/tools"/*
 
-PATH="$folder/tools:$PATH" PARTS="probe decoder shapes=tiny kernels driver constants phases=tiny contend=tiny chat=tiny
+PATH="$folder/tools:$PATH" PARTS="probe check decoder shapes=tiny kernels driver constants phases=tiny contend=tiny chat=tiny
   start=tiny ncu=tiny racecheck" "$programs/run.sh" "$folder/good" > /dev/null || fail "a part did not pass"
 results=$folder/good/RESULTS.md
-for part in probe decoder shapes kernels-device driver constants phases-tiny contend contend-load chat-model \
+for part in probe check decoder shapes kernels-device driver constants phases-tiny contend contend-load chat-model \
   chat start-tiny-first start-tiny-second ncu-decoder; do
   contains "$results" "**$part: passed**"
 done
+contains "$results" "persistent  stream, to the bit    0.0e+00               passed"
 contains "$results" "**racecheck: left out**"
 contains "$results" "A rehearsal on the emulator"
 for table in parts probe logits constants "read rate" "read ceiling" decode prefill phases "kernels in a stream" \

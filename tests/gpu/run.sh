@@ -16,6 +16,7 @@
 # PARTS: done in this order; `first`, the default, and `second` are those below. A part has its own cap, one that fails
 # or hangs is told, and the next begins. What follows `=` are shapes:
 #   probe        whether loading, launching and talking to the device work, and the read ceiling
+#   check        chat check-device: a small model with every kind of layer, every launch mode against the others
 #   logits       small real models: every launch mode to the bit, errors against exact logits
 #   shapes       the same at real sizes, against the CPU
 #   bench=S      tokens per second beside the predictions
@@ -36,7 +37,7 @@
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 started=$(date +%s)
-first="probe logits shapes=qwen2.5-0.5b,qwen2.5-1.5b bench=qwen2.5-1.5b contend=qwen2.5-1.5b bench=qwen2.5-7b,qwen2.5-3b
+first="probe check logits shapes=qwen2.5-0.5b,qwen2.5-1.5b bench=qwen2.5-1.5b contend=qwen2.5-1.5b bench=qwen2.5-7b,qwen2.5-3b
   chat=qwen2.5-0.5b phases=qwen2.5-1.5b,qwen2.5-7b constants decoder kernels driver kernels=mapped"
 second="probe ncu=qwen2.5-1.5b racecheck"
 
@@ -158,6 +159,7 @@ take_lines() {
   while IFS= read -r line; do
     n_bytes=$((n_bytes + ${#line} + 1))
     [ "$n_bytes" -gt 1000000 ] || printf '%s\n' "$line" >> "$log"
+    [ "$1" != check ] || say "    $line"
     case $line in
       "|"* | "### "* | "") say "$line" ;;
       '"'[0-9]*)
@@ -334,6 +336,7 @@ for item in $parts; do
   each=$(echo "$shapes" | tr , ' ')
   case $name in
     probe) part probe 20 "$bench" probe --device "$device" ;;
+    check) part check 60 env HOME="$scratch" XDG_STATE_HOME= "$programs/chat" check-device --device "$device" ;;
     logits) tests logits 60 gpu_logits_test 1 50 '*RealFiles*' ;;
     shapes) WARPCHAT_SHAPES="$shapes" tests shapes 60 gpu_logits_test 1 50 '*GpuShapes*' ;;
     bench)
