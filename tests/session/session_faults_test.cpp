@@ -36,9 +36,12 @@ class SessionFaults : public testing::Test {
   std::unique_ptr<Model> load(uint32_t which = 0, uint32_t context = 256, LaunchMode launch = LaunchMode::kStream) {
     std::unique_ptr<Model> model = load_on_cpu(which, context);
     model->decoder.reset();
-    model->decoder = std::make_unique<Decoder>(
-        model->config, make_gpu_steps(model->config, model->tensors,
-                                      {driver_.device(), {.context = context, .batch = 16}, launch, {}}));
+    model->decoder =
+        std::make_unique<Decoder>(model->config, make_gpu_steps(model->config, model->tensors,
+                                                                {.device = driver_.device(),
+                                                                 .sizes = {.context = context, .batch = 16},
+                                                                 .launch = launch,
+                                                                 .drafts = false}));
     return model;
   }
   static AnswerOptions greedy() {
