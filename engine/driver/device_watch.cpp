@@ -4,10 +4,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <new>
 #include <thread>
 #include <utility>
 
@@ -16,15 +19,15 @@
 
 namespace warpchat {
 
-// Of a thread: the call that it has under way.
-struct Slot {
+// A call under way. There is a fixed number of them, so that no call needs memory: many are made to free some.
+struct CallSlot {
   std::mutex mutex;
+  std::atomic<bool> is_taken = false;
   DeviceWatch* watch = nullptr;  // null: none
   DeviceBound bound = DeviceBound::kPass;
   double seconds = 0;        // awake
   bool is_given_up = false;  // its device was lost meanwhile
   bool is_replaceable = false;
-  bool has_ended = false;  // the thread
 };
 
 namespace {
@@ -43,8 +46,8 @@ std::atomic<bool> has_lost_device = false;
 
 // Never destroyed: threads may hang in a driver until the process ends.
 struct Slots {
-  std::mutex mutex;
-  std::vector<std::shared_ptr<Slot>> all;
+  std::array<CallSlot, 256> all;
+  std::mutex mutex;                                // of what follows
   std::vector<std::shared_ptr<DeviceWatch>> lost;  // kept, so that they stay lost
   double shortest_bound = 1;
   bool has_watcher = false;
@@ -55,29 +58,35 @@ struct Slots {
   }
 
   void give_up_calls_on(const DeviceWatch& watch) {
-    const std::lock_guard lock(mutex);
-    for (const auto& slot : all) {
-      const std::lock_guard slot_lock(slot->mutex);
-      if (slot->watch == &watch) slot->is_given_up = true;
+    for (CallSlot& slot : all) {
+      const std::lock_guard lock(slot.mutex);
+      if (slot.watch == &watch) slot.is_given_up = true;
     }
   }
 };
 
-// Adds the time to each call under way, and returns those that exceed their bounds.
-std::vector<std::shared_ptr<Slot>> overdue(Slots& slots, double step) {
-  std::vector<std::shared_ptr<Slot>> found;
-  const std::lock_guard lock(slots.mutex);
-  std::erase_if(slots.all, [](const auto& slot) {
-    const std::lock_guard slot_lock(slot->mutex);
-    return slot->has_ended;
-  });
-  for (const auto& slot : slots.all) {
-    const std::lock_guard slot_lock(slot->mutex);
-    if (!slot->watch) continue;
-    slot->seconds += step;
-    if (slot->seconds > slot->watch->bounds().of(slot->bound)) found.push_back(slot);
+struct OverdueCall {
+  std::shared_ptr<DeviceWatch> watch;  // null: it is in time
+  DeviceBound bound = DeviceBound::kPass;
+  bool is_replaceable = false;
+};
+
+// Adds the time to a call.
+OverdueCall overdue(CallSlot& slot, double step) {
+  const std::lock_guard lock(slot.mutex);
+  if (slot.watch == nullptr) return {};
+  slot.seconds += step;
+  if (slot.seconds <= slot.watch->bounds().of(slot.bound)) return {};
+  return {slot.watch->shared_from_this(), slot.bound, slot.is_replaceable};
+}
+
+void look_at_calls(Slots& slots, double step) {
+  for (CallSlot& slot : slots.all) {
+    const OverdueCall call = overdue(slot, step);
+    if (!call.watch) continue;
+    call.watch->lose(call.bound);
+    if (!call.is_replaceable) hanging_thread_handler.load()(call.watch->loss());
   }
-  return found;
 }
 
 void watch_calls(Slots& slots) {
@@ -90,18 +99,9 @@ void watch_calls(Slots& slots) {
     std::this_thread::sleep_for(std::chrono::duration<double>(interval));
     const double step = std::min(now() - last, 2 * interval);
     last = now();
-    for (const auto& slot : overdue(slots, step)) {
-      std::shared_ptr<DeviceWatch> watch;
-      DeviceBound bound;
-      bool is_replaceable;
-      {
-        const std::lock_guard lock(slot->mutex);
-        if (slot->watch != nullptr) watch = slot->watch->shared_from_this();
-        bound = slot->bound, is_replaceable = slot->is_replaceable;
-      }
-      if (!watch) continue;  // it has ended after all
-      watch->lose(bound);
-      if (!is_replaceable) hanging_thread_handler.load()(watch->loss());
+    try {
+      look_at_calls(slots, step);
+    } catch (const std::bad_alloc&) {  // the next time
     }
   }
 }
@@ -116,26 +116,22 @@ void start_watcher(Slots& slots) {
   }
 }
 
-class ThreadsSlot {
- public:
-  ThreadsSlot() {
-    Slots& slots = Slots::instance();
-    const std::lock_guard lock(slots.mutex);
-    slots.all.push_back(slot_);
-  }
-  ~ThreadsSlot() {
-    const std::lock_guard lock(slot_->mutex);
-    slot_->has_ended = true;
-  }
-  Slot& slot() { return *slot_; }
+// Of each thread, without destructors: glibc ends a process that has no memory to note one.
+thread_local bool is_thread_replaceable = false;
+thread_local size_t last_slot = SIZE_MAX;
 
- private:
-  std::shared_ptr<Slot> slot_ = std::make_shared<Slot>();
-};
-
-Slot& slot_of_this_thread() {
-  static thread_local ThreadsSlot own;
-  return own.slot();
+// The one that the thread had last, else any that is free; null if all are taken, and the call is not watched.
+CallSlot* take_slot() {
+  std::array<CallSlot, 256>& all = Slots::instance().all;
+  static std::atomic<size_t> n_threads = 0;
+  if (last_slot == SIZE_MAX) last_slot = n_threads++ % all.size();
+  for (size_t i = 0; i < all.size(); ++i) {
+    const size_t at = (last_slot + i) % all.size();
+    if (all[at].is_taken.exchange(true)) continue;
+    last_slot = at;
+    return &all[at];
+  }
+  return nullptr;
 }
 
 [[noreturn]] void never_return() {
@@ -213,33 +209,31 @@ void DeviceWatch::remove_listener(uint64_t number) {
   std::erase_if(listeners_, [&](const Listener& listener) { return listener.number == number; });
 }
 
-WatchedCall::WatchedCall(const std::shared_ptr<DeviceWatch>& watch, DeviceBound bound) : slot_(&slot_of_this_thread()) {
+WatchedCall::WatchedCall(const std::shared_ptr<DeviceWatch>& watch, DeviceBound bound) : slot_(nullptr) {
   watch->require_alive();
+  slot_ = take_slot();
+  if (slot_ == nullptr) return;
   const std::lock_guard lock(slot_->mutex);
-  before_ = std::exchange(slot_->watch, watch.get());
-  bound_before_ = std::exchange(slot_->bound, bound);
+  slot_->watch = watch.get();
+  slot_->bound = bound;
   slot_->seconds = 0;
   slot_->is_given_up = false;
+  slot_->is_replaceable = is_thread_replaceable;
 }
 
 WatchedCall::~WatchedCall() {
+  if (slot_ == nullptr) return;
   bool returns = true;
   {
     const std::lock_guard lock(slot_->mutex);
     returns = !slot_->is_given_up || !slot_->is_replaceable;
-    slot_->watch = before_;
-    slot_->bound = bound_before_;
-    slot_->seconds = 0;
-    slot_->is_given_up = false;
+    slot_->watch = nullptr;
   }
+  slot_->is_taken = false;
   if (!returns) never_return();
 }
 
-void make_this_thread_replaceable() {
-  Slot& slot = slot_of_this_thread();
-  const std::lock_guard lock(slot.mutex);
-  slot.is_replaceable = true;
-}
+void make_this_thread_replaceable() { is_thread_replaceable = true; }
 
 void on_hanging_thread(void (*handler)(const std::string&)) { hanging_thread_handler = handler; }
 

@@ -59,7 +59,7 @@ class DeviceWatch : public std::enable_shared_from_this<DeviceWatch> {
   std::vector<Listener> listeners_;
 };
 
-// One call, or several in a row. DeviceLost instead of a call to a lost device.
+// One call, or several in a row. DeviceLost instead of a call to a lost device. Takes no memory.
 class WatchedCall {
  public:
   WatchedCall(const std::shared_ptr<DeviceWatch>& watch, DeviceBound bound);  // watch: outlives this
@@ -67,9 +67,7 @@ class WatchedCall {
   WatchedCall(const WatchedCall&) = delete;
 
  private:
-  struct Slot* slot_;
-  DeviceWatch* before_;  // of the call around this one
-  DeviceBound bound_before_;
+  struct CallSlot* slot_;  // null: too many at once, and this one is not watched
 };
 
 // From now on others go on without this thread if its device is lost: it does not return from a call that was under way

@@ -157,7 +157,7 @@ void Scheduler::run() {
     try {
       pass();
     } catch (const std::bad_alloc&) {
-      fail_all("out of memory; close other programs, or use a smaller model or a smaller context");
+      fail_all_for_memory();
     } catch (const std::exception& error) {
       fail_all(error.what());
     }
@@ -190,17 +190,19 @@ bool Scheduler::take_requests() {
 }
 
 // Tells of the ends, when nothing is under way for them any more: who hears of one may change the device.
+// Needs no memory of its own: an end may be for the want of it.
 void Scheduler::settle() {
-  std::deque<std::unique_ptr<Job>> ended;
-  for (std::unique_ptr<Job>& job : jobs_)
-    if (job->end) ended.push_back(std::move(job));
-  std::erase(jobs_, nullptr);
-  if (!ended.empty() && decoder_.steps().profile().is_enabled()) await_passes();
-  for (const std::unique_ptr<Job>& job : ended) {
+  const auto has_ended = [](const std::unique_ptr<Job>& job) { return job->end.has_value(); };
+  if (std::ranges::none_of(jobs_, has_ended)) return;
+  if (decoder_.steps().profile().is_enabled()) await_passes();
+  for (std::unique_ptr<Job>& job : jobs_) {
+    if (!has_ended(job)) continue;
     job->sequence.reset();
     --n_answers_;
     job->of->steps_.push(std::move(*job->end));
+    job.reset();
   }
+  std::erase(jobs_, nullptr);
 }
 
 // A device may be ahead of the tokens: what it took is still these answers'. What fails there the next pass meets, too.
@@ -519,6 +521,14 @@ void Scheduler::fail(Job& job, const std::string& error) {
 
 void Scheduler::fail_all(const std::string& error) {
   for (const auto& job : jobs_) fail(*job, error);
+}
+
+void Scheduler::fail_all_for_memory() {
+  try {
+    fail_all("out of memory; close other programs, or use a smaller model or a smaller context");
+  } catch (const std::bad_alloc&) {
+    fail_all("out of memory");  // so short a string takes none
+  }
 }
 
 }  // namespace warpchat

@@ -89,6 +89,7 @@ class Scheduler {
   void finish(Job& job, EndReason reason, std::string error = "");
   void fail(Job& job, const std::string& error);
   void fail_all(const std::string& error);
+  void fail_all_for_memory();
 
   Decoder& decoder_;
   EndsAnswer ends_answer_;

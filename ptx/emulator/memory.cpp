@@ -73,8 +73,17 @@ Memory::Memory(uint64_t bytes) : bytes_(round_up(bytes, kPage)) {
     reservation_ = mmap(nullptr, bytes_ + kPage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return reservation_ != MAP_FAILED;
   };
-  while (!reserve())
+  const auto halve = [this] {
     if ((bytes_ = round_up(bytes_ / 2, kPage)) == kPage) throw std::bad_alloc();
+  };
+  if (!reserve()) {
+    do halve();
+    while (!reserve());
+    // Not all that is left of the address space: threads take some for their stacks and heaps.
+    munmap(reservation_, bytes_ + kPage);
+    halve();
+    if (!reserve()) throw std::bad_alloc();
+  }
   base_ = round_up(reinterpret_cast<uint64_t>(reservation_), kPage);
   holes_[base_] = bytes_;
 }

@@ -73,7 +73,7 @@ class AddressSpace(Case):
         ask = ("-m", TINY, "-p", "hi", "-n", "4", "--temp", "0", "--device", "emulator")
         well = Run(*ask)
         self.assertEqual(well.code, 0, well)
-        for kib in (2000000, 1500000):  # less than its memory
+        for kib in (2000000, 1000000):  # less than its memory
             run = Run(*ask, shell_limits=f"ulimit -v {kib}")
             self.assertEqual((run.code, run.out), (0, well.out), (kib, run))
         for kib in range(150000, 500000, 50000):

@@ -166,12 +166,18 @@ template <class Body>
 CUresult in_drained_context(Body body) noexcept {
   return in_context([&](Driver& d, Context& context, std::unique_lock<std::mutex>& lock) -> CUresult {
     if (!d.loads_drain) return body(d, context, lock);
+    struct Draining {  // whatever the body throws
+      Driver& driver;
+      Context& of;
+      ~Draining() {
+        of.is_draining = false;
+        driver.changed.notify_all();
+      }
+    };
     context.is_draining = true;
+    const Draining draining{d, context};
     const CUresult idle = synchronise(d, lock, context);
-    const CUresult result = idle == CUDA_SUCCESS ? body(d, context, lock) : idle;
-    context.is_draining = false;
-    d.changed.notify_all();
-    return result;
+    return idle == CUDA_SUCCESS ? body(d, context, lock) : idle;
   });
 }
 
