@@ -7,6 +7,7 @@
 #include "engine/cpu/cores.h"
 #include "engine/cpu/simd_level.h"
 #include "engine/driver/device_choice.h"
+#include "engine/driver/emulator_library.h"
 
 namespace warpchat {
 
@@ -50,7 +51,11 @@ std::vector<DeviceLine> list_devices() {
                                      (cores == 1 ? " core, " : " cores, ") + usable_kernels().front()->shown,
                                  true}};
   add_gpus(lines);
-  lines.push_back({"emulator", "a GPU on the CPU: checks the kernels, and is slow; emulator:sm_90 names one", true});
+  const std::string missing = why_no_emulator();
+  lines.push_back({"emulator",
+                   missing.empty() ? "a GPU on the CPU: checks the kernels, and is slow; emulator:sm_90 names one"
+                                   : "not usable: " + missing,
+                   missing.empty()});
   return lines;
 }
 

@@ -32,7 +32,7 @@ constexpr std::string_view kEmulatedTargets[] = {"sm_75", "sm_80", "sm_86", "sm_
 std::vector<DeviceChoiceRow> device_rows() {
   std::vector<DeviceChoiceRow> rows;
   for (DeviceLine& line : list_devices()) {
-    if (line.name != "emulator") {
+    if (line.name != "emulator" || !line.usable) {
       rows.push_back({std::move(line.name), std::move(line.text), line.usable});
       continue;
     }

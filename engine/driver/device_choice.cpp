@@ -2,11 +2,10 @@
 #include "engine/driver/device_choice.h"
 
 #include <charconv>
-#include <stdexcept>
 
 #include "engine/driver/driver_error.h"
+#include "engine/driver/emulator_library.h"
 #include "models/message.h"
-#include "ptx/emulator/driver/emulated_devices.h"
 #include "ptx/error.h"
 #include "ptx/target.h"
 
@@ -52,12 +51,8 @@ DeviceChoice cuda_device(int index) {
 
 // Without a profile the one that CUDA_EMULATOR_DEVICE describes.
 DeviceChoice emulator_device(std::string_view profile) {
-  try {
-    const int index = profile.empty() ? 0 : ptx::emulator::driver::emulated_device(profile);
-    return {&emulator_table(), list_gpus(emulator_table()).at(static_cast<size_t>(index)), ""};
-  } catch (const std::invalid_argument& error) {
-    throw Error("emulator:" + std::string(profile) + ": " + error.what());
-  }
+  const int index = profile.empty() ? 0 : emulated_device(std::string(profile));
+  return {&emulator_table(), list_gpus(emulator_table()).at(static_cast<size_t>(index)), ""};
 }
 
 std::string first_clause(const std::string& sentence) { return sentence.substr(0, sentence.find_first_of(":;")); }

@@ -75,7 +75,8 @@ struct DriverTable {
 // library, what is missing and what to do.
 const DriverTable& libcuda_table(const std::string& library = "libcuda.so.1");
 
-// From the emulator linked into this program.
+// From the emulator's library, opened once and never closed: emulator_library.h says where it is looked for. Error if
+// it is not there or of another version.
 const DriverTable& emulator_table();
 
 }  // namespace warpchat

@@ -6,6 +6,7 @@
 
 #include "engine/driver/device_watch.h"
 #include "engine/driver/driver_error.h"
+#include "engine/driver/emulator_library.h"
 #include "ptx/error.h"
 
 namespace warpchat {
@@ -89,7 +90,7 @@ std::vector<GpuDevice> list_gpus(const DriverTable& table) {
   for (int i = 0; i < n; ++i) {
     GpuDevice& device = devices.emplace_back();
     device.index = i;
-    device.is_emulated = &table == &emulator_table();
+    device.is_emulated = is_emulator_table(table);
     device.driver = driver_version(version);
     try {
       read_device(table, device);

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <utility>
 
-#include "engine/driver/emulator_profile.h"
+#include "engine/driver/emulator_library.h"
 #include "engine/gpu/gpu_decoder_steps.h"
 #include "engine/gpu/measured_tokens.h"
 #include "engine/gpu/persistent_tokens.h"

@@ -7,6 +7,7 @@ import json
 import math
 import os
 import re
+import shutil
 import signal
 import struct
 import subprocess
@@ -200,6 +201,65 @@ def wait_until(condition):
 
 def n_threads(pid):
     return len(os.listdir(f"/proc/{pid}/task"))
+
+
+class EmulatorLibrary(Case):
+    """The program elsewhere than its build put it, with and without the emulator."""
+    ASK = ("-m", TINY, "-p", "x", "-n", "1", "--temp", "0", "--device", "emulator")
+    LIBRARY = os.path.join(os.path.dirname(CHAT), "libcuda_emulator.so")
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.prefix = os.path.realpath(folder.name)
+        os.mkdir(os.path.join(self.prefix, "bin"))
+        self.program = shutil.copy(CHAT, os.path.join(self.prefix, "bin"))
+
+    def test_is_not_needed_until_it_is_named(self):
+        self.assertEqual(Run("-m", TINY, "-p", "x", "-n", "1", program=self.program).code, 0)
+        self.assertNotIn("emulator", subprocess.run(["ldd", CHAT], capture_output=True, text=True).stdout)
+
+    def test_where_it_is_missing_a_sentence_says_how_to_build_it(self):
+        sentence = (f"there is no {self.prefix}/bin/libcuda_emulator.so or {self.prefix}/lib/warpchat/libcuda_emulator.so;"
+                    " build it in a checkout: ninja -C build cuda_emulator, or name its file in WARPCHAT_EMULATOR")
+        for device in ("emulator", "emulator:sm_80"):
+            self.assert_refused(Run(*self.ASK[:-1], device, program=self.program), 1, sentence)
+        listed = Run("--list-devices", program=self.program)
+        self.assertIn(f"emulator  not usable: the emulator is not installed: {sentence}\n", listed.out.decode())
+        missing = Run(*self.ASK, program=self.program, env=environment(WARPCHAT_EMULATOR="/nowhere/emulator.so"))
+        self.assert_refused(missing, 1, "there is no /nowhere/emulator.so;")
+
+    def test_is_found_beside_the_program_in_its_prefix_and_by_the_variable(self):
+        named = Run(*self.ASK, program=self.program, env=environment(WARPCHAT_EMULATOR=self.LIBRARY))
+        self.assertEqual(named.code, 0, named)
+        for folder in ("lib/warpchat", "bin"):
+            place = os.path.join(self.prefix, folder, "libcuda_emulator.so")
+            os.makedirs(os.path.dirname(place), exist_ok=True)
+            os.symlink(self.LIBRARY, place)
+            run = Run(*self.ASK, program=self.program)
+            self.assertEqual((run.code, run.out), (0, named.out), run)
+            os.remove(place)
+
+    def test_another_version_is_refused(self):
+        other = os.path.join(os.path.dirname(CHAT), "libother_emulator.so")
+        for library in (other, "libsqlite3.so.0"):  # an interface of another number, and none at all
+            place = os.path.join(self.prefix, "bin", "libcuda_emulator.so")
+            full = library if os.path.isabs(library) else linked_library(library)
+            os.symlink(full, place)
+            self.assert_refused(Run(*self.ASK, program=self.program), 1, f"the emulator {place} is of another version",
+                                "ninja -C build cuda_emulator")
+            os.remove(place)
+
+    def test_what_is_no_library_is_refused(self):
+        text = path("no_library.so", b"not a library")
+        run = Run(*self.ASK, env=environment(WARPCHAT_EMULATOR=text))
+        self.assert_refused(run, 1, "cannot open the emulator", text)
+
+
+def linked_library(name):
+    """Where the linker finds a library of this name, by what the program itself is linked with."""
+    lines = subprocess.run(["ldd", CHAT], capture_output=True, text=True, check=True).stdout.splitlines()
+    return next(line.split()[2] for line in lines if line.split()[0] == name)
 
 
 class Commands(Case):

@@ -106,8 +106,8 @@ def vouched_certificate(folder):
 class Run:
     """One start of the program: code, out and err (bytes)."""
 
-    def __init__(self, *arguments, stdin=b"", env=None, shell_limits="", cwd=FOLDER):
-        command = [CHAT, *arguments]
+    def __init__(self, *arguments, stdin=b"", env=None, shell_limits="", cwd=FOLDER, program=CHAT):
+        command = [program, *arguments]
         if shell_limits:
             command = ["bash", "-c", shell_limits + '; exec "$0" "$@"', *command]
         done = subprocess.run(command, input=stdin, capture_output=True, timeout=MOST_SECONDS,

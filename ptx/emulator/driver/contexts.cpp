@@ -8,7 +8,6 @@
 #include <cstring>
 
 #include "ptx/emulator/driver/driver.h"
-#include "ptx/emulator/driver/emulated_devices.h"
 #include "ptx/emulator/driver/environment.h"
 
 namespace ptx::emulator::driver {

@@ -74,6 +74,10 @@ Driver& driver();
 Driver* driver_of(CUdevice device);  // null: there is no such device
 int count_devices();
 
+// Returns the ordinal of the device with this profile ("sm_80", "sm_90,sms=2"), and makes it unless there is one. Starts
+// the driver. Throws std::invalid_argument with a sentence for a text that is no profile.
+int emulated_device(std::string_view profile);
+
 struct StackedContext {
   Context* context;
   Driver* driver;

@@ -1,5 +1,4 @@
-// Beside the Driver API, which has no such function: the counters of launches on the emulated device, for a profiler in
-// the same program.
+// Beside the Driver API, which has no such function: the counters of launches on emulated devices.
 //
 //   count_launches(true);
 //   ... launches ..., cuStreamSynchronize

@@ -2,6 +2,8 @@
 
 #include <charconv>
 #include <cstdlib>
+#include <map>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -9,8 +11,18 @@
 namespace ptx::emulator::driver {
 namespace {
 
-std::string_view variable(const char* name) {
-  const char* value = std::getenv(name);
+std::mutex overrides_mutex;
+std::map<std::string, std::string>& overrides() {  // by variable, of set_option()
+  static std::map<std::string, std::string> values;
+  return values;
+}
+
+std::string variable(const std::string& name) {
+  {
+    const std::lock_guard lock(overrides_mutex);
+    if (const auto found = overrides().find(name); found != overrides().end()) return found->second;
+  }
+  const char* value = std::getenv(name.c_str());
   return value ? value : "";
 }
 
@@ -24,14 +36,14 @@ uint64_t seed_in(std::string_view text) {
 }  // namespace
 
 Profile profile_from_environment() {
-  const std::string_view device = variable("CUDA_EMULATOR_DEVICE");
+  const std::string device = variable("CUDA_EMULATOR_DEVICE");
   return device.empty() ? Profile{} : profile_named(device);
 }
 
 LaunchOptions options_from_environment() {
   LaunchOptions options;
   options.checks = checks_named(variable("CUDA_EMULATOR_CHECKS"));
-  const std::string_view seed = variable("CUDA_EMULATOR_SEED");
+  const std::string seed = variable("CUDA_EMULATOR_SEED");
   if (seed.empty()) return options;
   options.seed = seed_in(seed);
   options.weak_memory = options.jitter = true;
@@ -39,10 +51,28 @@ LaunchOptions options_from_environment() {
 }
 
 bool loads_drain_from_environment() {
-  const std::string_view text = variable("CUDA_EMULATOR_LOADS_DRAIN");
+  const std::string text = variable("CUDA_EMULATOR_LOADS_DRAIN");
   if (text != "" && text != "0" && text != "1")
-    throw std::invalid_argument("CUDA_EMULATOR_LOADS_DRAIN is " + std::string(text) + ", expected 0 or 1");
+    throw std::invalid_argument("CUDA_EMULATOR_LOADS_DRAIN is " + text + ", expected 0 or 1");
   return text == "1";
+}
+
+void set_option(const std::string& name, const std::string& value) {
+  if (name != "CHECKS" && name != "SEED" && name != "LOADS_DRAIN")
+    throw std::invalid_argument("the emulator has no option " + name + "; it has CHECKS, SEED and LOADS_DRAIN");
+  const std::string variable_name = "CUDA_EMULATOR_" + name;
+  {
+    const std::lock_guard lock(overrides_mutex);
+    overrides()[variable_name] = value;
+  }
+  try {
+    options_from_environment();
+    loads_drain_from_environment();
+  } catch (...) {
+    const std::lock_guard lock(overrides_mutex);
+    overrides().erase(variable_name);
+    throw;
+  }
 }
 
 }  // namespace ptx::emulator::driver

@@ -1,6 +1,8 @@
-// What CUDA_EMULATOR_* variables ask for. Each is read at cuInit; one that cannot be understood throws
+// What CUDA_EMULATOR_* variables ask for. Each is read when a device starts; one that cannot be understood throws
 // std::invalid_argument with a sentence.
 #pragma once
+
+#include <string>
 
 #include "ptx/emulator/launch.h"
 #include "ptx/emulator/profile.h"
@@ -14,5 +16,8 @@ Profile profile_from_environment();  // CUDA_EMULATOR_DEVICE=sm_XX[,sms=N]
 LaunchOptions options_from_environment();
 
 bool loads_drain_from_environment();  // CUDA_EMULATOR_LOADS_DRAIN=1; 0 and nothing: no
+
+// Replaces the variable CUDA_EMULATOR_<name> of the environment: CHECKS, SEED or LOADS_DRAIN.
+void set_option(const std::string& name, const std::string& value);
 
 }  // namespace ptx::emulator::driver
