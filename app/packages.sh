@@ -1,7 +1,7 @@
 # The Debian packages that building and testing need, and a function that installs those that are missing.
 # Sourced by app/quickstart.sh and tests/run.sh; everything it prints goes to stderr.
 
-build_packages="g++ cmake ninja-build pkg-config libpcre2-dev libsentencepiece-dev nlohmann-json3-dev libcli11-dev
+build_packages="g++ cmake ninja-build pkg-config libpcre2-dev libsentencepiece-dev libprotobuf-dev nlohmann-json3-dev libcli11-dev
   libspdlog-dev libutf8proc-dev libsqlite3-dev libcurl4-openssl-dev libssl-dev libimgui-dev libglfw3-dev libgl-dev
   libmd4c-dev libharfbuzz-dev libfribidi-dev libfontconfig-dev libfreetype-dev libicu-dev libglib2.0-dev
   fonts-texgyre-math"

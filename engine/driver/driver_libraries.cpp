@@ -4,8 +4,6 @@
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
-#include <map>
-#include <mutex>
 #include <system_error>
 
 #include "engine/driver/driver_table.h"
@@ -38,8 +36,8 @@ std::string fill(DriverTable& table, void* library) {
   return missing;
 }
 
-DriverTable open_libcuda(const std::string& name) {
-  void* library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+DriverTable open_libcuda() {
+  void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr)
     throw ErrorWithWayOut("no NVIDIA driver: " + std::string(dlerror()) + "; install NVIDIA's driver for this GPU",
                           WayOut::Kind::kUseCpu);
@@ -47,7 +45,7 @@ DriverTable open_libcuda(const std::string& name) {
   if (const std::string missing = fill(table, library); !missing.empty()) {
     dlclose(library);
     throw ErrorWithWayOut(
-        "the NVIDIA driver " + name + " is too old: it lacks" + missing + "; install driver 525 or newer",
+        "the NVIDIA driver libcuda.so.1 is too old: it lacks" + missing + "; install driver 525 or newer",
         WayOut::Kind::kUseCpu);
   }
   return table;
@@ -122,13 +120,9 @@ const EmulatorLibrary& emulator() {
 
 }  // namespace
 
-const DriverTable& libcuda_table(const std::string& library) {
-  static std::mutex mutex;
-  static std::map<std::string, DriverTable> tables;
-  std::lock_guard lock(mutex);
-  auto found = tables.find(library);
-  if (found == tables.end()) found = tables.emplace(library, open_libcuda(library)).first;
-  return found->second;
+const DriverTable& libcuda_table() {
+  static const DriverTable table = open_libcuda();
+  return table;
 }
 
 const DriverTable& emulator_table() { return emulator().table; }

@@ -71,9 +71,9 @@ struct DriverTable {
   decltype(&ptx::cuda::cuEventElapsedTime_v2) cuEventElapsedTime = nullptr;
 };
 
-// From the driver's library, opened once and never closed. Error if it is not there or lacks an entry point: names the
+// From libcuda.so.1, opened once and never closed. Error if it is not there or lacks an entry point: names the
 // library, what is missing and what to do.
-const DriverTable& libcuda_table(const std::string& library = "libcuda.so.1");
+const DriverTable& libcuda_table();
 
 // From the emulator's library, opened once and never closed: emulator_library.h says where it is looked for. Error if
 // it is not there or of another version.

@@ -320,16 +320,15 @@ ColumnId FunctionLoader::predicate_source(const Operand& p, bool& negated) {
 void FunctionLoader::lower_as(const Statement& s, const Match& m) {
   using enum Lowering;
   const Lowering kind = m.form->row->lowering;
-  Statement unguarded;
   const Statement* use = &s;
   const bool waits = kind == kBarrier || kind == kCall || kind == kShuffle || kind == kVote || kind == kMatch ||
                      kind == kRedux || kind == kElect || kind == kWarpBarrier || kind == kMatrix ||
                      kind == kMatrixLoad || kind == kWmmaMemory;
   if (waits && s.has_guard) {
     guard_by_branch(s);
-    unguarded = s;
-    unguarded.has_guard = false;
-    use = statement_ = &unguarded;
+    unguarded_ = s;
+    unguarded_.has_guard = false;
+    use = statement_ = &unguarded_;
   }
   switch (kind) {
     case kSimple:

@@ -190,6 +190,7 @@ class FunctionLoader {
   ModuleLayout& layout_;
   Code& code_;
   const Statement* statement_ = nullptr;
+  Statement unguarded_;  // a copy of the statement at hand, where a branch does what its guard says
   std::vector<ColumnInfo> columns_;
   std::map<std::pair<uint64_t, uint32_t>, ColumnId> constants_;
   std::map<std::tuple<Special, uint32_t, uint64_t>, ColumnId> specials_;

@@ -1,11 +1,14 @@
 // The transcript as a user meets it: what is selected and copied, where it scrolls, what its buttons wish for.
 #include "app/gui/transcript/transcript_view.h"
 
+#include <GLFW/glfw3.h>
+
 #include <algorithm>
 #include <map>
 
 #include "app/gui/transcript/open_link.h"
 #include "app/gui/transcript/transcript_layout.h"
+#include "app/gui/window/imgui_keys.h"
 #include "gtest/gtest.h"
 #include "tests/gui/headless_view.h"
 
@@ -131,9 +134,9 @@ TEST_F(Transcript, ShiftExtends) {
   say("assistant", "one two three\n\nfour five six");
   frame();
   click({5, 5});
-  ImGui::GetIO().KeyShift = true;
+  tell_imgui_modifier(ImGui::GetIO(), GLFW_MOD_SHIFT, true);
   click({880, 590});
-  ImGui::GetIO().KeyShift = false;
+  tell_imgui_modifier(ImGui::GetIO(), GLFW_MOD_SHIFT, false);
   EXPECT_EQ(selected(), "one two three\n\nfour five six");
 }
 

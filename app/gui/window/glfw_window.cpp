@@ -10,6 +10,7 @@
 #include <cctype>
 #include <cstdio>
 
+#include "app/gui/window/imgui_keys.h"
 #include "models/error.h"
 #include "models/tokenizer/utf8.h"
 
@@ -143,29 +144,7 @@ void GlfwWindow::set_up_imgui() {
   io.LogFilename = nullptr;
   io.BackendFlags |= ImGuiBackendFlags_HasMouseCursors;
   io.ConfigInputTextCursorBlink = false;
-  constexpr std::pair<int, int> kKeys[] = {{ImGuiKey_Tab, GLFW_KEY_TAB},
-                                           {ImGuiKey_LeftArrow, GLFW_KEY_LEFT},
-                                           {ImGuiKey_RightArrow, GLFW_KEY_RIGHT},
-                                           {ImGuiKey_UpArrow, GLFW_KEY_UP},
-                                           {ImGuiKey_DownArrow, GLFW_KEY_DOWN},
-                                           {ImGuiKey_PageUp, GLFW_KEY_PAGE_UP},
-                                           {ImGuiKey_PageDown, GLFW_KEY_PAGE_DOWN},
-                                           {ImGuiKey_Home, GLFW_KEY_HOME},
-                                           {ImGuiKey_End, GLFW_KEY_END},
-                                           {ImGuiKey_Insert, GLFW_KEY_INSERT},
-                                           {ImGuiKey_Delete, GLFW_KEY_DELETE},
-                                           {ImGuiKey_Backspace, GLFW_KEY_BACKSPACE},
-                                           {ImGuiKey_Space, GLFW_KEY_SPACE},
-                                           {ImGuiKey_Enter, GLFW_KEY_ENTER},
-                                           {ImGuiKey_Escape, GLFW_KEY_ESCAPE},
-                                           {ImGuiKey_KeyPadEnter, GLFW_KEY_KP_ENTER},
-                                           {ImGuiKey_A, GLFW_KEY_A},
-                                           {ImGuiKey_C, GLFW_KEY_C},
-                                           {ImGuiKey_V, GLFW_KEY_V},
-                                           {ImGuiKey_X, GLFW_KEY_X},
-                                           {ImGuiKey_Y, GLFW_KEY_Y},
-                                           {ImGuiKey_Z, GLFW_KEY_Z}};
-  for (const auto& [imgui, glfw] : kKeys) io.KeyMap[imgui] = glfw;
+  set_up_imgui_keys(io);
   io.ClipboardUserData = window_;
   io.GetClipboardTextFn = [](void* window) { return glfwGetClipboardString(static_cast<GLFWwindow*>(window)); };
   io.SetClipboardTextFn = [](void* window, const char* text) {
@@ -292,22 +271,24 @@ std::string GlfwWindow::portal_name() const {
 
 namespace {
 
+struct Modifier {
+  int bit, left, right;  // the last two are keys
+};
+constexpr Modifier kModifiers[] = {{GLFW_MOD_CONTROL, GLFW_KEY_LEFT_CONTROL, GLFW_KEY_RIGHT_CONTROL},
+                                   {GLFW_MOD_SHIFT, GLFW_KEY_LEFT_SHIFT, GLFW_KEY_RIGHT_SHIFT},
+                                   {GLFW_MOD_ALT, GLFW_KEY_LEFT_ALT, GLFW_KEY_RIGHT_ALT}};
+
 struct GiveToImGui {
   ImGuiIO& io;
-  void key(int number, bool down) const {
-    if (number >= 0 && number < 512) io.KeysDown[number] = down;
-  }
   void operator()(const KeyPress& press) const {
-    key(press.key, true);
-    io.KeyCtrl = (press.mods & GLFW_MOD_CONTROL) != 0 || press.key == GLFW_KEY_LEFT_CONTROL;
-    io.KeyShift = (press.mods & GLFW_MOD_SHIFT) != 0 || press.key == GLFW_KEY_LEFT_SHIFT;
-    io.KeyAlt = (press.mods & GLFW_MOD_ALT) != 0 || press.key == GLFW_KEY_LEFT_ALT;
+    tell_imgui_key(io, press.key, true);
+    for (const Modifier& modifier : kModifiers)
+      tell_imgui_modifier(io, modifier.bit, (press.mods & modifier.bit) != 0 || press.key == modifier.left);
   }
   void operator()(const KeyRelease& release) const {
-    key(release.key, false);
-    if (release.key == GLFW_KEY_LEFT_CONTROL || release.key == GLFW_KEY_RIGHT_CONTROL) io.KeyCtrl = false;
-    if (release.key == GLFW_KEY_LEFT_SHIFT || release.key == GLFW_KEY_RIGHT_SHIFT) io.KeyShift = false;
-    if (release.key == GLFW_KEY_LEFT_ALT || release.key == GLFW_KEY_RIGHT_ALT) io.KeyAlt = false;
+    tell_imgui_key(io, release.key, false);
+    for (const Modifier& modifier : kModifiers)
+      if (release.key == modifier.left || release.key == modifier.right) tell_imgui_modifier(io, modifier.bit, false);
   }
   void operator()(const TypedText& typed) const { io.AddInputCharactersUTF8(typed.utf8.c_str()); }
   void operator()(const MouseMove& move) const { io.MousePos = ImVec2(move.x, move.y); }
@@ -317,9 +298,7 @@ struct GiveToImGui {
   void operator()(const MouseWheel& wheel) const { io.MouseWheel += wheel.y, io.MouseWheelH += wheel.x; }
   void operator()(const MouseLeft&) const { io.MousePos = ImVec2(-1e9f, -1e9f); }
   void operator()(const FocusChange& change) const {
-    if (change.focused) return;
-    std::fill(std::begin(io.KeysDown), std::end(io.KeysDown), false);
-    io.KeyCtrl = io.KeyShift = io.KeyAlt = false;
+    if (!change.focused) release_imgui_keys(io);
   }
 };
 
