@@ -2,16 +2,13 @@
 #pragma once
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "kernels/shapes.h"
+#include "models/text_table.h"
 
 namespace warpchat {
 
 constexpr uint32_t kPromptColumns = 512;  // of a pass, as by default
-
-using TextTable = std::vector<std::vector<std::string>>;  // rows of cells, the first a head
-std::string aligned(const TextTable& table);              // the first column to the left, the others to the right
 
 // Tokens per second by every set of constants; by the named one (empty: expected) where the time of a token goes, one
 // sequence at four positions, several, prompts. UsageError for an unknown GPU or set.

@@ -11,6 +11,7 @@
 #include "kernels/sampling.h"
 #include "kernels/shapes.h"
 #include "models/message.h"
+#include "models/text_table.h"
 #include "ptx/error.h"
 
 namespace warpchat {
