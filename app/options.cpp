@@ -346,11 +346,6 @@ void add_kernels(CLI::App& app, KernelsOptions& o) {
   text(app, "--target", o.target, "sm_XX", "the GPU architecture, sm_75 to sm_120; default sm_90");
   text(app, "--ptx", o.ptx_folder, "FOLDER",
        "write their text, as FOLDER/token.ptx, few.ptx, batch.ptx and prompt.ptx");
-  text(app, "--gpu", o.gpu, "NAME",
-       "instead of the list, what a model of this GPU predicts: where time goes, tokens per second; h200, h100, "
-       "h100-pcie or 4090");
-  text(app, "--constants", o.constants, "SET",
-       "which assumed latencies --gpu takes: frozen (kernels were tuned by them), expected, the default, or harsh");
 }
 
 constexpr int kHelpWidth = 80;  // columns, where it goes to no terminal

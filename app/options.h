@@ -118,8 +118,6 @@ struct KernelsOptions : CommonOptions {
   std::string target = "sm_90";
   std::string ptx_folder;  // empty: no texts
   uint32_t context = 0;    // 0: the model's own, at most 8192
-  std::string gpu;         // instead of the list: how fast this one could be
-  std::string constants;   // of that: frozen, expected or harsh; empty: expected
 };
 
 using Options =

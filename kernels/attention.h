@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "kernels/flow.h"
 #include "kernels/kv_scatter.h"
 #include "ptx/kernel.h"
 
@@ -80,6 +79,5 @@ ptx::Dimensions attention_grid(const AttentionSpec& spec, uint32_t longest_lengt
 
 // `keys`: summed over the columns. The kernel's own cost is that of full caches.
 ptx::Cost attention_cost(const AttentionSpec& spec, uint64_t keys);
-Flow attention_flow(const AttentionSpec& spec, uint32_t keys);  // of each column; a piece is a split, the end the merge
 
 }  // namespace warpchat

@@ -12,8 +12,7 @@ using namespace ptx;
 
 namespace {
 
-constexpr uint32_t kConvThreads = 256, kConvWarps = kConvThreads / kWarpSize;
-constexpr uint32_t kConvBlocksPerSm = 2048 / kConvThreads;
+constexpr uint32_t kConvWarps = kConvPromptThreads / kWarpSize;
 
 }  // namespace
 
@@ -75,18 +74,9 @@ Kernel conv_prompt(const DeltaNetSpec& s, Target target) {
   b.if_(warp == 0, [&] {
     for (uint32_t i = 0; i < n_before; ++i) tail.store(uint64_t{i} * channels, before[i]);
   });
-  return b.finish(Launch{channels / kWarpSize, kConvThreads},
+  return b.finish(Launch{channels / kWarpSize, kConvPromptThreads},
                   {.bytes = s.columns * uint64_t{8} * channels + 8 * s.tail_floats(),
                    .flops = uint64_t{2} * s.columns * n * channels});
-}
-
-// The state's address and the first position; the tail and the taps; then window by window.
-Flow conv_prompt_flow(const DeltaNetSpec& s) {
-  return {.pieces = s.channels() / kWarpSize,
-          .warps = kConvWarps,
-          .blocks_per_sm = kConvBlocksPerSm,
-          .piece = Waits{.memory = 1, .l2 = 1} + ceil_div(s.columns, kConvWindow) * Waits{.l2 = 1, .local = 4},
-          .bytes_in_flight = kConvWindow * kWarpSize * sizeof(float)};
 }
 
 }  // namespace warpchat

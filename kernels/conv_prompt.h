@@ -10,7 +10,7 @@ namespace warpchat {
 // for a spec out of bounds.
 ptx::Kernel conv_prompt(const DeltaNetSpec& spec, ptx::Target target);
 std::string name_of_conv_prompt(const DeltaNetSpec& spec);
-Flow conv_prompt_flow(const DeltaNetSpec& spec);  // of all columns; a piece is a block
-inline constexpr uint32_t kConvWindow = 64;       // positions beside each other
+inline constexpr uint32_t kConvWindow = 64;  // positions beside each other
+inline constexpr uint32_t kConvPromptThreads = 256;
 
 }  // namespace warpchat

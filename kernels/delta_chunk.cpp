@@ -19,16 +19,15 @@ using namespace ptx;
 namespace {
 
 using Scratch = DeltaChunkScratch;
+using Sharing = DeltaChunkSharing;
 
-constexpr uint32_t kChunkThreads = 256, kChunkWarps = kChunkThreads / kWarpSize;
-constexpr uint32_t kRows = 2 * kDeltaChunk;           // of a left matrix: two of a row a position
-constexpr uint32_t kSlice = 32, kQuads = kSlice / 4;  // of k
+constexpr uint32_t kChunkThreads = Sharing::kThreads, kChunkWarps = kChunkThreads / kWarpSize;
+constexpr uint32_t kRows = 2 * kDeltaChunk;  // of a left matrix: two of a row a position
+constexpr uint32_t kSlice = Sharing::kSlice, kQuads = kSlice / 4;
 constexpr uint32_t kSliceStride = kSlice + 4;
 constexpr uint32_t kSliceFloats = kRows * kSliceStride;
 constexpr uint32_t kSliceRows = kChunkThreads / kQuads;  // that the threads copy side by side
-constexpr uint32_t kScanValues = 32;                     // of a head, in a block of delta_scan
-constexpr uint32_t kChunkBlocksPerSm = 2;                // by the registers of 256 threads, 76 to 127 each (ptxas)
-constexpr uint32_t kThreadsPerSm = 2048;
+constexpr uint32_t kScanValues = Sharing::kScanValues;
 
 std::string chunk_name(const char* family, const DeltaNetSpec& s, bool has_eps = false) {
   std::string name = std::string(family) + "_" + std::to_string(s.n_k_heads) + "_" + std::to_string(s.n_v_heads) + "x" +
@@ -154,21 +153,11 @@ class DeltaPreparation {
     });
   }
 
-  // The position's numbers, and over a warp what has faded; the matrices' parts; the blocks on the diagonal; from block
-  // to block two products; and P T.
-  static Waits waits_of_head() {
-    constexpr double kOverLanes = std::bit_width(kWarpSize) - 1, kBlocks = kDeltaChunk / kBlock;
-    constexpr double kAbove = kBlock / 4 * (kBlocks * (kBlocks - 1) / 2);  // of k in all first products, by fours
-    return {
-        .l2 = 1,
-        .local = 2 + 2 * kOverLanes + 1 + (kBlock + 2) + kAbove + (kBlocks - 1) * (kBlock / 4 + 2) + kDeltaChunk / 4};
-  }
-
  private:
   static constexpr uint32_t kAcross = 16, kEach = 4;    // threads side by side; rows and columns of a thread
   static constexpr uint32_t kStride = kDeltaChunk + 4;  // of matrices in shared memory
-  static constexpr uint32_t kBlock = 16;                // rows that are inverted at once
-  static constexpr float kLeastLogarithm = -1000;       // e^-1000 is 0
+  static constexpr uint32_t kBlock = Sharing::kInvertedRows;
+  static constexpr float kLeastLogarithm = -1000;  // e^-1000 is 0
 
   // Of all pairs of positions k . k and q . k; and of each what divides by its length, 0 where there is none.
   void multiply_keys(std::vector<FourSums>& keys, std::vector<FourSums>& queries) {
@@ -652,17 +641,6 @@ Kernel delta_prepare(const DeltaNetSpec& s, Target target) {
                             (uint64_t{4} * s.n_k_heads * s.head_dim + uint64_t{3} * s.n_v_heads * kDeltaChunk)});
 }
 
-// The first slice; slice by slice, the next one on its way; the lengths; then head by head.
-Flow delta_prepare_flow(const DeltaNetSpec& s) {
-  const uint32_t n_slices = s.head_dim / kSlice, group = s.n_v_heads / s.n_k_heads;
-  return {.pieces = delta_prepare_grid(s, s.columns).total(),
-          .warps = kChunkWarps,
-          .blocks_per_sm = kChunkBlocksPerSm,
-          .piece = Waits{.l2 = 1} + n_slices * Waits{.local = kSlice / 4 + 1} + Waits{.local = 5} +
-                   group * DeltaPreparation::waits_of_head(),
-          .bytes_in_flight = kRows * kSlice * sizeof(float)};
-}
-
 std::string name_of_scan(const DeltaNetSpec& s) { return chunk_name("delta_scan", s); }
 
 Kernel delta_scan(const DeltaNetSpec& s, Target target) {
@@ -674,17 +652,6 @@ Kernel delta_scan(const DeltaNetSpec& s, Target target) {
       Launch{{s.head_dim / kScanValues, s.n_v_heads}, kChunkThreads},
       {.bytes = s.columns * 4 * (uint64_t{s.channels()} + s.inner()) + delta_chunk_scratch_bytes(s) + head_bytes,
        .flops = s.columns * uint64_t{s.inner()} * 2 * (3 * s.head_dim + 2 * kDeltaChunk)});
-}
-
-// The state's address and the first position; the state, and the first slice; then slice by slice of every chunk.
-Flow delta_scan_flow(const DeltaNetSpec& s) {
-  const uint32_t n_slices = s.head_dim / kSlice + 2 * (kDeltaChunk / kSlice);
-  constexpr Waits kOfSlice{.local = 2 * (kSlice / 8) + 1};  // twice what eight of k need, and a barrier
-  return {.pieces = uint64_t{s.head_dim / kScanValues} * s.n_v_heads,
-          .warps = kChunkWarps,
-          .blocks_per_sm = kChunkBlocksPerSm,
-          .piece = Waits{.memory = 1, .l2 = 2} + ceil_div(s.columns, kDeltaChunk) * n_slices * kOfSlice,
-          .bytes_in_flight = kRows * kSlice * sizeof(float)};
 }
 
 std::string name_of_finish(const DeltaNetSpec& s) { return chunk_name("delta_finish", s, /*has_eps=*/true); }
@@ -714,14 +681,6 @@ Kernel delta_finish(const DeltaNetSpec& s, Target target) {
   Reg<f32> factor = b.rsqrt(warp_sum(b, squares) * (1.0f / static_cast<float>(d)) + s.eps);
   for (uint32_t i = 0; i < read.size(); ++i) own.store(i * kWarpSize, read[i] * factor * gains[i] * silu(b, gates[i]));
   return b.finish(Launch{delta_finish_grid(s, s.columns), kChunkThreads}, {.bytes = 12 * n, .flops = 8 * n});
-}
-
-Flow delta_finish_flow(const DeltaNetSpec& s) {
-  return {.pieces = delta_finish_grid(s, s.columns).total(),
-          .warps = kChunkWarps,
-          .blocks_per_sm = kThreadsPerSm / kChunkThreads,
-          .piece = Waits{.l2 = 1, .local = 5},
-          .bytes_in_flight = uint64_t{kChunkWarps} * s.head_dim * 3 * sizeof(float)};
 }
 
 }  // namespace warpchat

@@ -33,21 +33,25 @@ struct DeltaChunkScratch {                                             // f32, o
 };
 uint64_t delta_chunk_scratch_bytes(const DeltaNetSpec& spec);  // [chunks, n_v_heads] of those
 
+struct DeltaChunkSharing {                       // how the blocks of the three share the work
+  static constexpr uint32_t kThreads = 256;      // of a block
+  static constexpr uint32_t kSlice = 32;         // of k: what shared memory has of a left matrix at once
+  static constexpr uint32_t kInvertedRows = 16;  // of a chunk's triangular matrix, by delta_prepare at once
+  static constexpr uint32_t kScanValues = 32;    // of a head, in a block of delta_scan
+};
+
 // Parameters: qkv, alpha, beta, dt_bias, decay as of delta_step, scratch.
 ptx::Kernel delta_prepare(const DeltaNetSpec& spec, ptx::Target target);
 std::string name_of_prepare(const DeltaNetSpec& spec);
 ptx::Dimensions delta_prepare_grid(const DeltaNetSpec& spec, uint32_t n_columns);
-Flow delta_prepare_flow(const DeltaNetSpec& spec);
 
 // Parameters: qkv, states, positions, layer as of delta_step, scratch, out.
 ptx::Kernel delta_scan(const DeltaNetSpec& spec, ptx::Target target);
 std::string name_of_scan(const DeltaNetSpec& spec);
-Flow delta_scan_flow(const DeltaNetSpec& spec);
 
 // out = rmsnorm(out) * silu(z). Parameters: z, norm, out as of delta_step.
 ptx::Kernel delta_finish(const DeltaNetSpec& spec, ptx::Target target);
 std::string name_of_finish(const DeltaNetSpec& spec);
 ptx::Dimensions delta_finish_grid(const DeltaNetSpec& spec, uint32_t n_columns);
-Flow delta_finish_flow(const DeltaNetSpec& spec);
 
 }  // namespace warpchat

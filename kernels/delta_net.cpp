@@ -115,16 +115,6 @@ Cost conv_step_cost(const DeltaNetSpec& s) {
   return cost_of(s, 8 * (s.channels() + s.tail_floats()), uint64_t{2} * s.conv_kernel * s.channels());
 }
 
-// The state's address and the position; the tail, with the taps; then what the channel is.
-Flow conv_step_flow(const DeltaNetSpec& s) {
-  const uint32_t blocks = ceil_div(s.channels(), kChannelThreads);
-  return {.pieces = uint64_t{blocks} * s.columns,
-          .warps = kChannelThreads / kWarpSize,
-          .blocks_per_sm = 16,
-          .piece = Waits{.memory = 1, .l2 = 2},
-          .bytes_in_flight = uint64_t{kChannelThreads} * (2 * s.conv_kernel - 1) * sizeof(float)};
-}
-
 std::string name_of_step(const DeltaNetSpec& s) {
   char eps[16];
   std::snprintf(eps, sizeof eps, "_e%08x", std::bit_cast<uint32_t>(s.eps));
@@ -260,21 +250,6 @@ Kernel delta_step(const DeltaNetSpec& spec, Target target) {
 Cost delta_step_cost(const DeltaNetSpec& s) {
   const uint64_t cells = uint64_t{s.inner()} * s.head_dim;
   return cost_of(s, 4 * (uint64_t{s.channels()} + 2 * s.inner() + 2 * s.n_v_heads) + 8 * cells, 7 * cells);
-}
-
-// The state's address and the position; the matrix; query and key, and their lengths; what else the position has, and
-// what the state finds by key and query; the output's norm, and its gate.
-Flow delta_step_flow(const DeltaNetSpec& s) {
-  constexpr double kOverLanes = std::bit_width(kWarpSize) - 1;
-  constexpr Waits kSquares{.local = kOverLanes + 2};  // over the lanes; a barrier, and the warps' sums
-  constexpr Waits kOverState{.local = 2};             // a read of shared memory, and the other half's sum
-  const Waits position =
-      Waits{.l2 = 1} + kSquares + Waits{.local = 1} + Waits{.l2 = 1} + 2 * kOverState + kSquares + Waits{.l2 = 1};
-  return {.pieces = uint64_t{s.n_v_heads} * s.columns,
-          .warps = 2 * s.head_dim / kWarpSize,
-          .blocks_per_sm = 1,  // of up to 155 registers a thread, by ptxas for sm_90; fewer would spill
-          .piece = Waits{.memory = 1, .l2 = 1} + position,
-          .bytes_in_flight = uint64_t{s.head_dim} * s.head_dim * sizeof(float)};
 }
 
 }  // namespace warpchat

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <string>
 
-#include "kernels/flow.h"
 #include "models/model_config.h"
 #include "ptx/kernel.h"
 
@@ -36,7 +35,6 @@ void require_prompt(const std::string& family, const DeltaNetSpec& spec);
 ptx::Kernel conv_step(const DeltaNetSpec& spec, ptx::Target target);
 std::string name_of_conv(const DeltaNetSpec& spec);
 ptx::Cost conv_step_cost(const DeltaNetSpec& spec);
-Flow conv_step_flow(const DeltaNetSpec& spec);  // a piece is a block's channels of a column
 
 // out = rmsnorm(state . query) * silu(z) of every value head; keys and queries of qkv are divided by their lengths
 // first, queries by the root of head_dim as well. Parameters in order:
@@ -50,6 +48,5 @@ Flow conv_step_flow(const DeltaNetSpec& spec);  // a piece is a block's channels
 ptx::Kernel delta_step(const DeltaNetSpec& spec, ptx::Target target);
 std::string name_of_step(const DeltaNetSpec& spec);
 ptx::Cost delta_step_cost(const DeltaNetSpec& spec);
-Flow delta_step_flow(const DeltaNetSpec& spec);  // a piece is a head of a column
 
 }  // namespace warpchat

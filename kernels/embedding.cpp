@@ -105,11 +105,4 @@ Kernel embedding(const EmbeddingSpec& spec, Target target) {
   });
 }
 
-Flow embedding_flow(const EmbeddingSpec& spec) {
-  return {.pieces = embedding_launch(spec).blocks.total(),
-          .warps = kEmbeddingThreads / kWarpSize,
-          .blocks_per_sm = 16,
-          .piece = {.memory = 1, .l2 = 1}};  // the token, then its row
-}
-
 }  // namespace warpchat

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <string>
 
-#include "kernels/flow.h"
 #include "models/tensor_type.h"
 #include "ptx/kernel.h"
 
@@ -24,6 +23,5 @@ struct EmbeddingSpec {
 // Throws Error for a spec outside the bounds above.
 ptx::Kernel embedding(const EmbeddingSpec& spec, ptx::Target target);
 std::string name_of(const EmbeddingSpec& spec);
-Flow embedding_flow(const EmbeddingSpec& spec);  // a piece is a block's part of a row
 
 }  // namespace warpchat

@@ -1,7 +1,6 @@
 #include "kernels/expert_order.h"
 
 #include <algorithm>
-#include <bit>
 #include <optional>
 
 #include "kernels/columns.h"
@@ -14,11 +13,8 @@ using namespace ptx;
 
 namespace {
 
-constexpr uint32_t kOrderThreads = 1024, kOrderWarps = kOrderThreads / kWarpSize;  // a thread for each expert
-constexpr uint32_t kOrderCounters = 8192;                                          // of all warps, in shared memory
-
-// Of warps that share out the uses, each with a counter for every expert.
-uint32_t counting_warps(const ExpertOrderSpec& s) { return std::min(kOrderWarps, kOrderCounters / s.n); }
+constexpr uint32_t kOrderWarps = kExpertOrderThreads / kWarpSize;
+constexpr uint32_t kOrderCounters = 8192;  // of all warps, in shared memory
 
 // A counting sort: warps count the uses of a stretch each by expert, a scan over experts says where each one's begin,
 // and the warps go through their stretches again.
@@ -32,12 +28,12 @@ class OrderWriter {
         order_(b.global<u32>("order", uint64_t{spec.columns} * spec.n_used)),
         tiles_(b.global<u32>("tiles", uint64_t{most_tiles_} * 4)),
         n_columns_(declare_columns(b, spec.columns)),
-        counters_(b.shared<u32>("counters", counting_warps(spec) * spec.n)),
+        counters_(b.shared<u32>("counters", expert_counting_warps(spec) * spec.n)),
         begins_(b.shared<u32>("begins", spec.n)),
         slots_(b.shared<u64>("slots", kWarpSize)) {}
 
   void write() {
-    b_.for_("counter", b_.thread(), counting_warps(spec_) * spec_.n, kOrderThreads,
+    b_.for_("counter", b_.thread(), expert_counting_warps(spec_) * spec_.n, kExpertOrderThreads,
             [&](Reg<u32> counter) { counters_.store(counter, 0); });
     b_.barrier();
     b_.region("count", [&] {
@@ -73,7 +69,8 @@ class OrderWriter {
   void each_use(F&& body) {
     Var<u32> n_uses = b_.var("n_uses", spec_.n_used);
     if (n_columns_) n_uses = *n_columns_ * spec_.n_used;
-    Reg<u32> rounds = (n_uses + (counting_warps(spec_) * kWarpSize - 1)) / (counting_warps(spec_) * kWarpSize);
+    Reg<u32> rounds =
+        (n_uses + (expert_counting_warps(spec_) * kWarpSize - 1)) / (expert_counting_warps(spec_) * kWarpSize);
     Reg<u32> stretch = (rounds * kWarpSize).named("stretch");
     Reg<u32> first = (b_.warp() * stretch).named("first"), end = b_.min(first + stretch, n_uses);
     b_.for_("group", first, end, kWarpSize, [&](Reg<u32> group) {
@@ -96,7 +93,7 @@ class OrderWriter {
     Pred is_expert = expert < spec_.n;
     Var<u32> count = b_.var("count", 0u);
     b_.if_(is_expert, [&] {
-      b_.for_("counter", expert, counting_warps(spec_) * spec_.n, spec_.n, [&](Reg<u32> counter) {
+      b_.for_("counter", expert, expert_counting_warps(spec_) * spec_.n, spec_.n, [&](Reg<u32> counter) {
         Reg<u32> of_warp = counters_.load(counter);
         counters_.store(counter, count);
         count += of_warp;
@@ -110,7 +107,7 @@ class OrderWriter {
       Reg<u32> first = tile * spec_.tile;
       write_tile(before[1] + tile, {expert, before[0] + first, b_.min(count - first, spec_.tile), 0u});
     });
-    b_.for_("none", b_.split<u32>(scan.total)[1] + b_.thread(), most_tiles_, kOrderThreads, [&](Reg<u32> tile) {
+    b_.for_("none", b_.split<u32>(scan.total)[1] + b_.thread(), most_tiles_, kExpertOrderThreads, [&](Reg<u32> tile) {
       write_tile(tile, {0u, 0u, 0u, 0u});
     });
   }
@@ -129,6 +126,8 @@ class OrderWriter {
 
 }  // namespace
 
+uint32_t expert_counting_warps(const ExpertOrderSpec& s) { return std::min(kOrderWarps, kOrderCounters / s.n); }
+
 uint32_t most_expert_tiles(uint32_t n_experts, uint32_t tile, uint32_t n_uses) {
   const uint64_t touched = std::min(n_experts, n_uses);
   return static_cast<uint32_t>((n_uses + touched * (tile - 1)) / tile);
@@ -139,18 +138,8 @@ std::string name_of(const ExpertOrderSpec& s) {
          "_c" + std::to_string(s.columns);
 }
 
-// Twice over a warp's uses, each group's experts before its counters; between, an expert's counters and a scan of the
-// warps' scans.
-Flow expert_order_flow(const ExpertOrderSpec& s) {
-  constexpr double kScan = std::bit_width(kWarpSize) - 1, kGroup = 4, kBarriers = 5;
-  const double n_groups = ceil_div(s.columns * s.n_used, counting_warps(s) * kWarpSize);
-  return {.warps = kOrderWarps,
-          .piece = 2 * n_groups * Waits{.l2 = 1, .local = kGroup} +
-                   Waits{.local = counting_warps(s) + 2 * kScan + kBarriers}};
-}
-
 Kernel expert_order(const ExpertOrderSpec& s, Target target) {
-  require_between(1, kOrderThreads, "expert_order", "n", s.n);
+  require_between(1, kExpertOrderThreads, "expert_order", "n", s.n);
   require_between(1, kWarpSize, "expert_order", "n_used", s.n_used);
   require_between(1, 64, "expert_order", "tile", s.tile);
   require_between(1, kMaxBlocksInY, "expert_order", "columns", s.columns);
@@ -158,7 +147,7 @@ Kernel expert_order(const ExpertOrderSpec& s, Target target) {
   OrderWriter(b, s).write();
   const uint64_t n_uses = uint64_t{s.columns} * s.n_used,
                  n_tiles = most_expert_tiles(s.n, s.tile, s.columns * s.n_used);
-  return b.finish(Launch{1, kOrderThreads}, {.bytes = 4 * (2 * n_uses + 4 * n_tiles)});
+  return b.finish(Launch{1, kExpertOrderThreads}, {.bytes = 4 * (2 * n_uses + 4 * n_tiles)});
 }
 
 }  // namespace warpchat

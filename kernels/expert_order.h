@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <string>
 
-#include "kernels/flow.h"
 #include "ptx/kernel.h"
 
 namespace warpchat {
@@ -28,7 +27,10 @@ struct ExpertTile {
 // Throws Error for a spec outside the bounds above.
 ptx::Kernel expert_order(const ExpertOrderSpec& spec, ptx::Target target);
 std::string name_of(const ExpertOrderSpec& spec);
-Flow expert_order_flow(const ExpertOrderSpec& spec);  // of one piece, its only block
+
+inline constexpr uint32_t kExpertOrderThreads = 1024;  // of its only block: a thread for each expert
+// Warps that share out the uses, each with a counter for every expert.
+uint32_t expert_counting_warps(const ExpertOrderSpec& spec);
 
 // Tiles with uses that there can be of n_uses, however they are dealt out.
 uint32_t most_expert_tiles(uint32_t n_experts, uint32_t tile, uint32_t n_uses);

@@ -110,13 +110,6 @@ Kernel route(const RouteSpec& spec, Target target) {
   });
 }
 
-// The scores; for each choice the highest over the lanes, then its score again; the sum of all.
-Flow route_flow(const RouteSpec& s) {
-  constexpr double kOverLanes = std::bit_width(kWarpSize) - 1;
-  return {
-      .pieces = s.columns, .blocks_per_sm = 16, .piece = {.l2 = 1, .local = s.n_used * (kOverLanes + 1) + kOverLanes}};
-}
-
 std::string name_of(const ExpertProductSpec& s) {
   return "experts_" + name_of(s.product) + "_u" + std::to_string(s.n_used) + (s.by_column ? "_by_column" : "") +
          columns_part(s.columns);
@@ -162,14 +155,6 @@ Kernel expert_product(const ExpertProductSpec& spec, Target target) {
   return expert_product_kernel(spec, target, [&](Builder& b, const GemvAddresses& at, const VirtualBlock& block) {
     gemv_body(b, plan_of(spec.product), at, block);
   });
-}
-
-// A block reads first whose matrix it multiplies.
-Flow expert_product_flow(const ExpertProductSpec& s) {
-  Flow flow = gemv_flow(plan_of(s.product));
-  flow.pieces *= uint64_t{s.columns} * s.n_used;
-  flow.start = Waits{.l2 = 1} + flow.start;
-  return flow;
 }
 
 std::string name_of(const ExpertSumSpec& s) {
@@ -218,14 +203,6 @@ Kernel expert_sum(const ExpertSumSpec& spec, Target target) {
   return expert_sum_kernel(spec, target, [&](Builder& b, const ExpertSumAddresses& at, const VirtualBlock& block) {
     expert_sum_body(b, spec, at, block);
   });
-}
-
-// All that it reads does not depend on each other.
-Flow expert_sum_flow(const ExpertSumSpec& s) {
-  return {.pieces = uint64_t{ceil_div(s.hidden, kSumThreads)} * s.columns,
-          .warps = kSumThreads / kWarpSize,
-          .blocks_per_sm = 16,
-          .piece = {.l2 = 1}};
 }
 
 }  // namespace warpchat

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <string>
 
-#include "kernels/flow.h"
 #include "kernels/gemv.h"
 
 namespace warpchat {
@@ -24,7 +23,6 @@ struct RouteSpec {
 // A score that is no number makes weights of its column none. Throws Error for a spec outside the bounds above.
 ptx::Kernel route(const RouteSpec& spec, ptx::Target target);
 std::string name_of(const RouteSpec& spec);
-Flow route_flow(const RouteSpec& spec);  // a piece is a column
 
 // The product of each use with its expert's matrix.
 struct ExpertProductSpec {
@@ -44,7 +42,6 @@ struct ExpertProductSpec {
 // A use is a block in y: at most 65,535 of them. Throws Error for a spec outside the bounds above.
 ptx::Kernel expert_product(const ExpertProductSpec& spec, ptx::Target target);
 std::string name_of(const ExpertProductSpec& spec);
-Flow expert_product_flow(const ExpertProductSpec& spec);  // as of a gemv for each use, all at once
 
 // y += the weighted outputs of a column's uses, and where there is a shared expert its output times the sigmoid of its
 // switch.
@@ -62,6 +59,5 @@ struct ExpertSumSpec {
 //   n_columns  u32, only if columns > 1
 ptx::Kernel expert_sum(const ExpertSumSpec& spec, ptx::Target target);
 std::string name_of(const ExpertSumSpec& spec);
-Flow expert_sum_flow(const ExpertSumSpec& spec);  // a piece is a block's part of a column
 
 }  // namespace warpchat

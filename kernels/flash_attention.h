@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <string>
 
-#include "kernels/flow.h"
 #include "kernels/kv_cache.h"
 #include "ptx/kernel.h"
 
@@ -51,10 +50,5 @@ ptx::Dimensions flash_attention_grid(const FlashAttentionSpec& spec, uint32_t n_
 
 // Each key and value counted once. The kernel's own cost is that of max_positions queries from position 0.
 ptx::Cost flash_attention_cost(const FlashAttentionSpec& spec, uint32_t n_queries, uint32_t first_position);
-// A piece is a block, with as many keys as blocks have on average.
-Flow flash_attention_flow(const FlashAttentionSpec& spec, ptx::Target target, uint32_t n_queries,
-                          uint32_t first_position);
-double flash_attention_tiles(const FlashAttentionSpec& spec, ptx::Target target, uint32_t n_queries,
-                             uint32_t first_position);  // of keys, that a block takes on average
 
 }  // namespace warpchat

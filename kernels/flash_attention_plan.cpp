@@ -77,28 +77,4 @@ ptx::Cost flash_attention_cost(const FlashAttentionSpec& spec, uint32_t n_querie
       .flops = pairs * spec.n_heads * spec.head_dim * 4};
 }
 
-double flash_attention_tiles(const FlashAttentionSpec& spec, ptx::Target target, uint32_t n_queries,
-                             uint32_t first_position) {
-  const FlashAttentionPlan plan(spec, target);
-  const double keys = spec.causal ? first_position + (n_queries + plan.rows() / static_cast<double>(plan.group)) / 2
-                                  : first_position + n_queries;
-  return std::max(1.0, keys / plan.keys + 0.5);  // the last one is seldom full
-}
-
-// The queries' scales and planes, a few loads ahead as ptxas unrolls them; then tiles, each of which is copied while
-// the one before it is multiplied, so that about one trip of its two is waited for.
-Flow flash_attention_flow(const FlashAttentionSpec& spec, ptx::Target target, uint32_t n_queries,
-                          uint32_t first_position) {
-  constexpr double kUnrolled = 4;
-  const FlashAttentionPlan plan(spec, target);
-  const Waits queries =
-      2 * std::ceil(spec.head_dim / 8 / kUnrolled) * Waits{.l2 = 1} + plan.dim_steps() * Waits{.local = 1};
-  const Waits tile{.l2 = 1, .local = 2.0 * plan.dim_steps() + 8};
-  return {.pieces = flash_attention_grid(spec, n_queries).total(),
-          .warps = plan.warps,
-          .blocks_per_sm = plan.blocks_per_sm,
-          .piece = Waits{.common = 2} + queries + flash_attention_tiles(spec, target, n_queries, first_position) * tile,
-          .bytes_in_flight = plan.keys * plan.pieces(spec.k_type) * FlashAttentionPlan::kCopy};
-}
-
 }  // namespace warpchat

@@ -53,9 +53,8 @@ struct ProductOfBlock : BlockRows {
   std::optional<Reg<u32>> format;            // its number, where the kernel takes several
 };
 
-// Tiles of sums that a lane writes at once, so that it waits once for what it adds to them, and how many of their
-// parts. Values of two matrices that it writes at once.
-constexpr uint32_t kWrittenTiles = 4, kMergedParts = 4, kStagedAtOnce = 4;
+constexpr uint32_t kWrittenTiles = GemmPlan::kWrittenTiles, kMergedParts = GemmPlan::kMergedParts;
+constexpr uint32_t kStagedAtOnce = GemmPlan::kStagedAtOnce;
 
 // A block of no more columns has none of this tile's sums.
 uint32_t most_that_pass_over_tile(size_t column_tile) {
@@ -535,69 +534,6 @@ class GemmWriter {
   Var<f32> zero_;
 };
 
-// With 512 threads, each has 128 registers. Where ptxas would spill some: 64 sums, mma of 8 values of k, formats that
-// take many, and its sm_120.
-uint32_t threads_per_sm(const GemmPlan& plan, Target target) {
-  const bool is_large = plan.rows_per_warp * plan.columns > 16 * 64 || !runs(target, sm_80) || runs(target, sm_120) ||
-                        takes_many_registers(plan);
-  return is_large ? 256 : 512;
-}
-
-uint32_t blocks_per_sm(const GemmPlan& plan, Target target) {
-  return std::max(1u, threads_per_sm(plan, target) / plan.threads());
-}
-
-// Of a tile of k: what it reads was asked for a turn or a tile before, but where threads copy columns. The
-// four lanes of a row share scales, and each unit's columns come from shared memory.
-Waits tile_waits(Target target) {
-  const Waits columns = runs(target, sm_80) ? Waits{.local = 2} : Waits{.l2 = 1, .local = 3};
-  return columns + Waits{.local = 1 + 2.0 * kGemmTileUnits};
-}
-
-// Of two matrices write_staged, else write_sums: with parts the release and the arrival before, then some parts of
-// some tiles of sums at once, with whatever is added to those.
-Waits write_waits(const GemmPlan& plan, uint32_t n_columns) {
-  const auto n_matrices = static_cast<uint32_t>(plan.matrices.size());
-  if (n_matrices == 2) {
-    const uint32_t at_once = kWarpSize / plan.rows_per_warp * n_matrices * kStagedAtOnce;
-    return ceil_div(n_columns, at_once) * Waits{.local = 1} + Waits{.local = 4};
-  }
-  const uint32_t n_tiles = ceil_div(n_columns, 8) * (plan.rows_per_warp / 16);
-  if (plan.spec.parts > 1)
-    return Waits{.l2 = 2, .local = 4} +
-           ceil_div(n_tiles, kWrittenTiles) * ceil_div(plan.parts, kMergedParts) * Waits{.l2 = 1};
-  const Waits residual = plan.spec.epilogue == GemvEpilogue::kResidual ? Waits{.l2 = 1} : Waits{};
-  const Waits bias = plan.spec.epilogue == GemvEpilogue::kBias ? Waits{.common = 1} : Waits{};
-  return bias + ceil_div(n_tiles, kWrittenTiles) * residual + Waits{.local = 1};
-}
-
-}  // namespace
-
-Flow gemm_flow(GemmProducts products, Target target, uint32_t n_columns) {
-  const GemmSpec& spec = products[0];
-  const GemmPlan plan = plan_of(spec);
-  const bool has_experts = spec.experts > 0;
-  const uint32_t n_groups = has_experts ? std::min(spec.experts, n_columns) : 1;
-  const uint64_t n_tiles = uint64_t{n_groups} * ceil_div(ceil_div(n_columns, n_groups), plan.columns);
-  const uint32_t of_block = std::min(ceil_div(n_columns, n_groups), plan.columns);
-  uint64_t most_bytes = 0;  // of a unit in each matrix
-  for (const GemmSpec& product : products) {
-    uint64_t unit_bytes = 0;
-    for (const ProductMatrix& matrix : matrices_of(product)) unit_bytes += matrix.row_bytes * kGemmUnit / spec.k;
-    most_bytes = std::max(most_bytes, unit_bytes);
-  }
-  const uint32_t n_steps = ceil_div(ceil_div(spec.k, kGemmTileK), plan.parts);
-  return {.pieces = n_tiles * gemm_grid(products, 1).y * plan.parts,
-          .warps = plan.warps,
-          .blocks_per_sm = blocks_per_sm(plan, target),
-          .piece = Waits{.memory = 1, .l2 = has_experts ? 3.0 : 1.0} +  // the tile of experts, its order; columns
-                   n_steps * tile_waits(target) + (spec.parts > 1 ? Waits{} : write_waits(plan, of_block)),
-          .end = spec.parts > 1 ? write_waits(plan, of_block) : Waits{},
-          .bytes_in_flight = plan.rows_per_block() * most_bytes * kGemmTileUnits};
-}
-
-namespace {
-
 struct Declared {
   LaunchParameters launch;
   ProductOfBlock product;
@@ -691,7 +627,7 @@ Declared declare_several(Builder& b, const GemmPlan& plan) {
 Kernel gemm(const GemmSpec& spec, Target target) {
   const GemmPlan plan = plan_of(spec);
   Builder b(name_of(spec), target);
-  b.min_blocks_per_sm(blocks_per_sm(plan, target));
+  b.min_blocks_per_sm(plan.blocks_per_sm(target));
   const Declared declared = spec.formats.empty() ? declare_one(b, plan) : declare_several(b, plan);
   GemmInput input(b, plan);
   GemmWriter(b, plan, declared.launch, declared.product, input).write();

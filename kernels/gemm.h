@@ -13,7 +13,6 @@
 #include <string>
 #include <vector>
 
-#include "kernels/flow.h"
 #include "kernels/gemv.h"
 
 namespace warpchat {
@@ -80,8 +79,6 @@ uint32_t format_number(const GemmSpec& spec);  // of its weights, in `formats`
 // Every matrix read once for each block of columns; with experts each matrix that the columns can have.
 ptx::Cost gemm_cost(GemmProducts products, uint32_t n_columns);
 uint64_t input_bytes(const GemmSpec& spec, uint64_t n_columns);
-// A piece is a block; with experts as if all had the same share of the columns.
-Flow gemm_flow(GemmProducts products, ptx::Target target, uint32_t n_columns);
 uint64_t gemm_scratch_bytes(GemmProducts products, uint32_t n_columns);  // 0 without parts
 bool takes_addends(const GemmSpec& spec);                                // bias and residual, as parameters
 

@@ -103,6 +103,14 @@ GemmPlan plan_of(const GemmSpec& spec) {
   return plan;
 }
 
+// 512 threads on a processor leave 128 registers each. With so few ptxas spills where there are 64 sums, where mma
+// multiplies 8 values of k, for formats that take many registers, and for sm_120.
+uint32_t GemmPlan::blocks_per_sm(ptx::Target target) const {
+  const bool is_large = rows_per_warp * columns > 16 * 64 || !ptx::runs(target, ptx::sm_80) ||
+                        ptx::runs(target, ptx::sm_120) || takes_many_registers(*this);
+  return std::max(1u, (is_large ? 256 : 512) / threads());
+}
+
 uint64_t input_bytes(const GemmSpec& spec, uint64_t n_columns) {
   return n_columns * (2 * half_column_size(spec.k) + 4);
 }

@@ -21,6 +21,10 @@ inline uint32_t most_that_pass_over(uint32_t column) { return column < kGemmFewC
 inline constexpr uint32_t kMostGemmParts = 8, kMostPartedTiles = 4096, kGemmArrivalsBytes = 4 * kMostPartedTiles;
 
 struct GemmPlan {
+  // What a lane writes at once: tiles of sums, so that it waits once for what it adds to them; how many of their
+  // split-K parts; values of two matrices.
+  static constexpr uint32_t kWrittenTiles = 4, kMergedParts = 4, kStagedAtOnce = 4;
+
   GemmSpec spec;
   std::vector<ProductMatrix> matrices;
   std::vector<TensorType> formats;  // that the kernel takes, of each matrix in turn or of its only one
@@ -28,6 +32,7 @@ struct GemmPlan {
   uint32_t parts;         // of k, by blocks: not more than there are tiles
   uint32_t n_row_blocks;  // the last warps overlap the ones before if the rows do not fill them
   uint32_t threads() const { return warps * 32; }
+  uint32_t blocks_per_sm(ptx::Target target) const;                                      // so that nothing spills
   uint32_t row_warps() const { return warps / static_cast<uint32_t>(matrices.size()); }  // of each matrix
   uint32_t rows_per_block() const { return row_warps() * rows_per_warp; }
   bool has_lowest() const;  // one of the formats

@@ -464,21 +464,6 @@ class TogetherWriter {
 
 }  // namespace
 
-// Weights have been asked for; so all but the first wait for the second-level cache, with their columns.
-Flow gemv_columns_flow(const GemvPlan& plan) {
-  const double n_rounds = ceil_div(plan.n_units, plan.lanes_per_row);
-  // The barrier, the sums of lanes and how they are added up; the column's factor, with what was there before.
-  Waits end{.l2 = 1, .local = 4};
-  if (plan.spec.epilogue == GemvEpilogue::kBias) end.common += 1;
-  uint64_t row_bytes = 0;
-  for (const ProductMatrix& matrix : plan.matrices) row_bytes += matrix.row_bytes;
-  return {.pieces = plan.n_blocks,
-          .warps = plan.warps,
-          .blocks_per_sm = plan.blocks_per_sm(),
-          .piece = Waits{.memory = 1, .l2 = n_rounds - 1, .local = n_rounds} + end,
-          .bytes_in_flight = plan.row_tiles * kTileRows * row_bytes};
-}
-
 Kernel gemv_of_columns(const GemvPlan& plan, Target target) {
   const GemvSpec& spec = plan.spec;
   Builder b(name_of(spec), target);
@@ -526,15 +511,6 @@ uint64_t gemv_together_bytes(const GemvTogether& spec, uint64_t n_columns) {
   for (const GemvSpec& product : spec.products)
     bytes += product_cost(product, matrices_of(product), n_columns).bytes - input_bytes(product, n_columns);
   return bytes;
-}
-
-Flow gemv_together_flow(const GemvTogether& spec) {
-  const std::vector<GemvPlan> plans = plans_of(spec);
-  Flow flow = gemv_columns_flow(plans[0]);
-  flow.pieces = 0;
-  for (const GemvPlan& plan : plans) flow.pieces += plan.n_blocks;
-  flow.piece.common = 1;  // a bias
-  return flow;
 }
 
 Kernel gemv_together(const GemvTogether& spec, Target target) {

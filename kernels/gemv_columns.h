@@ -12,7 +12,6 @@ namespace warpchat {
 
 // Of a plan that is on_tensor_cores().
 ptx::Kernel gemv_of_columns(const GemvPlan& plan, ptx::Target target);
-Flow gemv_columns_flow(const GemvPlan& plan);
 
 // Products of one input, of as many columns, in one launch: blocks of the first, then of the next.
 struct GemvTogether {
@@ -27,7 +26,6 @@ bool goes_together(const GemvSpec& spec);
 // The kernel serves products with a bias and without.
 ptx::Kernel gemv_together(const GemvTogether& spec, ptx::Target target);
 std::vector<GemvPlan> plans_of(const GemvTogether& spec);  // which share a launch: as many warps and tiles a block
-Flow gemv_together_flow(const GemvTogether& spec);
 uint64_t gemv_together_bytes(const GemvTogether& spec, uint64_t n_columns);
 std::string name_of(const GemvTogether& spec);  // gemv_q4k_2048_q6k_256x2048_c8: formats and rows, k and columns
 

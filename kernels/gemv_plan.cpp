@@ -4,7 +4,6 @@
 #include <bit>
 
 #include "kernels/columns.h"
-#include "kernels/gemv_columns.h"
 #include "kernels/integer_columns.h"
 #include "ptx/target.h"
 
@@ -158,51 +157,6 @@ GemvPlan plan_of(const GemvSpec& spec) {
   if (plan.on_tensor_cores()) share_tiles(plan, plan.row_tiles_in_all());
   plan.units_in_flight = choose_units_in_flight(plan);
   return plan;
-}
-
-namespace {
-
-// Of a tile of all columns; SharedInput::fill.
-Waits fill_waits(const GemvPlan& plan) {
-  const Waits load = plan.normalises() ? Waits{.common = 1} : Waits{.l2 = 1};
-  const Waits squares = plan.normalises() ? Waits{.local = 6} : Waits{};  // a warp's sum, to shared memory
-  if (plan.has_float_input) {
-    const double n_rounds = ceil_div(plan.tile_units * plan.unit_weights, plan.threads());
-    return plan.spec.columns * (n_rounds * (load + Waits{.local = 1}) + squares) + Waits{.local = 1};
-  }
-  const Waits scale{.local = plan.has_input_sums ? 3.0 : 2.0};  // shuffles for the largest value, and for the sums
-  const uint32_t n_rounds = ceil_div(plan.spec.columns * plan.fill_rounds(), plan.warps);  // of a warp
-  return double(ceil_div(n_rounds, plan.fill_rounds_ahead())) * load + n_rounds * (scale + squares) + Waits{.local = 1};
-}
-
-// GemvWriter::write_rows: the sums over a row's lanes, RMSNorm's factor, and what the epilogue reads.
-Waits end_of_rows(const GemvPlan& plan) {
-  Waits waits{.local = static_cast<double>(std::bit_width(plan.lanes_per_row) - 1)};
-  if (plan.normalises()) waits.local += 2;
-  if (plan.spec.epilogue == GemvEpilogue::kBias) waits.common += 1;
-  if (plan.spec.epilogue == GemvEpilogue::kResidual) waits.l2 += 1;
-  return ceil_div(plan.spec.columns * plan.rows_per_warp, plan.lanes_per_row) * waits;
-}
-
-}  // namespace
-
-Flow gemv_flow(const GemvPlan& plan) {
-  if (plan.on_tensor_cores()) return gemv_columns_flow(plan);
-  const uint32_t n_tiles = ceil_div(plan.n_units, plan.tile_units);
-  const uint32_t n_rounds = n_tiles * ceil_div(plan.tile_units, plan.lanes_per_row * plan.units_in_flight);
-  Flow flow{.pieces = plan.n_steps,
-            .blocks_per_sm = plan.blocks_per_sm(),
-            .piece = n_rounds * Waits{.memory = 1} + end_of_rows(plan)};
-  if (plan.is_tiled()) {
-    flow.piece = flow.piece + n_tiles * fill_waits(plan);
-  } else {
-    flow.start = fill_waits(plan);
-    flow.start_region = "normalise";
-  }
-  uint64_t row_bytes = 0;
-  for (const ProductMatrix& matrix : plan.matrices) row_bytes += matrix.row_bytes;
-  flow.bytes_in_flight = 32 * plan.units_in_flight * plan.rows_per_warp * row_bytes / plan.n_units;
-  return flow;
 }
 
 bool share_input(std::vector<GemvPlan>& plans) {

@@ -3,7 +3,6 @@
 #pragma once
 #include <vector>
 
-#include "kernels/flow.h"
 #include "kernels/product.h"
 
 namespace warpchat {
@@ -53,9 +52,6 @@ GemvPlan plan_of(const GemvSpec& spec);
 
 // Of several columns of quantised weights: as one of several products that have n_tiles in all.
 void share_tiles(GemvPlan& plan, uint32_t n_tiles);
-
-// Of a block of its own, or a share of rows in a larger kernel: a piece is a warp's step.
-Flow gemv_flow(const GemvPlan& plan);
 
 // Lays out the input of these plans, of equal k, in one way for all; false, and nothing done, where there is none that
 // fits at once.

@@ -2,7 +2,6 @@
 #pragma once
 #include <functional>
 
-#include "kernels/flow.h"
 #include "ptx/builder.h"
 
 namespace warpchat {
@@ -11,10 +10,6 @@ namespace warpchat {
 // earlier barrier: barrier number n is open once blocks * n have arrived.
 class GridBarrier {
  public:
-  // What the block that comes last waits for, beside the arrivals of all blocks at one word: its stores and its arrival
-  // go out, and a poll under way misses it before the next one sees it.
-  static constexpr Waits kWaits{.l2 = 2.5, .local = 2};
-
   // counter: u64, zero when the launch begins; nothing else beside it in its 128 bytes.
   GridBarrier(ptx::Builder& b, const ptx::Global<ptx::u64>& counter);
 

@@ -12,13 +12,10 @@ using namespace ptx;
 
 namespace {
 
-constexpr uint32_t kThreads = 256, kWarps = kThreads / kWarpSize;
-constexpr uint32_t kOctet = 8;         // values that a thread has at once: two quads, 16 apart
-constexpr uint32_t kOctetsAtOnce = 3;  // of a thread
-constexpr uint32_t kTurnOctets = kThreads * kOctetsAtOnce;
-
-// Single values take more registers.
-uint32_t blocks_per_sm(bool has_quads) { return has_quads ? 2 : 1; }
+constexpr uint32_t kThreads = kHalfColumnThreads, kWarps = kThreads / kWarpSize;
+constexpr uint32_t kOctet = 8;  // values that a thread has at once: two quads, 16 apart
+constexpr uint32_t kTurnOctets = kHalfColumnTurn / kOctet;
+constexpr uint32_t kOctetsAtOnce = kTurnOctets / kThreads;  // of a thread
 
 class HalfColumnWriter {
  public:
@@ -190,20 +187,9 @@ uint64_t half_columns_bytes(uint32_t k, bool normalises, uint64_t n_columns) {
   return n_columns * (4 * uint64_t{k} + 2 * half_column_size(k) + 4) + (normalises ? 4 * uint64_t{k} : 0);
 }
 
-// Each turn waits for values, and for gamma; all but the last come once more. Between are the sums of warps and of the
-// block, behind them the means.
-Flow half_columns_flow(uint32_t k, bool normalises, uint32_t n_columns) {
-  const double turns = ceil_div(static_cast<uint32_t>(half_column_values(k)) / kOctet, kTurnOctets);
-  const Waits turn = normalises ? Waits{.common = 1, .l2 = 1} : Waits{.l2 = 1};
-  return {.pieces = n_columns,
-          .warps = kWarps,
-          .blocks_per_sm = blocks_per_sm(k % 4 == 0),
-          .piece = (2 * turns - 1) * turn + turns * Waits{.local = 2} + Waits{.local = 6 + 2 + 6 + 3}};
-}
-
 Kernel half_columns(const HalfColumnsSpec& spec, Target target) {
   Builder b(name_of(spec), target);
-  b.min_blocks_per_sm(blocks_per_sm(spec.has_quads));
+  b.min_blocks_per_sm(half_column_blocks_per_sm(spec.has_quads));
   HalfColumnWriter(b, spec).write();
   return b.finish(Launch{1, kThreads});
 }

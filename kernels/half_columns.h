@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <string>
 
-#include "kernels/flow.h"
 #include "ptx/kernel.h"
 
 namespace warpchat {
@@ -41,7 +40,10 @@ constexpr uint64_t half_column_size(uint64_t k) {  // with its means
 ptx::Kernel half_columns(const HalfColumnsSpec& spec, ptx::Target target);
 std::string name_of(const HalfColumnsSpec& spec);  // half_columns, half_columns_k1 for any k
 uint64_t half_columns_bytes(uint32_t k, bool normalises, uint64_t n_columns);
-// A piece is a column.
-Flow half_columns_flow(uint32_t k, bool normalises, uint32_t n_columns);
+
+// How a block goes over its column: in turns of so many values, three octets a thread.
+inline constexpr uint32_t kHalfColumnThreads = 256, kHalfColumnTurn = kHalfColumnThreads * 3 * 8;
+// Blocks for which there are registers; single values take more.
+constexpr uint32_t half_column_blocks_per_sm(bool has_quads) { return has_quads ? 2 : 1; }
 
 }  // namespace warpchat

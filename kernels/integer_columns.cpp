@@ -11,9 +11,9 @@ using namespace ptx;
 
 namespace {
 
-constexpr uint32_t kConvertWarps = 16, kConvertThreads = kConvertWarps * kWarpSize;
+constexpr uint32_t kConvertWarps = kIntegerColumnWarps, kConvertThreads = kConvertWarps * kWarpSize;
 constexpr uint32_t kConvertUnit = 32, kConvertValues = 8;
-constexpr uint32_t kConvertUnits = 8;  // of which a warp makes integers at once: four lanes a unit
+constexpr uint32_t kConvertUnits = kIntegerColumnRound / kConvertUnit;  // of a warp's round: four lanes a unit
 constexpr uint32_t kMostConvertRounds = kMostIntegerColumnValues / kConvertUnit / kConvertUnits;
 
 class IntegerColumnWriter {
@@ -124,8 +124,6 @@ class IntegerColumnWriter {
   Pred normalises_;
 };
 
-constexpr uint32_t kConvertBlocksPerSm = 2;
-
 }  // namespace
 
 std::string name_of(const IntegerColumnsSpec&) { return "integer_columns"; }
@@ -134,21 +132,9 @@ uint64_t integer_columns_bytes(uint32_t k, bool normalises, uint64_t n_columns) 
   return 4 * (n_columns * k + integer_columns_words(k, n_columns) + n_columns) + (normalises ? 4 * uint64_t{k} : 0);
 }
 
-// A warp's round waits for values and gamma together, for the unit's largest value, and for sums; one thread adds up
-// the rounds' squares.
-Flow integer_columns_flow(uint32_t k, bool normalises, uint32_t n_columns) {
-  const uint32_t n_rounds = ceil_div(k / kConvertUnit, kConvertUnits);
-  const Waits round = normalises ? Waits{.common = 1, .local = 9} : Waits{.l2 = 1, .local = 4};
-  const Waits end = normalises ? Waits{.local = 3.0 + n_rounds} : Waits{.local = 1};
-  return {.pieces = integer_column_blocks(n_columns),
-          .warps = kConvertWarps,
-          .blocks_per_sm = kConvertBlocksPerSm,
-          .piece = ceil_div(n_rounds, kConvertWarps) * round + end};
-}
-
 Kernel integer_columns(const IntegerColumnsSpec& spec, Target target) {
   Builder b(name_of(spec), target);
-  b.min_blocks_per_sm(kConvertBlocksPerSm);
+  b.min_blocks_per_sm(kIntegerColumnBlocksPerSm);
   IntegerColumnWriter(b, spec).write();
   return b.finish(Launch{1, kConvertThreads});
 }

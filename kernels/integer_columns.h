@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <string>
 
-#include "kernels/flow.h"
 #include "ptx/kernel.h"
 
 namespace warpchat {
@@ -43,7 +42,9 @@ ptx::Kernel integer_columns(const IntegerColumnsSpec& spec, ptx::Target target);
 std::string name_of(const IntegerColumnsSpec& spec);  // integer_columns
 constexpr uint32_t integer_column_blocks(uint32_t n_columns) { return (n_columns + 7) / 8 * 8; }
 uint64_t integer_columns_bytes(uint32_t k, bool normalises, uint64_t n_columns);
-// A piece is a column.
-Flow integer_columns_flow(uint32_t k, bool normalises, uint32_t n_columns);
+
+// How a block goes over its column: each warp takes rounds of so many values, eight units of 32.
+inline constexpr uint32_t kIntegerColumnWarps = 16, kIntegerColumnRound = 256;
+inline constexpr uint32_t kIntegerColumnBlocksPerSm = 2;  // for which there are registers
 
 }  // namespace warpchat

@@ -45,7 +45,7 @@ enum class PassKind : uint8_t {
   kRun,     // a few consecutive positions of one sequence, likewise; attention and states take one after the other
 };
 inline constexpr size_t kPassKinds = 5;
-inline constexpr uint32_t kFewSequences = 8;    // beyond which gemm gains, by engine/gpu/speed_model.h
+inline constexpr uint32_t kFewSequences = 8;    // beyond which gemm gains
 PassKind kind_of_tokens(uint32_t n_sequences);  // a token of each
 
 // A matrix product: gemv for tokens of few sequences, and where gemm does not take the matrix, up to kGemvColumns

@@ -70,11 +70,11 @@ Cost cost_of(const KvScatterSpec& s) {
           .flops = (q + kv) * (s.qk_norm ? 7 : 3)};
 }
 
-Launch launch_of(const KvScatterSpec& s) {
+}  // namespace
+
+Launch kv_scatter_launch(const KvScatterSpec& s) {
   return {{ceil_div(s.n_heads + 2 * s.n_kv_heads, kScatterWarps), s.columns}, kScatterWarps * kWarpSize};
 }
-
-}  // namespace
 
 std::string name_of(const KvScatterSpec& s) {
   char name[128];
@@ -112,16 +112,7 @@ Kernel kv_scatter(const KvScatterSpec& s, Target target) {
     staging.emplace(b.shared<f32>("keys", kScatterWarps * s.head_dim) + b.warp() * s.head_dim);
   const HeadAddresses heads{q, k, v, gamma, k_pages, v_pages, n_pages, error};
   HeadScatter(b, {&s, 1}, {}, heads, column, position, page, staging).run(head, {});
-  return b.finish(launch_of(s), cost_of(s));
-}
-
-// The position and the table's address, then the head and the page; the norm if there is one.
-Flow kv_scatter_flow(const KvScatterSpec& s) {
-  const Waits norm = s.qk_norm ? Waits{.common = 1, .local = 5} : Waits{};
-  return {.pieces = launch_of(s).blocks.total(),
-          .warps = kScatterWarps,
-          .blocks_per_sm = 8,
-          .piece = Waits{.common = 1, .l2 = 1} + norm};
+  return b.finish(kv_scatter_launch(s), cost_of(s));
 }
 
 }  // namespace warpchat

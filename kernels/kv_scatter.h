@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "kernels/flow.h"
 #include "kernels/kv_cache.h"
 #include "models/model_config.h"
 #include "ptx/kernel.h"
@@ -50,6 +49,6 @@ struct KvScatterSpec {
 // bounds above.
 ptx::Kernel kv_scatter(const KvScatterSpec& spec, ptx::Target target);
 std::string name_of(const KvScatterSpec& spec);
-Flow kv_scatter_flow(const KvScatterSpec& spec);  // a piece is a block's heads
+ptx::Launch kv_scatter_launch(const KvScatterSpec& spec);  // blocks: some heads each, columns
 
 }  // namespace warpchat

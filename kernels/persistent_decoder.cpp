@@ -699,23 +699,6 @@ SampleSpec persistent_sampling(const PersistentSpec& spec) {
   return {.n_vocab = spec.decoder.embedding.n_vocab, .ring = spec.ring};
 }
 
-// The rows of products are read while the block waits, but those of experts. Each block finds who is chosen, and reads
-// it again. publish reads step, choice, position and error, and the host's stop flag.
-Waits persistent_waits(PhaseKind phase) {
-  switch (phase) {
-    case PhaseKind::kExpertsGateUp:
-      return {.common = 1, .l2 = 2, .local = 1};
-    case PhaseKind::kExpertsDown:
-      return {.common = 1, .l2 = 1};
-    case PhaseKind::kChoose:
-      return {.l2 = 1};
-    case PhaseKind::kPublish:
-      return {.host = 1, .l2 = 5};
-    default:
-      return {};
-  }
-}
-
 uint32_t persistent_attention_teams(uint32_t shared_bytes, Target target) {
   return std::clamp(limits(target).shared_bytes / (shared_bytes + 64), 1u, kBlockWarps / attention_warps());
 }

@@ -161,8 +161,6 @@ PhaseProgram decoder_program(const DecoderSpecs& specs);
 // Where each block keeps who the token's experts are, u32 [n_used], and their weights, f32 [n_used].
 uint64_t route_bytes(const DecoderSpecs& specs, uint32_t n_blocks);
 
-// Of a phase of decoder_program(), between its barrier and the flows of its kernels' bodies; all of publish's.
-Waits persistent_waits(PhaseKind phase);
 // Of a block, for a body with so much shared memory.
 uint32_t persistent_attention_teams(uint32_t shared_bytes, ptx::Target target);
 

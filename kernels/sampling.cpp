@@ -245,27 +245,4 @@ Kernel sample(const SampleSpec& s, Target target) {
                    .flops = uint64_t{s.columns} * s.n_vocab});
 }
 
-// Behind the slots the last block reads the best of each, several a thread one after the other; for a filter once more,
-// and the logits of the slots that have a candidate; top_p without top_k asks for the weights of all logits first, one
-// by one, each some 70 instructions.
-Flow sample_flow(const SampleSpec& s, uint32_t threads, uint32_t top_k, bool has_top_p) {
-  const uint32_t warps = threads / kWarpSize, n_slots = sample_slots(s);
-  const Waits over_block{.local = 2 * 5 + 4};  // of block_max, block_sum: two stages, with two barriers
-  const Waits over_warp{.local = 2 * 5};
-  Waits end = Waits{.l2 = 2, .local = 3} + double(ceil_div(n_slots, threads)) * Waits{.l2 = 1} + over_block;  // arrival
-  if (top_k != 0 || has_top_p) end = end + double(ceil_div(n_slots, threads)) * Waits{.l2 = 1, .local = 2};
-  if (top_k != 0) {
-    const double rounds = ceil_div(top_k, warps);     // bound_of_top_k
-    const double candidates = 2.0 * rounds * warps;   // about; choose_of_few looks at all of them twice
-    const double slots = ceil_div(2 * top_k, warps);  // of a warp, that have some
-    end = end + slots * Waits{.l2 = 1} + Waits{.local = 5 * rounds + 3} + 2 * (Waits{.local = candidates} + over_block);
-  } else if (has_top_p) {
-    end = end + double(ceil_div(s.n_vocab, threads)) * Waits{.l2 = 1, .local = 4} + over_block;
-  }
-  return {.pieces = uint64_t{s.columns} * n_slots,
-          .start = {.common = 1, .l2 = 1},  // settings and position
-          .piece = Waits{.l2 = 1} + over_warp,
-          .end = end};
-}
-
 }  // namespace warpchat

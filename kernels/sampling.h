@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "kernels/columns.h"
-#include "kernels/flow.h"
 #include "kernels/virtual_block.h"
 
 namespace warpchat {
@@ -75,10 +74,6 @@ struct SampleBuffers {
 // word with the lowest such id, and nothing of the column is written. Throws Error for a spec outside the bounds above.
 ptx::Kernel sample(const SampleSpec& spec, ptx::Target target);
 std::string name_of(const SampleSpec& spec);
-
-// A piece is a slot of a column, by a warp; the end is the choice, by a block of `threads` threads: spec.threads, or
-// those of another kernel. top_k, has_top_p: as the states ask; 0 and false: no filter, and the best logit.
-Flow sample_flow(const SampleSpec& spec, uint32_t threads, uint32_t top_k = 0, bool has_top_p = false);
 
 // The same inside another kernel, by whole blocks that have not parted, of as many threads as they have: spec.threads
 // does not matter, nor how many blocks there are. `column` is the same in all of them. memory: of kSampleSharedBytes,

@@ -3,7 +3,6 @@
 #include <filesystem>
 
 #include "app/commands/commands.h"
-#include "app/commands/kernel_speeds.h"
 #include "app/model_loading.h"
 #include "app/output.h"
 #include "engine/gpu/gpu_memory.h"
@@ -11,6 +10,7 @@
 #include "kernels/sampling.h"
 #include "kernels/shapes.h"
 #include "models/message.h"
+#include "models/text_table.h"
 #include "ptx/error.h"
 
 namespace warpchat {
@@ -18,6 +18,7 @@ namespace warpchat {
 namespace {
 
 constexpr uint32_t kBatchColumns = 64;
+constexpr uint32_t kPromptColumns = 512;  // of a pass, as by default
 
 struct Subject {
   std::string name;
@@ -121,12 +122,7 @@ std::vector<Module> modules_of(const ModelConfig& config, const DecoderFormats& 
 }  // namespace
 
 int run_command(const KernelsOptions& options) {
-  if (options.gpu.empty() && !options.constants.empty()) throw UsageError("--constants is of --gpu; give --gpu, too");
   const Subject subject = subject_of(options);
-  if (!options.gpu.empty()) {
-    write_output(predicted_speeds(subject.name, subject.shape, options.gpu, options.constants));
-    return 0;
-  }
   const ptx::Target target = target_of(options.target);
   const ModelConfig& config = subject.shape.config;
   const uint32_t context =

@@ -317,16 +317,6 @@ class Commands(Case):
             self.assertIn(family, listing)
         self.assert_refused(Run("kernels", "--shape", "qwen9"), 2, "qwen9", "qwen2.5-7b")
         self.assert_refused(Run("kernels", "--shape", "qwen2.5-3b", "--target", "sm_12"), 2, "sm_12")
-        speeds = self.run_well("kernels", "--shape", "qwen2.5-0.5b", "--gpu", "h200").out.decode()
-        for part in ("NVIDIA H200 (sm_90), expected constants: 4.30 TB/s", "by constants", "us by issue", "in a context of 32,768", "gate_up", "imbalance",
-                     "sequences side by side", "prompt of", "none of\nwhich was measured here"):
-            self.assertIn(part, speeds)
-        harsh = self.run_well("kernels", "--shape", "qwen2.5-0.5b", "--gpu", "h100", "--constants", "harsh").out.decode()
-        self.assertIn("NVIDIA H100 (sm_90), harsh constants: 3.00 TB/s", harsh)
-        self.assert_refused(Run("kernels", "--shape", "qwen2.5-3b", "--gpu", "h300"), 2, "h300", "4090")
-        self.assert_refused(Run("kernels", "--shape", "qwen2.5-3b", "--gpu", "h100", "--constants", "fair"), 2, "fair",
-                            "expected or harsh")
-        self.assert_refused(Run("kernels", "--shape", "qwen2.5-3b", "--constants", "harsh"), 2, "give --gpu")
 
     def test_a_profile_is_written(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -663,7 +653,7 @@ class BadInput(Case):
         self.assert_refused(Run("-m", VOCABULARY, "-p", "x"), 1, VOCABULARY)
 
     def test_experts_and_delta_nets_answer_on_every_device(self):
-        for model, kernel, phase in ((EXPERTS, b"route_8_u2", b"router"), (HYBRID, b"delta_step_2_4x64", b"delta")):
+        for model, kernel in ((EXPERTS, b"route_8_u2"), (HYBRID, b"delta_step_2_4x64")):
             flags = ("-m", model, "-p", "hello", "-n", "8", "--temp", "0")
             answer = self.run_well(*flags, "--device", "cpu").out
             self.assertGreater(len(answer), 1)
@@ -671,10 +661,6 @@ class BadInput(Case):
             for launch in ("stream", "graph", "persistent"):
                 self.assertEqual(self.run_well(*flags, "--device", "emulator", "--launch", launch).out, answer)
             self.assertIn(kernel, self.run_well("kernels", "-m", model).out)
-            speeds = self.run_well("kernels", "-m", model, "--gpu", "h200").out
-            self.assertIn(kernel, speeds)
-            self.assertRegex(speeds, rb"in a context of 64 .* [1-9][0-9]* +[1-9][0-9]*\n")
-            self.assertRegex(speeds, rb"\n" + phase + rb" .*[1-9]")
 
     def test_more_memory_than_there_is(self):
         self.assert_refused(Run("-m", TINY, "-p", "x", "-c", "2000000000"), 1, "available", "--ctx-size")

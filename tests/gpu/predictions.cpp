@@ -4,11 +4,6 @@
 #include <cmath>
 
 namespace warpchat {
-namespace {
-
-constexpr uint32_t kPromptColumns = 512;  // of a pass, as by default
-
-}  // namespace
 
 Predictions::Predictions(const ModelShape& shape, uint32_t context, const std::string& gpu)
     : shape_(shape), context_(context), traits_(gpu_of_driver(gpu)) {

@@ -3,9 +3,9 @@
 #include <optional>
 #include <string>
 
-#include "engine/gpu/token_work.h"
 #include "engine/launch_mode.h"
 #include "kernels/shapes.h"
+#include "tests/speed_model/token_work.h"
 
 namespace warpchat {
 

@@ -139,11 +139,6 @@ TEST(ExpertOrderSpecs, AreCheckedByName) {
   EXPECT_EQ(error_of([] { expert_order({8, 2, 65}, ptx::sm_75); }), "expert_order: tile is 65, expected 1 to 64");
 }
 
-TEST(ExpertOrderFlow, GoesTwiceOverTheUses) {
-  EXPECT_EQ(expert_order_flow({128, 8, 64, 512}).piece.l2, 2 * 4) << "of 32 warps";
-  EXPECT_EQ(expert_order_flow({1024, 8, 64, 512}).piece.l2, 2 * 16) << "of 8";
-}
-
 TEST(ExpertTiles, AreNoMoreThanUses) {
   EXPECT_EQ(most_expert_tiles(128, 64, 0), 0u);
   EXPECT_EQ(most_expert_tiles(128, 64, 16), 16u);

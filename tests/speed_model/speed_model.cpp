@@ -1,11 +1,11 @@
-#include "engine/gpu/speed_model.h"
+#include "tests/speed_model/speed_model.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/grid_barrier.h"
 #include "kernels/persistent_decoder.h"
 #include "models/error.h"
+#include "tests/speed_model/work_models.h"
 
 namespace warpchat {
 
@@ -55,16 +55,16 @@ constexpr struct {
 // The pieces of a kernel from the first load to the last result.
 class Pieces {
  public:
-  // bytes, those asked for ahead, instructions, flops: of all that run beside it. gap: seconds for which what was asked
-  // for ahead has come.
+  // bytes, asked_ahead, instructions, flops: of all kernels that run at the same time. gap: the seconds for which
+  // prefetched bytes have been arriving.
   Pieces(const GpuTraits& gpu, const KernelWork& work, double bytes, double asked_ahead, double instructions,
          double flops, double gap)
-      : n_(static_cast<double>(work.flow.pieces)) {
+      : n_(static_cast<double>(work.model.pieces)) {
     const double ahead = std::min(asked_ahead, bytes);
     const double share_ahead = bytes > 0 ? ahead / bytes : 0;
-    const Waits& w = work.flow.piece;
-    const Waits waits{w.host, w.memory * (1 - share_ahead), w.common, w.l2 + w.memory * share_ahead, w.local};
-    chain_ = seconds(gpu, waits, work.piece_instructions);
+    const LatencyCounts& w = work.model.piece;
+    const LatencyCounts counts{w.host, w.memory * (1 - share_ahead), w.common, w.l2 + w.memory * share_ahead, w.local};
+    chain_ = seconds(gpu, counts, work.piece_instructions);
     first_ = bytes > 0 ? (1 - share_ahead) * gpu.memory_seconds + share_ahead * gpu.l2_seconds : 0;
     bytes_ = bytes / gpu.bytes_per_second - std::min(ahead / gpu.bytes_per_second, gap);
     rate_ = std::max(
@@ -99,27 +99,27 @@ std::vector<double> persistent_teams(const GpuTraits& gpu, const KernelGroup& gr
   for (size_t i = 0; i < rows.size(); ++i) {
     const KernelWork& work = group.kernels[i];
     teams.push_back(1.0 * rows[i].n_blocks *
-                    std::clamp(kPersistentWarps / work.flow.warps, 1u, std::max(1u, work.most_teams)));
+                    std::clamp(kPersistentWarps / work.model.warps, 1u, std::max(1u, work.max_teams)));
   }
   return teams;
 }
 
 // The kernel of a group that ends last, as the others end meanwhile.
 PhaseSeconds longest(const GpuTraits& gpu, const KernelGroup& group, double quiet) {
-  const double entry = seconds(gpu, persistent_waits(group.phase));
+  const double entry = seconds(gpu, phase_entry_latency(group.phase));
   double bytes = 0, ahead = 0, instructions = 0;
   for (const KernelWork& work : group.kernels) {
     bytes += static_cast<double>(work.bytes);
-    ahead += static_cast<double>(work.flow.bytes_ahead);
-    instructions += static_cast<double>(work.flow.pieces * work.flow.warps) * work.piece_instructions;
+    ahead += static_cast<double>(work.model.bytes_ahead);
+    instructions += static_cast<double>(work.model.pieces * work.model.warps) * work.piece_instructions;
   }
   const std::vector<double> teams = persistent_teams(gpu, group);
   PhaseSeconds longest{.start = group.kernels.empty() ? entry : 0};
   for (size_t i = 0; i < teams.size(); ++i) {
     const KernelWork& work = group.kernels[i];
     PhaseSeconds own;
-    own.start = entry + seconds(gpu, work.flow.start, work.start_instructions);
-    own.end = seconds(gpu, work.flow.end);
+    own.start = entry + seconds(gpu, work.model.start, work.start_instructions);
+    own.end = seconds(gpu, work.model.end);
     Pieces(gpu, work, bytes, ahead, instructions, 0, quiet + barrier_seconds(gpu) + own.start).add_to(own, teams[i]);
     if (own.total() > longest.total()) longest = own;
   }
@@ -173,10 +173,10 @@ PhaseSeconds& PhaseSeconds::operator+=(const PhaseSeconds& other) {
 
 double KernelWork::instructions() const {
   return static_cast<double>(blocks * block_warps) * start_instructions +
-         static_cast<double>(flow.pieces * flow.warps) * piece_instructions;
+         static_cast<double>(model.pieces * model.warps) * piece_instructions;
 }
 
-double seconds(const GpuTraits& gpu, const Waits& w, double instructions) {
+double seconds(const GpuTraits& gpu, const LatencyCounts& w, double instructions) {
   return w.host * gpu.host_seconds + w.memory * gpu.memory_seconds + w.common * gpu.common_seconds +
          w.l2 * gpu.l2_seconds + (w.local * gpu.local_cycles + instructions * gpu.instruction_cycles) / gpu.clock_hz;
 }
@@ -192,18 +192,19 @@ double seconds_of_issue(const GpuTraits& gpu, const KernelWork& work) {
 uint32_t persistent_blocks(const GpuTraits& gpu) { return gpu.n_sms * kPersistentBlocksPerSm; }
 
 double barrier_seconds(const GpuTraits& gpu) {
-  return seconds(gpu, GridBarrier::kWaits) + persistent_blocks(gpu) * gpu.arrival_seconds;
+  return seconds(gpu, kGridBarrierLatency) + persistent_blocks(gpu) * gpu.arrival_seconds;
 }
 
 // Blocks that do not fit at once come when others have ended, and start again.
 PhaseSeconds launch_seconds(const GpuTraits& gpu, const KernelWork& work, double launch) {
-  const double resident = 1.0 * gpu.n_sms * work.flow.blocks_per_sm, blocks = static_cast<double>(work.blocks);
-  const double instructions = static_cast<double>(work.flow.pieces * work.flow.warps) * work.piece_instructions;
+  const double resident = 1.0 * gpu.n_sms * work.model.blocks_per_sm, blocks = static_cast<double>(work.blocks);
+  const double instructions = static_cast<double>(work.model.pieces * work.model.warps) * work.piece_instructions;
   PhaseSeconds own{.wait = launch};
-  own.start = std::ceil(blocks / resident) * seconds(gpu, work.flow.launch + work.flow.start, work.start_instructions);
-  own.end = seconds(gpu, work.flow.end);
+  own.start =
+      std::ceil(blocks / resident) * seconds(gpu, work.model.launch + work.model.start, work.start_instructions);
+  own.end = seconds(gpu, work.model.end);
   Pieces(gpu, work, static_cast<double>(work.bytes), 0, instructions, work.flops, 0)
-      .add_to(own, std::min(blocks, resident) * (work.block_warps / work.flow.warps));
+      .add_to(own, std::min(blocks, resident) * (work.block_warps / work.model.warps));
   return own;
 }
 
@@ -221,7 +222,7 @@ std::vector<PhaseSeconds> token_seconds(const GpuTraits& gpu, std::span<const Ke
     if (group.form == KernelGroup::Form::kSeparate) continue;
     seconds = phase_seconds(gpu, group, quiet);
     bool has_weights = false;
-    double own = 0;  // of the time for which the memory is busy
+    double own = 0;  // seconds for which the memory is busy
     for (const KernelWork& work : group.kernels) {
       has_weights |= work.weight_bytes != 0;
       own += seconds_of_bytes(gpu, work);
@@ -235,15 +236,15 @@ double bytes_in_flight(const GpuTraits& gpu, const KernelGroup& group) {
   const std::vector<double> teams = persistent_teams(gpu, group);
   double bytes = 0;
   for (size_t i = 0; i < teams.size(); ++i) {
-    const Flow& flow = group.kernels[i].flow;
-    bytes += std::min(teams[i], static_cast<double>(flow.pieces)) * static_cast<double>(flow.bytes_in_flight);
+    const WorkModel& model = group.kernels[i].model;
+    bytes += std::min(teams[i], static_cast<double>(model.pieces)) * static_cast<double>(model.bytes_in_flight);
   }
   return bytes / gpu.n_sms;
 }
 
 Rounds rounds(const GpuTraits& gpu, const KernelGroup& group, size_t kernel) {
   const double even =
-      static_cast<double>(group.kernels.at(kernel).flow.pieces) / persistent_teams(gpu, group).at(kernel);
+      static_cast<double>(group.kernels.at(kernel).model.pieces) / persistent_teams(gpu, group).at(kernel);
   return {static_cast<uint64_t>(std::ceil(even)), even};
 }
 
@@ -283,7 +284,7 @@ double active_weights(const ModelConfig& c, const LayerConfig& layer) {
 }  // namespace
 
 double prefill_bound(const GpuTraits& gpu, const ModelConfig& c, uint64_t weight_bytes, uint32_t n_tokens) {
-  // Of a token on average: half of them, a product each with K and V.
+  // A token has half of the scores on average, and a product each with K and V.
   const double scores = double{1} * c.n_heads * c.head_dim * (n_tokens + 1.0);
   double products = 0;
   for (const LayerConfig& layer : c.layers)

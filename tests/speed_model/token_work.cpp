@@ -1,4 +1,4 @@
-#include "engine/gpu/token_work.h"
+#include "tests/speed_model/token_work.h"
 
 #include <algorithm>
 #include <utility>
@@ -17,18 +17,18 @@ bool is_normalised(PhaseKind phase) {
   return phase != PhaseKind::kOutput && phase != PhaseKind::kDown && phase != PhaseKind::kExpertsDown;
 }
 
-// What the blocks of the persistent decoder ask for ahead, each of its own work.
+// Sets what the blocks of the persistent decoder prefetch, each for its own work.
 void ask_ahead(std::vector<KernelWork>& works) {
   uint64_t bytes = 0;
   for (const KernelWork& work : works) bytes += work.bytes;
   for (KernelWork& work : works)
-    work.flow.bytes_ahead = work.bytes * std::min(bytes, kMostBytesAhead) / std::max<uint64_t>(bytes, 1);
+    work.model.bytes_ahead = work.bytes * std::min(bytes, kMostBytesAhead) / std::max<uint64_t>(bytes, 1);
 }
 
 // The phases are those of decoder_program().
 class Layers {
  public:
-  // last: of what follows the last layer's mixer.
+  // last: the works of everything after the last layer's mixer.
   Layers(const KernelWorks& works, const KernelWorks& last, uint32_t position, Form form)
       : works_(&works),
         last_(last),
@@ -92,7 +92,7 @@ class Layers {
     add(PhaseKind::kExpertsSum, {works_->expert_sum(experts.sum)});
   }
 
-  // Who the experts are is known behind the router: their first products are not asked for ahead.
+  // The experts are known after the router: the weights of their first products are not prefetched.
   void add_uses(PhaseKind phase, const ExpertProductSpec& spec, const std::optional<GemmSpec>& grouped,
                 const ProductSpec& shared) {
     const bool is_down = phase == PhaseKind::kExpertsDown;
@@ -101,7 +101,7 @@ class Layers {
     if (is_down) kernels.push_back(uses);
     ask_ahead(kernels);
     if (!is_down) kernels.push_back(std::move(uses));
-    // The first products of the shared expert have the same input, whose halves are there.
+    // The shared expert's first products have the same input, which is converted already.
     if (grouped && (is_down || !takes_halves(shared)))
       kernels.push_back(works_->half_columns(*grouped, is_normalised(phase)));
     add(phase, std::move(kernels));

@@ -1,33 +1,36 @@
-#include "engine/gpu/kernel_works.h"
+#include "tests/speed_model/kernel_works.h"
 
 #include <algorithm>
 #include <cassert>
 #include <utility>
 
-#include "engine/gpu/kernel_counts.h"
 #include "kernels/bodies.h"
 #include "kernels/columns.h"
 #include "kernels/conv_prompt.h"
 #include "kernels/delta_chunk.h"
 #include "kernels/gemm_plan.h"
 #include "kernels/gemv_plan.h"
+#include "kernels/half_columns.h"
+#include "kernels/integer_columns.h"
 #include "kernels/persistent_decoder.h"
 #include "kernels/product.h"
+#include "tests/speed_model/kernel_counts.h"
+#include "tests/speed_model/work_models.h"
 
 namespace warpchat {
 
 namespace {
 
-constexpr uint32_t kSplits = 8;      // of attention, from which on a split costs what another does
+constexpr uint32_t kSplits = 8;      // of attention; from here on each split costs the same
 constexpr uint32_t kFewTiles = 2;    // of k, or of keys
 constexpr uint32_t kSpacing = 448;   // positions: seven tiles of keys
-constexpr uint64_t kFewBlocks = 16;  // of many that share pieces
+constexpr uint64_t kFewBlocks = 16;  // that stand for all, where many blocks share pieces
 
 uint32_t block_warps(const ptx::Kernel& kernel) {
   return static_cast<uint32_t>(kernel.launch.threads.total() / ptx::kWarpSize);
 }
 
-// Of a warp of these blocks, on average.
+// Average per warp.
 double warp_instructions(const ptx::Kernel& kernel, const LaunchSizes& sizes) {
   const uint64_t n_warps = sizes.blocks.total() * block_warps(kernel);
   return static_cast<double>(count_instructions(kernel, sizes).all) / static_cast<double>(n_warps);
@@ -42,9 +45,9 @@ KernelWorks::KernelWorks(DecoderSpecs specs, ptx::Target target, uint32_t column
     kernels_[name].kernel = std::move(kernel);
   }
   const auto of = [&](const std::string& name) -> Counted& { return kernels_.at(name); };
-  count(of(name_of(specs_.embedding)), embedding_flow(specs_.embedding), columns_, kFewBlocks);
+  count(of(name_of(specs_.embedding)), embedding_work_model(specs_.embedding), columns_, kFewBlocks);
   for (const KvScatterSpec& spec : specs_.kv_scatters)
-    count(of(name_of(spec)), kv_scatter_flow(spec), columns_, kFewBlocks);
+    count(of(name_of(spec)), kv_scatter_work_model(spec), columns_, kFewBlocks);
   if (const auto* flash = std::get_if<FlashAttentionSpec>(&specs_.attention)) count_flash(of(name_of(*flash)), *flash);
   const auto count_product = [&](const ProductSpec& product) {
     const auto* gemv = std::get_if<GemvSpec>(&product);
@@ -52,7 +55,7 @@ KernelWorks::KernelWorks(DecoderSpecs specs, ptx::Target target, uint32_t column
     if (takes_integers(product)) count_integer_columns(gemv->k);
     Counted& counted = of(name_of(*gemv));
     if (!std::exchange(counted.is_counted, true))
-      count(counted, gemv_flow(plan_of(*gemv)), std::min(columns_, gemv->columns), kFewBlocks);
+      count(counted, gemv_work_model(plan_of(*gemv)), std::min(columns_, gemv->columns), kFewBlocks);
   };
   for_each_launch(specs_, count_product, [&](const ProductsTogether& together) {
     if (const auto* gemms = std::get_if<GemmTogether>(&together)) {
@@ -63,7 +66,7 @@ KernelWorks::KernelWorks(DecoderSpecs specs, ptx::Target target, uint32_t column
     count_integer_columns(all.products[0].k);
     Counted& counted = of(name_of(all));  // all blocks, as products differ
     if (!std::exchange(counted.is_counted, true))
-      count(counted, gemv_together_flow(all), std::min(columns_, all.products[0].columns), UINT64_MAX);
+      count(counted, gemv_together_work_model(all), std::min(columns_, all.products[0].columns), UINT64_MAX);
   });
   count_product(specs_.logits);
   count_delta_net();
@@ -71,41 +74,41 @@ KernelWorks::KernelWorks(DecoderSpecs specs, ptx::Target target, uint32_t column
 }
 
 void KernelWorks::count_experts(const ExpertSpecs& specs) {
-  const auto count_once = [&](const auto& spec, const Flow& flow) {
+  const auto count_once = [&](const auto& spec, const WorkModel& model) {
     Counted& counted = kernels_.at(name_of(spec));
-    if (!std::exchange(counted.is_counted, true)) count(counted, flow, std::min(columns_, spec.columns), kFewBlocks);
+    if (!std::exchange(counted.is_counted, true)) count(counted, model, std::min(columns_, spec.columns), kFewBlocks);
   };
   const auto count_uses = [&](const ExpertProductSpec& uses, const std::optional<GemmSpec>& grouped) {
-    grouped ? count_gemm(*grouped) : count_once(uses, expert_product_flow(uses));
+    grouped ? count_gemm(*grouped) : count_once(uses, expert_product_work_model(uses));
   };
-  count_once(specs.route, route_flow(specs.route));
-  if (specs.has_order()) count_once(specs.order, expert_order_flow(specs.order));
+  count_once(specs.route, route_work_model(specs.route));
+  if (specs.has_order()) count_once(specs.order, expert_order_work_model(specs.order));
   count_uses(specs.gate_up, specs.grouped_gate_up);
   count_uses(specs.down, specs.grouped_down);
-  count_once(specs.sum, expert_sum_flow(specs.sum));
+  count_once(specs.sum, expert_sum_work_model(specs.sum));
 }
 
-// The first of its blocks, whatever the columns of the pass, by the pieces that are dealt out to them.
-void KernelWorks::count(Counted& counted, const Flow& flow, uint32_t columns, uint64_t most_blocks) const {
+// Runs the first blocks of a column and divides by the pieces that these blocks take.
+void KernelWorks::count(Counted& counted, const WorkModel& model, uint32_t columns, uint64_t max_blocks) const {
   const ptx::Dimensions& all = counted.kernel.launch.blocks;
-  const uint64_t n = std::min<uint64_t>(all.x, most_blocks), in_all = flow.pieces / (all.total() / all.x);
-  const LaunchSizes sizes{.blocks = {all.x}, .columns = columns, .most_blocks = n};
-  const InstructionCount found = count_instructions(counted.kernel, sizes, flow.start_region);
-  const uint64_t warps = block_warps(counted.kernel), teams = warps / flow.warps;
+  const uint64_t n = std::min<uint64_t>(all.x, max_blocks), in_all = model.pieces / (all.total() / all.x);
+  const LaunchSizes sizes{.blocks = {all.x}, .columns = columns, .max_blocks = n};
+  const InstructionCount found = count_instructions(counted.kernel, sizes, model.start_region);
+  const uint64_t warps = block_warps(counted.kernel), teams = warps / model.warps;
   assert(teams > 0 && in_all > 0);
   const uint64_t pieces = in_all / (all.x * teams) * (n * teams) + std::min(in_all % (all.x * teams), n * teams);
   counted.start_instructions = static_cast<double>(found.of_region) / static_cast<double>(n * warps);
   counted.piece_instructions =
-      static_cast<double>(found.all - found.of_region) / static_cast<double>(pieces * flow.warps);
+      static_cast<double>(found.all - found.of_region) / static_cast<double>(pieces * model.warps);
 }
 
-// Of experts: as if all had the same share of the uses.
+// Experts all have the same share of the uses.
 uint32_t KernelWorks::columns_of_block(const GemmSpec& spec) const {
   const uint32_t n = columns_of(spec);
   return std::min(spec.experts > 0 ? ceil_div(n, std::min(n, spec.experts)) : n, plan_of(spec).columns);
 }
 
-// Of the product: with experts, uses.
+// The product's columns; with experts these are uses.
 uint32_t KernelWorks::columns_of(const GemmSpec& spec) const {
   return spec.experts > 0 ? columns_ * specs_.experts[0].route.n_used : columns_;
 }
@@ -156,12 +159,12 @@ void KernelWorks::count_flash(Counted& counted, const FlashAttentionSpec& spec) 
   counted.by_tiles = {first - each * tiles(0), each};
 }
 
-// Of a warp of the first block, as all have the same to do, behind the first position.
+// Average per warp of the first block, which stands for all, at a position after the first.
 double KernelWorks::of_block(const Counted& counted, uint32_t columns) const {
   return warp_instructions(counted.kernel, {.blocks = {1}, .position = 1, .columns = columns});
 }
 
-// Of a kernel that goes over a prompt in steps of so many columns.
+// Counts a kernel that goes over a prompt in steps of `unit` columns.
 void KernelWorks::count_steps(const std::string& name, uint32_t unit) {
   Counted& counted = kernels_.at(name);
   if (columns_ < 2 * unit) {
@@ -186,11 +189,11 @@ void KernelWorks::count_delta_net() {
   count_once(name_of_finish(spec), 1);
 }
 
-KernelWork KernelWorks::work_of(const std::string& name, const Flow& flow, uint64_t bytes) const {
+KernelWork KernelWorks::work_of(const std::string& name, const WorkModel& model, uint64_t bytes) const {
   const Counted& counted = kernels_.at(name);
   const ptx::Launch& launch = counted.kernel.launch;
   return {.name = name,
-          .flow = flow,
+          .model = model,
           .bytes = bytes,
           .start_instructions = counted.start_instructions,
           .piece_instructions = counted.piece_instructions,
@@ -198,22 +201,22 @@ KernelWork KernelWorks::work_of(const std::string& name, const Flow& flow, uint6
           .block_warps = block_warps(counted.kernel)};
 }
 
-// Of a kernel with a share of its blocks for each column.
+// A kernel whose blocks are shared out among the columns.
 template <class Spec>
-KernelWork KernelWorks::of_columns(Spec spec, Flow (*flow)(const Spec&)) const {
+KernelWork KernelWorks::of_columns(Spec spec, WorkModel (*model)(const Spec&)) const {
   const std::string name = name_of(spec);
   const uint32_t most = std::exchange(spec.columns, columns_);
-  KernelWork work = work_of(name, flow(spec), kernels_.at(name).kernel.cost.bytes);
+  KernelWork work = work_of(name, model(spec), kernels_.at(name).kernel.cost.bytes);
   work.bytes = work.bytes * columns_ / most;
-  work.blocks = work.flow.pieces;
+  work.blocks = work.model.pieces;
   return work;
 }
 
-KernelWork KernelWorks::embedding() const { return of_columns(specs_.embedding, embedding_flow); }
+KernelWork KernelWorks::embedding() const { return of_columns(specs_.embedding, embedding_work_model); }
 
 std::optional<KernelWork> KernelWorks::kv_scatter() const {
   if (specs_.kv_scatters.empty()) return {};
-  return of_columns(specs_.kv_scatters[0], kv_scatter_flow);
+  return of_columns(specs_.kv_scatters[0], kv_scatter_work_model);
 }
 
 KernelWork KernelWorks::product(const ProductSpec& spec) const {
@@ -222,10 +225,10 @@ KernelWork KernelWorks::product(const ProductSpec& spec) const {
   const std::string name = name_of(gemv);
   const uint32_t n_groups = gemv.columns == 1 ? 1 : ceil_div(columns_, gemv.columns);  // blocks in y
   const uint32_t columns = gemv.columns == 1 ? 1 : columns_;
-  KernelWork work = work_of(name, gemv_flow(plan_of(gemv)), product_cost(gemv, matrices_of(gemv), columns).bytes);
+  KernelWork work = work_of(name, gemv_work_model(plan_of(gemv)), product_cost(gemv, matrices_of(gemv), columns).bytes);
   // Two planes of bytes, which tensor cores multiply at twice the rate of halves.
   if (takes_integers(spec)) work.flops = static_cast<double>(product_cost(gemv, matrices_of(gemv), 8 * n_groups).flops);
-  work.flow.pieces *= n_groups;
+  work.model.pieces *= n_groups;
   work.blocks *= n_groups;
   work.weight_bytes = uint64_t{gemv.rows} * packed_bytes_per_row(gemv.weights, gemv.k);
   return work;
@@ -238,12 +241,12 @@ KernelWork KernelWorks::together(const ProductsTogether& all) const {
 
 KernelWork KernelWorks::gemv_work(const GemvTogether& spec) const {
   const uint32_t n_groups = ceil_div(columns_, kGemvColumns);
-  KernelWork work = work_of(name_of(spec), gemv_together_flow(spec), gemv_together_bytes(spec, columns_));
+  KernelWork work = work_of(name_of(spec), gemv_together_work_model(spec), gemv_together_bytes(spec, columns_));
   for (const GemvSpec& product : spec.products) {
     work.flops += static_cast<double>(product_cost(product, matrices_of(product), kGemvColumns * n_groups).flops);
     work.weight_bytes += uint64_t{product.rows} * packed_bytes_per_row(product.weights, product.k);
   }
-  work.flow.pieces *= n_groups;
+  work.model.pieces *= n_groups;
   work.blocks *= n_groups;
   return work;
 }
@@ -263,50 +266,52 @@ std::vector<KernelWork> KernelWorks::products(std::initializer_list<const Produc
 }
 
 KernelWork KernelWorks::integer_columns(uint32_t k, bool normalised) const {
-  KernelWork work = work_of(name_of(*specs_.integer_columns), integer_columns_flow(k, normalised, columns_),
+  KernelWork work = work_of(name_of(*specs_.integer_columns), integer_columns_work_model(k, normalised, columns_),
                             integer_columns_bytes(k, normalised, columns_));
   work.piece_instructions = integer_columns_.at({k, normalised});
-  work.blocks = work.flow.pieces;
+  work.blocks = work.model.pieces;
   return work;
 }
 
 KernelWork KernelWorks::half_columns(const GemmSpec& gemm, bool normalised) const {
   const uint32_t n = columns_of(gemm) / gemm.uses_per_input;
-  KernelWork work = work_of(name_of(*specs_.half_columns), half_columns_flow(gemm.k, normalised, n),
+  KernelWork work = work_of(name_of(*specs_.half_columns), half_columns_work_model(gemm.k, normalised, n),
                             half_columns_bytes(gemm.k, normalised, n));
   work.piece_instructions = half_columns_.at({gemm.k, normalised});
   work.blocks = n;
   return work;
 }
 
-// The weights of columns that run at the same time come from memory once. Of products of different formats as if all
-// had the instructions of the longest.
+// Columns that run at the same time read their weights from memory once. Products of different formats all count the
+// instructions of the longest.
 KernelWork KernelWorks::gemm_work(GemmProducts products) const {
   const GemmSpec& spec = products[0];
   const uint32_t n = columns_of(spec), parts = plan_of(spec).parts;
   const ptx::Cost cost = spec.experts > 0 ? gemm_cost(spec, n) : gemm_block_cost(products, n);
   const std::string name = name_of(spec);
-  KernelWork work = work_of(name, gemm_flow(products, target_, n), cost.bytes);
+  KernelWork work = work_of(name, gemm_work_model(products, target_, n), cost.bytes);
   work.flops = static_cast<double>(cost.flops);
   for (const GemmSpec& product : products)
     work.piece_instructions =
         std::max(work.piece_instructions,
                  gemms_.at({name, parts, product.weights}).at(1.0 * ceil_div(spec.k, kGemmTileK) / parts));
-  work.blocks = work.flow.pieces;
+  work.blocks = work.model.pieces;
   return work;
 }
 
-KernelWork KernelWorks::route(const RouteSpec& spec) const { return of_columns(spec, route_flow); }
-KernelWork KernelWorks::expert_sum(const ExpertSumSpec& spec) const { return of_columns(spec, expert_sum_flow); }
+KernelWork KernelWorks::route(const RouteSpec& spec) const { return of_columns(spec, route_work_model); }
+KernelWork KernelWorks::expert_sum(const ExpertSumSpec& spec) const { return of_columns(spec, expert_sum_work_model); }
 
-KernelWork KernelWorks::expert_order(const ExpertOrderSpec& spec) const { return of_columns(spec, expert_order_flow); }
+KernelWork KernelWorks::expert_order(const ExpertOrderSpec& spec) const {
+  return of_columns(spec, expert_order_work_model);
+}
 
 KernelWork KernelWorks::uses(const ExpertProductSpec& spec, const std::optional<GemmSpec>& grouped) const {
   return grouped ? gemm_work(*grouped) : expert_product(spec);
 }
 
 KernelWork KernelWorks::expert_product(const ExpertProductSpec& given) const {
-  KernelWork work = of_columns(given, expert_product_flow);
+  KernelWork work = of_columns(given, expert_product_work_model);
   const uint64_t n_uses = uint64_t{columns_} * given.n_used;
   work.blocks = n_uses * plan_of(given.product).n_blocks;
   for (const ProductMatrix& matrix : matrices_of(given.product))
@@ -318,8 +323,9 @@ KernelWork KernelWorks::convolution() const {
   DeltaNetSpec spec = specs_.delta_net;
   spec.columns = columns_;
   if (takes_chunks(spec))
-    return chunk_work(name_of_conv_prompt(specs_.delta_net), conv_prompt_flow(spec), ceil_div(columns_, kConvWindow));
-  return delta_work(name_of_conv(specs_.delta_net), conv_step_flow(spec), conv_step_cost(spec).bytes, 1);
+    return chunk_work(name_of_conv_prompt(specs_.delta_net), conv_prompt_work_model(spec),
+                      ceil_div(columns_, kConvWindow));
+  return delta_work(name_of_conv(specs_.delta_net), conv_step_work_model(spec), conv_step_cost(spec).bytes, 1);
 }
 
 std::vector<KernelWork> KernelWorks::recurrence() const {
@@ -327,20 +333,21 @@ std::vector<KernelWork> KernelWorks::recurrence() const {
   DeltaNetSpec spec = given;
   spec.columns = columns_;
   if (!takes_chunks(spec))
-    return {delta_work(name_of_step(given), delta_step_flow(spec), delta_step_cost(spec).bytes, 1)};
-  return {chunk_work(name_of_prepare(given), delta_prepare_flow(spec), 1),
-          chunk_work(name_of_scan(given), delta_scan_flow(spec), ceil_div(columns_, kDeltaChunk)),
-          chunk_work(name_of_finish(given), delta_finish_flow(spec), 1)};
+    return {delta_work(name_of_step(given), delta_step_work_model(spec), delta_step_cost(spec).bytes, 1)};
+  return {chunk_work(name_of_prepare(given), delta_prepare_work_model(spec), 1),
+          chunk_work(name_of_scan(given), delta_scan_work_model(spec), ceil_div(columns_, kDeltaChunk)),
+          chunk_work(name_of_finish(given), delta_finish_work_model(spec), 1)};
 }
 
-KernelWork KernelWorks::chunk_work(const std::string& name, const Flow& flow, uint32_t n_steps) const {
-  return delta_work(name, flow, kernels_.at(name).kernel.cost.bytes / specs_.delta_net.columns * columns_, n_steps);
+KernelWork KernelWorks::chunk_work(const std::string& name, const WorkModel& model, uint32_t n_steps) const {
+  return delta_work(name, model, kernels_.at(name).kernel.cost.bytes / specs_.delta_net.columns * columns_, n_steps);
 }
 
-KernelWork KernelWorks::delta_work(const std::string& name, const Flow& flow, uint64_t bytes, uint32_t n_steps) const {
-  KernelWork work = work_of(name, flow, bytes);
+KernelWork KernelWorks::delta_work(const std::string& name, const WorkModel& model, uint64_t bytes,
+                                   uint32_t n_steps) const {
+  KernelWork work = work_of(name, model, bytes);
   work.piece_instructions = kernels_.at(name).by_tiles.at(n_steps);
-  work.blocks = flow.pieces;
+  work.blocks = model.pieces;
   return work;
 }
 
@@ -352,10 +359,10 @@ KernelWork KernelWorks::attention(uint32_t position) const {
 KernelWork KernelWorks::flash_work(const FlashAttentionSpec& spec, uint32_t position) const {
   const ptx::Cost cost = flash_attention_cost(spec, columns_, position);
   const std::string name = name_of(spec);
-  KernelWork work = work_of(name, flash_attention_flow(spec, target_, columns_, position), cost.bytes);
+  KernelWork work = work_of(name, flash_attention_work_model(spec, target_, columns_, position), cost.bytes);
   work.flops = static_cast<double>(cost.flops);
   work.piece_instructions = kernels_.at(name).by_tiles.at(flash_attention_tiles(spec, target_, columns_, position));
-  work.blocks = work.flow.pieces;
+  work.blocks = work.model.pieces;
   return work;
 }
 
@@ -372,7 +379,8 @@ KernelWork KernelWorks::incremental_work(const AttentionSpec& given, uint32_t po
   spec.columns = columns_;
   const uint32_t keys = position + 1, n_splits = attention_grid(spec, keys).x;
   const std::string name = name_of(given);
-  KernelWork work = work_of(name, attention_flow(spec, keys), attention_cost(spec, uint64_t{columns_} * keys).bytes);
+  KernelWork work =
+      work_of(name, attention_work_model(spec, keys), attention_cost(spec, uint64_t{columns_} * keys).bytes);
   if (n_splits < 2 * kSplits) {
     work.piece_instructions = split_instructions(given, keys);
   } else {
@@ -381,15 +389,15 @@ KernelWork KernelWorks::incremental_work(const AttentionSpec& given, uint32_t po
     const double few = all(kSplits), each = (all(2 * kSplits) - few) / kSplits;
     work.piece_instructions = (few + (n_splits - kSplits) * each) / n_splits;
   }
-  if (work.flow.start_region) {
+  if (work.model.start_region) {
     work.start_instructions = split_instructions(
-        given, std::min(keys, kSplits * given.pages_per_block * kPagePositions), work.flow.start_region);
+        given, std::min(keys, kSplits * given.pages_per_block * kPagePositions), work.model.start_region);
     work.piece_instructions -= work.start_instructions;
   }
-  work.blocks = work.flow.pieces;
+  work.blocks = work.model.pieces;
   const ptx::Kernel& kernel = kernels_.at(name).kernel;
   if (!kernel.functions.empty())
-    work.most_teams = persistent_attention_teams(kernel.functions[0]->shared_bytes, target_);
+    work.max_teams = persistent_attention_teams(kernel.functions[0]->shared_bytes, target_);
   return work;
 }
 
@@ -399,11 +407,11 @@ KernelWork sampling_work(const SampleSpec& given, ptx::Target target, bool is_pe
   SampleSpec spec = given;
   if (is_persistent) spec.threads = kPersistentThreads;
   const ptx::Kernel kernel = sample(spec, target);
-  const Flow flow = sample_flow(spec, spec.threads, top_k, has_top_p);
+  const WorkModel model = sample_work_model(spec, spec.threads, top_k, has_top_p);
   const uint64_t found = count_instructions(kernel, {.blocks = kernel.launch.blocks, .columns = spec.columns}).all;
   return {.name = name_of(spec),
-          .flow = flow,
-          .piece_instructions = static_cast<double>(found) / static_cast<double>(flow.pieces),
+          .model = model,
+          .piece_instructions = static_cast<double>(found) / static_cast<double>(model.pieces),
           .blocks = kernel.launch.blocks.total(),
           .block_warps = spec.threads / ptx::kWarpSize};
 }

@@ -1,5 +1,5 @@
 // The arithmetic of predicted speeds, what goes into it, and what comes out for the models that we tune for.
-#include "engine/gpu/speed_model.h"
+#include "tests/speed_model/speed_model.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,14 +10,15 @@
 #include <map>
 
 #include "engine/gpu/gpu_steps.h"
-#include "engine/gpu/kernel_counts.h"
-#include "engine/gpu/token_work.h"
 #include "engine/profile.h"
 #include "kernels/attention_plan.h"
 #include "kernels/gemv_plan.h"
 #include "kernels/persistent_decoder.h"
 #include "kernels/shapes.h"
 #include "ptx/builder.h"
+#include "tests/speed_model/kernel_counts.h"
+#include "tests/speed_model/token_work.h"
+#include "tests/speed_model/work_models.h"
 #include "tests/support/decoder_cases.h"
 #include "tests/support/error_of.h"
 #include "tests/support/test_device.h"
@@ -34,9 +35,9 @@ constexpr GpuTraits kRound{"round", "Round", ptx::sm_80, 1e9,  10,   1e6, 2, 3e-
                            1e9,     8e-3,    4e-3,       5e-4, 1e-3, 10,  1, 1e-4};
 
 // Eight blocks of a warp, a piece each.
-KernelWork eight_blocks(const Waits& piece, uint64_t bytes, double instructions) {
+KernelWork eight_blocks(const LatencyCounts& piece, uint64_t bytes, double instructions) {
   return {.name = "k",
-          .flow = {.pieces = 8, .piece = piece},
+          .model = {.pieces = 8, .piece = piece},
           .bytes = bytes,
           .piece_instructions = instructions,
           .blocks = 8};
@@ -64,19 +65,19 @@ TEST(SpeedModel, TakesTheLongerOfWaitingBytesAndInstructions) {
     EXPECT_DOUBLE_EQ(found.bytes, static_cast<double>(row.work.bytes) / 1e9) << row.why;
   }
   KernelWork busy = eight_blocks({}, 0, 1000);  // 64 warps a block, of which a piece takes all
-  busy.block_warps = busy.flow.warps = 64;
+  busy.block_warps = busy.model.warps = 64;
   EXPECT_DOUBLE_EQ(launch_seconds(kRound, busy, 0).total(), 8 * 64 * 1000 / (10 * 2 * 1e6));
 }
 
 TEST(SpeedModel, CountsTurnsOfUnequalShares) {
   KernelWork work = eight_blocks({.memory = 2}, 0, 0);  // 8 ms a piece
-  work.flow.pieces = 25;
+  work.model.pieces = 25;
   work.blocks = 10;  // three turns, of 2.5 on average
   const PhaseSeconds found = launch_seconds(kRound, work, 0);
   EXPECT_DOUBLE_EQ(found.latency, 2.5 * 8e-3);
   EXPECT_DOUBLE_EQ(found.imbalance, 0.5 * 8e-3);
   work.blocks = 20;  // as many as fit twice: those that come later start again
-  work.flow.start = {.l2 = 1};
+  work.model.start = {.l2 = 1};
   EXPECT_DOUBLE_EQ(launch_seconds(kRound, work, 0).start, 2e-3);
 }
 
@@ -86,10 +87,10 @@ TEST(SpeedModel, LetsBytesComeWhileBlocksWait) {
   const double barrier = barrier_seconds(kRound);
   ASSERT_GT(barrier, 2e-3);
   EXPECT_NEAR(phase_seconds(kRound, {PhaseKind::kOutput, {work}}).total(), barrier + 4e-3 + 8e-3, 1e-12);
-  work.flow.bytes_ahead = 2'000'000;
+  work.model.bytes_ahead = 2'000'000;
   EXPECT_NEAR(phase_seconds(kRound, {PhaseKind::kOutput, {work}}).total(), barrier + 0.75 * 4e-3 + 0.25 * 1e-3 + 6e-3,
               1e-12);
-  work.flow.bytes_ahead = work.bytes;
+  work.model.bytes_ahead = work.bytes;
   EXPECT_NEAR(phase_seconds(kRound, {PhaseKind::kOutput, {work}}).total(), 1e-3 + 8e-3, 1e-12)
       << "not before the barrier began";
   // From the last phase with weights on.
@@ -109,7 +110,7 @@ TEST(SpeedModel, AddsLaunchesOfKernelsAndBarriersOfPhases) {
                                           {PhaseKind::kDown, {bytes}, Form::kSeparate},
                                           {PhaseKind::kPublish, {}, Form::kPersistent}};
   const TokensPerSecond speed = predict(kRound, token, 2);
-  const double alone = 2 * 5e-3 + 4.1e-3, publish = seconds(kRound, persistent_waits(PhaseKind::kPublish));
+  const double alone = 2 * 5e-3 + 4.1e-3, publish = seconds(kRound, phase_entry_latency(PhaseKind::kPublish));
   EXPECT_DOUBLE_EQ(speed.bandwidth, 1 / 2.1e-3);
   EXPECT_DOUBLE_EQ(speed.stream, 1 / (alone + 3 * 3e-3));
   EXPECT_DOUBLE_EQ(speed.graph, 1 / (alone + 3 * 2e-3));
@@ -219,8 +220,8 @@ TEST(CountedWork, OfProductsIsLessThanAWarpInstructionAByte) {
   }
 }
 
-// What kernels say that they wait for is as many loads as their text makes, one after the other or together.
-TEST(Flows, AreThoseOfTheText) {
+// The work models wait for as many loads as the kernels' PTX makes, one after the other or together.
+TEST(WorkModels, AreThoseOfTheText) {
   const DecoderSpecs specs = specs_of("qwen2.5-3b");
   const std::vector<ptx::Kernel> kernels = decoder_kernels(specs, ptx::sm_90);
   const auto loads_of_a_warp = [&](const std::string& name, ptx::Dimensions blocks, uint32_t position,
@@ -234,17 +235,28 @@ TEST(Flows, AreThoseOfTheText) {
   const auto& down = std::get<GemvSpec>(specs.layers[0].down);
   const double fill = loads_of_a_warp(name_of(down), 0, 0, "normalise");  // some warps have a round less
   const uint32_t at_once = 2 * plan_of(down).fill_rounds_ahead();
-  EXPECT_EQ(gemv_flow(plan_of(down)).start.l2, std::ceil(fill / at_once)) << fill << ", " << at_once << " at once";
+  EXPECT_EQ(gemv_work_model(plan_of(down)).start.l2, std::ceil(fill / at_once))
+      << fill << ", " << at_once << " at once";
   const auto& gate_up = std::get<GemvSpec>(specs.layers[0].gate_up);
   const double both = loads_of_a_warp(name_of(gate_up), 0, 0, "normalise");  // two of x, two of gamma
-  EXPECT_EQ(gemv_flow(plan_of(gate_up)).start.common, std::ceil(both / 4)) << both;
+  EXPECT_EQ(gemv_work_model(plan_of(gate_up)).start.common, std::ceil(both / 4)) << both;
   const auto& attention = std::get<AttentionSpec>(specs.attention);
   const ptx::Dimensions grid = attention_grid(attention, 64);
   const double keys = loads_of_a_warp(name_of(attention), grid, 63, "keys"),
                values = loads_of_a_warp(name_of(attention), grid, 63, "values");  // of 16 and of 8 bytes a lane
-  const Flow flow = attention_flow(attention, 64);
-  EXPECT_EQ(flow.piece.memory, 1) << "all at once";
-  EXPECT_EQ(static_cast<double>(flow.bytes_in_flight), (keys * 16 + values * 8) * ptx::kWarpSize * flow.warps);
+  const WorkModel model = attention_work_model(attention, 64);
+  EXPECT_EQ(model.piece.memory, 1) << "all at once";
+  EXPECT_EQ(static_cast<double>(model.bytes_in_flight), (keys * 16 + values * 8) * ptx::kWarpSize * model.warps);
+}
+
+TEST(WorkModels, OfExpertOrderGoTwiceOverTheUses) {
+  EXPECT_EQ(expert_order_work_model({128, 8, 64, 512}).piece.l2, 2 * 4) << "of 32 warps";
+  EXPECT_EQ(expert_order_work_model({1024, 8, 64, 512}).piece.l2, 2 * 16) << "of 8";
+}
+
+TEST(WorkModels, OfGroupedProductsShareTheUsesAmongExperts) {
+  const GemmSpec down{.weights = TensorType::kQ4_K, .rows = 2048, .k = 768, .columns_per_block = 64, .experts = 128};
+  EXPECT_EQ(gemm_work_model(down, ptx::sm_80, 4096).pieces, 128 * gemm_grid(down, 4096).y) << "32 uses each";
 }
 
 // The table of what memory alone allows: published bytes of these models over the same bandwidths.
@@ -294,8 +306,8 @@ TEST(PredictedSpeed, AsksAheadForAtMostEightMegabytesAPhase) {
     for (const KernelGroup& group : token_of(shape).at(4095)) {
       uint64_t bytes = 0;
       for (const KernelWork& work : group.kernels) {
-        EXPECT_LE(work.flow.bytes_ahead, work.bytes) << work.name;
-        bytes += work.flow.bytes_ahead;
+        EXPECT_LE(work.model.bytes_ahead, work.bytes) << work.name;
+        bytes += work.model.bytes_ahead;
       }
       EXPECT_LE(bytes, kMostBytesAhead) << name_of(group.phase);
       if (bytes > 0) ahead[group.phase] = bytes;
@@ -348,9 +360,9 @@ TEST(PredictedSpeed, OfMixturesIsOfTheExpertsInUse) {
   }
 }
 
-// What the model says of the kernels as they are: it changes with their flows, bytes and instructions, with a constant
-// that was measured, and with nothing else. A changed kernel changes this table; a row that differs prints what belongs
-// there.
+// What the model says of the kernels as they are: it changes with their work models, bytes and instructions, with a
+// constant that was measured, and with nothing else. A changed kernel changes this table; a row that differs prints
+// what belongs there.
 TEST(PredictedSpeed, IsPinned) {
   constexpr auto kFrozen = ConstantSet::kFrozen, kExpected = ConstantSet::kExpected, kHarsh = ConstantSet::kHarsh;
   const struct {
@@ -400,7 +412,7 @@ TEST(PredictedSpeed, IsPinned) {
   }
 }
 
-// Likewise of hybrids and mixtures: a token by a graph and by the persistent decoder, and a prompt of 512 by a stream.
+// The same for hybrids and mixtures: a token by a graph and by the persistent decoder, and a prompt of 512 by a stream.
 TEST(PredictedSpeed, IsPinnedOfHybridsAndMixtures) {
   const struct {
     const char *shape, *gpu;

@@ -1,13 +1,12 @@
-// From what kernels have to do to tables.
-#include "app/commands/kernel_speeds.h"
+#include "tests/speed_model/kernel_speeds.h"
 
 #include <algorithm>
 #include <cstdio>
 #include <set>
 
-#include "app/options.h"
-#include "engine/gpu/token_work.h"
 #include "models/message.h"
+#include "models/text_table.h"
+#include "tests/speed_model/token_work.h"
 
 namespace warpchat {
 
@@ -19,22 +18,6 @@ constexpr uint32_t kSequences[] = {1, 2, 4, 8, 16, 32, 64}, kBatchContext = 1024
 constexpr uint32_t kPrompts[] = {512, 4096};
 constexpr double kMicro = 1e6;
 
-const GpuTraits& traits_of(const std::string& gpu) {
-  try {
-    return gpu_named(gpu);
-  } catch (const Error& error) {
-    throw UsageError(std::string("--gpu: ") + error.what());
-  }
-}
-
-ConstantSet constants_of(const std::string& name) {
-  try {
-    return name.empty() ? ConstantSet::kExpected : constant_set_named(name);
-  } catch (const Error& error) {
-    throw UsageError(std::string("--constants: ") + error.what());
-  }
-}
-
 std::string decimal(const char* format, double value) {
   char text[64];
   std::snprintf(text, sizeof text, format, value);
@@ -42,14 +25,14 @@ std::string decimal(const char* format, double value) {
 }
 std::string us(double seconds) { return decimal("%.1f", seconds * kMicro); }
 
-// Rows in order of their first sight, by a name.
+// The row of this name, which is new and the last where there was none.
 template <class Row>
 Row& row_of(std::vector<Row>& rows, const std::string& name) {
   const auto found = std::ranges::find(rows, name, &Row::name);
   return found != rows.end() ? *found : rows.emplace_back(Row{name});
 }
 
-// A row a phase of the persistent decoder, with the time of all its calls.
+// One row per phase of the persistent decoder, with the time of all its calls.
 TextTable phase_table(const GpuTraits& gpu, const std::vector<KernelGroup>& token) {
   struct Row {
     std::string name;
@@ -83,7 +66,7 @@ TextTable phase_table(const GpuTraits& gpu, const std::vector<KernelGroup>& toke
   return table;
 }
 
-// A row a kernel, launched by itself; one that serves products of several sizes has a row for each.
+// One row per kernel, launched by itself; a kernel that serves products of several sizes has a row for each.
 TextTable kernel_table(const GpuTraits& gpu, const std::vector<KernelGroup>& token) {
   struct Row {
     std::string name;
@@ -107,10 +90,10 @@ TextTable kernel_table(const GpuTraits& gpu, const std::vector<KernelGroup>& tok
   return table;
 }
 
-// The tables below, of one model on one GPU.
+// The tables of one model on one GPU.
 class Speeds {
  public:
-  // frozen: with the constants that known_gpus() has.
+  // frozen: a row of known_gpus().
   Speeds(const ModelShape& shape, const GpuTraits& frozen, ConstantSet constants)
       : shape_(shape),
         frozen_(frozen),
@@ -140,7 +123,7 @@ class Speeds {
     return table;
   }
 
-  // The same persistent decoder and prompt by every set of constants.
+  // The same persistent decoder and prompt with every set of constants.
   TextTable by_constants() const {
     TextTable table{{"tokens per second, by constants"}};
     for (const ConstantSet set : kConstantSets) table[0].emplace_back(name_of(set));
@@ -236,14 +219,16 @@ std::string title(const std::string& name, const GpuTraits& gpu, ConstantSet con
 constexpr const char* kExplanation =
     "A prediction, not a measurement, from constants that were published for this or a like GPU, or assumed, and none "
     "of\n"
-    "which was measured here: engine/gpu/speed_model.cpp says which. Kernels were tuned by the frozen constants, which "
+    "which was measured here: tests/speed_model/speed_model.cpp says which. Kernels were tuned by the frozen "
+    "constants, which "
     "are\n"
     "optimistic; --constants frozen, expected (the default) or harsh chooses those of the other tables. Bytes are the "
     "kernels' formulas; instructions "
     "are\n"
     "those of PTX, counted in the emulator for whole warps, which the driver's compiler merges and splits; what warps "
     "wait\n"
-    "for one thing after the other is what each kernel says of itself. start: until the first weights are asked for;\n"
+    "for one thing after the other is what each kernel's work model says. start: until the first weights are asked "
+    "for;\n"
     "latency: waiting beyond the time of the bytes; imbalance: some warps have a piece more than others. rounds: "
     "pieces\n"
     "of work for each team of warps on average; KB in flight: asked of memory at once by a processor's warps, at "
@@ -252,28 +237,12 @@ constexpr const char* kExplanation =
 
 }  // namespace
 
-std::string aligned(const TextTable& table) {
-  std::vector<size_t> widths(table.at(0).size(), 0);
-  for (const auto& row : table)
-    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  std::string text;
-  for (const auto& row : table) {
-    for (size_t i = 0; i < row.size(); ++i) {
-      const std::string blanks(widths[i] - row[i].size(), ' ');
-      text += i == 0 ? row[i] + blanks : "  " + blanks + row[i];
-    }
-    text += "\n";
-  }
-  return text;
-}
-
-std::string predicted_speeds(const std::string& name, const ModelShape& shape, const std::string& gpu_name,
-                             const std::string& constants) {
-  const ConstantSet set = constants_of(constants);
-  const Speeds speeds(shape, traits_of(gpu_name), set);
+std::string predicted_speeds(const std::string& name, const ModelShape& shape, const GpuTraits& frozen,
+                             ConstantSet constants) {
+  const Speeds speeds(shape, frozen, constants);
   const GpuTraits& gpu = speeds.gpu();
   const uint32_t shown = speeds.position(kShownContext);
-  return title(name, gpu, set) + "\n" + aligned(speeds.by_constants()) + "\n" + speeds.persistent(shown) +
+  return title(name, gpu, constants) + "\n" + aligned(speeds.by_constants()) + "\n" + speeds.persistent(shown) +
          "\na token in a context of " + grouped(shown + 1) + " by separate kernels, without what lies between them\n" +
          aligned(kernel_table(gpu, speeds.token().at(shown))) + "\n" + aligned(speeds.decoding()) + "\n" +
          aligned(speeds.choosing()) + "\n" + aligned(speeds.batches()) + "\n" +

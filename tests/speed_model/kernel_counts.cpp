@@ -1,4 +1,4 @@
-#include "engine/gpu/kernel_counts.h"
+#include "tests/speed_model/kernel_counts.h"
 
 #include <cstring>
 #include <string>
@@ -15,7 +15,7 @@ namespace emu = ptx::emulator;
 
 namespace {
 
-// Of addresses: what no block touches takes no memory.
+// A range of addresses: pages that no block touches take no memory.
 constexpr uint64_t kMemoryBytes = uint64_t{64} << 30, kUnknownBytes = uint64_t{1} << 30;
 constexpr uint64_t kStateBytes = uint64_t{64} << 20;  // of delta nets, of their first layer
 
@@ -74,7 +74,7 @@ InstructionCount count_instructions(const ptx::Kernel& kernel, const LaunchSizes
                              {threads.x, threads.y, threads.z},   kernel.dynamic_shared_bytes,
                              arguments_of(kernel, sizes, memory), {}};
   request.options.count = region != nullptr;
-  request.options.most_blocks = sizes.most_blocks;
+  request.options.most_blocks = sizes.max_blocks;
   emu::Launch launch(std::move(request), module, device, memory);
   if (launch.run() != emu::LaunchState::kDone) throw Error(launch.fault().message());
   const emu::Counters counters = launch.counters();
