@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Takes the pictures that the README shows: a conversation with a real model in both themes, and the profiler.
+"""Takes the pictures of README and manual: a conversation with a real model in both themes, and the profiler.
 
 usage: screenshots.py CHAT CLI_MODELS MODEL FOLDER      (needs imagemagick)
 """
