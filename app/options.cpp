@@ -240,8 +240,8 @@ void add_chat(CLI::App& app, ChatOptions& o) {
 
 void add_pull(CLI::App& app, PullOptions& o) {
   app.option_defaults()->group("Model");
-  app.add_option("MODEL", o.words, "org/repo[:QUANT] on the hub, QUANT: Q4_K_M unless said; words list what it has")
-      ->required()
+  app.add_option("MODEL", o.words, "org/repo[:QUANT] on the hub, QUANT: Q4_K_M unless said; words list what it has; "
+                 "nothing: models that suit this machine")
       ->option_text(" ");
   toggle(app, "--offline", o.offline, "contact nobody, and say so");
 }

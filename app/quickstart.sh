@@ -29,7 +29,16 @@ wants_demo_model() {
   done
 }
 
+# The first line of the list is the model to try first; its name is what stands before the tab.
+suggest_model() {
+  better=$("$here/build/chat" pull 2>/dev/null </dev/null | sed -n '1s/[[:space:]].*//p')
+  [ -z "$better" ] || echo "this demo model is tiny; a better one for this machine: $here/build/chat pull $better" >&2
+}
+
 build_chat
 fetch_demo_model
-if wants_demo_model "$@"; then exec "$here/build/chat" --model "$demo_model" "$@"; fi
+if wants_demo_model "$@"; then
+  suggest_model
+  exec "$here/build/chat" --model "$demo_model" "$@"
+fi
 exec "$here/build/chat" "$@"

@@ -270,6 +270,15 @@ class Commands(Case):
             self.assertIn("--device", help_text)
             self.assertLessEqual(max(map(len, help_text.splitlines())), 80)
 
+    def test_pull_without_a_name_lists_what_suits_this_machine(self):
+        rows = self.run_well("pull", "--device", "cpu").out.decode().splitlines()
+        self.assertEqual(len(rows), 5)
+        for row in rows:
+            self.assertRegex(row, r"\A[A-Za-z]+/\S+-GGUF +\d\S* [KMG]B +\w")
+        name, size, unit = rows[0].split()[:3]  # on top, what a CPU is fast enough for and has room for
+        self.assertLessEqual(float(size) * {"MB": 1e6, "GB": 1e9}[unit], 3e9)
+        self.assertEqual(len({row.split()[0] for row in rows}), 5)
+
     def test_devices(self):
         self.assertRegex(self.run_well("--list-devices").out.decode(),
                          r"\Acpu  .*\d+ cores?, .+\n(cuda.*\n)+emulator  .+\n\Z")
