@@ -22,7 +22,7 @@ TEST(Devices, OneOfComputeCapability90) {
   EXPECT_RESULT(CUDA_SUCCESS, cuDeviceGetCount(&count));
   EXPECT_EQ(count, 1);
   EXPECT_RESULT(CUDA_SUCCESS, cuDeviceGet(&device, 0));
-  EXPECT_RESULT(CUDA_ERROR_INVALID_DEVICE, cuDeviceGet(&device, 1));
+  EXPECT_RESULT(CUDA_ERROR_INVALID_DEVICE, cuDeviceGet(&device, 64));
   EXPECT_RESULT(CUDA_ERROR_INVALID_DEVICE, cuDeviceGet(&device, -1));
   char name[100] = {};
   EXPECT_RESULT(CUDA_SUCCESS, cuDeviceGetName(name, sizeof name, 0));
