@@ -16,8 +16,6 @@
 
 #include "models/error.h"
 
-extern char** environ;
-
 namespace warpchat {
 
 namespace {

@@ -123,7 +123,7 @@ std::string StreamDetokenizer::add(Token token) {
 }
 
 std::string StreamDetokenizer::flush() {
-  const std::string text(pending_.empty() ? std::string_view() : kReplacementCharacter);
+  std::string text(pending_.empty() ? std::string_view() : kReplacementCharacter);
   pending_.clear();
   return text;
 }

@@ -139,7 +139,7 @@ class GuardedDevice {
 
   std::string launch(const ptx::Kernel& kernel, ptx::Dimensions grid, std::vector<uint8_t> bytes,
                      const ptx::emulator::LaunchOptions& options) {
-    const std::string fault =
+    std::string fault =
         is_emulated() ? emulate(kernel, grid, std::move(bytes), options) : gpu_->launch(kernel, grid, bytes);
     if (!fault.empty()) return fault;
     for (const uint8_t* zone : zones_) {

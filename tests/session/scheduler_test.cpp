@@ -21,7 +21,6 @@ namespace warpchat {
 namespace {
 
 using namespace std::chrono_literals;
-using testing::HasSubstr;
 
 constexpr uint32_t kContext = 40;
 
@@ -598,8 +597,8 @@ TEST_F(SchedulerOnAFaultyDriver, AFailedCallIsToldAndOthersMayJoinThen) {
           if (!driver.has_failed()) continue;  // who comes when, and how many events are in use at once, may differ
           EXPECT_TRUE(std::ranges::any_of(
               answers,
-              [&](const Answer& answer) {
-                return answer.end.error.find(": " + function + " failed with CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES (") !=
+              [&, &called = function](const Answer& answer) {
+                return answer.end.error.find(": " + called + " failed with CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES (") !=
                        std::string::npos;
               }))
               << function << " " << call;

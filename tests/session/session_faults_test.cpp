@@ -76,7 +76,7 @@ class SessionFaultsInMode : public SessionFaults, public testing::WithParamInter
   CollectedAnswer cut_answer(ScriptedChat& chat, CUresult code, Extent extent) {
     driver_.fail(GetParam().function, GetParam().call, code, extent);
     chat.send("tell me of the sea");
-    const CollectedAnswer cut = chat.collect();
+    CollectedAnswer cut = chat.collect();
     EXPECT_TRUE(driver_.has_failed()) << "the answer had ended before";
     EXPECT_EQ(cut.end.reason, EndReason::kFailed);
     EXPECT_GE(cut.end.timings.generated_tokens, 1u);

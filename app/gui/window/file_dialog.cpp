@@ -113,14 +113,23 @@ void FileDialog::remember_folder_of(const std::string& path) {
 void FileDialog::take(Frame& f, FileAnswer answer) {
   for (std::string& path : answer.paths) {
     remember_folder_of(path);
-    if (purpose_ == Purpose::kModel) f.actions.push(LoadModel{.path = std::move(path)});
-    if (purpose_ == Purpose::kImport) f.actions.push(ImportConversation{std::move(path)});
-    if (purpose_ == Purpose::kAttach) f.actions.push(AttachFile{std::move(path)});
-    if (purpose_ != Purpose::kExport) continue;
-    if (conversation_ != 0 && f.state.open.id != conversation_)
-      f.actions.push(OpenStored{conversation_});  // the desktop's dialog was slow
-    const std::string named = with_format(path, question_.filters, answer.filter);
-    f.actions.push(ExportConversation{named, answer.replaces && named == path});  // another name was not asked about
+    switch (purpose_) {
+      case Purpose::kModel:
+        f.actions.push(LoadModel{.path = std::move(path)});
+        break;
+      case Purpose::kImport:
+        f.actions.push(ImportConversation{std::move(path)});
+        break;
+      case Purpose::kAttach:
+        f.actions.push(AttachFile{std::move(path)});
+        break;
+      case Purpose::kExport:
+        if (conversation_ != 0 && f.state.open.id != conversation_)
+          f.actions.push(OpenStored{conversation_});  // the desktop's dialog was slow
+        const std::string named = with_format(path, question_.filters, answer.filter);
+        f.actions.push(ExportConversation{named, answer.replaces && named == path});  // another was not asked about
+        break;
+    }
   }
   f.ui.set_focus("composer");
 }

@@ -229,7 +229,7 @@ inline P pack(Half<P> lo, Half<P> hi) {
 
 template <class T>
 inline bool is_nan(T x) {
-  return x != x;
+  return x != x;  // NOLINT(misc-redundant-expression): true of NaN alone
 }
 inline bool is_nan(f16 x) { return (x.bits & 0x7fff) > 0x7c00; }
 inline bool is_nan(bf16 x) { return (x.bits & 0x7fff) > 0x7f80; }
