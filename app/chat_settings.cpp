@@ -92,6 +92,8 @@ template <class... Ways>
 struct Overloaded : Ways... {
   using Ways::operator()...;
 };
+template <class... Ways>
+Overloaded(Ways...) -> Overloaded<Ways...>;  // Clang deduces none of its own before version 17
 
 std::string value_of(const Setting& setting, const ChatSettings& s) {
   return std::visit(Overloaded{[&](bool ChatSettings::*field) { return shown(s.*field); },

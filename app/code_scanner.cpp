@@ -261,7 +261,7 @@ class LineReader {
       return add(word.size() + 1, CodeKind::kFunction);
     }
     if (after == '(' || (after == ':' && state_.braces > 0)) return add(word.size(), CodeKind::kFunction);
-    const bool names_type = is(sign::kCapital) && is_upper(word[0]) && lower_case(word).find_first_of("_") == kNone &&
+    const bool names_type = is(sign::kCapital) && is_upper(word[0]) && word.find('_') == kNone &&
                             std::any_of(word.begin(), word.end(), [](char c) { return c >= 'a' && c <= 'z'; });
     return add(word.size(), names_type ? CodeKind::kType : CodeKind::kPlain);
   }
