@@ -10,7 +10,7 @@ usage="usage: tests/run.sh [--full | --sanitized | --threads | --fuzz]
 
 Builds in build-tests/, optimised and with asserts, and runs all suites. Others:
   --sanitized  the same in build-asan/, with the address and undefined-behaviour sanitizers, without the tests of
-               single kernels and of the emulator's instructions
+               single kernels and of the emulator: what computes on it opens build-tests/libcuda_emulator.so
   --threads    in build-tsan/, with the thread sanitizer: what has threads
   --fuzz       in build-fuzz/, with clang: every fuzzer for \$FUZZ_SECONDS seconds (120)
   --full       all four, the first with long tables, 1000 seeds and 200 kills, the second with those of kernels
@@ -64,7 +64,8 @@ passes_alone() {
   ctest --test-dir "$1" --timeout 3600 --output-on-failure -R "^$2\$"
 }
 
-run_suites() { run_tests "$here/build-tests" all . -DCMAKE_BUILD_TYPE=Release -DWARPCHAT_ASSERTS=ON; }
+optimised=(-DCMAKE_BUILD_TYPE=Release -DWARPCHAT_ASSERTS=ON)
+run_suites() { run_tests "$here/build-tests" all . "${optimised[@]}"; }
 
 # Little optimised and with little to debug: so it compiles in half the time, and a trace still names every line.
 sanitized=(-DCMAKE_BUILD_TYPE=RelWithDebInfo "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -g1")
@@ -73,6 +74,11 @@ without_real_models=-RealLanguage.*
 
 # run_sanitized ON|OFF: with the tests of kernels, whose machine checks every access by itself, or without.
 run_sanitized() {
+  if [ $1 = OFF ]; then
+    heading "building the emulator in $here/build-tests"
+    build "$here/build-tests" cuda_emulator "${optimised[@]}" || return 0
+    export WARPCHAT_EMULATOR=$here/build-tests/libcuda_emulator.so
+  fi
   export UBSAN_OPTIONS=print_stacktrace=1${UBSAN_OPTIONS:+:$UBSAN_OPTIONS}
   GTEST_FILTER=$without_real_models run_tests "$here/build-asan" all . "${sanitized[@]}" \
     -DWARPCHAT_KERNEL_TESTS=$1 \

@@ -206,7 +206,8 @@ def n_threads(pid):
 class EmulatorLibrary(Case):
     """The program elsewhere than its build put it, with and without the emulator."""
     ASK = ("-m", TINY, "-p", "x", "-n", "1", "--temp", "0", "--device", "emulator")
-    LIBRARY = os.path.join(os.path.dirname(CHAT), "libcuda_emulator.so")
+    LIBRARY = os.environ.get("WARPCHAT_EMULATOR") or os.path.join(os.path.dirname(CHAT), "libcuda_emulator.so")
+    LOOKING = environment(WARPCHAT_EMULATOR="")  # none is named
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -223,8 +224,8 @@ class EmulatorLibrary(Case):
         sentence = (f"there is no {self.prefix}/bin/libcuda_emulator.so or {self.prefix}/lib/warpchat/libcuda_emulator.so;"
                     " build it in a checkout: ninja -C build cuda_emulator, or name its file in WARPCHAT_EMULATOR")
         for device in ("emulator", "emulator:sm_80"):
-            self.assert_refused(Run(*self.ASK[:-1], device, program=self.program), 1, sentence)
-        listed = Run("--list-devices", program=self.program)
+            self.assert_refused(Run(*self.ASK[:-1], device, program=self.program, env=self.LOOKING), 1, sentence)
+        listed = Run("--list-devices", program=self.program, env=self.LOOKING)
         self.assertIn(f"emulator  not usable: the emulator is not installed: {sentence}\n", listed.out.decode())
         missing = Run(*self.ASK, program=self.program, env=environment(WARPCHAT_EMULATOR="/nowhere/emulator.so"))
         self.assert_refused(missing, 1, "there is no /nowhere/emulator.so;")
@@ -236,7 +237,7 @@ class EmulatorLibrary(Case):
             place = os.path.join(self.prefix, folder, "libcuda_emulator.so")
             os.makedirs(os.path.dirname(place), exist_ok=True)
             os.symlink(self.LIBRARY, place)
-            run = Run(*self.ASK, program=self.program)
+            run = Run(*self.ASK, program=self.program, env=self.LOOKING)
             self.assertEqual((run.code, run.out), (0, named.out), run)
             os.remove(place)
 
@@ -246,8 +247,8 @@ class EmulatorLibrary(Case):
             place = os.path.join(self.prefix, "bin", "libcuda_emulator.so")
             full = library if os.path.isabs(library) else linked_library(library)
             os.symlink(full, place)
-            self.assert_refused(Run(*self.ASK, program=self.program), 1, f"the emulator {place} is of another version",
-                                "ninja -C build cuda_emulator")
+            run = Run(*self.ASK, program=self.program, env=self.LOOKING)
+            self.assert_refused(run, 1, f"the emulator {place} is of another version", "ninja -C build cuda_emulator")
             os.remove(place)
 
     def test_what_is_no_library_is_refused(self):
