@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# From a bare Debian 12 or 13 to a chat: installs what is missing, builds build/chat, fetches a small model once, starts it.
+# From a bare Debian 12 to a chat: installs what is missing, builds build/chat, fetches a small model once, starts it.
 # Arguments go to chat. Only chat writes to stdout.
 set -euo pipefail
 here=$(cd "$(dirname "$0")/.." && pwd)
