@@ -133,15 +133,16 @@ esac
 install_packages $build_packages $test_packages
 if [ "${1:-}" != --fuzz ]; then
   (fetch_demo_model) || echo "run.sh: without the demo model its tests are skipped" >&2
-  fetch_module cuda.bindings cuda-bindings==13.0.3  # NVIDIA's own client of the emulator
 fi
+fetch_emulator_client() { fetch_module cuda.bindings cuda-bindings==13.0.3; }  # NVIDIA's own
 case ${1:-} in
-  "") run_suites ;;
+  "") fetch_emulator_client; run_suites ;;
   --sanitized) run_sanitized OFF ;;
   --threads) run_threads ;;
   --fuzz) install_packages $full_test_packages && run_fuzzers ;;
   --full)
     install_packages $full_test_packages
+    fetch_emulator_client
     fetch_module huggingface_hub huggingface_hub==2.4.0  # the hub's own client
     fetch_module xllamacpp xllamacpp==2026.10.11549  # llama.cpp's server: an endpoint that others wrote
     # Another one, compiled here. Not for this processor alone: llama.cpp's AMX code crashes on some.
