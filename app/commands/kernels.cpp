@@ -18,7 +18,6 @@ namespace warpchat {
 namespace {
 
 constexpr uint32_t kBatchColumns = 64;
-constexpr uint32_t kPromptColumns = 512;  // of a pass, as by default
 
 struct Subject {
   std::string name;
@@ -115,7 +114,7 @@ std::vector<Module> modules_of(const ModelConfig& config, const DecoderFormats& 
              decoder_kernels(specs(PassKind::kFew, kFewSequences), target)};
   Module batch{"batch", "a token each of up to " + grouped(kBatchColumns) + " sequences",
                decoder_kernels(specs(PassKind::kBatch, kBatchColumns), target)};
-  Module prompt{"prompt", "a prompt", decoder_kernels(specs(PassKind::kPrompt, kPromptColumns), target)};
+  Module prompt{"prompt", "a prompt", decoder_kernels(specs(PassKind::kPrompt, GpuSizes().batch), target)};
   return {std::move(token), std::move(few), std::move(batch), std::move(prompt)};
 }
 
