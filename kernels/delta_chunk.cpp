@@ -157,7 +157,7 @@ class DeltaPreparation {
   static constexpr uint32_t kAcross = 16, kEach = 4;    // threads side by side; rows and columns of a thread
   static constexpr uint32_t kStride = kDeltaChunk + 4;  // of matrices in shared memory
   static constexpr uint32_t kBlock = Sharing::kInvertedRows;
-  static constexpr float kLeastLogarithm = -1000;  // e^-1000 is 0
+  static constexpr float kMinLogarithm = -1000;  // e^-1000 is 0
 
   // Of all pairs of positions k . k and q . k; and of each what divides by its length, 0 where there is none.
   void multiply_keys(std::vector<FourSums>& keys, std::vector<FourSums>& queries) {
@@ -228,7 +228,7 @@ class DeltaPreparation {
       Reg<u32> column = first_ + pair + i;
       Pred is_there = column < n_columns_;
       Reg<u64> at = wide(b_.min(column, last) * s_.n_v_heads + head);
-      Reg<f32> fade = b_.max(decay * softplus(b_, alpha_.load(at, kReadOnly) + bias), kLeastLogarithm);
+      Reg<f32> fade = b_.max(decay * softplus(b_, alpha_.load(at, kReadOnly) + bias), kMinLogarithm);
       Reg<f32> learn = b_.div_full(1.0f, b_.ex2(beta_.load(at, kReadOnly) * -1.44269504f) + 1.0f);
       fades.push_back({b_.select(is_there, fade, 0.0f), zero});
       learns.push_back(b_.select(is_there, learn, 0.0f));

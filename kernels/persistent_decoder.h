@@ -152,7 +152,7 @@ inline constexpr uint32_t kPersistentBlocksPerSm = 1;  // 128 registers a thread
 // Of the weights of a phase's products, or of keys and values, what its blocks together ask for before they wait for
 // the phase before it: as much as a large GPU reads while they wait and make their input ready, and no more than half
 // of the second-level cache.
-inline constexpr uint64_t kMostBytesAhead = 8 << 20;
+inline constexpr uint64_t kMaxBytesAhead = 8 << 20;
 inline constexpr uint32_t kAheadMultiple = kPersistentThreads / 32 * 32;  // a sector a warp
 
 // The kinds of its layers, and the program that it runs.

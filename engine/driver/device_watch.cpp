@@ -116,7 +116,7 @@ void start_watcher(Slots& slots) {
   }
 }
 
-// Of each thread, without destructors: glibc ends a process that has no memory to note one.
+// Each thread has its own. Neither has a destructor: glibc ends a process that has no memory to note one.
 thread_local bool is_thread_replaceable = false;
 thread_local size_t last_slot = SIZE_MAX;
 

@@ -65,7 +65,7 @@ PersistentLaunch::PersistentLaunch(const Stream& stream, const PersistentSpec& s
   }
   host_ = HostMemory(context, sizeof(HostWords) + kMaxTokens * sizeof(uint64_t), "tokens");
   if (spec.stamps) stamps_ = DeviceMemory(context, 16, "time stamps");
-  const uint64_t bytes_ahead = std::min(kMostBytesAhead, context->device().l2_bytes / 2);
+  const uint64_t bytes_ahead = std::min(kMaxBytesAhead, context->device().l2_bytes / 2);
   const std::vector<LayerRow> rows = layer_rows(spec_.decoder, at_, n_blocks_, bytes_ahead);
   stream_.upload(control_.address() + offsets_.layers, std::as_bytes(std::span(rows)));
   stream_.wait();

@@ -103,7 +103,7 @@ class TinyDecoder {
     run.tokens = words + sizeof(HostWords) / 8;
     run.rows = device_.poisoned<float>(size_t{request.most_steps} * spec_.n_vocab);
     const DecoderAddresses all = addresses_of(at, grid);
-    const std::vector<LayerRow> layers = layer_rows(specs_, all, grid, kMostBytesAhead);
+    const std::vector<LayerRow> layers = layer_rows(specs_, all, grid, kMaxBytesAhead);
     const auto add = [&](const void* p) { run.arguments.push_back(reinterpret_cast<uint64_t>(p)); };
     add(device_.upload(layers)), add(embedding_);
     for (const uint64_t p : activation_arguments(specs_, all)) run.arguments.push_back(p);

@@ -309,12 +309,12 @@ TEST(PredictedSpeed, AsksAheadForAtMostEightMegabytesAPhase) {
         EXPECT_LE(work.model.bytes_ahead, work.bytes) << work.name;
         bytes += work.model.bytes_ahead;
       }
-      EXPECT_LE(bytes, kMostBytesAhead) << name_of(group.phase);
+      EXPECT_LE(bytes, kMaxBytesAhead) << name_of(group.phase);
       if (bytes > 0) ahead[group.phase] = bytes;
     }
     EXPECT_TRUE(ahead.contains(PhaseKind::kOutput)) << shape;
     EXPECT_TRUE(ahead.contains(PhaseKind::kAttention)) << shape;
-    EXPECT_EQ(ahead.at(PhaseKind::kLogits), kMostBytesAhead) << shape;
+    EXPECT_EQ(ahead.at(PhaseKind::kLogits), kMaxBytesAhead) << shape;
   }
 }
 

@@ -22,7 +22,7 @@ void ask_ahead(std::vector<KernelWork>& works) {
   uint64_t bytes = 0;
   for (const KernelWork& work : works) bytes += work.bytes;
   for (KernelWork& work : works)
-    work.model.bytes_ahead = work.bytes * std::min(bytes, kMostBytesAhead) / std::max<uint64_t>(bytes, 1);
+    work.model.bytes_ahead = work.bytes * std::min(bytes, kMaxBytesAhead) / std::max<uint64_t>(bytes, 1);
 }
 
 // The phases are those of decoder_program().
