@@ -6,6 +6,7 @@
 
 #include "app/endpoint_book.h"
 #include "app/output.h"
+#include "app/program_name.h"
 #include "app/version.h"
 #include "engine/http/http_url.h"
 #include "engine/remote/served_context.h"
@@ -31,8 +32,8 @@ NamedEndpoint named_endpoint(const std::string& text) {
   if (const NamedEndpoint* found = book.find(text)) return *found;
   if (is_endpoint_name(text) && text != "localhost")
     throw UsageError("no endpoint is called '" + text + "'" +
-                     (book.all().empty() ? "" : "; there are " + names_of(book.all())) +
-                     "; 'chat endpoint add NAME URL' adds one, and an address begins with http:// or https://");
+                     (book.all().empty() ? "" : "; there are " + names_of(book.all())) + "; '" + program_name() +
+                     " endpoint add NAME URL' adds one, and an address begins with http:// or https://");
   const std::string url = base_url(text);
   if (const NamedEndpoint* found = book.find_url(url)) return *found;
   return {"", url, "", std::nullopt};
@@ -53,8 +54,8 @@ void take_key(const NamedEndpoint& named, const std::string& variable_name, Endp
     endpoint.key = find_key(named.name, *named.key_place).value_or("");
     endpoint.key_source = *named.key_place == KeyPlace::kKeyring ? "the desktop's keyring" : key_file();
     if (endpoint.key.empty())
-      throw Error("the key of endpoint '" + named.name + "' is no longer in " + endpoint.key_source +
-                  "; 'chat endpoint add' keeps it anew");
+      throw Error("the key of endpoint '" + named.name + "' is no longer in " + endpoint.key_source + "; '" +
+                  program_name() + " endpoint add' keeps it anew");
   }
   while (!endpoint.key.empty() && std::string_view(" \t\r\n").find(endpoint.key.back()) != std::string_view::npos)
     endpoint.key.pop_back();

@@ -9,6 +9,7 @@
 
 #include "app/arguments.h"
 #include "app/model_lookup.h"
+#include "app/program_name.h"
 
 namespace warpchat {
 
@@ -21,7 +22,7 @@ struct ForeignFlag {
   Takes takes;
   std::string_view values;   // for which the row is; empty: for any
   std::string_view own;      // what stands here for it: this program's flags, {} for the value; empty: nothing
-  std::string_view instead;  // why it is not taken, and what to use; empty: it is
+  std::string_view instead;  // why it is not taken, and what to use ({chat}: the program's name); empty: it is
 };
 
 constexpr std::string_view kOneGpu =
@@ -30,7 +31,7 @@ constexpr std::string_view kSamplers =
     "this sampler is not here; --temp, --top-k, --top-p, --min-p and the penalties are";
 constexpr std::string_view kMapped = "model files are always mapped into memory and never locked there; leave it out";
 constexpr std::string_view kPlacement =
-    "the system places threads; 'taskset -c 0-7 chat ...' or numactl does it by hand";
+    "the system places threads; 'taskset -c 0-7 {chat} ...' or numactl does it by hand";
 constexpr std::string_view kTurns = "the model's chat template parts the turns; --raw completes a text without one";
 constexpr std::string_view kRope = "positions are computed as the model file says; leave it out";
 constexpr std::string_view kFull = "a full context ends the answer; -c N gives a larger one";
@@ -77,8 +78,9 @@ constexpr ForeignFlag kForeignFlags[] = {
     {"-bf --binary-file", Takes::kValue, "", "", "-f FILE reads a text; a binary file cannot be read"},
     {"-r --reverse-prompt --in-prefix --in-suffix", Takes::kValue, "", "", kTurns},
     {"--in-prefix-bos", Takes::kNothing, "", "", kTurns},
-    {"-sp --special", Takes::kNothing, "", "", "control tokens are never printed; chat tokenize shows those of a text"},
-    {"--verbose-prompt", Takes::kNothing, "", "", "chat template prints the prompt, chat tokenize its tokens"},
+    {"-sp --special", Takes::kNothing, "", "",
+     "control tokens are never printed; {chat} tokenize shows those of a text"},
+    {"--verbose-prompt", Takes::kNothing, "", "", "{chat} template prints the prompt, {chat} tokenize its tokens"},
     {"-v --log-verbose", Takes::kNothing, "", "", "--verbose shows timings, --log-file FILE logs what is done"},
     {"-lv --verbosity --log-verbosity", Takes::kValue, "", "", "--verbose shows timings, --log-file FILE logs"},
     {"--log-disable", Takes::kNothing, "", "", ""},
@@ -99,7 +101,7 @@ constexpr ForeignFlag kForeignFlags[] = {
      "--hf-repo-draft --draft --draft-max --draft-min -ngld",
      Takes::kValue, "", "", kOneModel},
     {"-mm --mmproj --image --audio", Takes::kValue, "", "", kTextAlone},
-    {"--override-kv", Takes::kValue, "", "", "a model's metadata is as its file says; chat inspect lists it"},
+    {"--override-kv", Takes::kValue, "", "", "a model's metadata is as its file says; {chat} inspect lists it"},
     {"--prompt-cache", Takes::kValue, "", "", kStored},
     {"--prompt-cache-all --prompt-cache-ro", Takes::kNothing, "", "", kStored},
     {"--reasoning-budget", Takes::kValue, "0", "--no-think", ""},
@@ -181,7 +183,7 @@ std::vector<std::string> translate_foreign_flags(const std::vector<std::string>&
       if (takes_text(arguments[at]) && at + 1 < arguments.size()) translated.push_back(arguments[++at]);
       continue;
     }
-    if (!flag->instead.empty()) throw UsageError(given.name + ": " + std::string(flag->instead));
+    if (!flag->instead.empty()) throw UsageError(given.name + ": " + with_program_name(flag->instead));
     if (flag->takes == Takes::kValue && !given.value) throw UsageError(given.name + " needs a value after it");
     add_own(translated, flag->own, given.value.value_or(""));
     if (flag->takes != Takes::kNothing && !given.joined) ++at;

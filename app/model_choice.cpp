@@ -15,6 +15,7 @@
 #include "app/model_download.h"
 #include "app/model_loading.h"
 #include "app/output.h"
+#include "app/program_name.h"
 #include "app/signals.h"
 #include "app/terminal/spinner.h"
 #include "engine/http/http_url.h"
@@ -175,7 +176,7 @@ std::string choose_first(const ChatOptions& options) {
   std::string question = first_question(models, offline);
   for (;;) {
     const std::string line = ask(question + (offline.empty() ? kFirstWays : kOnlyWay)).value_or("");
-    if (line.empty()) throw Error("no model was chosen; chat --help tells how to name one");
+    if (line.empty()) throw Error("no model was chosen; " + program_name() + " --help tells how to name one");
     try {
       if (const std::optional<std::string> path = take_first(line, options, models, question)) return *path;
     } catch (const Interrupted&) {
@@ -222,7 +223,8 @@ std::string choose_of_hub(const std::string& words, const CommonOptions& options
   std::string question = "The hub has\n" + numbered(models);
   if (!can_ask()) {
     write_error_text(question);
-    throw UsageError("'" + printable(words) + "' is no model's name; chat pull NAME takes one of these");
+    throw UsageError("'" + printable(words) + "' is no model's name; " + program_name() +
+                     " pull NAME takes one of these");
   }
   for (;;) {
     const std::string line = ask(question + "Which one?").value_or("");

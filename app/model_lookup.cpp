@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "app/hub_models.h"
+#include "app/program_name.h"
 #include "engine/hub/hub_cache.h"
 #include "models/ascii.h"
 
@@ -20,7 +21,8 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view kHowToGetOne =
-    "no model found; give one with --model FILE.gguf, or fetch one, such as chat pull Qwen/Qwen2.5-0.5B-Instruct-GGUF";
+    "no model found; give one with --model FILE.gguf, or fetch one, such as {chat} pull "
+    "Qwen/Qwen2.5-0.5B-Instruct-GGUF";
 
 std::vector<fs::path> entries(const fs::path& folder) {
   std::vector<fs::path> paths;
@@ -88,7 +90,8 @@ std::string find_hub_model(const HubModelName& wanted, const std::vector<FoundMo
     if (lower_case(model.name).starts_with(lower_case(wanted.repository) + ":")) same_repository.push_back(model);
   throw NotCached("no " + wanted.text() + " in the model caches" +
                       (same_repository.empty() ? "" : ", there is " + list_names(same_repository)) +
-                      "; fetch it with chat pull " + wanted.text() + ", or let chat do so with --yes",
+                      "; fetch it with " + program_name() + " pull " + wanted.text() + ", or let " + program_name() +
+                      " do so with --yes",
                   wanted);
 }
 
@@ -103,7 +106,7 @@ std::string find_by_words(const std::string& words, const std::vector<FoundModel
   }
   if (matching.empty())
     throw Error("cannot load " + words + ": no such file, here or in the model folders" +
-                (are_search_words(words) ? "; chat pull " + words + " searches the hub" : ""));
+                (are_search_words(words) ? "; " + program_name() + " pull " + words + " searches the hub" : ""));
   if (matching.size() > 1)
     throw SeveralModels(
         "several models have '" + words + "' in their name: " + list_names(matching) + "; say more of the one",
@@ -165,7 +168,7 @@ std::string resolve_model(const std::string& name, const std::vector<ModelFolder
   }
   if (const std::optional<std::string> last = last_used_model(state_directory)) return *last;
   const std::vector<FoundModel> models = find_models(folders);
-  if (models.empty()) throw NoModel(std::string(kHowToGetOne));
+  if (models.empty()) throw NoModel(with_program_name(kHowToGetOne));
   if (models.size() > 1)
     throw SeveralModels("several models found: " + list_names(models) + "; choose one with --model", models);
   return models.front().path;

@@ -10,6 +10,7 @@
 #include "app/foreign_flags.h"
 #include "app/output.h"
 #include "app/parse_number.h"
+#include "app/program_name.h"
 #include "app/terminal/column_text.h"
 #include "app/version.h"
 #include "models/message.h"
@@ -157,7 +158,7 @@ void add_model_flags(CLI::App& app, T& o, const std::string& context_help) {
          0, 1 << 30);
   add_launch(app, o);
   toggle(app, "--no-device-check", o.no_device_check,
-         "use a GPU that was not checked, or that failed its check (see chat check-device)");
+         "use a GPU that was not checked, or that failed its check (see " + program_name() + " check-device)");
   app.option_defaults()->group("");
   number(app, "--layers-on-gpu", o.layers_on_gpu, "-ngl", 1);
   app.option_defaults()->group("Model");
@@ -226,7 +227,7 @@ void add_chat(CLI::App& app, ChatOptions& o) {
   add_model_flags(app, o, "context in tokens; 0: the model's own; default: the model's own, at most 8192");
   app.option_defaults()->group("Another machine (OpenAI-compatible: vLLM, SGLang, llama-server, Ollama, ...)");
   text(app, "--endpoint", o.endpoint, "NAME|URL",
-       "it answers, with its model -m: http://host:8000, or a name that 'chat endpoint add' gave it");
+       "it answers, with its model -m: http://host:8000, or a name that '" + program_name() + " endpoint add' gave it");
   text(app, "--api-key-env", o.api_key_env, "VAR", "the environment variable that holds its key");
   app.option_defaults()->group("Model");
   toggle(app, "--list-models", o.list_models, "list the models that -m can name here, or at the endpoint, and exit");
@@ -235,12 +236,13 @@ void add_chat(CLI::App& app, ChatOptions& o) {
   number(app, "--parallel", o.parallel, "conversations at once; this build has one", 1, 1 << 16);
   add_sampling(app, o);
   app.option_defaults()->group("General");
-  app.set_version_flag("--version", std::string("chat ") + kVersion, "show the version and exit");
+  app.set_version_flag("--version", program_name() + " " + kVersion, "show the version and exit");
 }
 
 void add_pull(CLI::App& app, PullOptions& o) {
   app.option_defaults()->group("Model");
-  app.add_option("MODEL", o.words, "org/repo[:QUANT] on the hub, QUANT: Q4_K_M unless said; words list what it has; "
+  app.add_option("MODEL", o.words,
+                 "org/repo[:QUANT] on the hub, QUANT: Q4_K_M unless said; words list what it has; "
                  "nothing: models that suit this machine")
       ->option_text(" ");
   toggle(app, "--offline", o.offline, "contact nobody, and say so");
@@ -351,14 +353,14 @@ void add_kernels(CLI::App& app, KernelsOptions& o) {
 constexpr int kHelpWidth = 80;  // columns, where it goes to no terminal
 
 constexpr std::string_view kExamples = R"(
-Usage: chat [FLAGS]            a conversation in the terminal
-       chat -p TEXT [FLAGS]    one answer
-       chat COMMAND [FLAGS]    chat COMMAND --help tells more
+Usage: {chat} [FLAGS]            a conversation in the terminal
+       {chat} -p TEXT [FLAGS]    one answer
+       {chat} COMMAND [FLAGS]    {chat} COMMAND --help tells more
 
 Examples:
-  chat -m qwen2.5-3b-instruct-q4_k_m.gguf
-  chat -m Qwen/Qwen2.5-3B-Instruct-GGUF:Q4_K_M
-  git diff | chat -p "Write a commit message for this change."
+  {chat} -m qwen2.5-3b-instruct-q4_k_m.gguf
+  {chat} -m Qwen/Qwen2.5-3B-Instruct-GGUF:Q4_K_M
+  git diff | {chat} -p "Write a commit message for this change."
 )";
 
 std::string names_of(const CLI::Option& option) {
@@ -385,9 +387,9 @@ std::string help_of(const CLI::App& app, const std::string& command) {
     groups.push_back({"Commands"});
     for (const CommandEntry& entry : kCommandEntries)
       groups.back().rows += "  " + std::string(entry.name) + "\t" + std::string(entry.help) + "\n";
-    text += kExamples;
+    text += with_program_name(kExamples);
   } else {
-    text += "\nUsage: chat " + command + " [FLAGS]\n";
+    text += "\nUsage: " + program_name() + " " + command + " [FLAGS]\n";
   }
   const size_t n_fixed = groups.size();
   for (const CLI::Option* option : app.get_options()) {
@@ -411,7 +413,7 @@ std::string one_sentence(std::string text) {
 }
 
 std::string help_hint(const std::string& command) {
-  return command == "chat" ? "chat --help" : "chat " + command + " --help";
+  return program_name() + (command == "chat" ? "" : " " + command) + " --help";
 }
 
 struct ForeignCommand {
@@ -419,23 +421,25 @@ struct ForeignCommand {
 };
 constexpr ForeignCommand kForeignCommands[] = {
     // of Ollama and others
-    {"run", "chat -m MODEL converses with a model, chat -m MODEL -p TEXT answers once"},
-    {"list", "chat --list-models lists the models that are here"},
-    {"ls", "chat --list-models lists the models that are here"},
-    {"show", "chat inspect MODEL lists what a model file holds"},
+    {"run", "{chat} -m MODEL converses with a model, {chat} -m MODEL -p TEXT answers once"},
+    {"list", "{chat} --list-models lists the models that are here"},
+    {"ls", "{chat} --list-models lists the models that are here"},
+    {"show", "{chat} inspect MODEL lists what a model file holds"},
     {"serve", "this program serves nobody; --endpoint URL talks to a server"},
-    {"rm", "a model is a file in the folders that chat --list-models names; remove it there"},
+    {"rm", "a model is a file in the folders that {chat} --list-models names; remove it there"},
 };
 
 UsageError unexpected_argument(const std::string& argument, const std::string& command) {
   for (const CommandEntry& entry : kCommandEntries)
-    if (argument == entry.name) return UsageError("the command comes first: chat " + argument + " and then its flags");
+    if (argument == entry.name)
+      return UsageError("the command comes first: " + program_name() + " " + argument + " and then its flags");
   for (const ForeignCommand& foreign : kForeignCommands)
     if (argument == foreign.name)
-      return UsageError("there is no command " + argument + "; " + std::string(foreign.instead));
-  if (argument.ends_with(".gguf")) return UsageError("a model is named with -m: chat -m " + argument);
+      return UsageError("there is no command " + argument + "; " + with_program_name(foreign.instead));
+  if (argument.ends_with(".gguf")) return UsageError("a model is named with -m: " + program_name() + " -m " + argument);
   if (command == "chat" && argument.find(' ') != std::string::npos)
-    return UsageError("unexpected text '" + printable(argument, 60) + "'; a question is asked with -p: chat -p TEXT");
+    return UsageError("unexpected text '" + printable(argument, 60) +
+                      "'; a question is asked with -p: " + program_name() + " -p TEXT");
   const bool flag = argument.starts_with('-');
   return UsageError((flag ? "unknown flag " : "unexpected argument '") + argument + (flag ? "" : "'") + "; " +
                     help_hint(command) + " lists what there is");
@@ -456,7 +460,7 @@ UsageError usage_error(const CLI::App& app, const CLI::ParseError& error, const 
 template <class T>
 ParsedOptions parse(const CommandLine& line, const std::string& purpose,
                     const std::function<void(CLI::App&, T&)>& add) {
-  CLI::App app(purpose, line.command == "chat" ? "chat" : "chat " + line.command);
+  CLI::App app(purpose);
   app.set_help_flag();                 // set anew last, so that it stands with the general flags
   app.option_defaults()->take_last();  // of a flag that is given twice, as llama.cpp does
   T options;

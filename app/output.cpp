@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "app/program_name.h"
 #include "app/signals.h"
 #include "app/terminal/column_text.h"
 #include "app/terminal/terminal.h"
@@ -72,11 +73,11 @@ void write_text(std::string_view text) { write_output(text_for(STDOUT_FILENO, te
 void write_error_text(std::string_view text) { write_error(text_for(STDERR_FILENO, text)); }
 
 void print_error(std::string_view sentence) {
-  constexpr std::string_view kName = "chat: ";
-  std::string line = std::string(kName) + std::string(sentence);
+  const std::string start = program_name() + ": ";
+  std::string line = start + std::string(sentence);
   for (char& c : line)
     if (c == '\n' || c == '\r' || c == '\t') c = ' ';
-  write_error(wrapped({{.text = line, .indent = static_cast<int>(kName.size())}}, width_of(STDERR_FILENO), false));
+  write_error(wrapped({{.text = line, .indent = static_cast<int>(start.size())}}, width_of(STDERR_FILENO), false));
 }
 
 void say(std::string_view text) {

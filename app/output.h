@@ -22,7 +22,7 @@ void write_error(std::string_view bytes);
 // its end is a question: a blank and the cursor stand behind it.
 void write_text(std::string_view text);
 void write_error_text(std::string_view text);
-void print_error(std::string_view sentence);  // to standard error, as "chat: SENTENCE"
+void print_error(std::string_view sentence);  // to standard error, as "NAME: SENTENCE" with the program's name
 void say(std::string_view text);  // a line to standard output that is not the model's: dimmed where there is style
 
 bool input_is_terminal();

@@ -5,7 +5,7 @@
 
 namespace warpchat {
 
-// arguments: without the program's name. Every error is one line "chat: sentence" on standard error.
+// arguments: without the program's name. Every error is one line "NAME: sentence" on standard error.
 int run_program(std::vector<std::string> arguments);
 
 }  // namespace warpchat

@@ -1,6 +1,7 @@
-// One table; N stands for the way out's context.
+// One table; N stands for the way out's context, {chat} for the program's name.
 #include "app/ways_out.h"
 
+#include "app/program_name.h"
 #include "models/message.h"
 
 namespace warpchat {
@@ -17,20 +18,23 @@ constexpr Words kWords[] = {
     {WayOut::Kind::kSmallerContext, "a --ctx-size of N fits", "/context N fits", "a context of N fits", "Context of N"},
     {WayOut::Kind::kUseCpu, "use --device cpu", "/device cpu does without it", "the CPU does without it",
      "Use the CPU"},
+    {WayOut::Kind::kCheckDevice,
+     "{chat} check-device checks it anew, --no-device-check uses it all the same, --device cpu does without it",
+     "{chat} check-device checks it anew, /device cpu does without it", "the CPU does without it", "Use the CPU"},
     {WayOut::Kind::kListDevices, "--list-devices lists them", "/device lists them", "the models' panel lists them", ""},
     {WayOut::Kind::kLaunchGraph, "use --launch graph", "use /launch graph", "launch as a graph", "Launch as a graph"},
-    {WayOut::Kind::kFewerThreads, "choose fewer with --threads", "start chat with fewer --threads",
+    {WayOut::Kind::kFewerThreads, "choose fewer with --threads", "start {chat} with fewer --threads",
      "start the program with fewer", ""},
     {WayOut::Kind::kOtherTemplate, "use --raw, or give a template with --chat-template",
-     "start chat with --chat-template, or use another /model", "another model may have one", ""},
-    {WayOut::Kind::kEndpointKey, "'chat endpoint add' keeps one for it, or names the variable that holds it",
-     "'chat endpoint add' keeps one for it, or names the variable that holds it",
+     "start {chat} with --chat-template, or use another /model", "another model may have one", ""},
+    {WayOut::Kind::kEndpointKey, "'{chat} endpoint add' keeps one for it, or names the variable that holds it",
+     "'{chat} endpoint add' keeps one for it, or names the variable that holds it",
      "type it below the address in the models' panel", ""},
 };
 
-std::string with_number(std::string words, const std::string& number) {
+std::string filled(std::string words, const std::string& number) {
   if (const size_t at = words.find('N'); at != std::string::npos) words.replace(at, 1, number);
-  return words;
+  return with_program_name(words);
 }
 
 const Words& words_for(WayOut::Kind kind) { return kWords[static_cast<size_t>(kind)]; }
@@ -41,13 +45,13 @@ std::string words_of(const WayOut& way, View view) {
   const Words& words = words_for(way.kind);
   switch (view) {
     case View::kCommandLine:
-      return with_number(words.command_line, std::to_string(way.context));
+      return filled(words.command_line, std::to_string(way.context));
     case View::kTerminal:
-      return with_number(words.terminal, std::to_string(way.context));
+      return filled(words.terminal, std::to_string(way.context));
     case View::kWindow:
       break;
   }
-  return with_number(words.window, grouped(way.context));
+  return filled(words.window, grouped(way.context));
 }
 
 std::string with_way_out(const std::string& sentence, const WayOut& way, View view) {
@@ -59,7 +63,7 @@ std::string sentence_of(const std::exception& error, View view) {
   return with_way_out(error.what(), way_out_of(error), view);
 }
 
-std::string button_of(const WayOut& way) { return with_number(words_for(way.kind).button, grouped(way.context)); }
+std::string button_of(const WayOut& way) { return filled(words_for(way.kind).button, grouped(way.context)); }
 
 std::string words_in_terminal(const WaysOut& ways) {
   std::string words;

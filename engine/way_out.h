@@ -13,6 +13,7 @@ struct WayOut {
     kNone,  // or the sentence says it
     kSmallerContext,
     kUseCpu,
+    kCheckDevice,  // or use the CPU
     kListDevices,
     kLaunchGraph,
     kFewerThreads,

@@ -15,6 +15,7 @@
 #include "app/model_choice.h"
 #include "app/model_loading.h"
 #include "app/output.h"
+#include "app/program_name.h"
 #include "app/signals.h"
 #include "app/text_input.h"
 #include "engine/session/local_responder.h"
@@ -157,7 +158,8 @@ int run_in_window(const ChatOptions& options) {
   if (input_is_piped()) print_error("standard input is not read: with --gui messages are written in the window");
   return run_window(options);
 #else
-  throw Error("this chat was built without its window (WARPCHAT_GUI=OFF); run chat without --gui for the terminal");
+  throw Error("this program was built without its window (WARPCHAT_GUI=OFF); run " + program_name() +
+              " without --gui for the terminal");
 #endif
 }
 

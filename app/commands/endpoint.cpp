@@ -6,6 +6,7 @@
 #include "app/endpoint_book.h"
 #include "app/endpoint_choice.h"
 #include "app/output.h"
+#include "app/program_name.h"
 #include "app/signals.h"
 #include "app/text_input.h"
 #include "engine/remote/endpoint.h"
@@ -47,7 +48,8 @@ std::string place_of(const NamedEndpoint& endpoint) {
 
 int add(const EndpointOptions& options) {
   if (options.name.empty() || options.url.empty())
-    throw UsageError("chat endpoint add takes a name and an address: chat endpoint add NAME URL");
+    throw UsageError(
+        with_program_name("{chat} endpoint add takes a name and an address: {chat} endpoint add NAME URL"));
   if (!is_endpoint_name(options.name) || options.name == "localhost")
     throw UsageError("an endpoint's name has letters, digits, - _ and dots, found '" + printable(options.name) + "'");
   if (options.key_from_stdin && !options.api_key_env.empty())
@@ -87,7 +89,8 @@ int list() {
 int run_command(const EndpointOptions& options) {
   if (options.action == "add") return add(options);
   if (options.action == "remove") return remove(options);
-  if (!options.name.empty() || !options.url.empty()) throw UsageError("chat endpoint list takes no arguments");
+  if (!options.name.empty() || !options.url.empty())
+    throw UsageError(program_name() + " endpoint list takes no arguments");
   return list();
 }
 

@@ -41,6 +41,7 @@ std::optional<LoadModel> load_of(const NoticeItem& notice) {
     case WayOut::Kind::kSmallerContext:
       return LoadModel{.path = notice.model, .context = static_cast<int32_t>(notice.way_out.context)};
     case WayOut::Kind::kUseCpu:
+    case WayOut::Kind::kCheckDevice:
       return LoadModel{.path = notice.model, .device = "cpu"};
     case WayOut::Kind::kLaunchGraph:
       return LoadModel{.path = notice.model, .launch = "graph"};

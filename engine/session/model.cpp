@@ -43,10 +43,7 @@ SamplingParams read_sampling(const GgufFile& file) {
 class DeviceCheckFailed : public ErrorWithWayOut {
  public:
   explicit DeviceCheckFailed(const std::string& fault)
-      : ErrorWithWayOut("the GPU failed its check (" + fault +
-                            "); chat check-device checks it anew, "
-                            "--no-device-check uses it all the same",
-                        WayOut::Kind::kUseCpu) {}
+      : ErrorWithWayOut("the GPU failed its check (" + fault + ")", WayOut::Kind::kCheckDevice) {}
 };
 
 // Of a GPU that this driver and this build have not met; beside the loading.

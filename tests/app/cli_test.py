@@ -263,6 +263,43 @@ def linked_library(name):
     return next(line.split()[2] for line in lines if line.split()[0] == name)
 
 
+class ProgramName(Case):
+    """Messages and advice name the program as it was called: a package installs it as warpchat."""
+
+    def setUp(self):
+        self.called = path("warpchat")
+        if not os.path.lexists(self.called):
+            os.symlink(CHAT, self.called)
+
+    def test_version_and_usage(self):
+        self.assertRegex(self.run_well("--version", program=self.called).out.decode(), r"\Awarpchat \d+\.\d+\.\d+\n\Z")
+        text = self.run_well("--help", program=self.called).out.decode()
+        self.assertIn("Usage: warpchat [FLAGS]", text)
+        self.assertIn("warpchat COMMAND --help tells more", text)
+        self.assertNotRegex(text, r"(?m)^Usage: chat\b|^  chat -|'chat ")
+        self.assertIn("Usage: warpchat bench [FLAGS]", self.run_well("bench", "--help", program=self.called).out.decode())
+
+    def test_errors_and_their_advice(self):
+        env = environment(home=path("no_models_here"))
+        for arguments, code, advice in ((("--colour",), 2, "; warpchat --help lists"), (("bench", "-r"), 2, "warpchat bench --help"),
+                                        (("list",), 2, "; warpchat --list-models lists"),
+                                        (("-p", "x"), 2, "such as warpchat pull "),
+                                        (("--special",), 2, "; warpchat tokenize shows"),
+                                        (("endpoint", "add"), 2, ": warpchat endpoint add NAME URL"),
+                                        (("-p", "x", "--endpoint", "none"), 2, "'warpchat endpoint add NAME URL'")):
+            with self.subTest(arguments=arguments):
+                run = Run(*arguments, env=env, program=self.called)
+                self.assertEqual(run.code, code, run)
+                self.assertTrue(run.err.startswith(b"warpchat: "), run)
+                self.assertIn(advice, run.err.decode())
+
+    def test_a_name_that_is_no_word_is_chat(self):
+        for name in ("", "two words", "-chat", "$(id)", "/"):
+            run = subprocess.run(["bash", "-c", 'exec -a "$1" "$0" --version', CHAT, name], capture_output=True, text=True,
+                                 env=environment(), check=True)
+            self.assertTrue(run.stdout.startswith("chat "), (name, run.stdout))
+
+
 class Commands(Case):
     def test_version_and_help(self):
         self.assertRegex(self.run_well("--version").out.decode(), r"\Achat \d+\.\d+\.\d+\n\Z")

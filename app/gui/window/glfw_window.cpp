@@ -11,6 +11,7 @@
 #include <cstdio>
 
 #include "app/gui/window/imgui_keys.h"
+#include "app/program_name.h"
 #include "models/error.h"
 #include "models/tokenizer/utf8.h"
 
@@ -33,7 +34,7 @@ std::string last_glfw_error() {
 }
 
 [[noreturn]] void fail(const std::string& reason) {
-  throw Error("cannot open a window: " + reason + "; run chat without --gui for the terminal");
+  throw Error("cannot open a window: " + reason + "; run " + program_name() + " without --gui for the terminal");
 }
 
 // Shortcuts are letters, not places on the keyboard: Ctrl+Z is where Z is.
