@@ -3,7 +3,6 @@
 
 #include <CLI/CLI.hpp>
 #include <cctype>
-#include <functional>
 #include <ranges>
 
 #include "app/arguments.h"
@@ -11,7 +10,6 @@
 #include "app/output.h"
 #include "app/parse_number.h"
 #include "app/program_name.h"
-#include "app/terminal/column_text.h"
 #include "app/version.h"
 #include "models/message.h"
 
@@ -34,6 +32,7 @@ constexpr CommandEntry kCommandEntries[] = {
     {"compare", "compare two devices step by step, and name where they first differ"},
     {"bench", "measure tokens per second, as llama-bench does"},
     {"kernels", "list the GPU kernels of a model, and write their PTX"},
+    {"help", "show the help of a command, or write a man page or a completion script"},
 };
 
 template <class T>
@@ -63,6 +62,14 @@ CLI::Validator number_between(double from, double to) {
   return CLI::Validator(check, "");
 }
 
+constexpr char kWordsValidator[] = "words";  // the name of one whose description is the words, separated by blanks
+
+std::string with_blanks(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
 CLI::Validator one_of(const std::vector<std::string>& words) {
   const auto check = [words](std::string& text) -> std::string {
     if (std::ranges::find(words, text) != words.end()) return "";
@@ -70,7 +77,12 @@ CLI::Validator one_of(const std::vector<std::string>& words) {
     for (size_t i = 0; i < words.size(); ++i) list += (i == 0 ? "" : i + 1 == words.size() ? " or " : ", ") + words[i];
     return "takes " + list + ", found '" + text + "'";
   };
-  return CLI::Validator(check, "");
+  return CLI::Validator(check, with_blanks(words), kWordsValidator);
+}
+
+// Words for a shell to offer, of a value that is checked later or may be others, too.
+CLI::Validator such_as(const std::vector<std::string>& words) {
+  return CLI::Validator([](std::string&) { return std::string(); }, with_blanks(words), kWordsValidator);
 }
 
 template <class T>
@@ -80,8 +92,9 @@ CLI::Option* number(CLI::App& app, const std::string& names, T& value, const std
 }
 
 template <class T>
-void text(CLI::App& app, const std::string& names, T& value, const std::string& label, const std::string& help) {
-  app.add_option(names, value, help)->option_text(label);
+CLI::Option* text(CLI::App& app, const std::string& names, T& value, const std::string& label,
+                  const std::string& help) {
+  return app.add_option(names, value, help)->option_text(label);
 }
 
 // What is a switch takes no value; CLI11 would read --verbose=3 as --verbose.
@@ -96,18 +109,20 @@ void toggle(CLI::App& app, const std::string& names, bool& value, const std::str
 }
 
 // An option that may be given several times, with a value each time.
-void repeated(CLI::App& app, const std::string& names, std::vector<std::string>& values, const std::string& label,
-              const std::string& help) {
-  app.add_option(names, values, help)->take_all()->allow_extra_args(false)->option_text(label);
+CLI::Option* repeated(CLI::App& app, const std::string& names, std::vector<std::string>& values,
+                      const std::string& label, const std::string& help) {
+  return app.add_option(names, values, help)->take_all()->allow_extra_args(false)->option_text(label);
 }
 
 void add_device(CLI::App& app, CommonOptions& o) {
   text(app, "--device", o.device, "NAME",
-       "where to compute: cpu, cuda, cuda:N, emulator[:sm_XX]; default: a GPU, else the CPU");
+       "where to compute: cpu, cuda, cuda:N, emulator[:sm_XX]; default: a GPU, else the CPU")
+      ->check(such_as({"cpu", "cuda", "emulator"}));
 }
 
 void add_device(CLI::App& app, CompareOptions& o) {
-  repeated(app, "--device", o.devices, "NAME", "twice, one device each: cpu, cuda, cuda:N, emulator[:sm_XX]");
+  repeated(app, "--device", o.devices, "NAME", "twice, one device each: cpu, cuda, cuda:N, emulator[:sm_XX]")
+      ->check(such_as({"cpu", "cuda", "emulator"}));
 }
 
 template <class T>
@@ -129,14 +144,15 @@ void add_model(CLI::App& app, std::string& model) {
 void add_launch(CLI::App& app, ModelFlags& o) {
   text(app, "--launch", o.launch, "MODE",
        "how a GPU's kernels are launched: stream, graph, persistent (batches: as graphs), auto; default auto: what is "
-       "fastest");
+       "fastest")
+      ->check(such_as({"auto", "stream", "graph", "persistent"}));
 }
 
 void add_launch(CLI::App& app, CompareOptions& o) {
   repeated(app, "--launch", o.launches, "MODE",
            "how a GPU's kernels are launched: stream, the default, graph or persistent, of which only logits are "
-           "compared; once for both devices, or twice in their order");
-  app.get_option("--launch")->check(one_of({"stream", "graph", "persistent"}));
+           "compared; once for both devices, or twice in their order")
+      ->check(one_of({"stream", "graph", "persistent"}));
 }
 
 template <class T>
@@ -150,8 +166,10 @@ void add_model_flags(CLI::App& app, T& o, const std::string& context_help) {
          "most of them computed in one pass; default 512; fewer where it takes long", 1, 1 << 20);
   text(app, "--cache-type-k", o.cache_type_k, "TYPE",
        "format of the cached keys: f16, the default; q8_0, which is half as large; or f32, twice as large and not "
-       "rounded");
-  text(app, "--cache-type-v", o.cache_type_v, "TYPE", "format of the cached values, likewise");
+       "rounded")
+      ->check(such_as({"f16", "q8_0", "f32"}));
+  text(app, "--cache-type-v", o.cache_type_v, "TYPE", "format of the cached values, likewise")
+      ->check(such_as({"f16", "q8_0", "f32"}));
   number(app, "--cache-ram", o.cache_ram,
          "MiB for the keys and values of all conversations, which share them; default, and at least: what one context "
          "takes",
@@ -241,7 +259,7 @@ void add_chat(CLI::App& app, ChatOptions& o) {
 
 void add_pull(CLI::App& app, PullOptions& o) {
   app.option_defaults()->group("Model");
-  app.add_option("MODEL", o.words,
+  app.add_option("NAME", o.words,
                  "org/repo[:QUANT] on the hub, QUANT: Q4_K_M unless said; words list what it has; "
                  "nothing: models that suit this machine")
       ->option_text(" ");
@@ -350,57 +368,45 @@ void add_kernels(CLI::App& app, KernelsOptions& o) {
        "write their text, as FOLDER/token.ptx, few.ptx, batch.ptx and prompt.ptx");
 }
 
-constexpr int kHelpWidth = 80;  // columns, where it goes to no terminal
-
-constexpr std::string_view kExamples = R"(
-Usage: {chat} [FLAGS]            a conversation in the terminal
-       {chat} -p TEXT [FLAGS]    one answer
-       {chat} COMMAND [FLAGS]    {chat} COMMAND --help tells more
-
-Examples:
-  {chat} -m qwen2.5-3b-instruct-q4_k_m.gguf
-  {chat} -m Qwen/Qwen2.5-3B-Instruct-GGUF:Q4_K_M
-  git diff | {chat} -p "Write a commit message for this change."
-)";
-
-std::string names_of(const CLI::Option& option) {
-  std::string names;
-  const auto add = [&](const std::string& name) { names += (names.empty() ? "" : ", ") + name; };
-  for (const std::string& name : option.get_snames()) add("-" + name);
-  for (const std::string& name : option.get_lnames()) {
-    if (const std::string_view spelling = short_spelling("--" + name); !spelling.empty()) add(std::string(spelling));
-    add("--" + name);
-  }
-  if (names.empty()) names = option.get_name(/*positional=*/true);
-  if (option.get_items_expected_max() > 0 && option.get_option_text() != " ") names += " " + option.get_option_text();
-  return names;
+void add_help(CLI::App& app, HelpOptions& o) {
+  app.option_defaults()->group("Task");
+  std::vector<std::string> names;
+  for (const CommandEntry& entry : kCommandEntries) names.emplace_back(entry.name);
+  app.add_option("COMMAND", o.command, "the command; default: a conversation")->check(such_as(names))->option_text(" ");
+  app.add_option("--format", o.format, "all commands and flags for other programs: man, bash, zsh or fish")
+      ->check(one_of({"man", "bash", "zsh", "fish"}))
+      ->option_text("FORMAT");
 }
 
-struct HelpGroup {
-  std::string title, rows;
-};
+std::vector<std::string> words_of(CLI::Option& option) {
+  try {
+    return CLI::detail::split_up(option.get_validator(kWordsValidator)->get_description());
+  } catch (const CLI::OptionNotFound&) {
+    return {};
+  }
+}
 
-std::string help_of(const CLI::App& app, const std::string& command) {
-  std::vector<HelpGroup> groups;
-  std::string text = app.get_description() + ".\n";
-  if (command == "chat") {
-    groups.push_back({"Commands"});
-    for (const CommandEntry& entry : kCommandEntries)
-      groups.back().rows += "  " + std::string(entry.name) + "\t" + std::string(entry.help) + "\n";
-    text += with_program_name(kExamples);
-  } else {
-    text += "\nUsage: " + program_name() + " " + command + " [FLAGS]\n";
+FlagHelp flag_help(CLI::Option& option) {
+  FlagHelp flag{.group = option.get_group(), .help = option.get_description(), .words = words_of(option)};
+  for (const std::string& name : option.get_snames()) flag.names.push_back("-" + name);
+  for (const std::string& name : option.get_lnames()) {
+    const std::string_view spelling = short_spelling("--" + name);
+    if (!spelling.empty()) flag.names.emplace_back(spelling);
+    flag.names.push_back("--" + name);
   }
-  const size_t n_fixed = groups.size();
-  for (const CLI::Option* option : app.get_options()) {
-    if (option->get_group().empty()) continue;
-    size_t at = n_fixed;
-    while (at < groups.size() && groups[at].title != option->get_group()) ++at;
-    if (at == groups.size()) groups.push_back({option->get_group()});
-    groups[at].rows += "  " + names_of(*option) + "\t" + option->get_description() + "\n";
-  }
-  for (const HelpGroup& group : groups) text += "\n" + group.title + ":\n" + group.rows;
-  return column_text(text, output_is_terminal() ? output_width() : kHelpWidth);
+  if (flag.names.empty())
+    flag.value = option.get_name(/*positional=*/true);
+  else if (option.get_items_expected_max() > 0)
+    flag.value = option.get_option_text();
+  flag.repeats = option.get_multi_option_policy() == CLI::MultiOptionPolicy::TakeAll;
+  return flag;
+}
+
+CommandHelp help_of(CLI::App& app, const std::string& command) {
+  CommandHelp help{command, app.get_description(), {}};
+  for (CLI::Option* option : app.get_options({}))
+    if (!option->get_group().empty()) help.flags.push_back(flag_help(*option));
+  return help;
 }
 
 std::string one_sentence(std::string text) {
@@ -457,23 +463,55 @@ UsageError usage_error(const CLI::App& app, const CLI::ParseError& error, const 
   return UsageError(one_sentence(text) + see);
 }
 
+std::string purpose_of(const std::string& command) {
+  for (const CommandEntry& entry : kCommandEntries)
+    if (entry.name == command) return std::string(entry.help);
+  return "chat with a language model in a GGUF file";
+}
+
 template <class T>
-ParsedOptions parse(const CommandLine& line, const std::string& purpose,
-                    const std::function<void(CLI::App&, T&)>& add) {
-  CLI::App app(purpose);
+using AddFlags = void (*)(CLI::App&, T&);
+
+// Calls visit with the function that adds the command's flags.
+template <class F>
+auto with_table(const std::string& command, const F& visit) {
+  if (command == "pull") return visit(AddFlags<PullOptions>(add_pull));
+  if (command == "endpoint") return visit(AddFlags<EndpointOptions>(add_endpoint));
+  if (command == "tokenize") return visit(AddFlags<TokenizeOptions>(add_tokenize));
+  if (command == "template") return visit(AddFlags<TemplateOptions>(add_template));
+  if (command == "logits") return visit(AddFlags<LogitsOptions>(add_logits));
+  if (command == "perplexity") return visit(AddFlags<PerplexityOptions>(add_perplexity));
+  if (command == "inspect") return visit(AddFlags<InspectOptions>(add_inspect));
+  if (command == "check-device") return visit(AddFlags<CheckDeviceOptions>([](CLI::App&, CheckDeviceOptions&) {}));
+  if (command == "compare") return visit(AddFlags<CompareOptions>(add_compare));
+  if (command == "bench") return visit(AddFlags<BenchOptions>(add_bench));
+  if (command == "kernels") return visit(AddFlags<KernelsOptions>(add_kernels));
+  if (command == "help") return visit(AddFlags<HelpOptions>(add_help));
+  return visit(AddFlags<ChatOptions>(add_chat));
+}
+
+// The command's flags; what is parsed goes into `options`.
+template <class T>
+void fill(CLI::App& app, AddFlags<T> add, T& options) {
   app.set_help_flag();                 // set anew last, so that it stands with the general flags
   app.option_defaults()->take_last();  // of a flag that is given twice, as llama.cpp does
-  T options;
   add(app, options);
   add_common(app, options);
   app.allow_extras();
+}
+
+template <class T>
+ParsedOptions parse(const CommandLine& line, AddFlags<T> add) {
+  CLI::App app(purpose_of(line.command));
+  T options;
+  fill(app, add, options);
   std::vector<std::string> arguments = translate_foreign_flags(
       line.arguments, [&](const std::string& name) { return app.get_option_no_throw(name) != nullptr; });
   std::ranges::reverse(arguments);
   try {
     app.parse(arguments);
   } catch (const CLI::CallForHelp&) {
-    return {std::nullopt, help_of(app, line.command)};
+    return {std::nullopt, help_text(command_help(), line.command)};
   } catch (const CLI::CallForVersion& version) {
     return {std::nullopt, std::string(version.what()) + "\n"};
   } catch (const CLI::ParseError& error) {
@@ -489,23 +527,21 @@ ParsedOptions parse_options(std::vector<std::string> arguments) {
   std::vector<std::string_view> names;
   for (const CommandEntry& entry : kCommandEntries) names.push_back(entry.name);
   const CommandLine line = split_command(rewrite_arguments(std::move(arguments)), names);
-  std::string purpose = "Chat with a language model in a GGUF file";
-  for (const CommandEntry& entry : kCommandEntries)
-    if (entry.name == line.command) purpose = entry.help;
-  purpose[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(purpose[0])));
-  if (line.command == "pull") return parse<PullOptions>(line, purpose, add_pull);
-  if (line.command == "endpoint") return parse<EndpointOptions>(line, purpose, add_endpoint);
-  if (line.command == "tokenize") return parse<TokenizeOptions>(line, purpose, add_tokenize);
-  if (line.command == "template") return parse<TemplateOptions>(line, purpose, add_template);
-  if (line.command == "logits") return parse<LogitsOptions>(line, purpose, add_logits);
-  if (line.command == "perplexity") return parse<PerplexityOptions>(line, purpose, add_perplexity);
-  if (line.command == "inspect") return parse<InspectOptions>(line, purpose, add_inspect);
-  if (line.command == "check-device")
-    return parse<CheckDeviceOptions>(line, purpose, [](CLI::App&, CheckDeviceOptions&) {});
-  if (line.command == "compare") return parse<CompareOptions>(line, purpose, add_compare);
-  if (line.command == "bench") return parse<BenchOptions>(line, purpose, add_bench);
-  if (line.command == "kernels") return parse<KernelsOptions>(line, purpose, add_kernels);
-  return parse<ChatOptions>(line, purpose, add_chat);
+  return with_table(line.command, [&](auto add) { return parse(line, add); });
+}
+
+std::vector<CommandHelp> command_help() {
+  std::vector<std::string> names = {"chat"};
+  for (const CommandEntry& entry : kCommandEntries) names.emplace_back(entry.name);
+  std::vector<CommandHelp> commands;
+  for (const std::string& name : names)
+    commands.push_back(with_table(name, [&]<class T>(AddFlags<T> add) {
+      CLI::App app(purpose_of(name));
+      T options;
+      fill(app, add, options);
+      return help_of(app, name);
+    }));
+  return commands;
 }
 
 }  // namespace warpchat

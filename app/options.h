@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "app/help/command_help.h"
 #include "app/model_lookup.h"
 
 namespace warpchat {
@@ -120,9 +121,14 @@ struct KernelsOptions : CommonOptions {
   uint32_t context = 0;    // 0: the model's own, at most 8192
 };
 
-using Options =
-    std::variant<ChatOptions, PullOptions, EndpointOptions, TokenizeOptions, LogitsOptions, TemplateOptions,
-                 PerplexityOptions, InspectOptions, CheckDeviceOptions, CompareOptions, BenchOptions, KernelsOptions>;
+struct HelpOptions : CommonOptions {
+  std::string command;  // empty: a conversation
+  std::string format;   // of all commands: man, bash, zsh or fish; empty: help of one for people
+};
+
+using Options = std::variant<ChatOptions, PullOptions, EndpointOptions, TokenizeOptions, LogitsOptions, TemplateOptions,
+                             PerplexityOptions, InspectOptions, CheckDeviceOptions, CompareOptions, BenchOptions,
+                             KernelsOptions, HelpOptions>;
 
 struct ParsedOptions {
   std::optional<Options> options;  // nullopt: `text` (--help, --version) answers everything
@@ -131,5 +137,8 @@ struct ParsedOptions {
 
 // arguments: without the program's name. UsageError for anything that is not understood.
 ParsedOptions parse_options(std::vector<std::string> arguments);
+
+// All commands and their flags, a conversation first.
+std::vector<CommandHelp> command_help();
 
 }  // namespace warpchat

@@ -9,7 +9,7 @@ namespace {
 constexpr std::string_view kPlaceholder = "{chat}";
 constexpr size_t kMaxBytes = 64;
 
-std::string& name() {
+std::string& called_name() {
   static std::string name = "chat";
   return name;
 }
@@ -27,16 +27,16 @@ bool is_plain_word(std::string_view word) {
 
 void set_program_name(std::string_view called) {
   const std::string_view word = called.substr(called.rfind('/') + 1);  // npos + 1 is 0
-  name() = is_plain_word(word) ? word : "chat";
+  called_name() = is_plain_word(word) ? word : "chat";
 }
 
-const std::string& program_name() { return name(); }
+const std::string& program_name() { return called_name(); }
 
 std::string with_program_name(std::string_view text) {
   std::string filled(text);
   for (size_t at = filled.find(kPlaceholder); at != std::string::npos; at = filled.find(kPlaceholder, at)) {
-    filled.replace(at, kPlaceholder.size(), name());
-    at += name().size();
+    filled.replace(at, kPlaceholder.size(), called_name());
+    at += called_name().size();
   }
   return filled;
 }

@@ -1,0 +1,51 @@
+// What the command line takes, as data that the option tables (options.cpp) give: for --help, the man page and the
+// completion scripts of shells.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace warpchat {
+
+struct FlagHelp {
+  std::string group;
+  std::vector<std::string> names;  // as they are typed, dashes included; empty: an argument without a flag
+  std::string value;               // label of the value, or the argument's name; empty: a switch
+  std::string help;
+  std::vector<std::string> words;  // values to choose from; empty: not a few
+  bool repeats = false;            // may be given several times
+};
+
+struct CommandHelp {
+  std::string name;     // "chat" for a conversation, which is no command
+  std::string purpose;  // begins with a small letter, ends without a full stop
+  std::vector<FlagHelp> flags;
+};
+
+enum class ValueKind : uint8_t { kNone, kText, kFile, kFolder, kModel, kWord };
+ValueKind value_kind(const FlagHelp& flag);
+
+std::string capitalized(std::string text);
+
+// "-m, --model MODEL"
+std::string label_of(const FlagHelp& flag);
+
+// `flags` in their groups, in the order in which the groups first appear.
+struct FlagGroup {
+  std::string title;
+  std::vector<FlagHelp> flags;
+};
+std::vector<FlagGroup> grouped_flags(const std::vector<FlagHelp>& flags);
+
+// What --help shows of a command, broken at standard output's width. UsageError if there is none of this name.
+std::string help_text(const std::vector<CommandHelp>& commands, const std::string& name);
+
+// `chat help --format FORMAT`: man, bash, zsh or fish.
+std::string formatted_help(const std::vector<CommandHelp>& commands, const std::string& format);
+
+std::string man_page(const std::vector<CommandHelp>& commands);
+std::string bash_completion(const std::vector<CommandHelp>& commands);
+std::string zsh_completion(const std::vector<CommandHelp>& commands);
+std::string fish_completion(const std::vector<CommandHelp>& commands);
+
+}  // namespace warpchat
