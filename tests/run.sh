@@ -13,7 +13,8 @@ Builds in build-tests/, optimised and with asserts, and runs all suites. Others:
                single kernels and of the emulator: what computes on it opens build-tests/libcuda_emulator.so
   --threads    in build-tsan/, with the thread sanitizer: what has threads
   --fuzz       in build-fuzz/, with clang: every fuzzer for \$FUZZ_SECONDS seconds (120)
-  --full       all four, the first with long tables, 1000 seeds and 200 kills, the second with those of kernels
+  --full       all four, the first with long tables, 1000 seeds and 200 kills, the second with those of kernels; and
+               the packages: app/package.sh builds them, tests/package_test.sh installs them
 
 \"everything passed\" stands at the end only where everything ran; what was skipped is named with its reason. A suite of a
 real window or terminal that fails runs once more, alone; the last lines name it.
@@ -104,6 +105,20 @@ run_fuzzers() {
   done
 }
 
+# The Debian package and the archive: two builds of the program, and their installation in a scratch folder.
+run_packages() {
+  heading "building the packages"
+  "$here/app/package.sh" || { failures+=("app/package.sh"); return 0; }
+  heading "package_test"
+  local code=0
+  "$here/tests/package_test.sh" || code=$?
+  case $code in
+    0) ;;
+    77) n_skipped=$((n_skipped + 1)) ;;
+    *) failures+=("tests/package_test.sh") ;;
+  esac
+}
+
 # fetch_module MODULE PACKAGE: from PyPI, what a test needs that is in no Debian package.
 export PYTHONPATH=$here/build-python${PYTHONPATH:+:$PYTHONPATH}
 fetch_module() {
@@ -148,6 +163,7 @@ case ${1:-} in
     # Another one, compiled here. Not for this processor alone: llama.cpp's AMX code crashes on some.
     CMAKE_ARGS=-DGGML_NATIVE=OFF fetch_module llama_cpp "llama-cpp-python[server]==0.3.36"
     WARPCHAT_FULL_TESTS=1 run_suites
+    run_packages
     run_sanitized ON
     run_threads
     run_fuzzers ;;
