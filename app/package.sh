@@ -11,7 +11,8 @@ packages=$here/build-package
 package() {
   local folder=$packages/$1 log=$packages/$1.log; shift
   echo "building in $folder" >&2
-  { cmake -S "$here" -B "$folder" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON -DWARPCHAT_TESTS=OFF "$@" &&
+  { cmake -S "$here" -B "$folder" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON -DWARPCHAT_TESTS=OFF \
+      "$@" &&
     ninja -C "$folder" chat; } >&2 || fail "the build in $folder failed; the message is above"
   (cd "$packages" && cpack --config "$folder/CPackConfig.cmake" -B "$folder/packages") >"$log" 2>&1 ||
     { tail -n 20 "$log" >&2; fail "cpack failed (whole log: $log)"; }

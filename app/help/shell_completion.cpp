@@ -129,7 +129,7 @@ constexpr std::string_view kZshEnd = R"script(  esac
   _arguments $flags
 }
 
-# A function of the completion system's folders, or a script that is sourced.
+# The completion system loads this file as a function; a shell may also source it.
 if [[ $zsh_eval_context[-1] == loadautofunc ]]; then
   {function} "$@"
 else
@@ -139,7 +139,7 @@ fi
 
 std::string zsh_quoted(const std::string& text) { return "'" + replace_all(text, "'", R"('\'')") + "'"; }
 
-// What stands between brackets or colons in a specification of _arguments.
+// Escapes a text that stands between brackets or colons in a specification of _arguments.
 std::string zsh_part(const std::string& text) {
   std::string escaped;
   for (const char c : text) {
@@ -246,7 +246,7 @@ std::string fish_flag(const CommandHelp& command, const FlagHelp& flag) {
     const bool is_long = name.starts_with("--");
     line += is_long ? " -l " + name.substr(2) : (name.size() == 2 ? " -s " : " -o ") + name.substr(1);
   }
-  if (is_argument) return line + fish_value(flag).substr(3) + "\n";
+  if (is_argument) return line + fish_value(flag).substr(3) + "\n";  // without -x or -r, which only flags have
   return line + fish_value(flag) + " -d " + fish_quoted(flag.help) + "\n";
 }
 
