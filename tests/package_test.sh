@@ -72,6 +72,12 @@ check "the archive's program does not answer" answers "$portable/warpchat"
 for library in "$machine$portable"/lib/*; do
   check "an archive's library has no name of one: $library" [ -f "$library" ]
 done
+if command -v dpkg-query >/dev/null; then
+  for library in "$machine$portable"/lib/*; do
+    owner=$(dpkg-query -S "*/$(uname -m)-linux-gnu/$(basename "$library")" 2>/dev/null | sed -n '1s/[:,].*//p')
+    check "the archive has no licence of $owner" [ -s "$machine$portable/licenses/$owner" ]
+  done
+fi
 outside=$(ldd "$machine$portable/warpchat" | awk '/=> \// { print $3 }' | grep -v "^$machine$portable/lib/" |
   grep -vE '/(ld-linux[^/]*|libc|libm|libpthread|libdl|librt|libresolv|libutil|libanl)\.so' || true)
 check "the archive's program uses libraries outside: $outside" [ -z "$outside" ]
