@@ -38,18 +38,22 @@ if [ -z "$root" ]; then
   remove_deb() { dpkg_here --purge warpchat; }
   # run PROGRAM ARGUMENTS...: PROGRAM is a path on the machine.
   run() { env -i PATH="$PATH" HOME="$work" LC_ALL=C.UTF-8 "$machine$1" "${@:2}"; }
+  libraries() { ldd "$machine$1"; }
   model=$scratch/tiny.gguf
 else
   machine=$(cd "$root" && pwd)
   mkdir "$machine/package_test"
   cp "$scratch/tiny.gguf" "$deb" "$machine/package_test/"
   new_machine() { :; }
-  in_root() { chroot "$machine" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/package_test LC_ALL=C.UTF-8 "$@"; }
+  # With /proc, by which the loader knows where the archive's libraries are.
+  in_root() { unshare -m bash -c 'mount --bind /proc "$0/proc" && exec chroot "$0" "$@"' "$machine" env -i \
+    PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/package_test LC_ALL=C.UTF-8 "$@"; }
   in_root apt-get update -q >"$scratch/log" 2>&1 || skip "apt-get update does not work in $root"
   install_deb() { in_root DEBIAN_FRONTEND=noninteractive apt-get install -y -q --reinstall --no-install-recommends \
     "/package_test/$(basename "$deb")" >"$scratch/log" 2>&1; }
   remove_deb() { in_root dpkg --purge warpchat >"$scratch/log" 2>&1; }
   run() { in_root "$@"; }
+  libraries() { in_root ldd "$1"; }
   model=/package_test/tiny.gguf
 fi
 done_well() { "$@" || { tail -n 20 "$scratch/log" >&2; return 1; }; }
@@ -78,7 +82,7 @@ if command -v dpkg-query >/dev/null; then
     check "the archive has no licence of $owner" [ -s "$machine$portable/licenses/$owner" ]
   done
 fi
-outside=$(ldd "$machine$portable/warpchat" | awk '/=> \// { print $3 }' | grep -v "^$machine$portable/lib/" |
+outside=$(libraries "$portable/warpchat" | awk '/=> \// { print $3 }' | grep -v "$portable/lib/" |
   grep -vE '/(ld-linux[^/]*|libc|libm|libpthread|libdl|librt|libresolv|libutil|libanl)\.so' || true)
 check "the archive's program uses libraries outside: $outside" [ -z "$outside" ]
 rm -rf "$machine/portable"
