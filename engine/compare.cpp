@@ -1,5 +1,4 @@
-// The first device's pass is recorded, then the second one's is compared with it: each goes through the decoder's page
-// by itself, in its own order of calls.
+// Records every step output of the first device's pass, then compares the second device's pass with the record.
 #include "engine/compare.h"
 
 #include <algorithm>
@@ -19,7 +18,7 @@ namespace warpchat {
 
 namespace {
 
-// Of the values that a pass has on the host, those of a column, but for the logits.
+// Floats per column that a recorded pass keeps on the host, without the logits.
 uint64_t floats_per_column(const ModelConfig& config, const PassState& s) {
   uint64_t n = s.hidden.width;
   for (const LayerConfig& layer : config.layers) {
@@ -50,7 +49,7 @@ Difference difference_of(std::span<const float> first, std::span<const float> se
   return result;
 }
 
-// As both devices choose them: of equal scores the lower number.
+// Same rule as on both devices: of equal scores the lower number wins.
 std::vector<uint32_t> best_experts(std::span<const float> scores, uint32_t n_used) {
   std::vector<uint32_t> experts(scores.size());
   std::iota(experts.begin(), experts.end(), 0u);
@@ -70,12 +69,12 @@ class PassComparison {
   PassComparison(const ModelConfig& config, double bound, const Pass& pass)
       : config_(config), bound_(bound), result_{pass.position, static_cast<uint32_t>(pass.tokens.size())} {}
 
-  std::span<const float> record(const StepOutput& output) {  // of the first device
+  std::span<const float> record(const StepOutput& output) {  // for the first device
     record_[key_of(output)].assign(output.values.begin(), output.values.end());
     return {};
   }
 
-  std::span<const float> compare(const StepOutput& output) {  // of the second
+  std::span<const float> compare(const StepOutput& output) {  // for the second device
     const auto recorded = record_.find(key_of(output));
     if (recorded == record_.end()) return {};
     count(output);
@@ -137,7 +136,7 @@ class Device {
       : decoder_(config,
                  std::make_unique<ObservedSteps>(steps, config, [this](const StepOutput& o) { return observe_(o); })) {}
 
-  // Decodes them in the device's own loop, if it has one: compute then shows the logits of each.
+  // Decodes in the device's own loop, if it has one. compute() then reports the logits of each token.
   void decode(std::span<const Token> tokens, uint32_t position) {
     decoder_.steps().decode_given(tokens, position, [&](std::span<const float> logits) {
       decoded_.insert_or_assign(position++, std::vector(logits.begin(), logits.end()));

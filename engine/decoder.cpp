@@ -12,7 +12,7 @@ namespace warpchat {
 
 namespace {
 
-constexpr size_t kPassesAhead = 1;  // of the one being computed: a GPU that is told of the next only then would idle
+constexpr size_t kPassesAhead = 1;  // queued behind the running pass, so that the GPU does not idle between two
 
 bool is_set(const std::atomic<bool>* flag) { return flag != nullptr && *flag; }
 
@@ -48,7 +48,7 @@ std::optional<uint32_t> Decoder::prefill(std::span<const Token> tokens, uint32_t
     std::span<const Token> tokens;
     PassEnd end;
   };
-  std::deque<Begun> begun;  // and not computed yet, as far as is known
+  std::deque<Begun> begun;  // not known to be finished
   const auto await = [&](size_t most_left) {
     while (!begun.empty()) {
       const Begun& pass = begun.front();

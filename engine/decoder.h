@@ -1,4 +1,4 @@
-// The decoder: tokens in, logits out, on whichever device its steps belong to.
+// The decoder: tokens in, logits out, on the device that its steps belong to.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -12,9 +12,9 @@
 
 namespace warpchat {
 
-struct PrefillWatch {  // of a long prompt
+struct PrefillWatch {  // progress of a long prompt
   const std::atomic<bool>* stop = nullptr;
-  std::function<void(std::span<const Token> of_pass)> after_pass;  // that has been computed; in order
+  std::function<void(std::span<const Token> of_pass)> after_pass;  // called in order, after each pass is computed
 };
 
 class Decoder {
@@ -26,36 +26,35 @@ class Decoder {
   uint32_t max_sequences() const { return steps_->max_sequences(); }
   uint32_t max_positions() const { return steps_->max_positions(); }
 
-  // One pass over runs of different sequences: together at most max_columns() tokens, at most max_logits_columns()
-  // whose logits are wanted, and all positions below max_positions(). A sequence's positions before its run must have
-  // been decoded before; later ones are forgotten. False if `stop` was set before the second half of the last layer
-  // began: nothing of the pass counts then.
+  // One pass over runs of different sequences: at most max_columns() tokens in total, at most max_logits_columns()
+  // wanted logits, all positions below max_positions(). A sequence's positions before its run must have been decoded;
+  // later ones are discarded. Returns false if `stop` was set before the second half of the last layer began; the pass
+  // then does not count.
   bool forward(std::span<const Run> runs, const std::atomic<bool>* stop = nullptr);
-  // The same of one run.
+  // The same for one run.
   bool forward(std::span<const Token> tokens, uint32_t position, Logits wanted, const std::atomic<bool>* stop = nullptr,
                uint32_t sequence = 0);
 
-  // A prompt of any length, in passes as long as PassLength says, with the logits of its last token: the column of
-  // them. Returns when all is computed; or within a pass of a stop, with nullopt: the passes that were told of count
-  // all the same.
+  // Prefills a prompt of any length in passes chosen by PassLength, and returns the column of the last token's logits
+  // once all is computed. Returns nullopt within one pass of a stop; passes reported to after_pass still count.
   std::optional<uint32_t> prefill(std::span<const Token> tokens, uint32_t position, uint32_t sequence = 0,
                                   const PrefillWatch& watch = {});
-  // One pass as by forward over the tokens that the device's sampler has just chosen, each at its sequence's next
-  // position, with the logits of all.
+  // Like forward(), over the tokens that the device's sampler has just chosen, each at its sequence's next position.
+  // Every token's logits are wanted.
   bool forward_sampled(const std::atomic<bool>* stop = nullptr);
 
-  // After a pass that wanted them: the logits of one of its columns, [n_vocab], valid until the next pass.
+  // Logits of one column of the last pass that wanted them: [n_vocab], valid until the next pass.
   std::span<const float> logits(uint32_t column) { return steps_->read_logits(column); }
 
-  PassLength& pass_length() { return pass_length_; }  // of prompts
+  PassLength& pass_length() { return pass_length_; }  // for prompts
 
-  void wait() { steps_->wait(); }  // for the passes begun; Error if one failed
+  void wait() { steps_->wait(); }  // until all passes begun are computed; Error if one failed
 
   Steps& steps() { return *steps_; }
   const ModelConfig& config() const { return config_; }
 
  private:
-  bool run(const std::atomic<bool>* stop);  // the pass begun
+  bool run(const std::atomic<bool>* stop);  // runs the pass begun
 
   ModelConfig config_;
   std::unique_ptr<Steps> steps_;

@@ -1,4 +1,4 @@
-// What a device tells a profiler of itself, beside the calls it records: where its memory goes, and its kernels' text.
+// What a device reports to a profiler besides calls: memory by purpose, and kernel text.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -11,9 +11,9 @@ struct MemoryUse {
   uint64_t bytes;
 };
 
-// How a kernel is launched, and its text, which outlives the device.
+// Launch shape and text of a kernel. The text outlives the device.
 struct KernelText {
-  std::string name;                        // as OperationProfile::name
+  std::string name;                        // same as OperationProfile::name
   std::string launch;                      // "480 blocks of 256 threads, 12.0 KiB shared memory"
   std::shared_ptr<const std::string> ptx;  // never null
 };

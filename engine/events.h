@@ -1,4 +1,4 @@
-// What a generation tells its front end.
+// Events that a generation sends to its front end.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -16,30 +16,30 @@ enum class EndReason { kEndOfText, kTokenLimit, kContextFull, kStopped, kFailed 
 struct PromptProgress {
   uint32_t done, total;
   bool operator==(const PromptProgress&) const = default;
-};  // tokens that had to be computed, and those that have been
+};  // prompt tokens to compute, and those computed so far
 struct TextDelta {
   std::string text;  // complete UTF-8 characters; may be empty while one is incomplete
-  Token token;       // -1: not known, or text that was held back until the end
-  double seconds;    // since the token before
-  bool thinking;     // of the reasoning
+  Token token;       // -1: unknown, or text held back until the end
+  double seconds;    // since the previous token
+  bool thinking;     // belongs to the reasoning
   std::optional<float> logprob = {};
 };
-// Once it is known, and again as it grows where the answer's tokens cannot be counted by their deltas.
+// Sent once known, and again as it grows where a server's deltas do not give the number of tokens.
 struct Usage {
   uint32_t prompt_tokens, generated_tokens;
-  uint32_t unseen_turns = 0;  // at the start, left out of the prompt: a user's message with its answer each
+  uint32_t unseen_turns = 0;  // left out of the prompt's start: a user's message with its answer each
 };
 struct ToolCallDelta {
-  uint32_t index;                   // of the answer's calls
-  std::string id, name, arguments;  // pieces, to be added to what came before
+  uint32_t index;                   // among the answer's calls
+  std::string id, name, arguments;  // pieces, to be appended to earlier ones
 };
 struct Notice {
   std::string text;
-};  // for people: "host does not take min_p: asked again without"
+};  // text for the user: "host does not take min_p: asked again without"
 struct GenerationEnd {
   EndReason reason;
   Timings timings;
-  std::string error;  // for kFailed: the sentence
+  std::string error;  // the message, for kFailed
   WayOut way_out = {};
 };
 using Event = std::variant<PromptProgress, TextDelta, Usage, ToolCallDelta, Notice, GenerationEnd>;

@@ -5,11 +5,11 @@
 
 namespace warpchat {
 
-// The read-only file mappings of this process, whose pages can be given back without losing anything.
+// The process's read-only file mappings, whose pages can be released without losing anything.
 class FileMappings {
  public:
-  FileMappings();  // as they are now; none where the system does not tell
-  // Gives back the resident pages wholly inside the range; they are read again when touched. Nothing if it is no file.
+  FileMappings();  // current mappings; none where the system does not list them
+  // Releases the resident pages wholly inside the range, which are read again when touched. No effect outside files.
   void release(const void* data, uint64_t n_bytes) const;
 
  private:

@@ -1,5 +1,5 @@
-// Steps that pass every call on to a device's: the base of those that look at some of its steps, or change them. What
-// Steps gains is added here, or a default would answer in place of the device.
+// Steps that forward every call to a device's steps: the base of those that observe or change some of them. Every new
+// member of Steps needs an override here, or its default would replace the device's.
 #pragma once
 #include <memory>
 #include <string>

@@ -1,4 +1,4 @@
-// How a GPU's kernels are launched, by the names that --launch takes.
+// How a GPU's kernels are launched. The names are the values of --launch.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -7,12 +7,12 @@
 
 namespace warpchat {
 
-// Of passes of one token of each sequence; prompts always go kernel by kernel. Results are the same to the bit.
+// Applies to passes of one token per sequence; prompts always go kernel by kernel. Results are the same to the bit.
 enum class LaunchMode : uint8_t {
   kStream,  // kernel by kernel
-  kGraph,   // the layers as one CUDA graph, recorded with the first token, and one for each number of sequences
-  // One cooperative launch decodes many tokens of one sequence. Batches go as graphs; a token that is not decoded as
-  // such a run (engine/token_source.h) goes kernel by kernel.
+  kGraph,   // one CUDA graph of the layers per number of sequences, recorded with the first token
+  // One cooperative launch decodes many tokens of one sequence. Batches run as graphs. A token outside such a launch
+  // (engine/token_source.h) goes kernel by kernel.
   kPersistent,
 };
 inline constexpr std::array<LaunchMode, 3> kLaunchModes = {LaunchMode::kStream, LaunchMode::kGraph,

@@ -1,4 +1,4 @@
-// Sizes as saturating 64-bit numbers, and the sentence that compares them with what there is.
+// Sizes are saturating 64-bit numbers.
 #include "engine/memory_budget.h"
 
 #include <algorithm>
@@ -55,7 +55,7 @@ void check_memory(const MemoryBudget& budget, uint32_t context, uint64_t availab
                                " are available";
   if (const uint32_t fits = budget.largest_context(available); fits > 0)
     throw MemoryShortage(sentence, {WayOut::Kind::kSmallerContext, std::min(fits, own_context)});
-  // Of a smaller model the rest is smaller, too.
+  // A smaller model's cache and activations are smaller, too.
   const uint64_t rest = saturating_sum({budget.activation_bytes, budget.cache_bytes(context)});
   const std::string room = rest < available ? " with weights of up to " + in_gib(available - rest) : "";
   throw MemoryShortage(sentence + "; no context fits, use a smaller model" + room, WayOut::Kind::kNone);

@@ -1,4 +1,4 @@
-// The JSON form, and thoughts parted from answers.
+// The JSON form of messages, and the split of reasoning from answers.
 #include "engine/message.h"
 
 #include <algorithm>

@@ -25,7 +25,7 @@ void ObservedSteps::show(std::string_view step, std::string_view vector, std::op
 
 void ObservedSteps::replace(Buffer buffer, uint32_t begin, std::span<const float> values) {
   if (begin == 0) return void(write_columns(buffer, first_, values));
-  read_columns(buffer, first_, values_);  // for what comes before them
+  read_columns(buffer, first_, values_);  // keeps the values before `begin`
   const uint32_t width = buffer.width - begin;
   for (uint64_t column = 0; column < n_columns_; ++column)
     std::copy_n(values.data() + column * width, width, values_.data() + column * buffer.width + begin);
@@ -67,7 +67,7 @@ void ObservedSteps::norm_delta(uint32_t layer, Buffer hidden, const DeltaBuffers
   show("norm_delta", "beta", layer, x.beta);
 }
 
-// A GPU gives queries and keys their length, and alpha and beta their meaning, in the next step: only values compare.
+// A GPU normalises queries and keys, and transforms alpha and beta, in the next step: only values compare.
 void ObservedSteps::conv_step(uint32_t layer, const DeltaBuffers& x) {
   ForwardingSteps::conv_step(layer, x);
   show("conv_step", "values", layer, x.qkv, 2 * net_.n_k_heads * net_.head_dim);

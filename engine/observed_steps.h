@@ -1,5 +1,4 @@
-// A device's steps that show on the host what each of them computed, and may be given something else to go on with. A
-// decoder over them goes through its page as ever.
+// Wraps a device's steps: shows on the host what each computed, and can replace it before the next step reads it.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -15,17 +14,17 @@
 namespace warpchat {
 
 struct StepOutput {
-  std::string_view step, vector;  // by the names of steps.h: "norm_qkv", "q"
+  std::string_view step, vector;  // named as in steps.h: "norm_qkv", "q"
   std::optional<uint32_t> layer;  // none: before or after the layers
-  uint32_t first_column, width;   // of the pass, consecutive
+  uint32_t first_column, width;   // first of consecutive columns of the pass
   std::span<const float> values;  // [columns, width], valid during the call
 };
 
-// Of passes of one run. Each step waits for the device, which is slow. Of a graph only what its last step computed is
-// shown, and the logits.
+// For passes of one run. Each step waits for the device, which is slow. A graph shows only its last step's output and
+// the logits.
 class ObservedSteps final : public ForwardingSteps {
  public:
-  // Returns what the next step is to read in place of the output's values; empty: these.
+  // Returns replacement values for the next step to read; empty: keeps the output.
   using Observe = std::function<std::span<const float>(const StepOutput&)>;
   ObservedSteps(Steps& steps, const ModelConfig& config, Observe observe)
       : ForwardingSteps(steps), net_(config.delta_net), observe_(std::move(observe)) {}
@@ -46,14 +45,14 @@ class ObservedSteps final : public ForwardingSteps {
   void norm_logits(Buffer hidden, Buffer logits) override;
 
  private:
-  // begin: of a column, the first value that is shown.
+  // begin: first value of a column that is shown.
   void show(std::string_view step, std::string_view vector, std::optional<uint32_t> layer, Buffer buffer,
             uint32_t begin = 0);
-  void replace(Buffer buffer, uint32_t begin, std::span<const float> values);  // of those that were shown
+  void replace(Buffer buffer, uint32_t begin, std::span<const float> values);  // replaces the values shown
 
   DeltaNetConfig net_;
   Observe observe_;
-  uint32_t first_ = 0, n_columns_ = 0, n_wanted_ = 0;  // of the pass, those that are still computed; the last ones
+  uint32_t first_ = 0, n_columns_ = 0, n_wanted_ = 0;  // columns still computed, from first_ on; wanted ones
   std::vector<float> values_;                          // [n_columns, width]
 };
 

@@ -1,4 +1,4 @@
-// The last pass's speed is the next one's.
+// Assumes that the next pass is as fast as the last one.
 #include "engine/pass_length.h"
 
 #include <algorithm>

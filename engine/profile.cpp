@@ -1,4 +1,4 @@
-// The profile's rows and its ring of calls behind a mutex.
+// The profile's rows and its ring of calls, guarded by a mutex.
 #include "engine/profile.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@ namespace warpchat {
 
 namespace {
 
-// What the row has more than it had.
+// Difference of two states of one row.
 OperationProfile since(const OperationProfile& before, const OperationProfile& row) {
   const KernelCounters &a = before.counters, &b = row.counters;
   return {row.name,
@@ -55,7 +55,7 @@ void Profile::Ring::keep(const TraceSpan& span, size_t most) {
 }
 
 std::vector<TraceSpan> Profile::Ring::last(size_t most) const {
-  const size_t n = std::min(most, spans.size()), of_the_end = std::min(n, next);  // those before next are the newest
+  const size_t n = std::min(most, spans.size()), of_the_end = std::min(n, next);  // next: where the newest span ends
   std::vector<TraceSpan> ordered(spans.end() - static_cast<std::ptrdiff_t>(n - of_the_end), spans.end());
   const auto end = spans.begin() + static_cast<std::ptrdiff_t>(next);
   ordered.insert(ordered.end(), end - static_cast<std::ptrdiff_t>(of_the_end), end);

@@ -1,5 +1,5 @@
-// Calls, time, bytes and counters per operation, recorded while decoding; every front end shows the same table. On the
-// CPU the rows are the decoder's steps, on a GPU its kernels; an emulated GPU has counters where a real one has time.
+// Calls, time, bytes and counters per operation, recorded while decoding; every front end shows the same table. Rows
+// are the decoder's steps on a CPU, kernels on a GPU. An emulated GPU has counters in place of times.
 #pragma once
 #include <atomic>
 #include <chrono>
@@ -13,11 +13,11 @@
 
 namespace warpchat {
 
-// What the emulator counted of a kernel's launches.
+// Emulator counters, summed over a kernel's launches.
 struct KernelCounters {
-  uint64_t instructions = 0;       // of warps
-  uint64_t lane_instructions = 0;  // of active lanes
-  uint64_t sectors = 0;            // of global memory, 32 bytes each
+  uint64_t instructions = 0;       // per warp
+  uint64_t lane_instructions = 0;  // per active lane
+  uint64_t sectors = 0;            // 32 bytes of global memory each
   uint64_t bank_conflicts = 0;     // replays of shared-memory accesses
 };
 
@@ -25,37 +25,37 @@ struct OperationProfile {
   std::string name;  // "norm_qkv" on the CPU, "gemv_q4k_..." on a GPU
   uint64_t calls = 0;
   double seconds = 0;
-  uint64_t bytes = 0;  // read and written: weights, cache and activations, as the operation's formula says
+  uint64_t bytes = 0;  // read and written: weights, cache and activations, by the operation's formula
   KernelCounters counters;
-  double wait_seconds = 0;  // of them, of a persistent phase: at the barrier behind it, a block on average
+  double wait_seconds = 0;  // part of seconds, for a persistent phase: average time of a block at the barrier after it
   double bandwidth() const { return seconds > 0 ? static_cast<double>(bytes) / seconds : 0; }  // bytes a second
 };
 
-// One call on the time line, or one multiprocessor's share of it.
+// One call on the timeline, or one multiprocessor's share of it.
 struct TraceSpan {
-  static constexpr uint32_t kWhole = UINT32_MAX;  // a lane: calls as a whole, one after the other
+  static constexpr uint32_t kWhole = UINT32_MAX;  // lane of whole calls
   uint32_t operation;
-  double start, seconds;   // seconds since the profile was made
-  uint64_t bytes;          // of the call; 0 for a share
-  uint32_t lane = kWhole;  // of a share: the multiprocessor's number
-  float wait = 0;          // of the call's seconds: as OperationProfile::wait_seconds
+  double start, seconds;   // start: since the profile was created
+  uint64_t bytes;          // moved by the call; 0 for a share
+  uint32_t lane = kWhole;  // the multiprocessor's number, for a share
+  float wait = 0;          // part of seconds: as OperationProfile::wait_seconds
 };
 
 // A token of the answer.
 struct ProfiledToken {
-  double start, seconds;     // seconds since the profile was made; since the token before
-  bool was_drafted = false;  // its pass is that of the token before
+  double start, seconds;     // since the profile was created; since the previous token
+  bool was_drafted = false;  // computed in the same pass as the previous token
 };
 
-// Everything at one moment.
+// A consistent copy of the profile.
 struct ProfileSnapshot {
   std::vector<OperationProfile> rows;        // since the last reset
-  std::vector<OperationProfile> token_rows;  // the part of them behind the prompt, row by row
-  uint64_t n_tokens = 0;                     // of the answer so far
-  double peak_bandwidth = 0;                 // as Profile::peak_bandwidth
-  std::vector<ProfiledToken> tokens;         // the last of them, at most Profile::kKeptTokens, oldest first
-  std::vector<TraceSpan> spans;              // the trace's calls since the first of those began, as recorded
-  std::vector<TraceSpan> shares;             // the trace's last ones
+  std::vector<OperationProfile> token_rows;  // the answer's part of each row, without the prompt
+  uint64_t n_tokens = 0;                     // in the answer so far
+  double peak_bandwidth = 0;                 // same as Profile::peak_bandwidth
+  std::vector<ProfiledToken> tokens;         // the latest, at most Profile::kKeptTokens, oldest first
+  std::vector<TraceSpan> spans;              // calls since the first of those tokens began, as recorded
+  std::vector<TraceSpan> shares;             // the trace's latest shares
 };
 
 // Written by the engine's thread, read by any.
@@ -63,57 +63,57 @@ class Profile {
  public:
   static constexpr size_t kKeptTokens = 256;
 
-  uint32_t operation(std::string_view name);  // id of a row, made at the first call
+  uint32_t operation(std::string_view name);  // row id, created on the first call
   void record(uint32_t operation, double start, double seconds, uint64_t bytes, double wait_seconds = 0);
-  void record_shares(std::span<const TraceSpan> shares);  // of calls recorded already: for the trace alone
+  void record_shares(std::span<const TraceSpan> shares);  // for recorded calls; affects the trace only
   void count(uint32_t operation, const KernelCounters& counters);
-  void count_call(uint32_t operation);         // whose time and bytes are those of other rows
-  void reset();                                // zeroes the rows and forgets the tokens, keeps ids and trace
+  void count_call(uint32_t operation);         // time and bytes are in other rows
+  void reset();                                // zeroes rows and tokens, keeps ids and trace
   std::vector<OperationProfile> rows() const;  // in order of first registration
 
-  // Somebody begins to look: behind the prompt, token_rows begin here, for not all may have been measured before.
+  // A viewer was opened: after the prompt, token_rows begin here, since earlier tokens may not have been measured.
   void begin_watching();
-  // The prompt is done: what comes from now on is the answer's, token by token.
+  // The prompt is done: what follows belongs to the answer.
   void begin_tokens();
-  void end_token(double seconds, bool was_drafted = false);  // a token is there, so long after the one before
+  void end_token(double seconds, bool was_drafted = false);  // seconds: since the previous token
 
-  // Devices measure while it is on: see Steps::set_measuring. Off at first.
+  // Devices measure while enabled: see Steps::set_measuring. Initially off.
   void set_enabled(bool on) { enabled_ = on; }
   bool is_enabled() const { return enabled_; }
 
-  double now() const;  // seconds since the profile was made
+  double now() const;  // since the profile was created
 
-  // From now on the last `spans` calls are kept, and as many shares; 0: none, and those kept so far are dropped.
+  // Keeps the last `spans` calls and as many shares from now on. 0 drops the trace and stops it.
   void keep_trace(size_t spans = size_t{1} << 18);
-  std::vector<TraceSpan> trace() const;  // oldest first: calls as recorded, shares among them by their start
+  std::vector<TraceSpan> trace() const;  // oldest first: calls as recorded, shares sorted in by their start
   bool keeps_trace() const;
 
-  // At most so many tokens and calls, and as many shares. Copies no more than that under the lock.
+  // Limits the copied tokens and calls, and shares. Copies no more than that under the lock.
   ProfileSnapshot snapshot(size_t most_tokens, size_t most_spans) const;
 
-  // Of the device's memory; 0: unknown. streaming: rows that do nothing but read from memory, where the bandwidth was
-  // measured in passing; what one of them reaches the memory can give, so the peak is at least that.
+  // Peak of the device's memory; 0: unknown. streaming: rows that only read from memory, where the bandwidth is
+  // measured along the way. The peak is at least what one of them reaches.
   void set_peak_bandwidth(double bytes_per_second, std::vector<uint32_t> streaming = {});
   double peak_bandwidth() const;
 
  private:
-  // The last spans in a vector that goes round once it is full.
+  // The latest spans, in a ring buffer.
   struct Ring {
     std::vector<TraceSpan> spans;
-    size_t next = 0;  // where the next span goes then
+    size_t next = 0;  // where the next span goes once full
     void keep(const TraceSpan& span, size_t most);
     std::vector<TraceSpan> last(size_t most) const;           // oldest first
-    size_t ending_behind(double seconds, size_t most) const;  // how many of the newest
+    size_t ending_behind(double seconds, size_t most) const;  // number of newest spans that end after it
   };
   using Clock = std::chrono::steady_clock;
   const Clock::time_point began_ = Clock::now();
   std::atomic<bool> enabled_ = false;
-  std::vector<OperationProfile> token_rows() const;  // these and the next with the mutex held
+  std::vector<OperationProfile> token_rows() const;  // this and the next need the mutex
   double peak_with(const std::vector<OperationProfile>& token_rows) const;
   mutable std::mutex mutex_;
   double peak_bandwidth_ = 0;
   std::vector<uint32_t> streaming_;
-  std::vector<OperationProfile> rows_, prompt_rows_;  // the latter as rows_ were when the tokens began
+  std::vector<OperationProfile> rows_, prompt_rows_;  // prompt_rows_: rows_ when the answer began
   bool in_tokens_ = false;
   uint64_t n_tokens_ = 0;
   std::deque<ProfiledToken> tokens_;

@@ -1,4 +1,4 @@
-// Columns are chosen once, for both tables; each is a heading, a width and a formula.
+// Both tables use one list of columns: heading, width and formula.
 #include "engine/profile_report.h"
 
 #include <algorithm>
@@ -33,13 +33,13 @@ bool has_bytes(const OperationProfile& row) { return row.bytes > 0; }
 bool is_counted(const OperationProfile& row) { return row.counters.instructions > 0; }
 bool has_waited(const OperationProfile& row) { return row.wait_seconds > 0; }
 
-// "-" for a row that has nothing of it.
+// "-" for a row that lacks the value.
 template <class Has, class Text>
 std::function<std::string(const OperationProfile&)> where(Has has, Text text) {
   return [=](const OperationProfile& row) -> std::string { return has(row) ? text(row) : "-"; };
 }
 
-// Only a cache gives bytes faster than memory can.
+// A rate above the peak means that the data came from a cache.
 std::string of_peak(const OperationProfile& row, double peak_bandwidth) {
   if (row.bandwidth() > peak_bandwidth) return "cache";
   return with_digits(100 * row.bandwidth() / peak_bandwidth, 1) + "%";
@@ -94,14 +94,14 @@ std::string padded(std::string text, int width, bool to_the_left) {
   return to_the_left ? text + std::string(missing, ' ') : std::string(missing, ' ') + text;
 }
 
-// A kernel's name without its middle: family and last part tell rows of one model apart.
+// A kernel's name without its middle: family and last part distinguish the rows of one model.
 std::string shortened(const std::string& name) {
   constexpr size_t kMost = 42, kEnd = 14;
   if (name.size() <= kMost) return name;
   return name.substr(0, kMost - kEnd - 2) + ".." + name.substr(name.size() - kEnd);
 }
 
-// Threads of the trace, which viewers show in the order of their numbers.
+// Thread ids of the trace; viewers sort by them.
 constexpr uint32_t kStreamThread = 1;
 uint32_t thread_of(uint32_t lane) { return lane == TraceSpan::kWhole ? kStreamThread : kStreamThread + 1 + lane; }
 

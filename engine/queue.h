@@ -1,4 +1,4 @@
-// What one thread tells another, in order.
+// Messages from one thread to another, in order.
 #pragma once
 #include <chrono>
 #include <condition_variable>
@@ -19,7 +19,7 @@ class Queue {
     }
     arrived_.notify_one();
   }
-  std::optional<T> pop(std::chrono::milliseconds timeout) {  // nothing when none came in time
+  std::optional<T> pop(std::chrono::milliseconds timeout) {  // nullopt on timeout
     std::unique_lock lock(mutex_);
     if (!arrived_.wait_for(lock, timeout, [&] { return !items_.empty(); })) return std::nullopt;
     T item = std::move(items_.front());

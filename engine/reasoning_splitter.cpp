@@ -14,7 +14,7 @@ void drop_leading(std::string& text, std::string_view characters) {
   text.erase(0, std::min(text.find_first_not_of(characters), text.size()));
 }
 
-// Bytes at the end that may be the begin of the closing tag, or blanks before it.
+// Bytes at the end that may be the start of the closing tag, or blanks before it.
 size_t held_bytes(std::string_view text) {
   size_t tag = std::min(text.size(), kClose.size() - 1);
   while (!kClose.starts_with(text.substr(text.size() - tag))) --tag;

@@ -1,5 +1,6 @@
-// Parts an answer's thought from its text as it streams, and engine/message.h's part_reasoning a whole one with it:
-// what stands in a leading <think> ... </think> is thought, the tags and the blank lines beside them are neither.
+// Splits an answer's reasoning from its text as it streams; part_reasoning in engine/message.h uses it on whole
+// answers. Reasoning is the content of a leading <think> ... </think>. The tags and blank lines next to them are
+// dropped.
 #pragma once
 #include <string>
 #include <string_view>
@@ -16,8 +17,8 @@ class ReasoningSplitter {
     std::string text;  // not empty
     bool thinking;
   };
-  std::vector<Piece> add(std::string_view text);  // none while it is not known what it is
-  std::vector<Piece> finish();                    // what was held back at the answer's end
+  std::vector<Piece> add(std::string_view text);  // empty while undecided
+  std::vector<Piece> finish();                    // text held back at the answer's end
   bool thinking() const { return state_ == State::kThinking; }
 
  private:
@@ -26,9 +27,9 @@ class ReasoningSplitter {
   void answer(std::vector<Piece>& pieces);
 
   State state_;
-  bool begun_ = false;    // a character of this state's text was given
-  bool thought_ = false;  // an answer after a thought, whose first line breaks are not its own
-  std::string held_;      // text before it is known what it is: a tag, or blanks before one
+  bool begun_ = false;    // a character of this state's text was emitted
+  bool thought_ = false;  // an answer after reasoning: leading line breaks are dropped
+  std::string held_;      // undecided text: a tag, or blanks before one
 };
 
 }  // namespace warpchat

@@ -14,14 +14,14 @@ namespace warpchat {
 
 namespace {
 
-struct BetterFirst {  // higher logit first, the lower id of equals
+struct BetterFirst {  // higher logit first, then lower id
   template <class T>
   bool operator()(const T& a, const T& b) const {
     return a.logit != b.logit ? a.logit > b.logit : a.token < b.token;
   }
 };
 
-constexpr size_t kBlock = 64, kLanes = 16;  // lanes: independent, so that the compiler takes vectors
+constexpr size_t kBlock = 64, kLanes = 16;  // kLanes: independent, so that the compiler vectorises
 
 void check_finite(std::span<const float> logits) {
   float nothing[kLanes] = {};
@@ -80,8 +80,8 @@ std::span<const float> Sampler::penalised(std::span<const float> logits) {
   return penalised_;
 }
 
-// The k best, best first. What is among them is at least the k-th of all blocks' highest, so that of a large vocabulary
-// few logits are looked at one by one.
+// The k best, best first. They are at least the k-th highest of all block maxima, so few logits of a large vocabulary
+// need a closer look.
 void Sampler::keep_best(std::span<const float> logits, size_t k) {
   const auto block = [&](size_t i) { return logits.subspan(i * kBlock, std::min(kBlock, logits.size() - i * kBlock)); };
   highest_.resize((logits.size() + kBlock - 1) / kBlock);
@@ -104,7 +104,7 @@ void Sampler::keep_best(std::span<const float> logits, size_t k) {
   candidates_.resize(k);
 }
 
-// top_p: the smallest head whose probability reaches p. min_p: of that head, what has at least p times the best one's
+// top_p: the smallest head whose probability reaches p. min_p: members of that head with at least p times the best
 // probability. Both keep at least one candidate.
 void Sampler::keep_top_p_and_min_p() {
   const double best = candidates_.front().logit;

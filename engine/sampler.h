@@ -15,7 +15,7 @@ struct SamplingParams {
   float repeat_penalty = 1.0f;     // divides positive and multiplies negative logits of recent tokens; 1 is off
   float presence_penalty = 0.0f;   // subtracted once from each recent token's logit
   float frequency_penalty = 0.0f;  // subtracted once per occurrence
-  uint32_t penalty_window = 64;    // recent tokens that count; 0: none
+  uint32_t penalty_window = 64;    // number of recent tokens that penalties count; 0: none
   uint32_t top_k = 40;             // 0 is off
   float top_p = 0.95f;             // 1 is off
   float min_p = 0.05f;             // 0 is off
@@ -28,9 +28,9 @@ class Sampler {
  public:
   explicit Sampler(const SamplingParams& params);
 
-  // logits: [n_vocab]. The same params, seed and calls give the same tokens. Non-finite logits throw Error.
+  // logits: [n_vocab]. Deterministic for the same params, seed and calls. Throws Error for non-finite logits.
   Token sample(std::span<const float> logits);
-  // Tells the penalties of a token: of each sampled one, and of the prompt's if they should count.
+  // Adds a token to the penalties: every sampled token, and the prompt's if they should count.
   void accept(Token token);
 
  private:
@@ -42,7 +42,7 @@ class Sampler {
     float logit;
   };
   std::vector<Candidate> candidates_;
-  std::vector<float> penalised_, highest_, ordered_;  // logits; the highest of each block of them
+  std::vector<float> penalised_, highest_, ordered_;  // highest_: maximum of each block
   std::span<const float> penalised(std::span<const float> logits);
   void keep_best(std::span<const float> logits, size_t k);
   void keep_top_p_and_min_p();

@@ -1,5 +1,5 @@
-// The steps of a token, as one device carries them out. engine/decoder.cpp calls them in the order of the page; a
-// device (CPU, GPU) implements them and owns its buffers, weights and KV cache.
+// The steps of a pass as an interface. engine/decoder.cpp calls them in order; a device (CPU, GPU) implements them and
+// owns its buffers, weights and KV cache.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -23,36 +23,36 @@ class Profile;
 class TokenSource;
 struct TokenRun;
 
-// A float buffer [columns, width] on the device. Only the device that handed it out can look inside.
+// A float buffer [columns, width] on the device. Only the device that created it can access it.
 struct Buffer {
   void* data = nullptr;
   uint32_t width = 0;
 };
 
-enum class Logits { kNone, kLast, kAll };  // of which tokens of a run
+enum class Logits { kNone, kLast, kAll };  // tokens of a run whose logits are wanted
 
-// Most tokens of a run that is computed one by one.
+// Maximum tokens of a run that verifies a draft.
 inline constexpr uint32_t kMostOneByOne = 8;
 
-// Consecutive tokens of a sequence. A pass is a list of runs, chunks of prompts beside single tokens; each sequence has
-// at most one in it. The columns of a pass are the tokens of its runs, one run after the other.
+// Consecutive tokens of a sequence. A pass is a list of runs: prompt chunks and single tokens, at most one run per
+// sequence. The columns of a pass are the tokens of its runs in order.
 struct Run {
   uint32_t sequence;
   uint32_t position;              // of the first token
   std::span<const Token> tokens;  // at least one
   Logits wanted;
-  // Each token gives to the bit what it gives in a pass of its own, where a device computes prompts otherwise. At most
-  // kMostOneByOne tokens, and the only run of its pass.
+  // Draft verification: each token's result equals a single-token pass to the bit, where a device computes prompts
+  // differently. At most kMostOneByOne tokens, and the only run of its pass.
   bool one_by_one = false;
   uint32_t n_columns() const { return static_cast<uint32_t>(tokens.size()); }
-  uint32_t n_wanted() const { return wanted == Logits::kAll ? n_columns() : wanted == Logits::kLast; }  // the last ones
+  uint32_t n_wanted() const { return wanted == Logits::kAll ? n_columns() : wanted == Logits::kLast; }  // the last
 };
 
 struct DeltaBuffers {
   Buffer qkv;          // [columns, channels]
   Buffer z;            // [columns, n_v_heads * head_dim]
   Buffer alpha, beta;  // [columns, n_v_heads]
-  Buffer mixed;        // [columns, n_v_heads * head_dim]: their output
+  Buffer mixed;        // [columns, n_v_heads * head_dim]: the layer's output
 };
 
 // The buffers of one pass, of at most Steps::max_columns() columns.
@@ -61,120 +61,117 @@ struct PassState {
   Buffer q;            // [columns, n_heads * head_dim]
   Buffer k, v;         // [columns, n_kv_heads * head_dim]
   Buffer mixed;        // [columns, n_heads * head_dim]: attention's output
-  Buffer inner;        // [columns, ffn], of dense layers
+  Buffer inner;        // [columns, ffn], for dense layers
   Buffer scores;       // [columns, n_experts]
-  DeltaBuffers delta;  // of the layers that are delta nets
+  DeltaBuffers delta;  // for delta-net layers
   Buffer logits;       // [columns whose logits are wanted, n_vocab]
 };
 
-// What the host may ask of a pass that was begun: the seconds that it took, or nothing while it is still computed. With
-// `wait` it waits for it. Error if it failed.
+// Query for a pass begun: its duration in seconds, or nullopt while it is being computed. `wait`: blocks until it is.
+// Error if it failed.
 using PassEnd = std::function<std::optional<double>(bool wait)>;
 
 class Steps {
  public:
   virtual ~Steps() = default;
 
-  virtual uint32_t max_columns() const = 0;         // most in one pass: a prompt beside a token of each other sequence
-  virtual uint32_t max_logits_columns() const = 0;  // most whose logits one pass gives
-  virtual uint32_t max_sequences() const = 0;       // each with a page table
-  virtual uint32_t max_positions() const = 0;       // of a sequence: the context size
+  virtual uint32_t max_columns() const = 0;         // in one pass: a prompt beside one token of every other sequence
+  virtual uint32_t max_logits_columns() const = 0;  // whose logits one pass computes
+  virtual uint32_t max_sequences() const = 0;       // each has a page table
+  virtual uint32_t max_positions() const = 0;       // per sequence: the context size
   virtual const PassState& buffers() const = 0;
   virtual std::string description() const = 0;  // for the status line: "cpu: 2 threads, AVX-512"
-  // The most positions that each KV cache could have if these steps were made anew, in what memory there is now.
+  // Maximum positions of each KV cache if these steps were created again in the memory available now.
   virtual uint32_t context_that_fits() const { return max_positions(); }
 
-  // The KV cache lies in pages of kPagePositions positions (kernels/kv_cache.h) of all layers, which sequences may
-  // share as long as none writes into them. At first sequence s has the pages from s * pages_of(max_positions()) on, as
-  // far as there are so many. What is set or copied here is so for the passes begun later. No token source may live
-  // meanwhile.
+  // The KV cache consists of pages of kPagePositions positions (kernels/kv_cache.h) of all layers. Sequences may share
+  // pages that none of them writes. Initially sequence s has the pages from s * pages_of(max_positions()) on, as far as
+  // they exist. Page tables and copies affect passes begun later. No token source may exist meanwhile.
   virtual uint32_t n_pages() const = 0;
-  // Of positions 0 to 63, 64 to 127, ...: as many as the passes to come have positions for.
+  // Pages for positions 0 to 63, 64 to 127, ...: enough for the positions of the following passes.
   virtual void set_pages(uint32_t sequence, std::span<const uint32_t> pages) = 0;
   virtual void copy_page(uint32_t from, uint32_t to) = 0;
 
-  // What layers that are delta nets remember of a sequence, none where the model has no such layers. States 0 to
-  // max_sequences() - 1 are the sequences' own, those behind them keep copies. A run continues from where its
-  // sequence's state stands, and at position 0 from nothing. A pass that was broken off leaves the states of its
-  // sequences behind as good for nothing but to be replaced.
+  // Recurrent states of delta-net layers; 0 without such layers. States 0 to max_sequences() - 1 belong to the
+  // sequences, the rest hold checkpoints. A run continues from its sequence's state, and at position 0 from zero. After
+  // an interrupted pass the states of its sequences are invalid and must be replaced.
   virtual uint32_t n_states() const { return 0; }
   virtual void copy_state(uint32_t from, uint32_t to);
 
-  // For a profiler, from any thread.
-  virtual Profile& profile() = 0;                                 // where the steps record calls, time and bytes
-  virtual std::vector<MemoryUse> memory() const = 0;              // of the device, by purpose
-  virtual uint64_t weight_bytes_per_token() const = 0;            // that a pass of one token has to read
-  virtual std::vector<KernelText> kernels() const { return {}; }  // that have been compiled
+  // For a profiler; callable from any thread.
+  virtual Profile& profile() = 0;                                 // where steps record calls, time and bytes
+  virtual std::vector<MemoryUse> memory() const = 0;              // on the device, by purpose
+  virtual uint64_t weight_bytes_per_token() const = 0;            // read by a pass of one token
+  virtual std::vector<KernelText> kernels() const { return {}; }  // compiled so far
   virtual bool is_gpu() const { return false; }
   virtual bool is_emulated() const { return false; }
 
-  // How kernels are launched, where there is a GPU.
-  virtual std::string_view launch_of(uint32_t /*n_sequences*/) const { return ""; }  // a token of each; "": no GPU
+  // Kernel launches, on a GPU.
+  virtual std::string_view launch_of(uint32_t /*n_sequences*/) const { return ""; }  // for a token of each; "": no GPU
   virtual bool can_launch(LaunchMode /*mode*/) const { return false; }
-  // From the next answer on, and for good. Error if the mode does not work here: what it needs is compiled now.
+  // Permanent, from the next answer on. Compiles what the mode needs; Error if the mode does not work here.
   virtual void set_launch_mode(LaunchMode mode);
-  virtual bool has_settled() const { return true; }  // whether the launch mode will stay as it is
+  virtual bool has_settled() const { return true; }  // whether the launch mode is final
 
-  // Whether calls go to the profile, and an emulator's counters: off at first, for it takes time. A GPU spends an event
-  // a kernel on it, an emulator some of its speed.
+  // Whether calls and emulator counters are recorded. Initially off, because it costs an event per kernel on a GPU and
+  // some speed in an emulator.
   virtual void set_measuring(bool on);
 
-  // From any thread: a launch that decodes token after token by itself ends at the next one.
+  // Callable from any thread: ends a persistent launch at its next token.
   virtual void end_long_launch() {}
-  // From any thread: why the device answers nothing any more, a sentence; empty: it does.
+  // Callable from any thread: why the device is lost; empty while it works.
   virtual std::string loss() const { return ""; }
-  // Called by a thread that passes are begun on, which others can do without: it never comes back from a device that is
-  // lost while it waits for it.
+  // Marks the calling thread as dispensable: it begins passes, and may never return from a wait for a lost device.
   virtual void enter_worker_thread() {}
 
-  // Whether a run may be computed one by one; a device that has to compile for it begins when it is first asked.
+  // Whether drafts can be verified. A device that must compile kernels for it starts when first asked.
   virtual bool takes_one_by_one() { return true; }
 
-  // Positions below max_positions() and in pages, sequences below max_sequences(). The tokens are not needed
-  // afterwards.
+  // Positions are below max_positions() and in pages, sequences below max_sequences(). The tokens need not outlive the
+  // call.
   virtual void begin(std::span<const Run> runs) = 0;
   virtual void embed(Buffer hidden) = 0;
   // q, k, v = W . rmsnorm(hidden) + bias
   virtual void norm_qkv(uint32_t layer, Buffer hidden, Buffer q, Buffer k, Buffer v) = 0;
-  // QK norm where the model has it, RoPE on q and k, then k and v into the layer's cache at the positions, in its
-  // types; then attention: causal, grouped-query, over the cache up to each column's own position. Uses up q, k and v.
-  // Where it is gated, the gates were computed beside q, and the device keeps them.
+  // Applies QK norm where the model has it and RoPE to q and k, stores k and v in the layer's cache in its types, then
+  // computes causal grouped-query attention up to each column's own position. Overwrites q, k and v. Gates of gated
+  // attention are computed beside q and stay on the device.
   virtual void attention(uint32_t layer, Buffer q, Buffer k, Buffer v, Buffer mixed) = 0;
-  // Behind the last layer's mixer only the columns whose logits are wanted matter: the steps to come leave out others.
-  // False if no column is left, which ends the pass.
+  // After the last layer's mixer only columns with wanted logits matter; later steps skip the others. False if none is
+  // left, which ends the pass.
   virtual bool keep_wanted(Buffer mixed, Buffer hidden) = 0;
   virtual void output_residual(uint32_t layer, Buffer mixed, Buffer hidden) = 0;  // hidden += W . mixed
-  // x.qkv, z, alpha, beta = W . rmsnorm(hidden). A device without delta nets refuses their models when it is made.
+  // x.qkv, z, alpha, beta = W . rmsnorm(hidden). A device without delta nets refuses such models when it is created.
   virtual void norm_delta(uint32_t layer, Buffer hidden, const DeltaBuffers& x);
-  // x.qkv = its convolution over the sequence's positions, queries and keys of unit length; alpha, beta = the factors
-  // that they stand for
+  // x.qkv = causal convolution over the sequence's positions, with queries and keys normalised to unit length; alpha,
+  // beta = decay and beta factors
   virtual void conv_step(uint32_t layer, const DeltaBuffers& x);
   virtual void delta_step(uint32_t layer, const DeltaBuffers& x);  // x.mixed = rmsnorm(state . query) * silu(z)
   // inner = silu(Wgate . rmsnorm(hidden)) * (Wup . rmsnorm(hidden))
   virtual void norm_gate_up(uint32_t layer, Buffer hidden, Buffer inner) = 0;
   virtual void down_residual(uint32_t layer, Buffer inner, Buffer hidden) = 0;  // hidden += W . inner
-  // scores = Wrouter . rmsnorm(hidden); the device keeps which experts they choose. A device without experts refuses
-  // their models when it is made.
+  // scores = Wrouter . rmsnorm(hidden); the routing result stays on the device. A device without experts refuses such
+  // models when it is created.
   virtual void norm_route(uint32_t layer, Buffer hidden, Buffer scores);
-  virtual void experts_residual(uint32_t layer, Buffer hidden);  // hidden += the chosen and the shared experts' outputs
-  virtual void norm_logits(Buffer hidden, Buffer logits) = 0;    // of the wanted columns, if any
-  virtual PassEnd end_pass() = 0;                                // of a pass that began with begin()
-  virtual void wait() = 0;                                       // for the passes begun; Error if one failed
+  virtual void experts_residual(uint32_t layer, Buffer hidden);  // hidden += outputs of routed and shared experts
+  virtual void norm_logits(Buffer hidden, Buffer logits) = 0;    // for wanted columns, if any
+  virtual PassEnd end_pass() = 0;                                // for a pass started by begin()
+  virtual void wait() = 0;                                       // for all passes begun; Error if one failed
   virtual DeviceSampler* sampler() { return nullptr; }           // null: logits are sampled on the host
-  // A device with ways of its own to decode tokens, such as without the host: null where it has none. decoder: these
-  // steps'. See make_token_source.
+  // A device's own way to decode tokens, e.g. without the host; null if it has none. decoder: of these steps. See
+  // make_token_source.
   virtual std::unique_ptr<TokenSource> token_source(Decoder& decoder, const TokenRun& run);
-  // Likewise given tokens at position, position + 1, ... of sequence 0, one by one, with each one's logits [n_vocab].
-  // False where it does not.
+  // Feeds given tokens at position, position + 1, ... of sequence 0 through that loop, and passes each one's logits
+  // [n_vocab] to `take`. False if the device has none.
   virtual bool decode_given(std::span<const Token> tokens, uint32_t position,
                             const std::function<void(std::span<const float>)>& take);
-  // Copies columns first, first + 1, ... of the pass to the host, from a buffer that its last step wrote, but not from
-  // the logits: values is [columns, buffer.width]. Behind keep_wanted only columns whose logits are wanted may be read.
-  // Waits for what was begun. False if nothing has been computed yet, as while a graph is being recorded.
+  // Copies columns first, first + 1, ... of a buffer that the last step wrote to the host: values is [columns,
+  // buffer.width]. Excludes logits. After keep_wanted only columns with wanted logits may be read. Waits for the
+  // device. False if nothing has been computed yet, e.g. while a graph is recorded.
   virtual bool read_columns(Buffer buffer, uint32_t first, std::span<float> values) = 0;
-  // Puts others in their place, for the next step to read. False likewise, and where the device keeps no floats there.
+  // Replaces those columns before the next step reads them. Also false where the device keeps no floats there.
   virtual bool write_columns(Buffer buffer, uint32_t first, std::span<const float> values) = 0;
-  // Waits for the pass and returns the logits of one of the wanted columns on the host: [n_vocab], valid until begin().
+  // Waits for the pass and copies one wanted column's logits to the host: [n_vocab], valid until begin().
   virtual std::span<const float> read_logits(uint32_t column) = 0;
 };
 

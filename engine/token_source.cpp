@@ -11,7 +11,7 @@ namespace warpchat {
 
 namespace {
 
-// Logits come to the host, and the token goes back.
+// Samples on the host: copies logits down and sends the token back.
 class HostTokens final : public TokenSource {
  public:
   HostTokens(Decoder& decoder, TokenRun run)
@@ -44,11 +44,10 @@ class HostTokens final : public TokenSource {
   Sampler sampler_;
   uint32_t position_, column_;
   std::optional<Token> last_;
-  bool is_broken_ = false;  // a pass
+  bool is_broken_ = false;  // a pass was interrupted
 };
 
-// The pass after a token is under way before the host knows it, but for the first token, for which nobody is to wait
-// longer than it takes.
+// Launches the next pass before the host has read the token, except for the first one, to keep time to first token low.
 class DeviceTokens final : public TokenSource {
  public:
   DeviceTokens(Decoder& decoder, DeviceSampler& sampler, const TokenRun& run)
@@ -87,9 +86,9 @@ class DeviceTokens final : public TokenSource {
  private:
   Decoder& decoder_;
   DeviceSampler& sampler_;
-  uint32_t position_;      // of the pass to come
-  uint64_t tokens_left_;   // to be asked for
-  uint32_t n_chosen_ = 1;  // that have not been read
+  uint32_t position_;      // of the next pass
+  uint64_t tokens_left_;   // that next() may still return
+  uint32_t n_chosen_ = 1;  // sampled tokens not yet read
   bool is_first_ = true, is_broken_ = false;
 };
 

@@ -1,4 +1,4 @@
-// The next tokens of a sequence, one after the other, sampled where the device samples best.
+// Source of a sequence's next tokens, sampled where the device does it best.
 #pragma once
 #include <atomic>
 #include <memory>
@@ -12,30 +12,30 @@ namespace warpchat {
 
 struct TokenRun {
   SamplingParams sampling;
-  std::vector<Token> recent;           // what penalties count, oldest first
-  uint32_t position;                   // of the first token to come; those before are in the cache
-  uint32_t last_column;                // of the pass before: its logits give the first token
-  uint64_t max_tokens;                 // at least 1; no work is done for more
-  std::vector<Token> end_tokens = {};  // behind which nothing is wanted; a source may know some of them only
-  bool may_rewind = true;              // false: of a sequence whose state cannot be, so that end() must tell of it
+  std::vector<Token> recent;           // tokens that penalties count, oldest first
+  uint32_t position;                   // of the first new token; earlier ones are in the cache
+  uint32_t last_column;                // column of the previous pass whose logits give the first token
+  uint64_t max_tokens;                 // at least 1; limits the work
+  std::vector<Token> end_tokens = {};  // stop tokens; a source may check only some of them
+  bool may_rewind = true;              // false: the state cannot be rewound, so end() must report extra tokens
 };
 
 class TokenSource {
  public:
   virtual ~TokenSource() = default;
   // The next token; nullopt if `stop` was set. A token's keys and values are in the cache once the next call has
-  // returned a token. Error if the device fails: what the cache holds is then unknown.
+  // returned a token. Error if the device fails; the cache's contents are then unknown.
   virtual std::optional<Token> next(const std::atomic<bool>& stop) = 0;
-  // Ends it, where run.may_rewind is false: the tokens chosen beyond those given. What the sequence then has in cache
-  // and state are all tokens, these too, but the last. nullopt: nobody knows what it has.
+  // Call at the end where run.may_rewind is false: returns tokens sampled beyond those returned by next(). Cache and
+  // state then contain all tokens, including these, except the last. nullopt: contents unknown.
   virtual std::optional<std::vector<Token>> end() { return std::vector<Token>(); }
 };
 
-// The decoder must have had a pass that ended before run.position, with the logits of its last token alone, and do
-// nothing else while the source lives. At most max_positions() - run.position + 1 tokens may be asked for.
+// The decoder's last pass must have ended before run.position with the logits of its last token alone, and the decoder
+// must stay unused while the source lives. At most max_positions() - run.position + 1 tokens may be requested.
 std::unique_ptr<TokenSource> make_token_source(Decoder& decoder, TokenRun run);
 
-// Of a device with a sampler, pass by pass.
+// For a device with a sampler: pass by pass.
 std::unique_ptr<TokenSource> make_device_token_source(Decoder& decoder, const TokenRun& run);
 
 }  // namespace warpchat

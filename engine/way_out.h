@@ -1,5 +1,5 @@
-// What a user can do about an error, as data: the engine names no flag, command or button; a view has its own words for
-// each (app/ways_out.h).
+// What a user can do about an error, as data. The engine names no flag, command or button; each view has its own text
+// (app/ways_out.h).
 #pragma once
 #include <cstdint>
 #include <string>
@@ -10,7 +10,7 @@ namespace warpchat {
 
 struct WayOut {
   enum class Kind : uint8_t {
-    kNone,  // or the sentence says it
+    kNone,  // nothing, or the message says it
     kSmallerContext,
     kUseCpu,
     kCheckDevice,  // or use the CPU
@@ -21,7 +21,7 @@ struct WayOut {
     kEndpointKey,
   };
   Kind kind = Kind::kNone;
-  uint32_t context = 0;  // kSmallerContext: tokens, the most that fit and that the model was made for
+  uint32_t context = 0;  // kSmallerContext: maximum tokens that fit and that the model supports
   bool operator==(const WayOut&) const = default;
 };
 
@@ -32,7 +32,7 @@ class ErrorWithWayOut : public Error {
   const WayOut way_out;
 };
 
-// Of any exception; kNone where it has none.
+// The remedy of any exception; kNone if it has none.
 inline WayOut way_out_of(const std::exception& error) {
   const auto* with = dynamic_cast<const ErrorWithWayOut*>(&error);
   return with != nullptr ? with->way_out : WayOut();

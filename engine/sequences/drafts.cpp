@@ -6,8 +6,8 @@ namespace warpchat {
 
 namespace {
 
-constexpr double kLearns = 0.2;   // from the last pass or token
-constexpr double kMostSaved = 8;  // passes: what was saved long ago is no reason to go on losing
+constexpr double kLearns = 0.2;   // weight of the latest pass or token in running averages
+constexpr double kMostSaved = 8;  // passes: caps past savings, so that they do not pay for new losses
 
 uint64_t hash_of(std::span<const Token> ngram) {
   uint64_t hash = 0;
@@ -31,7 +31,7 @@ PromptLookup::Draft PromptLookup::next(std::span<const Token> tokens, uint32_t m
   uint32_t agreeing = 0;
   while (agreeing < std::min(kLongest, behind) && tokens[behind - 1 - agreeing] == tokens[size - 1 - agreeing])
     ++agreeing;
-  if (agreeing < kNgram) return {};  // another n-gram of the same hash
+  if (agreeing < kNgram) return {};  // hash collision
   return {tokens.subspan(behind, std::min(most, size - behind)), agreeing};
 }
 
@@ -39,7 +39,7 @@ size_t DraftLength::width_of(uint32_t n_drafted) {
   return static_cast<size_t>(std::ranges::lower_bound(kLengths, n_drafted) - std::begin(kLengths));
 }
 
-// In passes without draft.
+// Expected saving, in units of a pass without draft.
 double DraftLength::saved_by(uint32_t n_drafted) const {
   double n_tokens = 1, all_accepted = 1;
   for (uint32_t i = 0; i < n_drafted; ++i) n_tokens += all_accepted *= likelihood_[is_sure_];
@@ -52,7 +52,7 @@ uint32_t DraftLength::next(uint32_t agreeing, uint32_t most) {
   uint32_t best = 1;
   for (const uint32_t length : kLengths)
     if (const uint32_t n = std::min(most, length); saved_by(n) > saved_by(best)) best = n;
-  // What does not look worth while is tried as long as little is lost: only so it shows when it has become so.
+  // Unprofitable drafts are tried while little is lost, to notice when they become profitable.
   const double may_lose = kMayLose * all_seconds_ + (is_sure_ && saved_by(best) > 0 ? plain_seconds_ : 0);
   return saved_ + may_lose > 0 ? best : 0;
 }
@@ -60,7 +60,7 @@ uint32_t DraftLength::next(uint32_t agreeing, uint32_t most) {
 void DraftLength::took(uint32_t n_drafted, uint32_t n_accepted, double seconds) {
   all_seconds_ += seconds;
   if (n_drafted == 0) {
-    // One that took long by chance must not make drafts look better than they are.
+    // A single slow pass must not make drafts look better than they are.
     const double mean = plain_seconds_ + kLearns * (seconds - plain_seconds_);
     plain_seconds_ = plain_seconds_ == 0 ? seconds : std::min(1.02 * plain_seconds_, mean);
     n_since_plain_ = 0;

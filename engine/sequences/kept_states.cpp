@@ -1,4 +1,4 @@
-// So few are kept that each is looked at.
+// Linear search: there are few checkpoints.
 #include "engine/sequences/kept_states.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Copies of what recurrent layers remember after known tokens: their states cannot be rewound, only replaced by one
-// that was kept. Which state of the device each is in, and nothing of what is in it.
+// Checkpoints of recurrent states by their tokens: a state cannot be rewound, only replaced by a checkpoint. Tracks
+// which device state holds which checkpoint, not the contents.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -12,7 +12,7 @@ namespace warpchat {
 
 class KeptStates {
  public:
-  // n of the device's states, from `first` on.
+  // Manages the device's states first to first + n - 1.
   KeptStates(uint32_t first, uint32_t n) : kept_(n) {
     for (uint32_t i = 0; i < n; ++i) kept_[i].state = first + i;
   }
@@ -21,16 +21,16 @@ class KeptStates {
   struct Found {
     uint32_t state, n_tokens;
   };
-  // The one after the most tokens that these begin with. It counts as just used.
+  // The checkpoint of the longest prefix of these tokens. Counts as just used.
   std::optional<Found> find(std::span<const Token> tokens);
-  // Into which state the one after these tokens is to be copied, that least recently used; nothing where there is one
-  // already, or none can be kept.
+  // The state to copy these tokens' checkpoint into: the least recently used one. nullopt if the checkpoint exists, or
+  // none can be kept.
   std::optional<uint32_t> add(std::span<const Token> tokens);
 
  private:
   struct Kept {
     uint32_t state = 0;
-    std::vector<Token> tokens;  // empty: none is kept there
+    std::vector<Token> tokens;  // empty: unused
     uint64_t last_use = 0;
   };
   std::vector<Kept> kept_;

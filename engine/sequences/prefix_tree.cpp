@@ -1,5 +1,5 @@
-// A node is a page, its children are the pages that have followed it. Leaves are searched one by one: a cache has
-// thousands of pages at most, and a page takes longer to fill than to find.
+// A node is a page; its children are pages that followed it. Leaves are searched linearly: a cache has thousands of
+// pages at most, and filling a page takes longer than finding one.
 #include "engine/sequences/prefix_tree.h"
 
 #include <algorithm>
@@ -74,7 +74,7 @@ void PrefixTree::add(std::span<const Token> tokens, std::span<const uint32_t> pa
       node->last_use = now;
       continue;
     }
-    // What was known of a page when it was not full yet is no more than what is known now.
+    // Shorter prefixes of this page, known before it was full, are redundant now.
     std::erase_if(node->children, [&](const auto& child) {
       const bool is_less = child->children.empty() && n_equal(child->tokens, held) == child->tokens.size();
       if (is_less) pool_.give_back(child->page);

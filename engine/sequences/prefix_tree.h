@@ -1,5 +1,5 @@
-// The pages whose tokens are known, found by the tokens themselves: a prompt that begins as an earlier one did, or as a
-// sequence that is still being decoded does, need not be computed again as far as they agree.
+// Prefix cache: pages found by their tokens. A prompt that begins like an earlier one, or like a sequence still being
+// decoded, reuses the pages of the common prefix.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -13,36 +13,35 @@ namespace warpchat {
 
 class PrefixTree {
  public:
-  // The tree is one owner of each of its pages. page_positions: tokens of a full page.
+  // The tree owns a share of each of its pages. page_positions: tokens per full page.
   PrefixTree(PagePool& pool, uint32_t page_positions) : pool_(pool), page_positions_(page_positions) {}
   PrefixTree(const PrefixTree&) = delete;
   ~PrefixTree() { clear(); }
-  void clear();  // gives all pages back
+  void clear();  // releases all pages
 
   struct Prefix {
-    std::vector<uint32_t> pages;  // in order; they stay the tree's
-    uint32_t n_tokens = 0;        // that agree; behind them the last page may hold others
-    bool ends_leaf = false;       // it does not, and no page follows it
+    std::vector<uint32_t> pages;  // in order; owned by the tree
+    uint32_t n_tokens = 0;        // matching tokens; the last page may hold others after them
+    bool ends_leaf = false;       // the last page holds no others, and no page follows it
   };
-  // The longest one. Its pages count as just used.
+  // The longest match. Its pages count as just used.
   Prefix find(std::span<const Token> tokens);
 
-  // pages[i] holds the keys and values of tokens[i * page_positions, ...): of a full page, or at the end of fewer.
-  // Tokens that the tree knows keep the pages that it has for them.
+  // pages[i] holds the keys and values of tokens[i * page_positions, ...); the last page may be partly filled. Tokens
+  // already in the tree keep their pages.
   void add(std::span<const Token> tokens, std::span<const uint32_t> pages);
 
-  // A page that no other follows leaves the tree, whose share of it becomes the caller's.
+  // Removes a leaf page from the tree and passes its share to the caller.
   void take_leaf(uint32_t page);
 
-  // Gives back the least recently used page among those that no other follows and nobody else owns. False if there is
-  // none.
+  // Evicts the least recently used leaf page without other owners. False if there is none.
   bool drop_oldest();
 
-  uint32_t n_droppable() const;  // pages that drop_oldest would give back one after the other
+  uint32_t n_droppable() const;  // pages that drop_oldest could evict one after the other
 
  private:
   struct Node {
-    std::vector<Token> tokens;  // page_positions of them where others follow
+    std::vector<Token> tokens;  // page_positions of them in inner nodes
     uint32_t page;
     uint64_t last_use;
     Node* parent;

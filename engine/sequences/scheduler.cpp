@@ -1,5 +1,5 @@
-// Nothing tells a prompt from an answer but the number of tokens that are not computed yet: one, and its logits give
-// the next; more, and they are read first. So a sequence that lost its pages is simply read again.
+// Prompt and answer differ only in the number of tokens not computed yet: with one, its logits give the next token;
+// more are prefilled first. So a sequence that lost its pages is simply prefilled again.
 #include "engine/sequences/scheduler.h"
 
 #include <algorithm>
@@ -34,26 +34,26 @@ CachePages cache_of(Steps& steps) {
           .copy_state = [&steps](uint32_t from, uint32_t to) { steps.copy_state(from, to); }};
 }
 
-constexpr uint32_t kAloneAtOnce = 1024;  // tokens whose pages a device has that goes on by itself
-constexpr double kLongerBeside = 2.2;    // times that a pass of streams takes when a prompt's tokens go with them
-constexpr uint32_t kTokensTimed = 8;     // of a device that goes on by itself: their mean is what a token takes
-constexpr std::chrono::milliseconds kLookEvery{100};  // for a device that was lost
-constexpr std::chrono::seconds kTellsOfLoss{1};       // a thread that does not hang in it
-constexpr uint32_t kPassesBeside = 32;  // with a prompt; then one of streams alone tells how long those take by now
+constexpr uint32_t kAloneAtOnce = 1024;               // tokens with reserved pages for a device-side decode loop
+constexpr double kLongerBeside = 2.2;                 // target slowdown of decode passes that include prompt tokens
+constexpr uint32_t kTokensTimed = 8;                  // in a device-side decode loop: averaged to time a token
+constexpr std::chrono::milliseconds kLookEvery{100};  // interval of checks for a lost device
+constexpr std::chrono::seconds kTellsOfLoss{1};       // grace period for a working thread to report a lost device
+constexpr uint32_t kPassesBeside = 32;                // mixed passes before a decode-only pass refreshes its time
 
 }  // namespace
 
 struct Scheduler::Job {
   std::shared_ptr<ScheduledAnswer> of;
   AnswerRequest request;
-  uint64_t most;                       // tokens of the answer
-  bool fills_context;                  // with them
-  std::vector<Token> tokens;           // the prompt's, then the answer's
-  std::unique_ptr<Sequence> sequence;  // null while it waits
-  std::optional<Sampler> sampler;      // where the host samples
-  PromptLookup lookup;                 // of tokens
+  uint64_t most;                       // maximum tokens of the answer
+  bool fills_context;                  // `most` tokens fill the context
+  std::vector<Token> tokens;           // the prompt, then the answer
+  std::unique_ptr<Sequence> sequence;  // null while waiting
+  std::optional<Sampler> sampler;      // for sampling on the host
+  PromptLookup lookup;                 // over `tokens`
   DraftLength draft_length;
-  bool is_taken_back = false;  // the state, from behind a draft: a few tokens are missing that were computed
+  bool is_taken_back = false;  // the state was restored from before a rejected draft; accepted tokens must be replayed
   Clock::time_point asked, opened, read, last;
   Timings timings;
   std::optional<GenerationEnd> end;
@@ -62,16 +62,16 @@ struct Scheduler::Job {
   bool is_live() const { return sequence != nullptr && !end; }
   uint32_t missing() const { return static_cast<uint32_t>(tokens.size()) - sequence->reach(); }
   bool is_stream() const { return is_live() && timings.generated_tokens > 0 && (missing() == 1 || is_taken_back); }
-  // Of those missing.
+  // The first n tokens not computed yet.
   std::span<const Token> next(size_t n) const { return std::span(tokens).subspan(sequence->reach(), n); }
   Run run(size_t n, Logits wanted) const { return {sequence->slot(), sequence->reach(), next(n), wanted}; }
 };
 
 struct Scheduler::Share {
   Job* job;
-  uint32_t n_tokens;              // of those missing
-  bool is_sampled = false;        // its last token's logits give the next one
-  std::vector<Token> draft = {};  // behind those missing
+  uint32_t n_tokens;              // of the job's missing tokens
+  bool is_sampled = false;        // the last token's logits give the next one
+  std::vector<Token> draft = {};  // after the missing tokens
   uint32_t n_drafted() const { return static_cast<uint32_t>(draft.size()); }
   uint32_t n_sampled() const { return is_sampled ? 1 + n_drafted() : 0; }
 };
@@ -179,7 +179,7 @@ bool Scheduler::take_requests() {
     jobs_.insert(behind, std::move(job));
   }
   requests_.clear();
-  const bool is_over = is_over_;  // what is asked for later is the next turn's
+  const bool is_over = is_over_;  // later requests belong to the next call
   if (is_over)
     for (const auto& job : jobs_) job->of->stop_ = true;
   lock.unlock();
@@ -189,8 +189,8 @@ bool Scheduler::take_requests() {
   return !is_over;
 }
 
-// Tells of the ends, when nothing is under way for them any more: who hears of one may change the device.
-// Needs no memory of its own: an end may be for the want of it.
+// Reports ends after all pending work: a caller that hears of one may change the device. Allocates no memory, since an
+// answer may end because memory ran out.
 void Scheduler::settle() {
   const auto has_ended = [](const std::unique_ptr<Job>& job) { return job->end.has_value(); };
   if (std::ranges::none_of(jobs_, has_ended)) return;
@@ -205,7 +205,8 @@ void Scheduler::settle() {
   std::erase(jobs_, nullptr);
 }
 
-// A device may be ahead of the tokens: what it took is still these answers'. What fails there the next pass meets, too.
+// Waits for passes that run ahead of the tokens, so that their time counts for these answers. Errors reappear in the
+// next pass.
 void Scheduler::await_passes() {
   try {
     decoder_.wait();
@@ -218,7 +219,7 @@ void Scheduler::pass() {
   admit();
   Job* prompt = nullptr;
   std::vector<Job*> streams;
-  for (const auto& job : jobs_) {  // who loses pages for one of them comes behind it
+  for (const auto& job : jobs_) {  // jobs that lose pages to an earlier one come after it
     if (job->is_stream()) {
       if (reserve(*job, job->missing())) streams.push_back(job.get());
     } else if (job->is_live() && prompt == nullptr) {
@@ -231,17 +232,17 @@ void Scheduler::pass() {
   }
   std::vector<Token> drafted;
   if (streams.size() == 1 && prompt == nullptr) drafted = draft(*streams.front());
-  // What was taken back is computed again as it was, one by one, which nobody can be beside.
+  // A replay must use the draft verification kernels again, which take a single run.
   if (const auto back = std::ranges::find_if(streams, &Job::is_taken_back); back != streams.end())
     streams = {*back}, prompt = nullptr;
-  // Of a state that cannot be rewound a copy is kept before the prompt's last token: decode() parts it there.
+  // Recurrent states are checkpointed before the prompt's last token, where decode() splits the prompt.
   if (drafted.empty() && device_sampler_ != nullptr && jobs_.size() == 1 &&
       (!store_.is_recurrent() || jobs_.front()->missing() == 1))
     return decode_alone(*jobs_.front());
   decode(streams, prompt, std::move(drafted));
 }
 
-// In turn, each if all that it has to compute fits in.
+// In order: each job starts once pages for all its missing tokens are free.
 void Scheduler::admit() {
   for (const auto& job : jobs_) {
     if (job->sequence != nullptr) continue;
@@ -250,7 +251,7 @@ void Scheduler::admit() {
     if (sequence == nullptr) return;
     const auto missing = [&] { return static_cast<uint32_t>(tokens.size()) - sequence->reach(); };
     if (!sequence->reserve(missing())) {
-      // A page that was begun needs another one for its copy.
+      // Copy-on-write of a partly filled page needs another page.
       sequence->rewind(sequence->reach() / kPagePositions * kPagePositions);
       if (!sequence->reserve(missing())) {
         assert(store_.n_live() > 1 && "a cache smaller than the context");
@@ -265,7 +266,7 @@ void Scheduler::admit() {
   }
 }
 
-// Pages for a job, if need be those of who came last. False if that is the job itself: it waits.
+// Reserves pages, if necessary by evicting the latest jobs. False if that reaches the job itself, which then waits.
 bool Scheduler::reserve(Job& job, uint32_t n_positions) {
   while (!job.sequence->reserve(n_positions)) {
     const auto last = std::find_if(jobs_.rbegin(), jobs_.rend(), [](const auto& other) { return other->is_live(); });
@@ -276,11 +277,11 @@ bool Scheduler::reserve(Job& job, uint32_t n_positions) {
   return true;
 }
 
-// What is likely to follow, if anything.
+// A draft for the job; empty: none.
 std::vector<Token> Scheduler::draft(Job& job) {
   if (!job.request.drafts || (store_.is_recurrent() && !store_.can_hold())) return {};
   const uint32_t missing = job.missing();
-  if (device_sampler_ != nullptr && missing > 1) return {};  // it samples what a pass has given the logits of: all
+  if (device_sampler_ != nullptr && missing > 1) return {};  // samples every column that has logits
   job.lookup.grow(job.tokens);
   const uint64_t most = std::min<uint64_t>({job.left() - 1, decoder_.max_positions() - job.tokens.size(),
                                             std::min({decoder_.max_columns() - (decoder_.max_sequences() - 1),
@@ -292,8 +293,8 @@ std::vector<Token> Scheduler::draft(Job& job) {
   return {found.tokens.begin(), found.tokens.begin() + n};
 }
 
-// One pass, of a draft if there is one to the only stream; and of streams that are alone on a device that samples more,
-// each begun before the host has read the one before.
+// One pass, with a draft if the only stream has one. On a device with a sampler, streams without a prompt continue with
+// further passes, each begun before the host has read the previous tokens.
 void Scheduler::decode(std::span<Job* const> streams, Job* prompt, std::vector<Token> draft) {
   std::vector<Share> shares;
   uint32_t room = decoder_.max_columns();
@@ -302,14 +303,14 @@ void Scheduler::decode(std::span<Job* const> streams, Job* prompt, std::vector<T
     const uint32_t n = decoder_.pass_length().next(prompt->missing(), streams.empty() ? UINT32_MAX : beside_);
     shares.push_back({prompt, std::min(n, room)});
   }
-  // The state before a prompt's last token is kept: who asks again begins there.
+  // The state before a prompt's last token is checkpointed: a repeated prompt resumes there.
   if (prompt != nullptr && store_.is_recurrent() && shares.back().n_tokens == prompt->missing() &&
       prompt->missing() > 1)
     --shares.back().n_tokens;
   if (shares.empty()) return;
   Job& first = *shares.front().job;
   const bool has_draft = !draft.empty(), has_more = !has_draft && !streams.empty() && shares.front().n_tokens > 1;
-  std::vector<Token> ahead;  // the tokens with those drafted
+  std::vector<Token> ahead;  // known tokens and draft
   if (has_draft) {
     ahead = first.tokens;
     ahead.insert(ahead.end(), draft.begin(), draft.end());
@@ -331,7 +332,7 @@ void Scheduler::decode(std::span<Job* const> streams, Job* prompt, std::vector<T
       starts.push_back({first.request.sampling, std::span(ahead).first(first.tokens.size() + i)});
   }
   runs.front().one_by_one = has_draft || has_more;
-  auto began = has_draft ? first.last : Clock::now();  // what a device that went on by itself takes to end that, too
+  auto began = has_draft ? first.last : Clock::now();  // includes the time to end a device-side decode loop
   if (!decoder_.forward(runs, jobs_.size() == 1 ? &jobs_.front()->of->stop_ : nullptr)) {
     for (const Share& share : shares) share.job->sequence->break_off();
     return;
@@ -369,7 +370,7 @@ void Scheduler::decode(std::span<Job* const> streams, Job* prompt, std::vector<T
   }
 }
 
-// What the oldest pass has given.
+// Consumes the results of the oldest pass.
 void Scheduler::take(std::span<const Share> shares) {
   const bool is_any_sampled = std::ranges::any_of(shares, &Share::is_sampled);
   std::span<const Token> sampled;
@@ -390,15 +391,14 @@ void Scheduler::take(std::span<const Share> shares) {
       give_sampled(share, [&](uint32_t i) {
         return device_sampler_ != nullptr ? sampled[place + i] : job.sampler->sample(decoder_.logits(column + i));
       });
-    } catch (const Error& error) {  // of its logits alone
+    } catch (const Error& error) {  // affects only this job's logits
       fail(job, error.what());
     }
   }
 }
 
-// The token that its logits give; and as long as it is the one drafted there, which has been computed as well, the one
-// that those of the next column do. sample_at(i): of column i of them. What recurrent layers have of a draft counts as
-// a whole or not at all.
+// Emits the token sampled from the first column's logits, and continues with the next column while the token equals the
+// draft. sample_at(i): samples column i. Recurrent states accept a draft as a whole or not at all.
 template <class SampleAt>
 void Scheduler::give_sampled(const Share& share, const SampleAt& sample_at) {
   Job& job = *share.job;
@@ -417,7 +417,7 @@ void Scheduler::give_sampled(const Share& share, const SampleAt& sample_at) {
     computed(job, job.next(share.n_tokens + n_accepted));
 }
 
-// So much of a prompt goes with streams that their tokens take kLongerBeside times as long as usual.
+// Adapts the prompt tokens per mixed pass so that decode passes take kLongerBeside times as long as usual.
 void Scheduler::took_beside(uint32_t n_of_prompt, double seconds) {
   if (decoder_.steps().is_emulated()) return;
   const double longer = std::max(seconds - stream_seconds_, 0.01 * stream_seconds_), n = n_of_prompt;
@@ -425,13 +425,13 @@ void Scheduler::took_beside(uint32_t n_of_prompt, double seconds) {
   beside_ = static_cast<uint32_t>(std::lround(std::clamp(wanted, std::max(1.0, n / 2), n * 2)));
 }
 
-// The device goes on by itself: by the persistent kernel, or by graphs, without the host between one token and the
-// next. Somebody who wants a turn ends that at a token, or in the middle of a prompt's pass, and so does a draft.
+// Decodes on the device without the host between tokens, in the persistent kernel or as graphs. A waiting request ends
+// it at a token or within a prefill pass, and so does a draft.
 void Scheduler::decode_alone(Job& job) {
   Sequence& sequence = *job.sequence;
   const uint32_t missing = job.missing();
   auto most = static_cast<uint32_t>(std::min<uint64_t>(job.left(), kAloneAtOnce));
-  // A copy of the state is due only when the device stands still.
+  // State checkpoints are only possible between launches.
   if (store_.is_recurrent()) most = std::min(most, std::max(1u, sequence.until_copy() - missing));
   const uint32_t n_positions = std::min(missing + most, decoder_.max_positions() - sequence.reach());
   if (!reserve(job, n_positions)) return;
@@ -453,18 +453,18 @@ void Scheduler::decode_alone(Job& job) {
     if (!token) break;
     if (n > 0) computed(job, job.next(1));
     give(job, *token);
-    if (n % kTokensTimed == 0) {  // the first one waited for what was before it
+    if (n % kTokensTimed == 0) {  // the first token also waited for earlier work
       const Clock::time_point since = std::exchange(timed_from, job.last);
       if (n > 0) job.draft_length.took(0, 0, std::chrono::duration<double>(job.last - since).count() / kTokensTimed);
     }
     if (!job.end && !draft(job).empty()) break;
   }
   if (store_.is_recurrent()) take_rest(job, *source);
-  if (!job.end && job.missing() == 0) sequence.rewind(sequence.reach() - 1);  // for logits that nobody has asked for
+  if (!job.end && job.missing() == 0) sequence.rewind(sequence.reach() - 1);  // its logits were never computed
 }
 
-// What a device has computed beyond the tokens it has given is in the sequence's state for good: of an answer that has
-// ended, its last token at most.
+// Tokens computed beyond those returned stay in the recurrent state. After an answer's end, that may be its last token
+// only.
 void Scheduler::take_rest(Job& job, TokenSource& source) {
   const std::optional<std::vector<Token>> rest = source.end();
   if (!rest) return job.sequence->break_off();
@@ -476,7 +476,7 @@ void Scheduler::take_rest(Job& job, TokenSource& source) {
   }
 }
 
-// Keys and values of the tokens are in the cache. `tokens` may lie in the job's own.
+// Records that the tokens' keys and values are in the cache. `tokens` may point into the job's own.
 void Scheduler::computed(Job& job, std::span<const Token> tokens) {
   job.sequence->append(tokens);
   if (job.timings.generated_tokens > 0) return;
@@ -485,7 +485,7 @@ void Scheduler::computed(Job& job, std::span<const Token> tokens) {
   job.of->steps_.push(PromptProgress{job.sequence->reach() - reused, job.timings.prompt_tokens - reused});
 }
 
-// The prompt has been read, and what the device took for it has been told.
+// Call after the prefill time has been recorded.
 void Scheduler::begin_answer(Job& job) {
   job.timings.prompt_seconds = seconds_since(job.opened);
   job.read = job.last = Clock::now();
@@ -512,7 +512,7 @@ void Scheduler::finish(Job& job, EndReason reason, std::string error) {
   job.end = {reason, job.timings, std::move(error)};
 }
 
-// What a pass that failed has left in the cache is unknown, and which one it was, too.
+// After a failed pass the cache's contents are unknown, and so is which pass failed.
 void Scheduler::fail(Job& job, const std::string& error) {
   store_.forget();
   if (job.sequence != nullptr) job.sequence->rewind(0);
@@ -527,7 +527,7 @@ void Scheduler::fail_all_for_memory() {
   try {
     fail_all("out of memory; close other programs, or use a smaller model or a smaller context");
   } catch (const std::bad_alloc&) {
-    fail_all("out of memory");  // so short a string takes none
+    fail_all("out of memory");  // short enough to need no allocation
   }
 }
 

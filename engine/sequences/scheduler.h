@@ -1,6 +1,6 @@
-// Many answers by one decoder. One thread owns the passes: in each, every sequence that is being answered has its next
-// token, and a prompt is read as far as the time of a pass allows. Sequences share the cache's pages; one whose pages
-// others need waits, and is computed again when its turn comes.
+// Continuous batching over one decoder. One thread owns the passes: each has the next token of every sequence being
+// answered, and as much of a prompt as its time allows. Sequences share the cache's pages; one that is evicted waits
+// and is prefilled again when its turn comes.
 #pragma once
 #include <atomic>
 #include <condition_variable>
@@ -27,21 +27,21 @@ struct AnswerRequest {
   SamplingParams sampling;
   int32_t max_tokens = -1;  // -1: until the end of the answer or of the context
   bool ignore_end = false;  // go on past end-of-generation tokens (benchmarks)
-  bool in_front = false;    // somebody waits for it: its prompt is read before others'
-  bool drafts = true;       // several tokens a pass where they are likely; the same tokens
+  bool in_front = false;    // prefilled before others, because the user waits for it
+  bool drafts = true;       // verifies drafts, several tokens per pass; the tokens stay the same
 };
 
 struct NextToken {
   Token token;
-  double seconds;  // since the one before
+  double seconds;  // since the previous token
 };
 using AnswerStep = std::variant<PromptProgress, NextToken, GenerationEnd>;
 
-// An answer on its way, for whoever asked for it.
+// A running answer, as its caller sees it.
 class ScheduledAnswer {
  public:
-  std::optional<AnswerStep> next(std::chrono::milliseconds timeout);  // the end is last, also where the device is lost
-  void stop();                                                        // asks; the answer ends within a pass
+  std::optional<AnswerStep> next(std::chrono::milliseconds timeout);  // the end comes last, also if the device is lost
+  void stop();                                                        // asynchronous; the answer ends within a pass
 
  private:
   friend class Scheduler;
@@ -49,27 +49,27 @@ class ScheduledAnswer {
   Scheduler& scheduler_;
   Queue<AnswerStep> steps_;
   std::atomic<bool> stop_ = false;
-  std::optional<std::chrono::steady_clock::time_point> lost_at_;  // when that was noticed
+  std::optional<std::chrono::steady_clock::time_point> lost_at_;  // when the loss was noticed
 };
 
 class Scheduler {
  public:
   using EndsAnswer = std::function<bool(Token)>;
-  // end_tokens: of those that end an answer, for a device that goes on by itself.
+  // end_tokens: some or all end-of-generation tokens, for a device-side decode loop.
   Scheduler(Decoder& decoder, EndsAnswer ends_answer, std::span<const Token> end_tokens = {});
-  ~Scheduler();  // stops all answers; leaves a thread behind that hangs in a lost device
+  ~Scheduler();  // stops all answers; detaches a thread that hangs in a lost device
 
-  // Waits its turn if all sequences or pages are in use. Error if the system gives no thread.
+  // The answer waits if all sequences or pages are in use. Error if the system cannot start a thread.
   std::shared_ptr<ScheduledAnswer> start(AnswerRequest request);
-  uint32_t n_answers() const { return n_answers_; }  // that have not ended
+  uint32_t n_answers() const { return n_answers_; }  // running or waiting
 
  private:
   friend class ScheduledAnswer;
   struct Job;
-  struct Share;  // of a pass
+  struct Share;  // a job's part of a pass
   void wake();
   void run();
-  bool take_requests();  // waits for some if there is nothing to do; false: it is over
+  bool take_requests();  // waits while idle; false: shutting down
   void settle();
   void await_passes();
   void pass();
@@ -94,17 +94,17 @@ class Scheduler {
   Decoder& decoder_;
   EndsAnswer ends_answer_;
   std::vector<Token> end_tokens_;
-  DeviceSampler* const device_sampler_;  // null: the host samples
+  DeviceSampler* const device_sampler_;  // null: sampling on the host
   SequenceStore store_;
-  std::deque<std::unique_ptr<Job>> jobs_;  // in turn: those in front, each in the order of its coming
-  double stream_seconds_ = 0;              // of the last pass without a prompt
-  uint32_t beside_ = 4;                    // tokens of a prompt that go with streams
-  uint32_t n_beside_ = 0;                  // passes of both since then
+  std::deque<std::unique_ptr<Job>> jobs_;  // in order: `in_front` first, each group by arrival
+  double stream_seconds_ = 0;              // duration of the last decode-only pass
+  uint32_t beside_ = 4;                    // prompt tokens per mixed pass
+  uint32_t n_beside_ = 0;                  // mixed passes since then
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<std::unique_ptr<Job>> requests_;  // with the mutex held
-  bool is_over_ = false, has_ended_ = false;    // likewise; the latter of the thread
-  std::atomic<bool> wants_turn_ = false;        // somebody came, or wants to stop
+  std::vector<std::unique_ptr<Job>> requests_;  // guarded by mutex_
+  bool is_over_ = false, has_ended_ = false;    // guarded by mutex_; has_ended_: the worker thread
+  std::atomic<bool> wants_turn_ = false;        // a request or a stop is waiting
   std::atomic<uint32_t> n_answers_ = 0;
   std::thread worker_;
 };

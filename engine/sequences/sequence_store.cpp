@@ -1,5 +1,5 @@
-// A page that is written has one owner. Full pages are the tree's as well from the moment they are full, so that they
-// are never written again: who goes on in the middle of one does so in a copy.
+// A page being written has one owner. A full page also belongs to the prefix tree and is never written again:
+// continuing in its middle copies it.
 #include "engine/sequences/sequence_store.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace warpchat {
 
 namespace {
 
-// Of a long prompt, so that a change near its end costs a few seconds.
+// Checkpoint interval in a long prompt, so that a change near its end costs a few seconds.
 constexpr uint32_t kKeepEvery = 1024;  // positions
 
 }  // namespace
@@ -22,7 +22,7 @@ SequenceStore::SequenceStore(CachePages device)
       states_(device_.n_slots, n_kept_states()),
       is_taken_(device_.n_slots) {}
 
-// The last state is for hold_state(), if another is left to be kept.
+// The last state is reserved for hold_state(), if there are at least two.
 uint32_t SequenceStore::n_kept_states() const {
   const uint32_t n = is_recurrent() ? device_.n_states - device_.n_slots : 0;
   return n > 1 ? n - 1 : n;
@@ -55,7 +55,7 @@ std::unique_ptr<Sequence> SequenceStore::open(std::span<const Token> tokens) {
   }
   const std::span<const Token> reached = tokens.first(known.n_tokens);
   sequence->tokens_.assign(reached.begin(), reached.end());
-  // A conversation goes on where it ended: the page that it had begun is filled, not copied.
+  // A conversation that resumes at its end keeps filling its last page, without a copy.
   const bool goes_on =
       known.ends_leaf && known.n_tokens % device_.page_positions != 0 && pool_.owners(known.pages.back()) == 1;
   if (goes_on) tree_.take_leaf(known.pages.back());
@@ -87,7 +87,7 @@ Sequence::~Sequence() {
   --store_.n_live_;
 }
 
-// The page that reach() ends in is this sequence's alone afterwards, unless it is full.
+// Makes the page that reach() ends in this sequence's alone, unless it is full. False if no page is free.
 bool Sequence::own_last() {
   if (reach() % store_.device_.page_positions == 0) return true;
   uint32_t& page = pages_[reach() / store_.device_.page_positions];
@@ -131,7 +131,7 @@ void Sequence::append(std::span<const Token> computed) {
   if (reach() - kept_ >= kKeepEvery) keep_state();
 }
 
-// Pages behind the new end are given back: were they kept, they would be written while others read them.
+// Releases the pages after the new end: others may read them, so they must not be written.
 void Sequence::shorten(uint32_t to) {
   tokens_.resize(to);
   for (; pages_.size() > store_.pages_for(to); pages_.pop_back()) store_.pool_.give_back(pages_.back());
@@ -164,7 +164,7 @@ void Sequence::back_to_held() {
   shorten(held_);
 }
 
-// The slot has the state after as many of the tokens as one was kept of. How many; all, if there is none to be had.
+// Restores the longest checkpoint of these tokens and returns its length; all tokens if the model is not recurrent.
 uint32_t Sequence::restore_state(std::span<const Token> tokens) {
   if (!store_.is_recurrent()) return static_cast<uint32_t>(tokens.size());
   const std::optional<KeptStates::Found> found = store_.states_.find(tokens);

@@ -1,5 +1,5 @@
-// The sequences of one device: which tokens each has, and in which pages of the KV cache their keys and values lie.
-// What a sequence has computed stays known when it ends, until others need its pages.
+// The sequences of one device: their tokens, and the KV cache pages that hold their keys and values. A finished
+// sequence's pages stay known until others need them.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -15,14 +15,14 @@
 
 namespace warpchat {
 
-// What is asked of the device.
+// Device functions and sizes.
 struct CachePages {
   uint32_t n_slots, n_pages, page_positions;
-  std::function<void(uint32_t slot, std::span<const uint32_t> pages)> set_pages;  // of the passes to come
-  std::function<void(uint32_t from, uint32_t to)> copy_page;                      // in the order of the passes
-  // Of recurrent layers: each slot's own, then those that can be kept. 0: there are no such layers.
+  std::function<void(uint32_t slot, std::span<const uint32_t> pages)> set_pages;  // for following passes
+  std::function<void(uint32_t from, uint32_t to)> copy_page;                      // ordered with the passes
+  // Recurrent states: each slot's own, then checkpoints. 0: no recurrent layers.
   uint32_t n_states = 0;
-  std::function<void(uint32_t from, uint32_t to)> copy_state = {};  // likewise
+  std::function<void(uint32_t from, uint32_t to)> copy_state = {};  // ordered with the passes
 };
 
 class SequenceStore;
@@ -30,25 +30,25 @@ class SequenceStore;
 class Sequence {
  public:
   Sequence(const Sequence&) = delete;
-  ~Sequence();  // the slot is free; what is known stays so until its pages are needed
+  ~Sequence();  // frees the slot; its pages stay known until others need them
 
-  uint32_t slot() const { return slot_; }                       // of the device's page tables
+  uint32_t slot() const { return slot_; }                       // index of the device's page table
   const std::vector<Token>& tokens() const { return tokens_; }  // whose keys and values are in the cache
   uint32_t reach() const { return static_cast<uint32_t>(tokens_.size()); }
 
-  // Room for that many positions behind reach(), of which no other sequence sees anything. False if pages are lacking
-  // even when all are given back that nobody uses: then nothing has changed for this sequence.
+  // Reserves that many positions after reach(), private to this sequence. False if pages are lacking even after
+  // evicting all unused ones; the sequence is then unchanged.
   bool reserve(uint32_t n_positions);
-  void append(std::span<const Token> computed);  // in reserved positions
+  void append(std::span<const Token> computed);  // into reserved positions
 
-  // What lies behind is forgotten. Returns what is reached: `to`, or reach() where that is less; with recurrent layers
-  // the last position up to there whose state was kept.
+  // Discards what lies after `to`. Returns the new reach: the lesser of `to` and reach(), or with recurrent layers the
+  // last checkpoint up to there.
   uint32_t rewind(uint32_t to);
-  void keep_state();            // of reach(), for who comes back to it
-  uint32_t until_copy() const;  // how many positions may be appended until a copy of the state is due
-  void break_off();             // a pass of it did not reach its end: recurrent layers are where a state was kept
-  // Around a pass of which not all may count, of one sequence at a time: the state that recurrent layers have now, and
-  // back to it where what has been appended since is forgotten. Only if the store can hold one.
+  void keep_state();            // checkpoints the state at reach()
+  uint32_t until_copy() const;  // positions that may be appended until a checkpoint is due
+  void break_off();             // after an interrupted pass: recurrent layers return to a checkpoint
+  // For a pass that may be undone, in one sequence at a time: saves the recurrent state, and back_to_held() restores it
+  // and discards tokens appended since. Needs can_hold().
   void hold_state();
   void back_to_held();
 
@@ -62,31 +62,31 @@ class Sequence {
   SequenceStore& store_;
   uint32_t slot_;
   std::vector<Token> tokens_;
-  std::vector<uint32_t> pages_;  // as many as tokens_ and what is reserved need
-  uint32_t kept_ = 0;            // the position of the last state that was
-  uint32_t held_ = 0;            // likewise
-  bool is_set_ = false;          // the device knows of pages_
+  std::vector<uint32_t> pages_;  // for tokens_ and reserved positions
+  uint32_t kept_ = 0;            // position of the last checkpoint
+  uint32_t held_ = 0;            // position of the held state
+  bool is_set_ = false;          // the device has this page table
 };
 
 class SequenceStore {
  public:
-  explicit SequenceStore(CachePages device);  // all sequences end before it does
+  explicit SequenceStore(CachePages device);  // must outlive all its sequences
 
-  // Whether the model has such layers. Then a sequence only goes on from where a state was kept.
+  // Whether the model has recurrent layers. Sequences then resume only at checkpoints.
   bool is_recurrent() const { return device_.n_states > 0; }
   bool can_hold() const { return n_kept_states() + device_.n_slots < device_.n_states; }
 
-  // Reaches as far into the tokens as is known. Null if no slot is free.
+  // Starts with the longest known prefix of the tokens. Null if no slot is free.
   std::unique_ptr<Sequence> open(std::span<const Token> tokens);
-  // Reaches the first `at` tokens of one that reaches them, or as many as rewind() would: full pages are shared, the
-  // last one is copied when either goes on. Null if no slot is free.
+  // Starts with the first `at` tokens of another sequence, or as many as rewind() would keep. Full pages are shared,
+  // the last one is copied on write. Null if no slot is free.
   std::unique_ptr<Sequence> fork(const Sequence& of, uint32_t at);
 
   uint32_t n_live() const { return n_live_; }
-  // Pages that a sequence could get now, without those that it owns.
+  // Pages that a sequence could get now, besides its own.
   uint32_t n_available() const { return pool_.n_free() + tree_.n_droppable(); }
   uint32_t pages_for(uint64_t n_positions) const;
-  void forget() {  // nobody knows any more what is in pages and states; sequences are to rewind to 0
+  void forget() {  // contents of pages and states are unknown; sequences must rewind to 0
     tree_.clear();
     states_.clear();
   }
@@ -101,7 +101,7 @@ class SequenceStore {
   PagePool pool_;
   PrefixTree tree_;
   KeptStates states_;
-  std::vector<bool> is_taken_;  // of each slot
+  std::vector<bool> is_taken_;  // per slot
   uint32_t n_live_ = 0;
 };
 
