@@ -1,6 +1,6 @@
-// A row sums its past in stretches, whose results are added in order: so its bits depend neither on how the work is
-// cut, nor on how many tokens a pass has, nor on the other runs. Two ways to cut: blocks of query rows over their whole
-// past where there are many, else the stretches, whose results lie in memory until they are added.
+// Each row attends to fixed stretches of its past, whose results are added in order. So its bits depend neither on how
+// the work is split, nor on the length of a pass, nor on other runs. With many query rows a task is a block of rows
+// over their whole past. Otherwise it is a stretch, whose result is stored until it is added.
 #include "engine/cpu/attention.h"
 
 #include <algorithm>
@@ -17,13 +17,13 @@ namespace warpchat {
 namespace {
 
 constexpr uint32_t kStretch = 256;           // positions
-constexpr uint32_t kPartials = 512;          // stretches of a column that are under way at once
-constexpr uint32_t kBlocksPerThread = 4;     // so many even out what threads do
-constexpr uint32_t kWorthSharing = 1 << 15;  // floats to add; below, starting the threads costs more
+constexpr uint32_t kPartials = 512;          // pending stretches of one column
+constexpr uint32_t kBlocksPerThread = 4;     // enough to balance threads
+constexpr uint32_t kWorthSharing = 1 << 15;  // floats to add; below, starting threads costs more
 
 static_assert(kKeyTile == kPagePositions && kStretch % kKeyTile == 0);
 
-// Of a row of so many values: floats, halves, or codes and their scales.
+// Bytes of a row of that many values: floats, f16, or codes with their scales.
 uint64_t row_bytes(KvType type, uint64_t width, uint32_t head_dim) {
   switch (type) {
     case KvType::kF32:
@@ -36,7 +36,7 @@ uint64_t row_bytes(KvType type, uint64_t width, uint32_t head_dim) {
   return width + code_groups(head_dim) * sizeof(float);
 }
 
-uint64_t sum_floats(uint32_t value_stride) { return value_stride + 2; }  // of a row: AttendSums
+uint64_t sum_floats(uint32_t value_stride) { return value_stride + 2; }  // per row: AttendSums
 
 AttendSums sums_at(float* memory, uint32_t rows, uint32_t value_stride) {
   float* highest = memory + uint64_t{rows} * value_stride;
@@ -47,7 +47,7 @@ AttendSums from_row(const AttendSums& sums, uint32_t row, uint32_t value_stride)
   return {sums.out + uint64_t{row} * value_stride, sums.highest + row, sums.sum + row};
 }
 
-// Of kAttentionRows rows: queries and limits, the sums of a stretch and of all so far.
+// Scratch for kAttentionRows rows: queries and limits, the sums of one stretch and of all.
 uint64_t scratch_floats(uint32_t head_dim, uint32_t value_stride) {
   const uint64_t row = head_dim + 1 + 2 * sum_floats(value_stride);
   return (attend_scratch(value_stride) + kAttentionRows * row + 15) / 16 * 16;
@@ -60,19 +60,19 @@ struct CachedAttention::Work {
   CachedRun run;
   const float* q;
   float* mixed;
-  uint32_t group;   // query heads of a KV head
-  uint32_t parts;   // of a KV head: blocks of rows, or stretches of the past
-  float* partials;  // of stretches: [n_kv_heads, parts] sums of all rows; null where there are blocks
-  uint32_t rows() const { return run.columns * group; }  // of a KV head: row = column * group + head in the group
+  uint32_t group;   // query heads per KV head
+  uint32_t parts;   // per KV head: blocks of rows, or stretches of the past
+  float* partials;  // results of stretches: [n_kv_heads, parts] sums of all rows; null with blocks
+  uint32_t rows() const { return run.columns * group; }  // per KV head: row = column * group + head in the group
   uint32_t end() const { return run.position + run.columns; }
   uint32_t column_of(uint32_t row) const { return row / group; }
-  // Of [columns, n_kv_heads * group] heads: a row's.
+  // Index of a row's head in [columns, n_kv_heads * group].
   uint64_t head_of(uint32_t row, uint32_t kv_head, uint32_t n_kv_heads) const {
     return (uint64_t{column_of(row)} * n_kv_heads + kv_head) * group + row % group;
   }
 };
 
-// Query rows of a KV head, as the kernels take them.
+// Query rows of a KV head, as input of the kernels.
 struct CachedAttention::Rows {
   HeadCache cache;
   const float* queries;
@@ -160,7 +160,7 @@ AttendSums CachedAttention::partial(const Work& work, uint32_t kv_head, uint32_t
 }
 
 void CachedAttention::run(uint32_t layer, std::span<const CachedRun> runs, const float* q, float* mixed) {
-  std::vector<Work> works;  // as many at once as there is room for stretches' results
+  std::vector<Work> works;  // as many at once as stretches' results fit
   uint32_t n_partials = 0;
   const uint32_t group = n_heads_ / n_kv_heads_;
   for (const CachedRun& whole : runs) {
@@ -202,7 +202,7 @@ void CachedAttention::run(std::span<const Work> works) {
     if (work->partials != nullptr)
       run_stretch(*work, kv_head, part, scratch(thread));
     else
-      run_block(*work, kv_head, work->parts - 1 - part, scratch(thread));  // the longest first
+      run_block(*work, kv_head, work->parts - 1 - part, scratch(thread));  // longest first
   });
   const uint32_t tasks = to_add < kWorthSharing ? 1 : n_kv_heads_;
   pool_.for_each(to_add > 0 ? tasks : 0, [&](uint32_t task) {

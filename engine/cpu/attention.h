@@ -1,7 +1,7 @@
-// The KV cache, in fp16, q8_0 or f32, and the attention over it. The cache is a pool of pages of 64 positions, each
-// with the keys and values of all its layers and KV heads: [layers, n_kv_heads] tiles, each the keys of those
-// positions, then the values, as HeadTile has them; where they are codes, the scales follow them. A sequence has the
-// pages that its table names. The system gives memory when a page is first written.
+// The KV cache in fp16, q8_0 or f32, and attention over it. The cache is a pool of pages of 64 positions. A page holds
+// the keys and values of all layers and KV heads in [layers, n_kv_heads] tiles; a tile holds keys, then values, as in
+// HeadTile, and scales after codes. A page table per sequence names its pages. The system provides memory when a page
+// is first written.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -22,32 +22,31 @@ struct CachedRun {  // consecutive positions of a sequence
 
 class CachedAttention {
  public:
-  // n_pages 0: as many as all sequences need. The tables name pages in order, all those of the first sequence, then all
-  // of the second, as far as there are so many.
+  // n_pages 0: enough for all sequences. Initially page tables assign pages in order: all of the first sequence, then
+  // all of the second, as far as they exist.
   CachedAttention(ThreadPool& pool, const CpuKernels& kernels, const ModelConfig& config, uint32_t context,
                   uint32_t sequences = 1, KvTypes types = {}, uint32_t n_pages = 0);
 
-  // All layers of a sequence together; saturates.
+  // For all layers of a sequence; saturates.
   static uint64_t cache_bytes_per_position(const ModelConfig& config, KvTypes types = {});
-  static uint64_t partial_bytes(const ModelConfig& config);  // of what does not grow with the context; saturates
+  static uint64_t partial_bytes(const ModelConfig& config);  // memory independent of the context; saturates
 
-  uint64_t n_bytes() const { return memory_.n_bytes(); }  // of the pool
+  uint64_t n_bytes() const { return memory_.n_bytes(); }  // of the page pool
   uint32_t n_pages() const { return n_pages_; }
   void set_pages(uint32_t sequence, std::span<const uint32_t> pages);
   uint64_t positions_of(uint32_t sequence) const { return uint64_t{tables_[sequence].size()} * kPagePositions; }
   void copy_page(uint32_t from, uint32_t to);
 
-  // Here and below `layer` counts those of attention. key, value: [head_dim], already rotated.
+  // Here and below `layer` counts attention layers only. key, value: [head_dim], already rotated.
   void store(uint32_t layer, uint32_t sequence, uint32_t kv_head, uint32_t position, const float* key,
              const float* value);
 
-  // q: [columns of all runs, n_heads * head_dim], one run after the other, whose keys and values are stored; mixed: the
-  // same shape. Every query sees its sequence's positions up to its own.
-  // A column's bits depend on its sequence alone.
+  // q, mixed: [columns of all runs, n_heads * head_dim], run after run. Keys and values of the runs must be stored.
+  // Every query sees its sequence's positions up to its own. A column's bits depend on its sequence alone.
   void run(uint32_t layer, std::span<const CachedRun> runs, const float* q, float* mixed);
 
  private:
-  struct Work;  // what a run asks for, and how it is cut
+  struct Work;  // a run and how it is split
   struct Rows;
   HeadTile tile(uint32_t layer, uint32_t kv_head, uint32_t page) const;
   AttendSums partial(const Work& work, uint32_t kv_head, uint32_t stretch) const;
@@ -66,7 +65,7 @@ class CachedAttention {
   KvTypes types_;
   uint64_t key_bytes_, page_bytes_;  // of a tile's keys; of a page
   uint32_t n_pages_;
-  std::vector<std::vector<uint32_t>> tables_;  // of the sequences
+  std::vector<std::vector<uint32_t>> tables_;  // page table of each sequence
   Pages memory_;                               // [n_pages, page_bytes]
   Pages partials_, scratch_;
 };

@@ -13,7 +13,7 @@
 namespace warpchat {
 namespace {
 
-constexpr uint32_t kSlowFactor = 2;  // by which a slow core has less capacity than the largest one, or more
+constexpr uint32_t kSlowFactor = 2;  // a slow core's capacity is at most 1 / kSlowFactor of the largest
 
 std::string first_line(const std::filesystem::path& path) {
   std::ifstream file(path);
@@ -29,7 +29,7 @@ std::optional<uint32_t> number_in(std::string_view text) {
   return number;
 }
 
-// "0-3,8,10-11"; empty where it is no such list.
+// Parses "0-3,8,10-11"; empty for anything else.
 std::set<uint32_t> numbers_in_list(std::string_view list) {
   std::set<uint32_t> numbers;
   while (!list.empty()) {
@@ -48,7 +48,7 @@ std::filesystem::path folder_of(const std::filesystem::path& devices, uint32_t c
   return devices / "system/cpu" / ("cpu" + std::to_string(cpu));
 }
 
-// Intel names its kinds of cores as devices that count events, ARM gives each core a capacity of up to 1,024.
+// Intel exposes core types as event-counting devices, ARM a capacity of up to 1,024 per core.
 std::vector<uint32_t> fast_of(std::span<const uint32_t> cpus, const std::filesystem::path& devices) {
   std::vector<uint32_t> fast;
   if (const std::set<uint32_t> performance = numbers_in_list(first_line(devices / "cpu_core/cpus"));
@@ -80,9 +80,9 @@ std::vector<uint32_t> usable_cpus() {
 
 FastCores fast_cores(std::span<const uint32_t> usable_cpus, const std::filesystem::path& devices) {
   FastCores found;
-  found.cpus = fast_of(usable_cpus, devices);  // none of a process that may use slow ones alone
+  found.cpus = fast_of(usable_cpus, devices);  // empty if the process may use slow ones only
   if (found.cpus.size() == usable_cpus.size()) found.cpus.clear();
-  std::set<std::string> cores;  // by the list of their hyper-threads
+  std::set<std::string> cores;  // identified by the list of their hyper-threads
   const std::span<const uint32_t> counted = found.cpus.empty() ? usable_cpus : std::span<const uint32_t>(found.cpus);
   for (const uint32_t cpu : counted) {
     const std::string siblings = first_line(folder_of(devices, cpu) / "topology/thread_siblings_list");

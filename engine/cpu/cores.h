@@ -1,4 +1,4 @@
-// The processor's cores, as the system tells of them: where they are not all alike, threads belong on the fast ones.
+// The processor's cores as the system describes them. Threads belong on the fast ones if cores differ.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -8,19 +8,19 @@
 namespace warpchat {
 
 struct FastCores {
-  uint32_t n = 1;              // cores that this process may run on, of the fast kind: hyper-threads count once
-  std::vector<uint32_t> cpus;  // their numbers, hyper-threads too; empty where all are alike
+  uint32_t n = 1;              // fast cores that this process may run on; hyper-threads count once
+  std::vector<uint32_t> cpus;  // their CPU numbers, with hyper-threads; empty if all cores are alike
 };
 
-// devices: Linux's folder of devices. What is not told there counts as alike.
+// devices: Linux's folder of devices. Cores without information there count as alike.
 FastCores fast_cores(std::span<const uint32_t> usable_cpus, const std::filesystem::path& devices);
 
-// Those of this machine, asked for once.
+// Result for this machine, determined once.
 const FastCores& fast_cores();
 
-uint32_t n_usable_cpus();  // of this process, hyper-threads and slow cores too; at least 1
+uint32_t n_usable_cpus();  // of this process, with hyper-threads and slow cores; at least 1
 
-// The calling thread runs on these alone from now on; where the system refuses, as before.
+// Restricts the calling thread to these CPUs; no effect if the system refuses.
 void stay_on(std::span<const uint32_t> cpus);
 
 }  // namespace warpchat

@@ -1,4 +1,4 @@
-// The decoder's steps on the CPU, in the order of its page. Each is one or two parallel loops over the pool.
+// The decoder's steps on the CPU, in decoder order. Each is one or two parallel loops over the pool.
 #include "engine/cpu/cpu_steps.h"
 
 #include <algorithm>
@@ -57,7 +57,7 @@ const CpuKernels& kernels_for(const CpuOptions& options) {
   return choose_kernels(options.simd.empty() && wanted != nullptr ? wanted : options.simd);
 }
 
-// A prompt's beside a token of every other sequence.
+// One prompt chunk beside a token of every other sequence.
 uint32_t columns_of(const CpuOptions& options) { return options.max_columns + options.sequences - 1; }
 uint32_t states_of(const CpuOptions& options) { return options.sequences + options.kept_states; }
 
@@ -70,7 +70,7 @@ class CpuSteps final : public Steps {
   uint32_t max_logits_columns() const override { return logits_columns(max_columns_, sequences_); }
   uint32_t max_sequences() const override { return sequences_; }
   uint32_t max_positions() const override { return context_; }
-  // Of the cache only what has been written is in memory, which is not known: it is left out.
+  // Only written parts of the cache are resident, and their size is unknown, so they do not count as reclaimable.
   uint32_t context_that_fits() const override {
     return budget_.largest_context(saturating_sum({available_memory(), budget_.total(0)}));
   }
@@ -82,7 +82,7 @@ class CpuSteps final : public Steps {
   Profile& profile() override { return profile_; }
   std::vector<MemoryUse> memory() const override;
   uint64_t weight_bytes_per_token() const override {
-    const ExpertsConfig& e = config_.experts;  // of which a token goes through some
+    const ExpertsConfig& e = config_.experts;  // a token goes through n_used of n experts
     return weights_.n_bytes() - (e.n > 0 ? expert_bytes_ / e.n * (e.n - e.n_used) : 0);
   }
 
@@ -120,23 +120,23 @@ class CpuSteps final : public Steps {
   ProductInput plain(Buffer x) const { return {floats(x), n_columns(), x.width}; }
   uint64_t column_bytes(uint64_t values) const { return n_columns() * values * sizeof(float); }
   uint32_t n_columns() const { return static_cast<uint32_t>(columns_.size()); }
-  float* kept_column(Buffer buffer, uint32_t column) const;  // of the pass
+  float* kept_column(Buffer buffer, uint32_t column) const;  // by column of the pass
 
   const CpuKernels& kernels_;
   ModelConfig config_;
-  const std::vector<uint32_t> places_ = config_.places();  // of layers in caches and states
+  const std::vector<uint32_t> places_ = config_.places();  // cache or state slot of each layer
   uint32_t context_, max_columns_, sequences_;
   MemoryBudget budget_;
   ThreadPool pool_;
-  std::vector<RopeTable> ropes_;  // of the config's
+  std::vector<RopeTable> ropes_;  // one per entry of config_.ropes
   ProductRunner products_;
   CachedAttention cache_;
   DeltaNets delta_nets_;
   Arena weights_;
-  const uint64_t expert_bytes_;  // of them, packed as they are needed
-  const FileMappings mappings_;  // in which experts wait until they are needed
+  const uint64_t expert_bytes_;  // part of weights_, packed on demand
+  const FileMappings mappings_;  // the file's mapping holds experts until they are packed
   ExpertRunner experts_;
-  const TensorInfo* embedding_;  // in the file; its rows are read from output_ where both are one tensor
+  const TensorInfo* embedding_;  // in the file; with tied embeddings rows are read from output_
   PackedMatrix output_;
   std::vector<Layer> layers_;
   std::vector<float> output_norm_;
@@ -144,13 +144,13 @@ class CpuSteps final : public Steps {
   PassState state_;
   Buffer q_gate_;                         // [columns, n_heads * head_dim], where attention is gated
   std::vector<CachedRun> runs_;           // of the pass
-  std::vector<Column> columns_;           // of what is left of it
-  std::vector<uint32_t> logits_columns_;  // whose logits are wanted, ascending
+  std::vector<Column> columns_;           // remaining columns of the pass
+  std::vector<uint32_t> logits_columns_;  // columns with wanted logits, ascending
   Profile profile_;
   Clock::time_point pass_began_;
   uint32_t op_embed_, op_qkv_, op_rope_, op_attention_, op_delta_, op_conv_, op_delta_step_, op_output_, op_gate_up_,
       op_down_, op_route_, op_experts_, op_logits_;
-  std::vector<uint32_t> streaming_;  // of them, that do nothing but read weights; empty: the bandwidth is measured
+  std::vector<uint32_t> streaming_;  // operations that only read weights; empty once the bandwidth is measured
 };
 
 CpuSteps::CpuSteps(const CpuKernels& kernels, const ModelConfig& config, const ModelTensors& tensors,
@@ -197,15 +197,15 @@ CpuSteps::CpuSteps(const CpuKernels& kernels, const ModelConfig& config, const M
   if (config.experts.n == 0) streaming_.insert(streaming_.end(), {op_gate_up_, op_down_});
 }
 
-// Before the first pass that somebody looks at: it takes as long as reading some 200 MiB does.
+// Runs before the first profiled pass; takes as long as reading some 200 MiB.
 void CpuSteps::measure_bandwidth() {
   if (streaming_.empty() || !profile_.is_enabled()) return;
   const double bandwidth = read_bandwidth(pool_, {weights_.data(), weights_.n_taken()});
   profile_.set_peak_bandwidth(bandwidth, std::exchange(streaming_, {}));
 }
 
-// Packing gives the file's pages back, so that no two copies are resident; at the end once more, because reading a
-// tensor brings pages of its neighbours with it.
+// Packing releases the file's pages, so that no two copies are resident. They are released again at the end, because
+// reading a tensor also loads pages of its neighbours.
 void CpuSteps::load(const ModelTensors& tensors, const CpuOptions& options) {
   const auto total = static_cast<double>(weights_.n_bytes() - expert_bytes_);
   std::vector<const TensorInfo*> packed_tensors;
@@ -334,7 +334,7 @@ void CpuSteps::rope_scatter(uint32_t index, Buffer q, Buffer k, Buffer v) {
 
 void CpuSteps::attention(uint32_t index, Buffer q, Buffer k, Buffer v, Buffer mixed) {
   rope_scatter(index, q, k, v);
-  uint64_t n_keys = 0;  // that are read, once a run
+  uint64_t n_keys = 0;  // read once per run
   for (const CachedRun& run : runs_) n_keys += run.position + run.columns;
   const uint64_t cached = n_keys * 2 * sizeof(uint16_t) * config_.n_kv_heads;
   OperationTimer timer(profile_, op_attention_, column_bytes(2 * uint64_t{q.width}) + cached * config_.head_dim);
@@ -369,7 +369,8 @@ void CpuSteps::delta_step(uint32_t index, const DeltaBuffers& x) {
 }
 
 bool CpuSteps::keep_wanted(Buffer mixed, Buffer hidden) {
-  for (uint32_t i = 0; i < logits_columns_.size(); ++i) {  // to the front, in place: none lies behind where it goes
+  for (uint32_t i = 0; i < logits_columns_.size();
+       ++i) {  // moves columns forward in place: sources never precede targets
     for (const Buffer buffer : {mixed, hidden})
       std::memmove(column_of(buffer, i), column_of(buffer, logits_columns_[i]), buffer.width * sizeof(float));
   }
@@ -438,7 +439,7 @@ std::vector<MemoryUse> CpuSteps::memory() const {
   return uses;
 }
 
-// Its place in the buffers: that of before keep_wanted where no column was left out, too.
+// Position in the buffers. Also valid before keep_wanted, and if no column was dropped.
 float* CpuSteps::kept_column(Buffer buffer, uint32_t column) const {
   if (n_columns() == logits_columns_.size()) {
     const auto kept = std::ranges::lower_bound(logits_columns_, column);

@@ -1,4 +1,4 @@
-// The CPU's own implementation of the decoder's steps: threads, SIMD chosen at run time, KV cache in fp16.
+// Decoder steps on the CPU: threads, and SIMD chosen at run time.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -13,11 +13,11 @@ namespace warpchat {
 struct CpuOptions {
   uint32_t threads = 0;        // 0: one per physical core
   uint32_t context = 0;        // positions in the KV cache; > 0
-  uint32_t max_columns = 512;  // positions of a prompt in one pass
-  uint32_t sequences = 1;      // each of up to `context` positions
-  uint32_t pages = 0;          // of the KV cache, which they share; 0: a context's for each
-  uint32_t kept_states = 0;    // of delta nets, beside the sequences' own
-  KvTypes cache = {};          // how keys and values are stored
+  uint32_t max_columns = 512;  // prompt positions per pass
+  uint32_t sequences = 1;      // of up to `context` positions each
+  uint32_t pages = 0;          // in the shared KV cache; 0: a full context per sequence
+  uint32_t kept_states = 0;    // checkpoints of delta nets, besides the sequences' own states
+  KvTypes cache = {};          // element types of the KV cache
   std::string simd;            // "avx2", "neon_dot", ... (simd_level.cpp); empty: $WARPCHAT_SIMD, else the best
   std::function<void(double)> progress;  // 0..1 while the weights are prepared; may be empty
 };
@@ -25,7 +25,7 @@ struct CpuOptions {
 // Bytes that make_cpu_steps will hold: packed weights, KV cache, activations.
 uint64_t cpu_memory_needed(const ModelConfig& config, const ModelTensors& tensors, const CpuOptions& options);
 
-// tensors must outlive the result. Error if the memory is not there: needed, available, largest context that fits.
+// tensors must outlive the result. Throws if memory is short: needed, available, largest context that fits.
 std::unique_ptr<Steps> make_cpu_steps(const ModelConfig& config, const ModelTensors& tensors,
                                       const CpuOptions& options);
 

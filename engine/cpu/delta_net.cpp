@@ -1,5 +1,5 @@
-// A recurrence takes a prompt's positions one after the other; heads and blocks of values go side by side. Whatever a
-// prompt is cut into, its bits are the same.
+// The recurrence is sequential over positions, and parallel over heads and blocks of values. Results are the same to
+// the bit however a prompt is split.
 #include "engine/cpu/delta_net.h"
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 namespace warpchat {
 namespace {
 
-constexpr uint32_t kChannels = 256;    // of a task: a few positions of them stay in the first cache
-constexpr float kLeastLength = 1e-6f;  // squared, of a query or key
+constexpr uint32_t kChannels = 256;    // per task: a few positions of them fit in the L1 cache
+constexpr float kLeastLength = 1e-6f;  // squared; lower bound for a query or key
 
 float* at(Buffer buffer, uint32_t column, uint64_t offset = 0) {
   return static_cast<float*>(buffer.data) + uint64_t{column} * buffer.width + offset;
@@ -41,7 +41,8 @@ DeltaNets::DeltaNets(ThreadPool& pool, const CpuKernels& kernels, const ModelCon
       n_layers_(config.n_layers_with(Mixer::kDeltaNet)),
       tail_floats_(config_.tail_floats()),
       layer_floats_(config_.layer_floats()),
-      // By the mean square, of which the kernels make a head's length; queries are scaled for their product with keys.
+      // turn_heads normalises by the mean square, so gains convert to unit length. Queries include the scale for their
+      // dot products with keys.
       query_gain_(config_.head_dim, 1.0f / static_cast<float>(config_.head_dim)),
       key_gain_(config_.head_dim, 1.0f / std::sqrt(static_cast<float>(config_.head_dim))),
       positions_(n_layers_ > 0 ? n_states : 0),

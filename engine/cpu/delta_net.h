@@ -1,4 +1,4 @@
-// Gated delta nets: the states of the sequences in all such layers, and how a pass changes them.
+// Gated delta nets: recurrent states of all sequences and layers, and the steps that update them.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -22,18 +22,18 @@ std::vector<float> by_taps(std::span<const float> conv, uint32_t n_taps);
 
 class DeltaNets {
  public:
-  // As many states, one after the other, as sequences and copies need.
+  // n_states: sequences and checkpoints.
   DeltaNets(ThreadPool& pool, const CpuKernels& kernels, const ModelConfig& config, uint32_t n_states);
 
   uint64_t n_bytes() const { return memory_.n_bytes(); }
   uint32_t n_states() const { return static_cast<uint32_t>(positions_.size()); }
   void copy_state(uint32_t from, uint32_t to);
 
-  // A run at position 0 begins with an empty state, every other one where its sequence's state stands.
+  // A run at position 0 starts from a zero state, any other from its sequence's state.
   void begin(std::span<const CachedRun> runs);
-  // x.qkv = the convolution of each channel, queries and keys of unit length; x.alpha and x.beta as factors.
+  // x.qkv = each channel's convolution, with queries and keys normalised to unit length; x.alpha, x.beta = factors.
   void convolve(const LayerDeltaNet& layer, uint32_t nth, std::span<const CachedRun> runs, const DeltaBuffers& x);
-  // mixed = what the states hold at the queries, normalised and gated. A column's bits depend on its sequence alone.
+  // mixed = state . query, normalised and gated. A column's bits depend on its sequence alone.
   void step(const LayerDeltaNet& layer, uint32_t nth, std::span<const CachedRun> runs, const DeltaBuffers& x);
 
  private:
@@ -49,9 +49,9 @@ class DeltaNets {
   const uint32_t n_layers_;
   const uint64_t tail_floats_, layer_floats_;
   std::vector<float> query_gain_, key_gain_;  // [head_dim]
-  std::vector<uint32_t> positions_;           // that each state has seen
-  // [states, layers]: the last positions before the convolution [conv_kernel - 1, channels], then
-  // [n_v_heads, head_dim / kDeltaBlock, head_dim of keys, kDeltaBlock values]
+  std::vector<uint32_t> positions_;           // positions processed by each state
+  // [states, layers]: the last inputs of the convolution [conv_kernel - 1, channels], then the matrices [n_v_heads,
+  // head_dim / kDeltaBlock, head_dim of keys, kDeltaBlock values]
   Pages memory_;
 };
 

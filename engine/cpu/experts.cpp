@@ -1,5 +1,5 @@
-// Uses are sorted by expert, so that each expert's weights are read once for all of its columns. A column adds up what
-// its experts give in the order of their numbers: its bits depend on no other column.
+// Assignments are sorted by expert, so that each expert's weights are read once for all of its columns. A column adds
+// expert outputs in order of expert number, so its bits depend on no other column.
 #include "engine/cpu/experts.h"
 
 #include <algorithm>
@@ -13,9 +13,9 @@
 namespace warpchat {
 namespace {
 
-constexpr float kLeastSum = 0x1p-14f;  // of the weights, where they are divided by it
+constexpr float kLeastSum = 0x1p-14f;  // lower bound of the routing weights' sum when they are normalised
 
-// At least as many as one column or one expert has.
+// At least the number for one column, and the number of experts.
 uint32_t most_uses(const ModelConfig& config, uint32_t max_columns) {
   return std::max(max_columns, config.experts.n_used);
 }
@@ -87,7 +87,7 @@ const PackedMatrix& ExpertRunner::packed(std::vector<PackedMatrix>& experts, con
   return matrix;
 }
 
-// sums_ = its output, switched by the sigmoid of a product of the normalised input
+// sums_ = its output, gated by the sigmoid of a dot product with the normalised input
 uint64_t ExpertRunner::run_shared(const LayerExperts& layer, const ProductInput& input,
                                   const std::vector<float>& shared_switch) {
   const PackedMatrix &gate = layer.packed.shared_gate[0], &up = layer.packed.shared_up[0],
@@ -135,7 +135,7 @@ uint64_t ExpertRunner::run(LayerExperts& layer, const ProductInput& input, const
     n_bytes += up.n_bytes() + gated.back().gate->n_bytes() + down.back().matrix->n_bytes();
   }
   for (size_t first = 0, end; first < gated.size(); first = end) {
-    // As many groups as buffers and tiles have room for.
+    // as many groups as the buffers can hold
     end = first + products_.fitting(std::span(gated).subspan(first));
     while (end > first + 1 && gated[end - 1].end - gated[first].first > most_uses_) --end;
     const auto part = [&](const std::vector<ProductGroup>& groups) {

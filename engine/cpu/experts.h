@@ -1,4 +1,4 @@
-// Feed-forward networks of experts: which ones a pass's columns go through, and what those make of them.
+// Mixture-of-experts FFNs: routing of a pass's columns, and the experts' outputs.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -11,15 +11,16 @@
 
 namespace warpchat {
 
-// The weights of a layer's experts. One is packed when a token first goes through it: a file of many opens at once.
+// A layer's experts. An expert is packed when the first token is routed to it, so that a large file opens quickly.
 struct LayerExperts {
   ExpertMatrices<const TensorInfo*> tensors;
-  ExpertMatrices<std::vector<PackedMatrix>> packed;  // [n] of each expert's, empty at first; the others [1], or none
+  ExpertMatrices<std::vector<PackedMatrix>>
+      packed;  // per expert: [n], initially empty; router and shared expert: [1] or none
 };
 
 class ExpertRunner {
  public:
-  // Packs into the arena, which must have room for all experts of all layers.
+  // arena: needs room for all experts of all layers.
   ExpertRunner(ThreadPool& pool, const CpuKernels& kernels, ProductRunner& products, const FileMappings& mappings,
                Arena& arena, const ModelConfig& config, uint32_t max_columns);
   static uint64_t bytes_needed(const ModelConfig& config, uint32_t max_columns);  // saturates
@@ -27,14 +28,14 @@ class ExpertRunner {
   uint64_t n_bytes() const { return sums_.n_bytes() + shared_inner_.n_bytes() + inner_.n_bytes() + outputs_.n_bytes(); }
 
   LayerExperts load(const ExpertMatrices<const TensorInfo*>& tensors);  // router and shared expert
-  // By the router's scores, [columns, n].
+  // Routes the columns. scores: [columns, n].
   void choose(const float* scores, uint32_t columns);
-  // hidden += what the shared expert, where there is one, and the chosen ones make of the input. shared_switch:
-  // [hidden]. Returns the bytes of weights that were read.
+  // hidden += outputs of the routed experts, and of the shared one if any. shared_switch: [hidden]. Returns the bytes
+  // of weights read.
   uint64_t run(LayerExperts& layer, const ProductInput& input, const std::vector<float>& shared_switch, float* hidden);
 
  private:
-  struct Use {  // of an expert by a column
+  struct Use {  // assignment of a column to an expert
     uint32_t expert, column;
     float weight;
   };
@@ -47,8 +48,8 @@ class ExpertRunner {
   const FileMappings& mappings_;
   Arena& arena_;
   const ExpertsConfig config_;
-  const uint32_t most_uses_;   // at once
-  std::vector<Use> uses_;      // of the pass, by expert and column
+  const uint32_t most_uses_;   // assignments at once
+  std::vector<Use> uses_;      // of the pass, sorted by expert and column
   Pages sums_, shared_inner_;  // [columns, hidden], [columns, shared ffn]
   Pages inner_, outputs_;      // [most_uses, ffn], [most_uses, hidden]
 };

@@ -1,4 +1,4 @@
-// The sizes of the CPU's buffers, and the system's limits.
+// Sizes of the CPU's buffers, and the system's memory limits.
 #include "engine/cpu/memory_budget.h"
 
 #include <sys/resource.h>
@@ -15,7 +15,7 @@
 namespace warpchat {
 namespace {
 
-// The number after a name in a file of "name: number kB" or "name number" lines; UINT64_MAX if it is not there.
+// The number after a name in a file of "name: number kB" or "name number" lines; UINT64_MAX if missing.
 uint64_t read_field(const char* path, const std::string& name) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);)
@@ -26,13 +26,13 @@ uint64_t read_field(const char* path, const std::string& name) {
 uint64_t read_number(const char* path) {
   std::ifstream file(path);
   uint64_t value = 0;
-  return file >> value ? value : UINT64_MAX;  // "max" is no number: no limit
+  return file >> value ? value : UINT64_MAX;  // "max" means no limit
 }
 
 uint64_t available_in_control_group() {
   const uint64_t limit = read_number("/sys/fs/cgroup/memory.max"), used = read_number("/sys/fs/cgroup/memory.current");
   if (limit == UINT64_MAX || used == UINT64_MAX) return UINT64_MAX;
-  const uint64_t cached = read_field("/sys/fs/cgroup/memory.stat", "file ");  // can be given back
+  const uint64_t cached = read_field("/sys/fs/cgroup/memory.stat", "file ");  // reclaimable
   const uint64_t held = cached == UINT64_MAX || cached > used ? used : used - cached;
   return limit > held ? limit - held : 0;
 }
@@ -45,7 +45,7 @@ uint64_t available_address_space() {
   return limit.rlim_cur > used ? limit.rlim_cur - used : 0;
 }
 
-// In an arena.
+// Size in an arena.
 uint64_t packed_bytes(const CpuKernels& kernels, const TensorInfo& tensor) {
   return saturating_sum({PackedMatrix::bytes_needed(kernels, tensor), 63}) / 64 * 64;
 }
@@ -58,7 +58,7 @@ uint32_t widest_input(const ModelConfig& config) {
 }
 
 uint32_t logits_columns(uint32_t max_columns, uint32_t sequences) {
-  constexpr uint32_t kAtOnce = 64;  // more make a pass hardly faster
+  constexpr uint32_t kAtOnce = 64;  // more at once are hardly faster
   return std::min(max_columns, std::max(kAtOnce, sequences));
 }
 

@@ -1,4 +1,4 @@
-// What a model on the CPU will hold in memory, and what the machine has.
+// Memory that a model needs on the CPU, and memory that the machine has.
 #pragma once
 #include <cstdint>
 
@@ -9,20 +9,20 @@
 
 namespace warpchat {
 
-// The longest input of any of the model's matrices.
+// Longest input of the model's matrices.
 uint32_t widest_input(const ModelConfig& config);
 
-// Most columns whose logits are computed in one pass: each is as wide as the vocabulary.
+// Maximum columns with logits in one pass; each column is as wide as the vocabulary.
 uint32_t logits_columns(uint32_t max_columns, uint32_t sequences);
 
 // Saturates instead of overflowing.
 MemoryBudget memory_budget(const CpuKernels& kernels, const ModelConfig& config, const ModelTensors& tensors,
                            uint32_t max_columns, uint32_t sequences = 1, KvTypes cache = {}, uint32_t n_states = 0);
 
-// Of all experts, without the shared ones.
+// For all experts, without shared ones.
 uint64_t expert_bytes(const CpuKernels& kernels, const ModelConfig& config, const ModelTensors& tensors);
 
-// What the system would still give this process: the least of free memory, control group and address space limits.
+// Memory still available to this process: the least of free memory, control group limit and address space limit.
 uint64_t available_memory();
 
 }  // namespace warpchat

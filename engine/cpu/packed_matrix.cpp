@@ -47,12 +47,12 @@ PackedMatrix::PackedMatrix(ThreadPool& pool, const CpuKernels& kernels, const Te
 }
 
 void PackedMatrix::pack_all(ThreadPool& pool, const TensorInfo& tensor, const FileMappings& mappings) {
-  const uint64_t file_bytes = bytes_per_row(tensor.type, k_) * lanes_;  // of a group
+  const uint64_t file_bytes = bytes_per_row(tensor.type, k_) * lanes_;  // per group
   const uint64_t groups_at_once = std::max<uint64_t>(1, kBytesAtOnce / file_bytes);
   for (uint64_t first = 0; first < n_groups_; first += groups_at_once) {
     const uint64_t end = std::min<uint64_t>(n_groups_, first + groups_at_once);
     pack(pool, tensor, static_cast<uint32_t>(first), static_cast<uint32_t>(end));
-    if (!tensor.order.empty()) continue;  // its pages have rows of others
+    if (!tensor.order.empty()) continue;  // its pages contain rows of other groups
     const uint64_t offset = first * file_bytes;
     mappings.release(tensor.data.data() + offset, std::min(end * file_bytes, tensor.data.size()) - offset);
   }

@@ -1,6 +1,6 @@
-// A weight matrix as the CPU's kernels read it: a copy of the file's blocks, the rows of a group interleaved, so that
-// the lanes of a vector are rows. Grids are expanded (models/kernel_type.h); else not a bit is changed or added, but
-// for the zero rows that fill the last group and up to 2% between large blocks (cpu/kernels/formats.h).
+// A weight matrix as the CPU's kernels read it: the file's blocks with the rows of a group interleaved, so that vector
+// lanes are rows. Grids are expanded (models/kernel_type.h). Otherwise every bit is kept; only zero rows in the last
+// group and up to 2% padding between large blocks are added (cpu/kernels/formats.h).
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -18,14 +18,14 @@ class ThreadPool;
 class PackedMatrix {
  public:
   PackedMatrix() = default;
-  // Takes bytes_needed from the arena, which must outlive the matrix. The tensor's pages go back to the file as they
-  // are copied. Error if a scale is not finite (models/weight_check.h); then nothing was taken.
+  // Allocates bytes_needed from the arena, which must outlive the matrix. Releases the file's pages as they are copied.
+  // Throws if a scale is not finite (models/weight_check.h), without allocating.
   PackedMatrix(ThreadPool& pool, const CpuKernels& kernels, const TensorInfo& tensor, const FileMappings& mappings,
                Arena& arena);
 
-  static uint64_t bytes_needed(const CpuKernels& kernels, const TensorInfo& tensor);  // saturates at 2^64 - 1
+  static uint64_t bytes_needed(const CpuKernels& kernels, const TensorInfo& tensor);  // saturates
 
-  // A row of kernel_type(the tensor's type), as the file had it where that is no other: [bytes_per_row]
+  // A row in kernel_type(the tensor's type), equal to the file's row unless the type was expanded: [bytes_per_row]
   void read_row(uint32_t row, std::span<std::byte> out) const;
 
   const FormatKernels& format() const { return *format_; }

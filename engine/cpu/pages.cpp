@@ -1,4 +1,4 @@
-// mmap and madvise, and the rounding to whole pages they ask for.
+// mmap and madvise, with rounding to whole pages.
 #include "engine/cpu/pages.h"
 
 #include <sys/mman.h>
@@ -27,7 +27,7 @@ void* map_zeroed(uint64_t n_bytes) {
 Pages::Pages(uint64_t n_bytes, const char* purpose, Size size) {
   if (n_bytes == 0) return;
   const bool huge = size == Size::kHuge && n_bytes >= kHugePage;
-  const uint64_t with_margin = huge ? n_bytes + kHugePage : n_bytes;  // so that it can begin at a huge page
+  const uint64_t with_margin = huge ? n_bytes + kHugePage : n_bytes;  // room for huge-page alignment
   void* memory = map_zeroed(with_margin < n_bytes ? UINT64_MAX : with_margin);
   if (memory == MAP_FAILED)
     throw Error("the system gives no " + std::to_string(n_bytes >> 20) + " MiB for " + purpose + " (" +

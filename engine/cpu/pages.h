@@ -1,4 +1,4 @@
-// Zeroed memory straight from the system: whole pages that cost nothing until they are touched.
+// Zeroed memory from the system, in whole pages that cost nothing until touched.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -11,8 +11,8 @@ namespace warpchat {
 class Pages {
  public:
   Pages() = default;
-  // Error naming the purpose and the size if refused. Huge pages mean fewer page-table walks for what is read in
-  // streams, but the first touch of a byte then takes 2 MiB; the system may not grant them.
+  // Throws with purpose and size if refused. Huge pages save page-table walks for streamed data, but the first touch of
+  // a byte takes 2 MiB; the system may not provide them.
   enum class Size { kSmall, kHuge };
   Pages(uint64_t n_bytes, const char* purpose, Size size = Size::kSmall);
   Pages(Pages&& other) noexcept { swap(other); }
@@ -41,12 +41,12 @@ class Pages {
   uint64_t mapping_bytes_ = 0;
 };
 
-// Huge pages handed out piece by piece: the weights of a model.
+// Allocates pieces of huge pages: a model's weights.
 class Arena {
  public:
   Arena(uint64_t n_bytes, const char* purpose) : pages_(n_bytes, purpose, Pages::Size::kHuge) {}
-  uint8_t* take(uint64_t n_bytes);      // aligned to 64 bytes; the sizes, rounded up to 64, must not exceed the arena
-  void give_back(const uint8_t* last);  // that was taken
+  uint8_t* take(uint64_t n_bytes);      // aligned to 64 bytes; sizes, rounded up to 64, must fit the arena
+  void give_back(const uint8_t* last);  // the latest allocation
   const uint8_t* data() const { return pages_.as<uint8_t>(); }
   uint64_t n_bytes() const { return pages_.n_bytes(); }
   uint64_t n_taken() const { return used_; }

@@ -1,5 +1,5 @@
-// A task is a stretch of rows and a stretch of column tiles, small enough for what it reads again to stay in the
-// second-level cache and numerous enough to keep all threads busy. How the work is cut never changes a result.
+// A task is a range of rows and of column tiles: small enough for its reused data to stay in the L2 cache, and numerous
+// enough to keep all threads busy. The split never changes a result.
 #include "engine/cpu/products.h"
 
 #include <algorithm>
@@ -12,31 +12,30 @@
 namespace warpchat {
 namespace {
 
-constexpr uint64_t kCachedInputBytes = 512 << 10;  // of a task's tiles of floats
-constexpr uint32_t kTasksPerThread = 8;            // enough to even out threads that start late or are slowed down
+constexpr uint64_t kCachedInputBytes = 512 << 10;  // float tiles per task
+constexpr uint32_t kTasksPerThread = 8;            // balances threads that start late or are slowed down
 
-uint64_t integer_bytes(uint64_t k) { return (k + kInputBlock - 1) / kInputBlock * kInputBlockBytes; }  // of a column
-// Of fewer columns a wide tile, which costs as much as a full one, is no faster than the narrow ones.
+uint64_t integer_bytes(uint64_t k) { return (k + kInputBlock - 1) / kInputBlock * kInputBlockBytes; }  // per column
+// With fewer columns a wide tile, which costs as much as a full one, is no faster than narrow ones.
 constexpr uint32_t kFewestWideColumns = 8;
 
-uint32_t round_up_columns(uint32_t columns) { return round_up(columns, 16u); }  // no tile is wider
+uint32_t round_up_columns(uint32_t columns) { return round_up(columns, 16u); }  // widest tile
 
-// How one product is cut: n_row_parts x n_column_parts tasks.
+// Split of one product into n_row_parts x n_column_parts tasks.
 struct Cut {
-  uint32_t groups, columns;  // of a task
+  uint32_t groups, columns;  // per task
   uint32_t row_parts, column_parts;
   uint32_t n_tasks() const { return row_parts * column_parts; }
 };
 
-// How many of so many columns are in wide tiles: the first ones.
+// How many of the columns, counted from the first, are in wide tiles.
 uint32_t n_wide_columns(const CpuKernels& kernels, uint32_t columns) {
   if (kernels.wide_columns == 0) return 0;
   const uint32_t rest = columns % kernels.wide_columns;
   return rest >= kFewestWideColumns ? columns : columns - rest;
 }
 
-// share: of the work that is shared out, this matrix's part. A task that reads less than it must starts from cold
-// memory too often.
+// share: this matrix's fraction of the work. Smaller matrices get fewer tasks, since each task starts from cold memory.
 Cut cut(const PackedMatrix& matrix, uint32_t columns, uint32_t widest_tile, uint32_t n_threads, double share) {
   Cut c{};
   const uint64_t tile_bytes = uint64_t{matrix.k()} * widest_tile * sizeof(float);
@@ -107,7 +106,7 @@ size_t ProductRunner::fitting(std::span<const ProductGroup> groups) const {
   return n;
 }
 
-// Each group's tiles are its own. Those of one column that all groups share are prepared once.
+// Each group has its own tiles. A single input column is prepared once for all groups.
 void ProductRunner::run_groups(const ProductInput& input, const uint32_t* from, std::span<const ProductGroup> groups,
                                float* out) {
   assert(!groups.empty() && fitting(groups) == groups.size());
@@ -115,8 +114,8 @@ void ProductRunner::run_groups(const ProductInput& input, const uint32_t* from, 
     const ProductGroup* group;
     uint32_t column;  // of the output
     Tile tiles;
-    Cut cut = {};           // of parts that are multiplied:
-    uint32_t end_task = 0;  // the number behind those of its tasks
+    Cut cut = {};           // only in `multiplied`
+    uint32_t end_task = 0;  // end of its range of task numbers
   };
   std::vector<Part> prepared, multiplied;
   Kinds kinds;
@@ -168,7 +167,7 @@ void ProductRunner::prepare(const ProductInput& input, Kinds kinds) {
   });
 }
 
-// x: of the first column. Floats have no wide tiles.
+// x: the first column. Float tiles are never wide.
 void ProductRunner::prepare_tile(const ProductInput& input, const float* x, const Tile& tile, Kinds kinds) {
   PrepareInput p{};
   p.stride = input.k;
@@ -193,7 +192,7 @@ void ProductRunner::prepare_tile(const ProductInput& input, const float* x, cons
   }
 }
 
-// product.out: of the first of the tiles' columns.
+// product.out: output of the tiles' first column.
 void ProductRunner::multiply(const Product& product, uint32_t k, uint32_t first_group, uint32_t end_group,
                              const Tile& tiles) const {
   const uint32_t rows = product.matrix->rows();
@@ -225,7 +224,7 @@ void ProductRunner::multiply(const Product& product, uint32_t k, uint32_t first_
   run(*product.matrix, Epilogue::kSiluTimes);
 }
 
-// Of the tile that begins with this column.
+// The tile that begins at this column.
 uint8_t* ProductRunner::integers_at(uint32_t column, uint32_t k) const {
   return integers_.as<uint8_t>() + column * integer_bytes(k);
 }

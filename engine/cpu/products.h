@@ -1,4 +1,4 @@
-// The products of a step: prepare the input once, then share out rows and columns of all its matrices.
+// A step's products: prepares the input once, then distributes rows and columns of all its matrices.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -17,26 +17,26 @@ struct Product {
   float* out;  // [columns, rows of the matrix]
   Epilogue epilogue = Epilogue::kStore;
   const float* bias = nullptr;         // [rows], kStore only
-  const PackedMatrix* gate = nullptr;  // of the same shape
+  const PackedMatrix* gate = nullptr;  // same shape as matrix
 };
 
 struct ProductInput {
   const float* x;  // [columns, k]
   uint32_t columns, k;
-  const float* gain = nullptr;  // [k]: RMS-normalise first
+  const float* gain = nullptr;  // [k]: RMSNorm gain; null: no norm
   float eps = 0;
 };
 
-// Columns of an output that have a matrix of their own.
+// Output columns that share a matrix.
 struct ProductGroup {
   const PackedMatrix* matrix;
   const PackedMatrix* gate;  // null: none
-  uint32_t first, end;       // of the output's columns
+  uint32_t first, end;       // output columns
 };
 
 class ProductRunner {
  public:
-  // For inputs of at most max_columns columns of max_k values.
+  // For inputs of up to max_columns columns of max_k values.
   ProductRunner(ThreadPool& pool, const CpuKernels& kernels, uint32_t max_columns, uint32_t max_k);
   static uint64_t bytes_needed(uint32_t max_columns, uint32_t max_k);  // saturates
 
@@ -44,18 +44,18 @@ class ProductRunner {
 
   void run(const ProductInput& input, std::span<const Product> products);
 
-  // How many of the groups, at least one, a call of run_groups takes.
+  // Number of leading groups, at least one, that one call of run_groups can process.
   size_t fitting(std::span<const ProductGroup> groups) const;
-  // Column i of out, [columns, rows of the matrices], is made of column from[i] of the input; null: of column i. The
-  // groups lie one behind the other; where the first one begins is column 0 of out.
+  // Column i of out, [columns, rows of the matrices], is computed from input column from[i], or i if null. Groups are
+  // adjacent; column 0 of out is the first one's first column.
   void run_groups(const ProductInput& input, const uint32_t* from, std::span<const ProductGroup> groups, float* out);
 
  private:
   struct Tile {
-    uint32_t at;       // in columns
-    uint32_t columns;  // at most those of the widest tile
+    uint32_t at;       // first column
+    uint32_t columns;  // at most the widest tile
   };
-  struct Kinds {  // of tiles that some matrices read
+  struct Kinds {  // tiles that the matrices read
     bool integers = false, floats = false;
     void add(const PackedMatrix& matrix, const PackedMatrix* gate);
   };

@@ -15,8 +15,8 @@ constexpr uint64_t kMiB = uint64_t{1} << 20, kPieceBytes = kMiB / 4;
 constexpr uint64_t kLeastBytes = 32 * kMiB, kMostAgain = 256 * kMiB, kStretchBytes = 64 * kMiB;
 constexpr uint64_t kRounds = 3;
 
-// Of whole lines of all streams; what it is nobody cares, but it needs every byte. Eight streams side by side: of one
-// alone a core waits for each line in turn.
+// Xor of whole cache lines, which depends on every byte. Eight streams side by side, because with one a core waits for
+// each line in turn.
 uint64_t parity(std::span<const uint8_t> bytes) {
   using Words = uint64_t __attribute__((vector_size(16)));
   constexpr size_t kStreams = 8;
@@ -38,7 +38,7 @@ double read_bandwidth(ThreadPool& pool, std::span<const uint8_t> memory) {
   if (memory.size() < kLeastBytes) return 0;
   const bool again = memory.size() <= kMostAgain;
   const uint64_t stretch = (again ? memory.size() : kStretchBytes) / kPieceBytes * kPieceBytes;
-  std::atomic<uint64_t> all = 0;  // keeps the reads alive
+  std::atomic<uint64_t> all = 0;  // prevents removal of the reads
   double best = 0;
   for (uint64_t round = 0; round < kRounds; ++round) {
     const std::span<const uint8_t> part = memory.subspan(again ? 0 : memory.size() / kRounds * round, stretch);

@@ -1,4 +1,4 @@
-// The first of a pair turns by -sin of its partner, the second by +sin of the first.
+// The first of a pair uses -sin times its partner, the second +sin times the first.
 #include "engine/cpu/rope.h"
 
 #include <algorithm>

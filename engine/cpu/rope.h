@@ -1,4 +1,4 @@
-// The angles of rotary position embedding, computed in double, one table a pass.
+// Rotary position embedding tables, computed in double once per pass.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -14,10 +14,10 @@ class RopeTable {
  public:
   RopeTable(const Rope& rope, RopePairing pairing);
 
-  // For the positions of a pass.
+  // Computes the table for a pass's positions.
   void prepare(ThreadPool& pool, std::span<const uint32_t> positions);
 
-  // [rope_dims], times the model's magnitude, in the order and with the signs that TurnHeads takes.
+  // [rope_dims], times the model's magnitude, in TurnHeads's order and with its signs.
   const float* cosines(uint32_t column) const { return &cosines_[column * dims()]; }
   const float* sines(uint32_t column) const { return &sines_[column * dims()]; }
   bool neox() const { return neox_; }
@@ -26,7 +26,7 @@ class RopeTable {
  private:
   void fill(uint32_t position, uint32_t column);
 
-  std::vector<double> frequencies_;  // [rope_dims / 2], radians a position
+  std::vector<double> frequencies_;  // [rope_dims / 2], radians per position
   double magnitude_;
   bool neox_;
   std::vector<float> cosines_, sines_;  // [columns, rope_dims]

@@ -1,4 +1,4 @@
-// Asked of the processor once, by features rather than by name.
+// Detects instruction sets once, by CPU features.
 #include "engine/cpu/simd_level.h"
 
 #include "models/error.h"
@@ -19,7 +19,7 @@ namespace {
 
 #if defined(__x86_64__)
 
-// Two features that not every compiler's __builtin_cpu_supports knows by name.
+// Features that some compilers' __builtin_cpu_supports does not know.
 bool has_f16c() {
   unsigned a = 0, b = 0, c = 0, d = 0;
   return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c >> 29 & 1) != 0;
@@ -28,7 +28,7 @@ bool has_avxvnni() {
   unsigned a = 0, b = 0, c = 0, d = 0;
   return __get_cpuid_count(7, 1, &a, &b, &c, &d) != 0 && (a >> 4 & 1) != 0;
 }
-// Tile registers are a program's only after it has asked the system for them (Linux: Documentation/arch/x86/xstate).
+// A program must request tile registers from the system (Linux: Documentation/arch/x86/xstate).
 bool get_amx() {
 #if defined(__linux__)
   unsigned a = 0, b = 0, c = 0, d = 0;

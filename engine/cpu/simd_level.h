@@ -1,4 +1,4 @@
-// Which table of kernels this machine runs.
+// Selects the kernel table for this machine.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,13 +7,13 @@
 
 namespace warpchat {
 
-// The tables this machine can run, best first; never empty.
+// Tables that this machine supports, best first; never empty.
 std::vector<const CpuKernels*> usable_kernels();
 
-// The best one if name is empty, else the one named. Error with the list if the machine has none of that name.
+// The best table if name is empty, else the named one. Throws with the list if the machine lacks it.
 const CpuKernels& choose_kernels(const std::string& name);
 
-// The kernels of `narrow`, and `wide` for many columns.
+// Combines the kernels of `narrow` with `wide` for many columns.
 CpuKernels with_wide(const CpuKernels& narrow, const WideKernels& wide, const char* name, const char* shown);
 
 }  // namespace warpchat

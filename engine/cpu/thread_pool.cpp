@@ -1,4 +1,4 @@
-// The pool's protocol: open a job, let workers enter, take tasks, close the job, wait until all have left.
+// Protocol: open a job, let workers enter, run tasks, close the job, wait until all workers have left.
 #include "engine/cpu/thread_pool.h"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ int64_t now_nanoseconds() {
       .count();
 }
 
-// Spins until done() or the time is over; true if done.
+// Spins until done() or the deadline; true if done.
 template <class Done>
 bool spin(int64_t nanoseconds, const Done& done) {
   for (int64_t start = 0;;) {
@@ -48,7 +48,7 @@ ThreadPool::ThreadPool(uint32_t n_threads) : shares_(n_threads) {
   static_assert(kMostThreads <= kInside);
   assert(n_threads > 0 && n_threads <= kMostThreads);
   is_on_fast_cores_ = n_threads <= fast_cores().n;
-  spin_nanoseconds_ = n_threads <= n_usable_cpus() ? kSpinNanoseconds : 0;  // too many threads: leave the core to them
+  spin_nanoseconds_ = n_threads <= n_usable_cpus() ? kSpinNanoseconds : 0;  // oversubscribed: sleep at once
   workers_.reserve(n_threads - 1);
   try {
     for (uint32_t i = 1; i < n_threads; ++i) workers_.emplace_back([this, i] { worker(i); });
@@ -111,7 +111,7 @@ void ThreadPool::take_tasks(uint32_t thread) {
 
 void ThreadPool::worker(uint32_t thread) {
   if (is_on_fast_cores_ && !fast_cores().cpus.empty()) stay_on(fast_cores().cpus);
-  uint32_t last_job = 0;  // the number of the last one joined, with the lower bits clear
+  uint32_t last_job = 0;  // number of the last job joined, with the lower bits clear
   uint32_t state = state_.load();
   while (!stopping_.load()) {
     const uint32_t job = state & ~(kOpen | kInside);

@@ -1,4 +1,4 @@
-// AMX with bytes, beside AVX-512: Intel's servers since 2023.
+// AMX int8 with AVX-512: Intel servers since 2023.
 #define WARPCHAT_KERNELS amx_kernels
 #define WARPCHAT_TILES "engine/cpu/kernels/tiles.h"
 #include "engine/cpu/kernels/amx.h"

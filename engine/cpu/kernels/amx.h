@@ -1,6 +1,6 @@
-// Products of many columns with tile registers. Four codes of each of 16 rows, as packing has laid them, are a row of a
-// tile; the other factor are the high and the low bytes of 16 columns. Both products are exact; what is made of them
-// are the narrow tiles' sums, in their order: so a column's bits do not tell which way it went.
+// Products of many columns in AMX tile registers. One tile row holds four codes of each of 16 rows, in packed order.
+// The other factor is the high and low bytes of 16 columns. Both integer products are exact, and scaling follows the
+// order of the narrow tiles, so a column's bits are the same either way.
 #pragma once
 #include "engine/cpu/kernels/many_columns.h"
 #include WARPCHAT_TILES
@@ -11,7 +11,7 @@ namespace {
 static_assert(kLanes == 16);
 constexpr int kWideColumns = 16;
 
-struct InputRows {  // as InputBlock has them
+struct InputRows {  // same layout as InputBlock
   static constexpr int kColumns = kWideColumns;
   struct {
     int8_t highs[32], lows[32];  // input = 256 * high + low
@@ -27,7 +27,7 @@ struct InputRows {  // as InputBlock has them
 static_assert(sizeof(InputRows) == kWideColumns * kInputBlockBytes);
 constexpr size_t kInputRowBytes = sizeof(InputRows{}.rows[0][0]);
 
-// What ldtilecfg reads.
+// Operand of ldtilecfg.
 struct TileConfig {
   uint8_t palette = 1, first_row = 0, reserved[14] = {};
   uint16_t row_bytes[16] = {};
@@ -35,8 +35,8 @@ struct TileConfig {
 };
 static_assert(sizeof(TileConfig) == 64);
 
-// The registers: sums of high and low bytes, and codes, each twice, so that a product need not wait until the sums of
-// the one before are stored; and the inputs.
+// Tile registers: sums of high and low bytes, and codes, are doubled, so that a product need not wait until the
+// previous sums are stored. The rest hold inputs.
 constexpr int kFirstSums = 0, kHighs = 4, kLows = 5, kFirstCodes = 6;
 
 template <class Format>
@@ -50,7 +50,7 @@ constexpr TileConfig kTileConfig = [] {
   return c;
 }();
 
-struct WideDots {  // of a sub-block: [columns][rows]
+struct WideDots {  // of one sub-block: [columns][rows]
   alignas(64) Ints highs[kWideColumns], lows[kWideColumns];
 };
 
@@ -70,11 +70,11 @@ WARPCHAT_INLINE void multiply_sub(const Unpacked<kScaled>& weights, int index, c
   store_tile<kLowSums>(dots.lows, sizeof(Ints));
 }
 
-// Adds the first n_subs sub-blocks to sums, [columns][rows]. x: the inputs that the first of them meets. The tile unit
-// is a sub-block ahead of the vectors' arithmetic.
+// Adds the first n_subs sub-blocks to sums, [columns][rows]. x: inputs of the first one. The tile unit runs one
+// sub-block ahead of the vector arithmetic.
 template <Lowest kLowest, bool, int kScaled>
 void add_unpacked(const Unpacked<kScaled>& weights, int n_subs, int lowest_code, const InputRows* x, float* sums) {
-  constexpr int kSubs = kInputBlock / kScaled;  // that meet a block of inputs
+  constexpr int kSubs = kInputBlock / kScaled;  // per block of inputs
   Floats block_sums[kWideColumns] = {};
   const auto add = [&](int index, const WideDots& wide) __attribute__((always_inline)) {
     const uint32_t first = weights.first_inputs[index];

@@ -7,15 +7,14 @@
 namespace warpchat {
 namespace {
 
-// What is multiplied with every row, as it lies in the cache: floats, halves, or codes, whose scale is a factor of the
-// sums or of the rows.
+// Loads cached elements as floats. Elements are floats, f16, or codes, whose scale is applied to sums or rows.
 WARPCHAT_INLINE Floats load_element(const float* from) { return load<Floats>(from); }
 WARPCHAT_INLINE Floats load_element(const uint16_t* from) { return load_halves(from); }
 WARPCHAT_INLINE Floats load_element(const int8_t* from) {
   return to_floats(reinterpret_cast<Ints>(load_narrow<SignedBytes>(from)));
 }
 
-// Vectors of a tile, and from one of their `depth` elements to the next. scales: of each vector's sums, or null.
+// kVectors vectors of a tile; `depth` elements, `stride` apart. scales: one per lane and vector, or null.
 template <int kVectors, class Element>
 struct Vectors {
   const Element* at[kVectors];
@@ -33,7 +32,7 @@ struct RowsOut {
   bool add;
 };
 
-// out[r][v] (+)= sum over i of a[r][i] * b[v][i], the sums in registers.
+// out[r][v] (+)= sum over i of a[r][i] * b[v][i], with sums in registers.
 template <int kRows, int kVectors, class Element>
 WARPCHAT_INLINE void outer_products(const RowsIn& a, const Vectors<kVectors, Element>& b, const RowsOut& out) {
   Floats sums[kRows][kVectors] = {};
@@ -66,7 +65,7 @@ WARPCHAT_INLINE void multiply_some_rows(uint32_t rows, const RowsIn& a, const Ve
   outer_products<kRows>(a, b, out);
 }
 constexpr uint32_t kRowsAtOnce = 6;
-// All rows, in turns of about as many as registers allow.
+// Processes all rows, kRowsAtOnce at a time to fit the registers.
 template <int kVectors, class Element>
 WARPCHAT_INLINE void multiply_rows(uint32_t rows, RowsIn a, const Vectors<kVectors, Element>& b, RowsOut out) {
   for (uint32_t turns = (rows + kRowsAtOnce - 1) / kRowsAtOnce; turns > 0; --turns) {
@@ -76,9 +75,9 @@ WARPCHAT_INLINE void multiply_rows(uint32_t rows, RowsIn a, const Vectors<kVecto
   }
 }
 
-constexpr int kAttentionVectors = kRegisters == 32 ? 4 : 2;  // that a call of multiply_rows takes
+constexpr int kAttentionVectors = kRegisters == 32 ? 4 : 2;  // vectors per call of multiply_rows
 
-// scores[row, position] of the tile's 64 positions: of codes with a scale for every group of dimensions.
+// scores[row, position] for the tile's 64 positions, from codes with one scale per group of dimensions.
 template <class Element>
 WARPCHAT_INLINE void score_tile(const Attend& a, const Element* keys, const float* scales, float* scores) {
   const uint32_t head_dim = a.cache.first.head_dim, groups = code_groups(head_dim);
@@ -97,8 +96,8 @@ WARPCHAT_INLINE void score_tile(const Attend& a, const Element* keys, const floa
     }
 }
 
-// out[row, d] += sum over the tile's first n positions of weights[row, position] * values[position, d], of the
-// dimensions from `first` to `end`.
+// out[row, d] += sum over the tile's first n positions of weights[row, position] * values[position, d], for dimensions
+// from `first` to `end`.
 template <int kVectors, class Element>
 WARPCHAT_INLINE void mix_dimensions(const Attend& a, const Element* values, uint32_t n, const float* weights,
                                     uint32_t first, uint32_t end) {
@@ -129,15 +128,15 @@ WARPCHAT_INLINE void mix_codes(const Attend& a, const Element* codes, const floa
   }
 }
 
-// Turns a row's scores into weights exp(score - highest), after raising the row's maximum and shrinking what it has
-// summed so far by the same factor. visible: positions of the tile that the row sees.
+// Turns a row's scores into weights exp(score - highest), after raising the row's maximum and rescaling its sums by the
+// same factor. visible: positions of the tile that the row sees.
 WARPCHAT_INLINE void weigh_row(const Attend& a, uint32_t row, uint32_t visible, float* scores) {
   const float unseen = -__builtin_inff();
   for (uint32_t i = visible; i < kKeyTile; ++i) scores[i] = unseen;
   Floats most = splat(a.to.highest[row]);
   for (uint32_t i = 0; i < kKeyTile; i += kLanes) most = maximum(most, load<Floats>(scores + i));
   const float highest = maximum_of(most);
-  if (highest == unseen) {  // nothing seen yet
+  if (highest == unseen) {  // no position visible so far
     for (uint32_t i = 0; i < kKeyTile; ++i) scores[i] = 0;
     return;
   }
@@ -171,7 +170,7 @@ WARPCHAT_INLINE HeadTile tile_of(const HeadCache& cache, uint32_t page) {
   return tile;
 }
 
-// body(n elements of a tile): where no instruction widens them, and rows are many, after they were widened once.
+// Calls body(n elements of a tile). Without a conversion instruction, many rows share one widened copy.
 #if defined(__AVX2__) || defined(__aarch64__)
 constexpr bool kWidensOnce = false;
 #else
@@ -226,7 +225,7 @@ void add_sums(const AttendSums& to, const AttendSums& of, uint32_t rows, uint32_
   for (uint32_t r = 0; r < rows; ++r) {
     if (of.highest[r] == -__builtin_inff()) continue;
     const float highest = to.highest[r] > of.highest[r] ? to.highest[r] : of.highest[r];
-    const float keep = exponential(splat(to.highest[r] - highest))[0];  // of nothing, where nothing was seen
+    const float keep = exponential(splat(to.highest[r] - highest))[0];  // 0 if nothing was seen
     const float gain = exponential(splat(of.highest[r] - highest))[0];
     to.highest[r] = highest;
     to.sum[r] = to.sum[r] * keep + of.sum[r] * gain;
@@ -237,7 +236,7 @@ void add_sums(const AttendSums& to, const AttendSums& of, uint32_t rows, uint32_
   }
 }
 
-// What is kept as codes is left to engine/cpu/kv_codes.h.
+// Codes are stored by engine/cpu/kv_codes.h.
 void store_head(const HeadTile& tile, uint32_t position, const float* key, const float* value) {
   const uint64_t first_key = uint64_t{position / kKeyBlock} * kKeyBlock * tile.head_dim + position % kKeyBlock;
   const uint64_t first_value = uint64_t{position} * tile.value_stride;

@@ -8,7 +8,7 @@ namespace {
 
 static_assert(kDeltaBlock % kLanes == 0);
 
-// Positions in the outer loop: channels lie side by side. The tail is what earlier positions were, moved on by one.
+// Positions in the outer loop, since channels are contiguous. The tail holds the last inputs and moves on with each.
 void convolve(const Convolve& c) {
   for (uint32_t column = 0; column < c.columns; ++column) {
     float* x = c.x + column * c.stride;
@@ -25,10 +25,10 @@ void convolve(const Convolve& c) {
   }
 }
 
-// What the state has at the key, read before it is changed, and at the query, read after. Every value has a column of
-// the state to itself, so that a block of them stays in the first cache from one position to the next.
+// Reads state . key before the update and state . query after it. Each value owns a column of the state, so a block of
+// values stays in the L1 cache across positions.
 void delta_step(const DeltaStep& s) {
-  constexpr int kVectors = kDeltaBlock / kLanes, kPartials = 8 / kVectors;  // sums enough to wait for none
+  constexpr int kVectors = kDeltaBlock / kLanes, kPartials = 8 / kVectors;  // enough independent sums to hide latency
   for (uint32_t column = 0; column < s.columns; ++column) {
     const float *q = s.q + column * s.stride, *k = s.k + column * s.stride, *v = s.v + column * s.stride;
     const Floats forget = splat(s.forget[column * s.factor_stride]), learn = splat(s.learn[column * s.factor_stride]);

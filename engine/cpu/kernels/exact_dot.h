@@ -1,37 +1,37 @@
-// Exact integer dot products of unsigned codes (0..255) with 16-bit inputs, four at a time in every lane. The sum of up
-// to 32 products fits in 32 bits: 32 * 255 * 32,639 < 2^31.
+// Exact dot products of unsigned codes (0..255) with 16-bit integer inputs, four per lane. The sum of up to 32 products
+// fits in 32 bits: 32 * 255 * 32,639 < 2^31.
 #pragma once
 #include "engine/cpu/kernels/simd.h"
 
 namespace warpchat {
 namespace {
 
-// Four consecutive inputs of a column, as the instruction set likes them.
+// Four consecutive inputs of a column, in the layout of the instruction set.
 struct Quad {
   int32_t first, second;
 };
 
-// The largest input; leaves its high byte at 127.
+// Largest input. Keeps its high byte at 127.
 constexpr float kLargestInput = 32512;
 
-// NEON multiplies signed bytes by signed ones: there codes that need eight bits are -128..127.
+// NEON multiplies signed bytes, so eight-bit codes are -128..127 there.
 #if defined(__ARM_FEATURE_DOTPROD)
 constexpr bool kSignedCodes = true;
 #else
 constexpr bool kSignedCodes = false;
 #endif
 
-// operand(codes): four codes of every row as a product takes them. kTakesSigned: it takes signed ones as well,
-// signed_operand(codes, lowest) being those of codes + lowest, numbers of 8 bits.
+// operand(codes): four codes of every row as a product's operand. kTakesSigned: signed codes are supported;
+// signed_operand(codes, lowest) then gives codes + lowest, in 8 bits.
 
-// store_quads(to, stride, quad, inputs): inputs of a column, the first of them number `quad` among its fours; `to` is
-// that of number 0, `stride` quads lie from one to the next.
+// store_quads(to, stride, quad, inputs): stores inputs of a column, starting at quad number `quad`. `to` points at quad
+// 0; quads are `stride` apart.
 
 #if defined(__AVX512VNNI__) || defined(__AVXVNNI__)
 
 constexpr bool kMultipliesBytes = true;
 
-// first: the four high bytes, second: the four low bytes; input = 256 * high + low, both signed.
+// first: four high bytes, second: four low bytes; input = 256 * high + low, both signed.
 #if defined(__AVX512VNNI__)
 
 struct TwoBytes {
@@ -51,7 +51,7 @@ WARPCHAT_INLINE void store_quads(Quad* to, size_t stride, int quad, Ints inputs)
   __builtin_memcpy(to + 2 * stride, &back, 8);
   __builtin_memcpy(to + 3 * stride, reinterpret_cast<const char*>(&back) + 8, 8);
 }
-// The instruction can read a number for all lanes from memory; compilers' intrinsics make a load of its own of that.
+// The instruction can broadcast from memory, but compilers' intrinsics emit a separate load.
 WARPCHAT_INLINE void add_products(Ints& sum, Words codes, const int32_t& bytes) {
   asm("vpdpbusd %2%{1to16%}, %1, %0" : "+v"(sum) : "v"(codes), "m"(bytes));
 }
@@ -82,7 +82,7 @@ WARPCHAT_INLINE void add_products(Ints& sum, Words codes, int32_t bytes) {
 using Operand = Words;
 WARPCHAT_INLINE Operand operand(Words codes) { return codes; }
 constexpr bool kTakesSigned = false;
-// What a quad's first and second half are multiplied with.
+// Factors of a quad's first and second half.
 WARPCHAT_INLINE Ints first_of(const Operand& codes) { return reinterpret_cast<Ints>(codes); }
 WARPCHAT_INLINE Ints second_of(const Operand& codes) { return reinterpret_cast<Ints>(codes); }
 
@@ -99,8 +99,8 @@ struct DotSum {
 
 constexpr bool kMultipliesBytes = true;
 
-// Two quads after each other have eight inputs: the first their high bytes, the second their low bytes; input = 256 *
-// high + low, both signed.
+// Pairs of quads hold eight inputs: the first quad their high bytes, the second their low bytes; input = 256 * high +
+// low, both signed.
 WARPCHAT_INLINE void store_quads(Quad* to, size_t stride, int quad, Ints inputs) {
   const Ints high = (inputs + 128) >> 8, low = inputs - (high << 8);
   const auto halves = [](Ints v) { return vmovn_s32(reinterpret_cast<int32x4_t>(v)); };
@@ -118,14 +118,14 @@ WARPCHAT_INLINE Operand signed_operand(Words codes, int lowest) {
   return reinterpret_cast<Words>(reinterpret_cast<int8x16_t>(codes) + vdupq_n_s8(static_cast<int8_t>(lowest)));
 }
 
-// Eight codes of every row. add_products adds those with two runs of eight bytes to two sums, which columns_of makes
-// the rows' sums with either run.
+// Eight codes of every row. add_products multiplies them with two runs of eight bytes; columns_of splits the sums by
+// run.
 struct EightCodes {
   int8x16_t first, second;
 };
 #if defined(__ARM_FEATURE_MATMUL_INT8)
 
-WARPCHAT_INLINE EightCodes eight_codes(Words first, Words second) {  // of rows 0 and 1, and of rows 2 and 3
+WARPCHAT_INLINE EightCodes eight_codes(Words first, Words second) {  // rows 0 and 1, rows 2 and 3
   const auto a = reinterpret_cast<uint32x4_t>(first), b = reinterpret_cast<uint32x4_t>(second);
   return {reinterpret_cast<int8x16_t>(vzip1q_u32(a, b)), reinterpret_cast<int8x16_t>(vzip2q_u32(a, b))};
 }
@@ -158,7 +158,7 @@ WARPCHAT_INLINE void columns_of(int32x4_t (&sums)[2], Ints& a, Ints& b) {
 
 constexpr bool kMultipliesBytes = false;
 
-// first: inputs 0 and 2 as 16-bit halves, second: inputs 1 and 3, because even and odd bytes are what is cheap to
+// first: inputs 0 and 2 as 16-bit halves, second: inputs 1 and 3, because even and odd bytes of the codes are cheap to
 // widen.
 WARPCHAT_INLINE void store_quads(Quad* to, size_t stride, int quad, Ints inputs) {
   for (int i = 0; i < kLanes / 4; ++i) {
@@ -213,8 +213,7 @@ struct DotSum {
 
 #endif
 
-// sums[c] = the dot product of 4 * kQuads codes of each lane with the inputs of column c. codes(quad): four of them, as
-// operand() has made them.
+// sums[c] = dot product of 4 * kQuads codes of each lane with the inputs of column c. codes(quad): result of operand().
 #if defined(__ARM_FEATURE_DOTPROD)
 
 template <int kQuads, int kColumns, class Codes>
@@ -223,7 +222,7 @@ WARPCHAT_INLINE void dot_products(const Codes& codes, const Quad (*x)[kColumns],
   WARPCHAT_UNROLL
   for (int i = 0; i < kQuads / 2; ++i) all[i] = eight_codes(codes(2 * i), codes(2 * i + 1));
   constexpr int kLast = kColumns - 1;
-  if constexpr (kColumns % 2 == 1) {  // the runs are the last one's high and low bytes
+  if constexpr (kColumns % 2 == 1) {  // runs: high and low bytes of the last column
     int32x4_t pair[2] = {};
     WARPCHAT_UNROLL
     for (int i = 0; i < kQuads / 2; ++i)
@@ -233,7 +232,7 @@ WARPCHAT_INLINE void dot_products(const Codes& codes, const Quad (*x)[kColumns],
     sums[kLast] = (high << 8) + low;
   }
   if constexpr (kColumns > 1) {
-    // The high bytes of two columns each, then the low ones: so a column needs one register.
+    // High bytes of column pairs, then low bytes, so that each column needs one register.
     int32x4_t pairs[kColumns / 2][2] = {};
     const auto add = [&](int which) __attribute__((always_inline)) {
       WARPCHAT_UNROLL
@@ -256,8 +255,8 @@ WARPCHAT_INLINE void dot_products(const Codes& codes, const Quad (*x)[kColumns],
 
 #if defined(__AVX2__)
 
-// Adds the products of codes with eight inputs, kStride bytes from each to the next, to eight sums: of a and the even
-// ones, b and the odd ones. One statement: of single ones GCC 12 sends every other sum through memory.
+// Adds products with eight inputs, kStride bytes apart, to eight sums: a times even inputs, b times odd ones. One asm
+// statement, because with separate ones GCC 12 spills every other sum.
 #define WARPCHAT_INPUT(i) "%c[stride]*" #i "(%[inputs])"
 #if defined(__AVX512VNNI__)
 #define WARPCHAT_ADD_PRODUCT(i, codes) "vpdpbusd " WARPCHAT_INPUT(i) "%{1to16%}, %[" #codes "], %[sum" #i "]\n\t"
@@ -281,7 +280,7 @@ WARPCHAT_INLINE void add_products(Ints (&sums)[8], Ints a, Ints b, const int32_t
         "m"(*reinterpret_cast<const int32_t(*)[kStride / 4 * 7 + 1]>(inputs)));
 }
 
-// Eight columns have a sum each: where it is of bytes, first of the high ones.
+// One sum for each of eight columns; with byte products first the high bytes, then the low ones.
 template <int kQuads, class Codes>
 WARPCHAT_INLINE void dot_products(const Codes& codes, const Quad (*x)[8], Ints (&sums)[8]) {
   for (Ints& sum : sums) sum = Ints{};
@@ -295,7 +294,7 @@ WARPCHAT_INLINE void dot_products(const Codes& codes, const Quad (*x)[8], Ints (
     add_products<8>(sums, second_of(codes(quad)), second_of(codes(quad)), &x[quad][0].second);
 }
 
-// Four columns have two.
+// Two sums for each of four columns.
 template <int kQuads, class Codes>
 WARPCHAT_INLINE void dot_products(const Codes& codes, const Quad (*x)[4], Ints (&sums)[4]) {
   Ints pairs[8] = {};

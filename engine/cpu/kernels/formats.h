@@ -1,10 +1,9 @@
-// How each block format is read by lanes. The weights of kLanes rows lie in a group: block after block, and within a
-// block every field of the file's struct in its order, its elements interleaved by row: 1 or 2 bytes for fields that
-// are a number, 4-byte words for all others. So element i of a field at byte `offset` stands at (offset + i * size) *
-// kLanes. Large blocks begin where a vector does: loads of halves of two lines each kept Q6_K at two thirds of the
-// memory's bandwidth. A Format gives four consecutive codes of every row as the bytes of a word, and what makes them
-// weights: w = scale * code + lowest, exact in float for every format; or scale * (code + kLowest), where a format has
-// that.
+// How lanes read each block format. A group holds kLanes rows. It stores block after block; within a block the fields
+// of the file's struct in order, with elements interleaved by row: 1 or 2 bytes for scalar fields, 4-byte words for
+// others. So element i of a field at byte `offset` is at (offset + i * size) * kLanes. Large blocks are vector-aligned:
+// loads across cache lines kept Q6_K at two thirds of the memory's bandwidth. A Format returns four consecutive codes
+// of every row as bytes of a word, and their conversion to weights: w = scale * code + lowest, or scale * (code +
+// kLowest) where a format has that. Both are exact in float.
 #pragma once
 #include "engine/cpu/kernels/exact_dot.h"
 #include "models/block_types.h"
@@ -12,7 +11,7 @@
 namespace warpchat {
 namespace {
 
-template <class Block>  // of a block of all rows of a group
+template <class Block>  // a block of all rows of a group
 constexpr size_t kBlockBytes = sizeof(Block) < 64 ? sizeof(Block) * kLanes : (sizeof(Block) + 3) / 4 * 4 * kLanes;
 
 WARPCHAT_INLINE Words words_at(const uint8_t* block, size_t offset, int index) {
@@ -26,7 +25,7 @@ WARPCHAT_INLINE Floats halves_at(const uint8_t* block, size_t offset) { return l
 
 WARPCHAT_INLINE Words nibbles(Words w, int which) { return w >> (4 * which) & 0x0f0f0f0fu; }
 WARPCHAT_INLINE Words bit_pairs(Words w, int which) { return w >> (2 * which) & 0x03030303u; }
-// Bits of every byte, `mask` where they arrive: what lay at bit `from` lies at bit `to`.
+// Bits of every byte selected by `mask`, after moving bit `from` to bit `to`.
 WARPCHAT_INLINE Words moved(Words w, int from, int to, uint32_t mask) {
   return (from > to ? w >> (from - to) : w << (to - from)) & mask;
 }
@@ -34,12 +33,12 @@ WARPCHAT_INLINE Words moved_bit(Words w, int from, int to) { return moved(w, fro
 WARPCHAT_INLINE Words byte_of(Words w, int which) { return w >> (8 * which) & 0xffu; }
 WARPCHAT_INLINE Floats to_floats(Words w) { return to_floats(reinterpret_cast<Ints>(w)); }  // below 2^31
 
-// Specialised below: kScaled weights share a scale; `sub` counts them within the block, `quad` the fours within them.
+// Specialised below. kScaled weights share a scale; `sub` is the sub-block in the block, `quad` the four weights in it.
 template <class Block>
 struct Format;
 
 template <class Block>
-struct SimpleFormat {  // one scale a block of 32
+struct SimpleFormat {  // one scale per block of 32
   static constexpr int kWeights = 32, kScaled = 32;
   const uint8_t* block;
   WARPCHAT_INLINE explicit SimpleFormat(const uint8_t* at) : block(at) {}
@@ -47,7 +46,7 @@ struct SimpleFormat {  // one scale a block of 32
   WARPCHAT_INLINE Words low_bits(int quad) const {
     return nibbles(words_at(block, offsetof(Block, qs), quad % 4), quad / 4);
   }
-  // Packing has moved bit 4 * quad + i of qh to bit quad of byte i.
+  // Packing moved bit 4 * quad + i of qh to bit quad of byte i.
   WARPCHAT_INLINE Words five_bits(int quad) const {
     return low_bits(quad) | moved_bit(words_at(block, offsetof(Block, qh), 0), quad, 4);
   }
@@ -126,11 +125,11 @@ struct Format<BlockQ3K> {
 };
 
 template <class Block>
-struct TwoLevelFormat {  // Q4_K and Q5_K: six-bit scales and minimums of eight sub-blocks
+struct TwoLevelFormat {  // Q4_K and Q5_K: six-bit scales and minimums for eight sub-blocks
   static constexpr int kWeights = 256, kScaled = 32;
   const uint8_t* block;
   Floats d, minus_dmin;
-  Words scale_words[2], min_words[2];  // one byte a sub-block; unpacked as scale_and_min in models/quant_blocks.h
+  Words scale_words[2], min_words[2];  // a byte per sub-block; unpacked as by scale_and_min in models/quant_blocks.h
   WARPCHAT_INLINE explicit TwoLevelFormat(const uint8_t* at)
       : block(at), d(halves_at(at, offsetof(Block, d))), minus_dmin(-halves_at(at, offsetof(Block, dmin))) {
     const Words front = words_at(at, offsetof(Block, scales), 0), middle = words_at(at, offsetof(Block, scales), 1),
@@ -178,7 +177,7 @@ struct Format<BlockQ6K> {
   static constexpr int kLowest = -32;
 };
 
-// Codes that choose from a table: as bytes they are its numbers, or what those are above the least one.
+// Codes that index a table: the bytes are table values, or their distance to the least one.
 template <const int8_t (&values)[16]>
 struct TableCodes {
   static constexpr int kLeast = [] {
@@ -230,7 +229,7 @@ struct Format<BlockMXFP4> {
   WARPCHAT_INLINE Words codes(int, int quad) const {
     return look_up(Codes::kTable, nibbles(words_at(block, offsetof(BlockMXFP4, qs), quad % 4), quad / 4));
   }
-  // 2^(e - 127), which is no normal float for e = 0, and half of it.
+  // 2^(e - 127), subnormal for e = 0, and half of it.
   WARPCHAT_INLINE Floats scale(int) const {
     const Words exponent = narrow_at<Bytes>(block, offsetof(BlockMXFP4, e));
     const Words power = exponent == 0 ? Words{} + 0x00400000u : exponent << 23;

@@ -1,4 +1,4 @@
-// What happens to a head between projection and attention: norm and rotation.
+// Head transforms between projection and attention: norm and RoPE.
 // Source: Su et al., RoFormer (2021).
 #pragma once
 #include "engine/cpu/kernels/input.h"
@@ -6,7 +6,7 @@
 namespace warpchat {
 namespace {
 
-// Values a .. a + n - 1 against their partners b .. b + n - 1; both are replaced.
+// Rotates values a .. a + n - 1 with their partners b .. b + n - 1 in place.
 WARPCHAT_INLINE void rotate_halves(float* head, uint32_t half, const float* cosines, const float* sines) {
   uint32_t i = 0;
   for (; i + kLanes <= half; i += kLanes) {

@@ -1,4 +1,4 @@
-// Input tiles: RMSNorm where asked for, then 16-bit integers with a scale for every 128 values, or floats.
+// Input tiles: optional RMSNorm, then 16-bit integers with one scale per 128 values, or floats.
 #pragma once
 #include "engine/cpu/kernels/exact_dot.h"
 #include "engine/cpu/kernels/kernels.h"
@@ -6,8 +6,7 @@
 namespace warpchat {
 namespace {
 
-// As many columns as the registers hold sums of integers; of floats, which are needed less often, only where there are
-// enough.
+// As many columns as registers can hold integer sums for. For float sums, which are rarer, only with enough registers.
 #if defined(__AVX2__) || defined(__ARM_FEATURE_DOTPROD)
 constexpr int kTileColumns = 8;
 #else
@@ -15,10 +14,10 @@ constexpr int kTileColumns = 4;
 #endif
 
 template <int kWidth>
-struct InputBlock {  // of each column 128 values, fewer at its end; x = scale * integer
+struct InputBlock {  // 128 values per column, fewer at its end; x = scale * integer
   static constexpr int kColumns = kWidth;
   Quad quads[kInputBlock / 4][kColumns];
-  int32_t sums[kInputBlock / 32][kColumns], half_sums[kInputBlock / 16][kColumns];  // of 32 and of 16 integers
+  int32_t sums[kInputBlock / 32][kColumns], half_sums[kInputBlock / 16][kColumns];  // sums of 32 and of 16 integers
   float scale[kColumns];
   WARPCHAT_INLINE void set(uint32_t column, int first, Ints integers) {
     store_quads(&quads[0][column], kColumns, first / 4, integers);
@@ -40,7 +39,7 @@ WARPCHAT_INLINE float inverse_rms(const float* x, uint32_t k, float eps) {
   return static_cast<float>(1.0 / __builtin_sqrt(sum / k + eps));
 }
 
-// values: 128 of them, zeros behind the last. Writes column `column` of the block.
+// values: 128 of them, zero-padded. Writes column `column` of the block.
 template <class Block>
 WARPCHAT_INLINE void quantise_block(const float* values, uint32_t column, Block& block) {
   Floats largest = {}, zeros = {};
@@ -49,8 +48,8 @@ WARPCHAT_INLINE void quantise_block(const float* values, uint32_t column, Block&
     largest = maximum(largest, maximum(v, -v));
     zeros += v * 0.0f;
   }
-  const float poison = sum_of(zeros);  // NaN if a value is not finite; then the scale is, and so every product
-  const bool is_finite = poison == 0;  // no integer stands for what is not
+  const float poison = sum_of(zeros);  // NaN if a value is not finite; the scale, and so every product, is then NaN
+  const bool is_finite = poison == 0;  // non-finite values have no integer form
   const float limit = maximum_of(largest);
   const bool vanishes = limit < 1e-30f;  // its inverse would overflow
   const float inverse = vanishes ? 0.0f : kLargestInput / limit;

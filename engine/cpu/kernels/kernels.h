@@ -1,5 +1,5 @@
-// The table of the CPU's inner loops. Each instruction set compiles the same sources and offers one table;
-// make_cpu_steps takes the best one that the machine has.
+// Table of the CPU's inner loops. The same sources are compiled into one table per instruction set; make_cpu_steps
+// picks the best that the machine supports.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -8,25 +8,25 @@
 
 namespace warpchat {
 
-// Prepared input of a product: the columns in tiles, so that a kernel reads what it needs in one stream. A full tile is
-// CpuKernels::tile_columns wide; what is left over is in narrower ones, the widest that fits first. Integers: blocks of
-// 128 values a column, each with its own scale, 16 bits a value, and the sums of 16 and 32 values for weights that have
-// a minimum. Floats: [k][columns]. Where a machine has a unit for many columns (WideKernels), integers of 8 columns and
-// more are in tiles of its own, of as many bytes a column; columns of the last one that are not used are zero.
+// Prepared input of a product: columns in tiles, so that a kernel reads one stream. A full tile has
+// CpuKernels::tile_columns; the rest go into narrower ones, widest first. Integer tiles have blocks of 128 16-bit
+// values per column with a scale, and sums of 16 and 32 values for formats with a minimum. Float tiles are
+// [k][columns]. On machines with WideKernels, 8 or more columns of integers use wide tiles with as many bytes per
+// column; unused columns of the last one are zero.
 constexpr uint32_t kInputBlock = 128;
-constexpr uint32_t kInputBlockBytes = 308;  // of one column of an integer tile
-// Tiles have 8, 4, 3, 2 columns or 1. Five are a tile of four and one column: that takes less time than a tile of
+constexpr uint32_t kInputBlockBytes = 308;  // per column of an integer tile
+// Tiles have 8, 4, 3, 2 columns or 1. Five columns are a tile of four and one of one, which is faster than a tile of
 // eight.
 constexpr uint32_t narrower_tile(uint32_t columns) { return columns > 4 ? columns / 2 : columns - 1; }
 
 struct PrepareInput {
   const float* x;       // [columns, stride]
-  uint64_t stride;      // from column to column
-  uint32_t k, columns;  // of this tile; a wide one may have fewer than there is room for
-  const float* gain;    // [k]: x is first RMS-normalised with this gain; null: as it is
+  uint64_t stride;      // between columns
+  uint32_t k, columns;  // in this tile; a wide one may be partly filled
+  const float* gain;    // [k]: RMS-normalises x with this gain first; null: no norm
   float eps;
-  uint8_t* integers;  // the tile, 64-byte aligned; null: not wanted
-  float* floats;      // the same
+  uint8_t* integers;  // output tile, 64-byte aligned; null: none
+  float* floats;      // like integers
 };
 
 enum class Epilogue {
@@ -35,15 +35,15 @@ enum class Epilogue {
   kSiluTimes,  // out = silu(out) * sum
 };
 
-// out[column, row] from W[row, :] . x[column, :] for the rows of some groups and the columns of some tiles. Several
-// columns are best multiplied with as many groups as share what is near the core; more of either are taken in turn.
+// out[column, row] from W[row, :] . x[column, :], for rows of some groups and columns of some tiles. Larger products
+// are split into calls of this many columns and groups, whose data fits in a near cache.
 constexpr uint32_t kColumnsAtOnce = 128, kGroupsAtOnce = 8;
 struct MultiplyTiles {
-  const uint8_t* groups;  // packed rows, from the group of first_row on
+  const uint8_t* groups;  // packed rows, starting with the group of first_row
   uint64_t group_bytes;
   uint32_t first_row, end_row;  // first_row is a multiple of lanes
   uint32_t k;
-  const uint8_t* tiles;  // integer or float tiles, whichever the format takes
+  const uint8_t* tiles;  // integer or float tiles, depending on the format
   uint32_t columns;
   float* out;  // [columns, out_stride]
   uint64_t out_stride;
@@ -52,46 +52,46 @@ struct MultiplyTiles {
 };
 
 struct PackGroup {
-  const uint8_t* rows;  // in the file's format, n_rows <= lanes of them; the others become zero
+  const uint8_t* rows;  // in the file's format; n_rows <= lanes, missing rows become zero
   uint64_t row_bytes;
   uint32_t n_rows, k;
-  uint8_t* group;  // [k / a block's weights][block_bytes]
+  uint8_t* group;  // [k / weights per block][block_bytes]
 };
 
-// The KV cache of a layer and KV head: tiles of 64 positions, each in a page of its own. Keys lie in blocks of 16
-// positions, each [head_dim][16], so that a vector of scores needs no sum across its lanes; values lie by position.
+// KV cache of a layer and KV head: tiles of 64 positions, each in its own page. Keys are in blocks of 16 positions,
+// each [head_dim][16], so that scores need no horizontal sum. Values are ordered by position.
 constexpr uint32_t kKeyTile = 64;
 constexpr uint32_t kKeyBlock = 16;
 constexpr uint32_t kCodeGroup = 32;  // values of a row that share a scale
 constexpr uint32_t code_groups(uint32_t head_dim) { return (head_dim + kCodeGroup - 1) / kCodeGroup; }
-struct HeadCodes {  // of q8_0: code * scale
-  int8_t* codes;    // in the order of the halves
-  float* scales;    // of keys [64 / 16][groups][16], of values [64][groups]
+struct HeadCodes {  // for q8_0: code * scale
+  int8_t* codes;    // ordered like the f16 arrays
+  float* scales;    // keys [64 / 16][groups][16], values [64][groups]
 };
 struct HeadTile {
-  uint16_t* keys;    // fp16 [64 / 16][head_dim][16]; null: they are codes or floats
-  uint16_t* values;  // fp16 [64][value_stride]; null: they are codes or floats
+  uint16_t* keys;    // f16 [64 / 16][head_dim][16]; null: codes or floats
+  uint16_t* values;  // f16 [64][value_stride]; null: codes or floats
   uint32_t head_dim;
-  uint32_t value_stride;  // head_dim rounded up to a multiple of 16; the rest is zero
+  uint32_t value_stride;  // head_dim rounded up to a multiple of 16; padding is zero
   HeadCodes key_codes, value_codes;
-  float *key_floats = nullptr, *value_floats = nullptr;  // of f32, in the order of the halves; else null
+  float *key_floats = nullptr, *value_floats = nullptr;  // for f32, ordered like the f16 arrays; else null
 };
 struct HeadCache {
-  HeadTile first;         // of page 0 of the pool, whoever has it
-  uint64_t page_bytes;    // from a page to the next
-  const uint32_t* pages;  // pages[i] holds positions 64 * i and those after it
+  HeadTile first;         // in page 0 of the pool, even if it belongs to another sequence
+  uint64_t page_bytes;    // between pages
+  const uint32_t* pages;  // pages[i] holds positions from 64 * i on
 };
 
-// What query rows make of a part of the past: the sum of exp(score - highest) * value, and of exp(score - highest).
+// Result of query rows over a part of the past: sums of exp(score - highest) * value, and of exp(score - highest).
 struct AttendSums {
   float* out;      // [rows, value_stride]
-  float* highest;  // [rows]; -infinity where a row has seen nothing
+  float* highest;  // [rows]; -infinity if no position was visible
   float* sum;      // [rows]
 };
 
-// Attention of some query rows over the positions first .. end-1 of a KV head; first is a multiple of 64. Row r sees
-// positions below limits[r]; its bits depend on nothing else.
-constexpr uint32_t kAttentionRows = 96;  // most query rows in a call
+// Attention of query rows over positions first .. end-1 of a KV head; first is a multiple of 64. Row r sees positions
+// below limits[r]; its bits depend on nothing else.
+constexpr uint32_t kAttentionRows = 96;  // maximum query rows per call
 struct Attend {
   HeadCache cache;
   const float* queries;  // [rows, head_dim], already scaled by 1/sqrt(head_dim)
@@ -104,8 +104,8 @@ constexpr uint64_t attend_scratch(uint32_t value_stride) {
   return uint64_t{kKeyTile} * (2 * kAttentionRows + value_stride);
 }
 
-// QK norm where the model has it, then RoPE, on heads in place: x[i] = x[i] * cosines[i] + x[partner of i] * sines[i],
-// the partner being i +- rope_dims/2 (NEOX) or the other of the pair (2j, 2j+1). sines carry the sign.
+// QK norm where the model has it, then RoPE, on heads in place: x[i] = x[i] * cosines[i] + x[partner] * sines[i]. The
+// partner is i +- rope_dims/2 (NEOX) or the other of the pair (2j, 2j+1). sines include the sign.
 struct TurnHeads {
   float* heads;  // [n_heads, head_dim]
   uint32_t n_heads, head_dim;
@@ -116,30 +116,30 @@ struct TurnHeads {
   bool neox;
 };
 
-// x = silu(sum over the taps of what the channel was at earlier positions and is now), position by position. Of some
-// channels of a layer, a multiple of 16 of them.
+// x = silu(sum over taps of the channel's earlier and current inputs), position by position. Processes a multiple of 16
+// channels of a layer.
 struct Convolve {
-  float* x;  // [columns, n], stride floats from one to the next
+  float* x;  // [columns, n], with the given stride in floats
   uint64_t stride;
   uint32_t columns;
-  const float* taps;  // [n_taps, n], channels floats from one to the next
+  const float* taps;  // [n_taps, n], rows `channels` floats apart
   uint32_t n_taps;
-  float* tail;  // [n_taps - 1, n], likewise: the positions before, then the last of these
+  float* tail;  // [n_taps - 1, n], rows `channels` floats apart: previous inputs, then the last of these
   uint64_t channels;
   uint32_t n;
 };
 
-// The recurrence of some values of a head, position by position: state *= forget; state += key * learn * (value -
+// The recurrence for some values of a head, position by position: state *= forget; state += key * learn * (value -
 // state . key); out = state . query.
 constexpr uint32_t kDeltaBlock = 32;  // values
 struct DeltaStep {
-  const float *q, *k, *v;  // [head_dim], [head_dim], [kDeltaBlock] of each column, stride floats from one to the next
+  const float *q, *k, *v;  // per column [head_dim], [head_dim], [kDeltaBlock]; columns `stride` floats apart
   uint64_t stride;
-  const float *forget, *learn;  // of each column, factor_stride floats from one to the next
+  const float *forget, *learn;  // one per column, factor_stride floats apart
   uint64_t factor_stride;
   uint32_t columns, head_dim;
   float* state;  // [head_dim, kDeltaBlock]
-  float* out;    // [columns, kDeltaBlock], out_stride floats from one to the next
+  float* out;    // [columns, kDeltaBlock], with out_stride in floats
   uint64_t out_stride;
 };
 
@@ -154,26 +154,26 @@ using MultiplyFunction = void (*)(const MultiplyTiles&);
 
 struct FormatKernels {
   TensorType type;
-  bool takes_floats;     // which tiles it reads
-  uint64_t block_bytes;  // of a group: a block of each of its rows, and what lies between them and the next
+  bool takes_floats;     // reads float tiles, else integer tiles
+  uint64_t block_bytes;  // per group: a block of each row, with padding
   MultiplyFunction multiply;
   void (*pack)(const PackGroup&);
   void (*unpack_row)(const uint8_t* group, uint32_t lane, uint64_t row_bytes, uint8_t* row);
-  MultiplyFunction multiply_wide = nullptr;  // of wide integer tiles, where the machine has them
+  MultiplyFunction multiply_wide = nullptr;  // for wide integer tiles, where supported
 };
 
 struct CpuKernels {
   const char* name;       // "avx512"
   const char* shown;      // "AVX-512 VNNI"
-  uint32_t lanes;         // rows of a group
-  uint32_t tile_columns;  // of a full tile: a power of two
+  uint32_t lanes;         // rows per group
+  uint32_t tile_columns;  // in a full tile: a power of two
   void (*prepare)(const PrepareInput&);
-  uint32_t wide_columns = 0;                            // of a wide integer tile; 0: the machine has none
-  void (*prepare_wide)(const PrepareInput&) = nullptr;  // integers alone
+  uint32_t wide_columns = 0;                            // in a wide integer tile; 0: not supported
+  void (*prepare_wide)(const PrepareInput&) = nullptr;  // integers only
   void (*turn_heads)(const TurnHeads&);
-  void (*store_head)(const HeadTile&, uint32_t position, const float* key, const float* value);  // what is fp16
+  void (*store_head)(const HeadTile&, uint32_t position, const float* key, const float* value);  // f32 and f16 only
   void (*attend)(const Attend&);
-  // to = what the rows make of both parts of the past.
+  // to = result over both parts of the past.
   void (*add_sums)(const AttendSums& to, const AttendSums& of, uint32_t rows, uint32_t value_stride);
   void (*convolve)(const Convolve&);
   void (*delta_step)(const DeltaStep&);
@@ -181,11 +181,11 @@ struct CpuKernels {
   std::array<FormatKernels, KernelBlocks::kCount> formats;
 };
 
-// What a unit for many columns adds to the kernels of an instruction set whose groups it reads. Bits stay the same.
+// What a matrix unit adds to an instruction set whose packed groups it reads. Results are the same to the bit.
 struct WideKernels {
   uint32_t columns;
   void (*prepare)(const PrepareInput&);
-  std::array<MultiplyFunction, KernelBlocks::kCount> multiply;  // null: of a format that takes floats
+  std::array<MultiplyFunction, KernelBlocks::kCount> multiply;  // null: format reads floats
 };
 
 const CpuKernels& portable_kernels();
@@ -193,7 +193,7 @@ const CpuKernels& portable_kernels();
 const CpuKernels& avx2_kernels();
 const CpuKernels& avxvnni_kernels();
 const CpuKernels& avx512_kernels();
-const WideKernels& amx_kernels();  // for avx512_kernels
+const WideKernels& amx_kernels();  // extends avx512_kernels
 #elif defined(__aarch64__)
 const CpuKernels& neon_dot_kernels();
 const CpuKernels& neon_i8mm_kernels();

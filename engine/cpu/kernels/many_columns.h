@@ -1,23 +1,22 @@
-// Products of all columns: by tiles that read the weights' codes as they come, or of weights that are unpacked once for
-// many tiles. Then all formats are alike, and the loop over a tile's columns is one for all of them.
+// Products of many columns. Tiles either decode the weights on the fly, or share weights unpacked once. Unpacked
+// weights look alike in all formats, so one loop over a tile's columns serves all.
 #pragma once
 #include "engine/cpu/kernels/multiply.h"
 
 namespace warpchat {
 namespace {
 
-// Up to 256 weights of a group: their codes, and what makes them weights, sub-block by sub-block in the order in which
-// they are added.
+// Up to 256 weights of a group: codes, and their conversion to weights, by sub-block in order of addition.
 constexpr uint32_t kUnpacked = 256;
 template <int kScaled>
 struct Unpacked {
   static constexpr int kSubs = kUnpacked / kScaled;
   alignas(64) Operand codes[kSubs][kScaled / 4];
   ScaleAndLowest scaled[kSubs];
-  uint32_t first_inputs[kSubs];  // the first of those that a sub-block meets; those of an input block lie together
+  uint32_t first_inputs[kSubs];  // first input of each sub-block; sub-blocks of an input block are adjacent
 };
 
-// Where products take signed codes, those have become one with the lowest.
+// Where products accept signed codes, kOne's lowest value is already added to the codes.
 template <class Format>
 constexpr Lowest kLowestUnpacked = kTakesSigned&& kLowestOf<Format> == Lowest::kOne ? Lowest::kNone : kLowestOf<Format>;
 template <class Format>
@@ -32,7 +31,7 @@ template <class Block>
 WARPCHAT_INLINE void unpack(const uint8_t* group, int n_blocks, const uint8_t* ahead,
                             Unpacked<Format<Block>::kScaled>& to) {
   using Format = warpchat::Format<Block>;
-  constexpr int kSubs = Format::kWeights / Format::kScaled;  // of a block
+  constexpr int kSubs = Format::kWeights / Format::kScaled;  // per block
   WARPCHAT_LOOP
   for (int block = 0; block < n_blocks; ++block, group += kBlockBytes<Block>, ahead += kBlockBytes<Block>) {
     const Format format(group);
@@ -49,11 +48,11 @@ WARPCHAT_INLINE void unpack(const uint8_t* group, int n_blocks, const uint8_t* a
   }
 }
 
-// Adds the first n_subs sub-blocks to sums, [columns][rows]. x: the inputs that the first of them meets.
+// Adds the first n_subs sub-blocks to sums, [columns][rows]. x: inputs of the first one.
 template <Lowest kLowest, bool kInOrder, int kScaled, int kColumns>
 void add_unpacked(const Unpacked<kScaled>& weights, int n_subs, int lowest_code, const InputBlock<kColumns>* x,
                   float* sums) {
-  constexpr int kSubs = kInputBlock / kScaled;  // that meet a block of inputs
+  constexpr int kSubs = kInputBlock / kScaled;  // per block of inputs
   for (int first = 0; first < n_subs; first += kSubs, ++x) {
     const int end = n_subs - first < kSubs ? n_subs : first + kSubs;
     Floats block_sums[kColumns] = {};
@@ -73,18 +72,18 @@ void add_unpacked(const Unpacked<kScaled>& weights, int n_subs, int lowest_code,
   }
 }
 
-// Tiles of many columns are multiplied with some groups, a stretch of their weights after the other: the stretch of the
-// inputs stays in a cache near the core, however long a column is, and the sums wait in memory.
+// Multiplies tiles with some groups, one stretch of weights after another. The stretch of inputs stays in a near cache
+// however long a column is, and sums are kept in memory.
 template <class Inputs>  // a block of a tile
 struct Stretch {
-  const uint8_t* groups;  // the stretch of the first one
+  const uint8_t* groups;  // the stretch of the first group
   uint64_t group_bytes;
   uint32_t n_groups, n_weights;
-  const Inputs* x;    // of the first tile
-  uint32_t x_blocks;  // from a tile to the next
+  const Inputs* x;    // for the first tile
+  uint32_t x_blocks;  // between tiles
   uint32_t n_tiles;
   float* sums;           // [n_groups][n_tiles][kColumns][kLanes]
-  const uint8_t* ahead;  // of the first group: what will be read next
+  const uint8_t* ahead;  // for the first group: data to read next
 
   static constexpr uint32_t kColumns = Inputs::kColumns;
   float* sums_of(uint32_t group, uint32_t tile) const { return sums + (group * n_tiles + tile) * kColumns * kLanes; }
@@ -105,7 +104,7 @@ void add_unpacked_stretch(const Stretch<Inputs>& s) {
   }
 }
 
-// Each tile reads the groups' codes as they come.
+// Each tile decodes the groups' codes on the fly.
 template <class Block, int kColumns>
 void add_stretch(const Stretch<InputBlock<kColumns>>& s) {
   const uint32_t n_blocks = (s.n_weights + kInputBlock - 1) / kInputBlock;
@@ -124,14 +123,14 @@ void add_stretch(const Stretch<InputBlock<kColumns>>& s) {
     }
 }
 
-// With 32 registers codes are unpacked beside the products, and it would take longer to store them.
+// With 32 registers, decoding runs beside the products and is faster than storing unpacked codes.
 template <class Inputs>
 constexpr bool kUnpacksOnce = kRegisters == 16 || !std::is_same_v<Inputs, InputBlock<kTileColumns>>;
 
-// A single full tile that unpacks nothing reads memory more evenly when it takes a whole group at a time.
+// A single full tile without unpacking reads memory more evenly one whole group at a time.
 constexpr uint32_t kFewestInStretches = kUnpacksOnce<InputBlock<kTileColumns>> ? kTileColumns : 2 * kTileColumns;
 
-// The first `columns` columns in tiles, the last of which may have some that do not count.
+// Multiplies the first `columns` columns; the last tile may contain unused ones.
 template <class Block, class Inputs>
 void multiply_tiles(const MultiplyTiles& m, uint32_t columns) {
   constexpr uint32_t kWeights = kUnpacksOnce<Inputs> ? kUnpacked : 1024, kRows = kGroupsAtOnce * kLanes;
@@ -166,7 +165,7 @@ void multiply_tiles(const MultiplyTiles& m, uint32_t columns) {
   }
 }
 
-// One group times the tiles from first_column on, none of them wider than kWidth.
+// One group times the tiles from first_column on, of at most kWidth columns.
 template <class Block, uint32_t kWidth>
 WARPCHAT_INLINE void multiply_rest(const MultiplyTiles& m, const uint8_t* group, uint32_t row, uint32_t first_column) {
   const uint64_t column_bytes = kHasCodes<Block> ? uint64_t{(m.k + kInputBlock - 1) / kInputBlock} * kInputBlockBytes
@@ -179,7 +178,7 @@ WARPCHAT_INLINE void multiply_rest(const MultiplyTiles& m, const uint8_t* group,
 template <class Block>
 void multiply(const MultiplyTiles& m) {
   const uint8_t* group = m.groups;
-  for (size_t at = 0; at < kPrefetchBytes / 2; at += 64)  // what nobody has asked for yet
+  for (size_t at = 0; at < kPrefetchBytes / 2; at += 64)  // not prefetched earlier
     __builtin_prefetch(group + at, /*write=*/0, /*to the second-level cache=*/2);
   uint32_t first_column = 0;
   if constexpr (kHasCodes<Block>) {

@@ -1,6 +1,5 @@
-// Matrix times input tiles: how a group meets a tile of a few columns, and what becomes of its sums. The lanes are
-// rows, so a group's sums need no reduction. A result depends on its row and its column alone, not on how rows and
-// columns are shared out, nor on the width of the tile.
+// Matrix times input tiles: a group times a tile of few columns, and the epilogue. Lanes are rows, so sums need no
+// reduction. A result depends on its row and column alone, not on how the work is split, nor on the tile's width.
 #pragma once
 #include <type_traits>
 
@@ -12,7 +11,7 @@ namespace {
 
 constexpr size_t kPrefetchBytes = 16384;  // ahead of the weights in use; measured best of 4 to 32 KiB
 
-// What makes codes weights: w = scale * code, scale * (code + kLowest), or scale * code + lowest.
+// Conversion of codes to weights: w = scale * code, scale * (code + kLowest), or scale * code + lowest.
 enum class Lowest { kNone, kOne, kOfEachScale };
 template <class Format>
 constexpr Lowest kLowestOf = [] {
@@ -41,8 +40,8 @@ WARPCHAT_INLINE ScaleAndLowest scale_and_lowest(const Format& format, int sub) {
 using FourInts = int32_t __attribute__((vector_size(16)));
 using FourFloats = float __attribute__((vector_size(16)));
 
-// What the lowest weights of codes that share a scale take: the integers' sums of each column, times the lowest code
-// where that is one. In memory, where a number for all lanes costs nothing.
+// Terms of the lowest weights: each column's sums of integers, times the lowest code if it is constant. Kept in memory,
+// where a broadcast is free.
 template <Lowest kLowest, int kColumns>
 struct Lows {
   using Low = std::conditional_t<kLowest == Lowest::kOfEachScale, float, int32_t>;
@@ -63,8 +62,8 @@ struct Lows {
   }
 };
 
-// Adds what the codes that share a scale give: dots, their dot products with the integers of the columns, times the
-// scale, and the lowest weight times the integers' sums.
+// Adds the terms of codes that share a scale: dots (dot products with integer inputs) times the scale, and the lowest
+// weight times the sums of inputs.
 template <Lowest kLowest, int kColumns>
 WARPCHAT_INLINE void add_scaled(const ScaleAndLowest& weights, const Lows<kLowest, kColumns>& lows,
                                 const Ints (&dots)[kColumns], Floats (&sums)[kColumns]) {
@@ -77,7 +76,7 @@ WARPCHAT_INLINE void add_scaled(const ScaleAndLowest& weights, const Lows<kLowes
   }
 }
 
-// [kColumns]: sums of the kScaled integers from number `first` of a block on.
+// Per column: sum of kScaled integers starting at number `first` of a block.
 template <int kScaled, class Inputs>
 WARPCHAT_INLINE const int32_t* input_sums_of(const Inputs& x, uint32_t first) {
   if constexpr (kScaled == 32)
@@ -86,7 +85,7 @@ WARPCHAT_INLINE const int32_t* input_sums_of(const Inputs& x, uint32_t first) {
     return x.half_sums[first / 16];
 }
 
-// Sub-blocks are taken in the order in which packing has laid their words, so that memory is read from front to back.
+// Order of sub-blocks as packed, so that memory is read sequentially.
 template <class Block>
 constexpr bool kInOrder = !std::is_same_v<Block, BlockQ6K>;
 template <class Block>
@@ -98,8 +97,8 @@ constexpr int sub_at<BlockQ6K>(int turn) {
   return turn / 8 * 8 + turn % 4 * 2 + turn / 4 % 2;
 }
 
-// Weights come from memory, and the hardware looks no further ahead than the end of a page. Full tiles each ask for
-// some lines of what will be read next, with every block of inputs, so that all together ask for all of it.
+// Hardware prefetching stops at the end of a page. So full tiles prefetch some lines of the next weights with every
+// block of inputs; together they cover all lines.
 struct NextWeights {
   const uint8_t* line;
   uint32_t lines_at_once;
@@ -108,12 +107,11 @@ struct NextWeights {
       __builtin_prefetch(line, /*write=*/0, /*to the second-level cache=*/2);
   }
 };
-// Narrow tiles are multiplied about as fast as weights are read and ask for what lies a little ahead.
+// Narrow tiles keep pace with the memory and prefetch a little ahead.
 template <int kColumns>
 constexpr bool kIsNarrow = kColumns <= 4;
-// Part `part` of n_parts of n_bytes: asked for a few lines at a time, so that a core that can wait for no more goes on
-// computing. Compilers would gather all parts in front of the computation: so each is bound to a value, and stays
-// behind what has made it.
+// Prefetches part `part` of n_parts of n_bytes, so that few lines are requested at a time and the core does not stall.
+// Compilers would move all parts before the computation, so each is tied to a value and stays after its producer.
 template <class Value>
 WARPCHAT_INLINE void prefetch(const uint8_t* ahead, size_t n_bytes, Value& value, size_t part = 0, size_t n_parts = 1) {
   const size_t n_lines = (n_bytes + 63) / 64, end = n_lines * (part + 1) / n_parts;
@@ -129,7 +127,7 @@ WARPCHAT_INLINE void prefetch(const uint8_t* ahead, size_t n_bytes, Value& value
 #endif
 }
 
-// kTurns sub-blocks from the turn kFirst on, which meet the block of inputs x from its number `first` on.
+// Processes kTurns sub-blocks from turn kFirst on, against inputs of block x from number `first` on.
 template <int kFirst, int kTurns, class Block, int kColumns>
 WARPCHAT_INLINE void add_part(const Format<Block>& format, const InputBlock<kColumns>& x, uint32_t first,
                               Floats (&sums)[kColumns]) {
@@ -156,13 +154,13 @@ WARPCHAT_INLINE void add_block_sums(const Floats (&block_sums)[kColumns], const 
   for (int c = 0; c < kColumns; ++c) sums[c] = fma(block_sums[c], splat(input_scales[c]), sums[c]);
 }
 
-// Inline: elsewhere GCC 12 keeps what it knows of the format in memory, at a third of the speed.
+// Must be inlined: otherwise GCC 12 keeps the format's state in memory, at a third of the speed.
 template <class Block, int kColumns>
 WARPCHAT_INLINE void multiply_integers(const uint8_t* group, uint32_t k, const InputBlock<kColumns>* x,
                                        NextWeights& next, Floats (&sums)[kColumns]) {
   using Format = warpchat::Format<Block>;
   constexpr uint32_t kWeights = Format::kWeights;
-  if constexpr (kWeights > kInputBlock) {  // a block of weights meets two of inputs
+  if constexpr (kWeights > kInputBlock) {  // one block of weights per two blocks of inputs
     static_assert(kWeights == 2 * kInputBlock);
     constexpr int kTurns = kInputBlock / Format::kScaled;
     for (uint32_t done = 0; done < k; done += kWeights, x += 2, group += kBlockBytes<Block>) {
@@ -187,9 +185,9 @@ WARPCHAT_INLINE void multiply_integers(const uint8_t* group, uint32_t k, const I
   }
 }
 
-// Eight sums of a column, in turn of 16 products each: with several columns independent ones hide the latency of fma. A
-// wide tile has no registers for all, and one column waits for memory, which is read fastest in order: both take one
-// after the other.
+// Eight sums per column, each of every eighth run of 16 products: independent sums hide the latency of fma. A wide tile
+// lacks registers for all at once, and a single column is limited by memory, which is fastest in order. Both process
+// the sums one by one.
 template <class Element, int kColumns>
 WARPCHAT_INLINE void multiply_floats(const uint8_t* group, uint32_t k, const float* x, Floats (&sums)[kColumns]) {
   constexpr size_t kChains = 8, kAtOnce = kColumns == 1 || kColumns >= 8 ? 1 : 8 / kColumns, kInTurn = 16;
@@ -216,7 +214,7 @@ WARPCHAT_INLINE void multiply_floats(const uint8_t* group, uint32_t k, const flo
   };
   while (k - first >= kChains) {
     const size_t left = (k - first) / kChains;
-    if constexpr (kColumns == 1) {  // a length that is known makes addresses few, and would unroll a wide tile
+    if constexpr (kColumns == 1) {  // a constant length simplifies addresses; it would unroll a wide tile
       if (left >= kInTurn) {
         take_turns(std::integral_constant<size_t, kInTurn>());
         continue;
@@ -232,7 +230,7 @@ WARPCHAT_INLINE void multiply_floats(const uint8_t* group, uint32_t k, const flo
 
 WARPCHAT_INLINE Floats silu(Floats v) { return v / inverse_sigmoid(v); }
 
-// sums: [columns][kLanes]. Out of line, once for all formats: a tile comes here once.
+// sums: [columns][kLanes]. Not inlined and shared by all formats: it runs once per tile.
 __attribute__((noinline)) void finish(const MultiplyTiles& m, uint32_t row, uint32_t first_column, uint32_t columns,
                                       const float* sums) {
   const uint32_t n = m.end_row - row < kLanes ? m.end_row - row : kLanes;

@@ -1,4 +1,4 @@
-// From rows as they lie in a file to a group: every field of every block interleaved by row (see formats.h).
+// Packs rows of a file into a group: fields of each block interleaved by row (see formats.h).
 #pragma once
 #include "engine/cpu/kernels/kernels.h"
 #include "engine/cpu/kernels/simd.h"
@@ -7,10 +7,10 @@
 namespace warpchat {
 namespace {
 
-// A block is some bytes, some 2-byte fields, then words, bytes and 2-byte fields.
+// A block has bytes, 2-byte fields, words, bytes and 2-byte fields, in this order.
 struct BlockLayout {
   uint32_t front_halves, words, back_halves;
-  uint32_t fifth_bits = UINT32_MAX;  // the word of Q5_0 and Q5_1 with bit 4 of all 32 weights
+  uint32_t fifth_bits = UINT32_MAX;  // index of the word with bit 4 of all 32 weights, in Q5_0 and Q5_1
   uint32_t front_bytes = 0, back_bytes = 0;
 };
 template <class Block>
@@ -51,13 +51,13 @@ constexpr BlockLayout kLayout<BlockMXFP4> = {.front_halves = 0, .words = 4, .bac
 template <const int8_t (&values)[16], int divisor>
 constexpr BlockLayout kLayout<BlockExpanded<values, divisor>> = {1, 34, 0};
 
-// Where word i of a block is put among its words.
+// Place of word i among a block's words.
 template <class Block>
 constexpr uint32_t place_of_word(uint32_t i) {
   return i;
 }
-// ql and qh of the same weights side by side: of a half of the block, the four words of qh that hold two bits of every
-// second 16 weights, then their eight of ql; then those of the others.
+// Keeps ql and qh of the same weights together. For each half of the block: four words of qh with two bits of every
+// second 16 weights, then eight of their ql; then the same for the other 16s.
 template <>
 constexpr uint32_t place_of_word<BlockQ6K>(uint32_t i) {
   const bool is_high = i >= 32;
@@ -65,11 +65,11 @@ constexpr uint32_t place_of_word<BlockQ6K>(uint32_t i) {
   return (half * 2 + which) * 12 + run * 4 + i % 4;
 }
 
-// Bit 4 * quad + i goes to bit quad of byte i: then one shift brings a quad's four bits to their bytes.
+// Moves bit 4 * quad + i to bit quad of byte i, so that one shift brings a quad's four bits to their bytes.
 WARPCHAT_INLINE uint32_t by_quads(uint32_t bits) {
   uint32_t result = 0;
   for (int i = 0; i < 4; ++i) {
-    uint32_t b = bits >> i & 0x11111111u;  // every fourth bit, now pushed together
+    uint32_t b = bits >> i & 0x11111111u;  // every fourth bit, compacted below
     b = (b | b >> 3) & 0x03030303u;
     b = (b | b >> 6) & 0x000f000fu;
     b = (b | b >> 12) & 0xffu;
@@ -77,15 +77,15 @@ WARPCHAT_INLINE uint32_t by_quads(uint32_t bits) {
   }
   return result;
 }
-WARPCHAT_INLINE uint32_t by_weights(uint32_t bits) {  // the way back
+WARPCHAT_INLINE uint32_t by_weights(uint32_t bits) {  // inverse of by_quads
   uint32_t result = 0;
   for (int quad = 0; quad < 8; ++quad)
     for (int i = 0; i < 4; ++i) result |= (bits >> (8 * i + quad) & 1u) << (4 * quad + i);
   return result;
 }
 
-// Calls visit(Element{}, offset, place, is_fifth_bits) for every element of a block: its offset in the file, and that
-// of its place in a group.
+// Calls visit(Element{}, offset, place, is_fifth_bits) for every element of a block: offset in the file's block, place
+// in the group's.
 template <class Block, class Visit>
 WARPCHAT_INLINE void for_each_element(const Visit& visit) {
   constexpr BlockLayout layout = kLayout<Block>;

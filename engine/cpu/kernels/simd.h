@@ -1,6 +1,6 @@
-// Vectors of kLanes 32-bit values and the few operations that each instruction set spells its own way. Included by
-// every kernel source with its own compiler flags, so everything is in an anonymous namespace and no inline function
-// of another header is called: the linker must never pick an AVX-512 copy for a machine without it.
+// Vectors of kLanes 32-bit values, and operations that differ between instruction sets. Every kernel source includes
+// this with its own compiler flags. So everything is in an anonymous namespace, and no inline function of another
+// header is called: the linker must never pick an AVX-512 copy for a machine without it.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -12,9 +12,9 @@
 #include <arm_neon.h>
 #endif
 
-// WARPCHAT_UNROLL: registers are arrays indexed by the loop. WARPCHAT_UNROLL_BLOCK: shifts and masks become constants;
-// the portable kernels do without, their code would be the largest and matters least. Sanitizers would take minutes to
-// compile what is unrolled. WARPCHAT_LOOP: stays one.
+// WARPCHAT_UNROLL: for loops that index registers. WARPCHAT_UNROLL_BLOCK: for loops whose shifts and masks become
+// constants; off in portable kernels, to limit code size. Both are off with sanitizers, to limit compile time.
+// WARPCHAT_LOOP: never unrolled.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define WARPCHAT_UNROLL
 #elif defined(__clang__)
@@ -56,7 +56,7 @@ using Ints = int32_t __attribute__((vector_size(4 * kLanes)));
 using Words = uint32_t __attribute__((vector_size(4 * kLanes)));
 
 template <class Vector>
-WARPCHAT_INLINE Vector load(const void* from) {  // any alignment
+WARPCHAT_INLINE Vector load(const void* from) {  // unaligned
   Vector v;
   __builtin_memcpy(&v, from, sizeof v);
   return v;
@@ -65,7 +65,7 @@ template <class Vector>
 WARPCHAT_INLINE void store(void* to, Vector v) {
   __builtin_memcpy(to, &v, sizeof v);
 }
-// The first n < kLanes values only; the others load as zero.
+// Loads the first n < kLanes values; the others are zero.
 WARPCHAT_INLINE Floats load_some(const float* from, uint32_t n) {
   Floats v = {};
   for (uint32_t i = 0; i < n; ++i) v[i] = from[i];
@@ -77,7 +77,7 @@ WARPCHAT_INLINE void store_some(float* to, Floats v, uint32_t n) {
 
 WARPCHAT_INLINE Floats to_floats(Ints v) { return __builtin_convertvector(v, Floats); }
 
-// load_narrow: a number of one or two bytes a lane, widened. Compilers' own conversion goes lane by lane.
+// load_narrow: loads and widens one or two bytes per lane. Compilers' own conversion goes lane by lane.
 using Bytes = uint8_t __attribute__((vector_size(kLanes)));
 using SignedBytes = int8_t __attribute__((vector_size(kLanes)));
 using Halves = uint16_t __attribute__((vector_size(2 * kLanes)));
@@ -128,7 +128,7 @@ WARPCHAT_INLINE Floats fma(Floats a, Floats b, Floats c) {
   return reinterpret_cast<Floats>(
       vfmaq_f32(reinterpret_cast<float32x4_t>(c), reinterpret_cast<float32x4_t>(a), reinterpret_cast<float32x4_t>(b)));
 }
-WARPCHAT_INLINE Floats maximum(Floats a, Floats b) { return a > b ? a : b; }  // of NaN what the others make of it
+WARPCHAT_INLINE Floats maximum(Floats a, Floats b) { return a > b ? a : b; }  // b if either is NaN, as on x86
 WARPCHAT_INLINE Ints nearest(Floats v) {
   return reinterpret_cast<Ints>(vcvtnq_s32_f32(reinterpret_cast<float32x4_t>(v)));
 }
@@ -166,7 +166,7 @@ WARPCHAT_INLINE Words load_narrow(const void* from) {
 }
 WARPCHAT_INLINE Floats load_halves(const void* from) {
   const Words half = load_narrow<Halves>(from);
-  // Exponent and mantissa where float has them, then the bias as a factor: exact, subnormals too.
+  // Shifts exponent and mantissa into place, then multiplies by the bias: exact, for subnormals too.
   const Floats magnitude = reinterpret_cast<Floats>((half & 0x7fffu) << 13) * 0x1p112f;
   const Words special = reinterpret_cast<Words>((half & 0x7c00u) == 0x7c00u) & 0x7f800000u;  // infinity and NaN
   return reinterpret_cast<Floats>(reinterpret_cast<Words>(magnitude) | special | (half & 0x8000u) << 16);
@@ -191,7 +191,7 @@ WARPCHAT_INLINE Floats load_bfloats(const void* from) {
   return reinterpret_cast<Floats>(load_narrow<Halves>(from) << 16);
 }
 
-// Sixteen bytes that bytes below 16 choose from.
+// Lookup of bytes below 16 in a table of sixteen bytes.
 struct ByteTable {
   alignas(16) uint8_t bytes[16];
 };
@@ -221,7 +221,7 @@ WARPCHAT_INLINE int32_t sum_of(Ints v) {
   return sum;
 #endif
 }
-WARPCHAT_INLINE float sum_of(Floats v) {  // pairwise, the same order everywhere
+WARPCHAT_INLINE float sum_of(Floats v) {  // pairwise, in the same order on every instruction set
   float lanes[kLanes];
   store(lanes, v);
   for (int half = kLanes / 2; half > 0; half /= 2)
@@ -236,7 +236,7 @@ WARPCHAT_INLINE float maximum_of(Floats v) {
   return lanes[0];
 }
 
-// e^x, of x below 88, to about 1e-7 of its value; x below -87 counts as -87. Cody-Waite reduction and a polynomial on
+// e^x for x below 88, to about 1e-7 relative; x below -87 counts as -87. Cody-Waite reduction and a polynomial on
 // +-ln2/2.
 WARPCHAT_INLINE Floats exponential(Floats x) {
   x = maximum(x, splat(-87.0f));
@@ -250,7 +250,7 @@ WARPCHAT_INLINE Floats exponential(Floats x) {
   return reinterpret_cast<Floats>(reinterpret_cast<Ints>(p) + (n << 23));
 }
 
-// 1 + e^-x = 1 / sigmoid(x); of x below -87 as of -87, where its inverse is as good as zero.
+// 1 + e^-x = 1 / sigmoid(x). x below -87 counts as -87, where the inverse is practically zero.
 WARPCHAT_INLINE Floats inverse_sigmoid(Floats x) { return 1.0f + exponential(-maximum(x, splat(-87.0f))); }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The table of one instruction set. A kernel source is this file after the definition of WARPCHAT_KERNELS (the
-// function's name), WARPCHAT_KERNELS_NAME and WARPCHAT_KERNELS_SHOWN, compiled with its own flags.
+// Table of one instruction set. A kernel source defines WARPCHAT_KERNELS (the function's name), WARPCHAT_KERNELS_NAME
+// and WARPCHAT_KERNELS_SHOWN, includes this file, and is compiled with its own flags.
 #pragma once
 #include "engine/cpu/kernels/attention.h"
 #include "engine/cpu/kernels/delta_net.h"
