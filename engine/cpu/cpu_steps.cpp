@@ -369,8 +369,7 @@ void CpuSteps::delta_step(uint32_t index, const DeltaBuffers& x) {
 }
 
 bool CpuSteps::keep_wanted(Buffer mixed, Buffer hidden) {
-  for (uint32_t i = 0; i < logits_columns_.size();
-       ++i) {  // moves columns forward in place: sources never precede targets
+  for (uint32_t i = 0; i < logits_columns_.size(); ++i) {  // in place: sources never precede targets
     for (const Buffer buffer : {mixed, hidden})
       std::memmove(column_of(buffer, i), column_of(buffer, logits_columns_[i]), buffer.width * sizeof(float));
   }

@@ -14,8 +14,7 @@ namespace warpchat {
 // A layer's experts. An expert is packed when the first token is routed to it, so that a large file opens quickly.
 struct LayerExperts {
   ExpertMatrices<const TensorInfo*> tensors;
-  ExpertMatrices<std::vector<PackedMatrix>>
-      packed;  // per expert: [n], initially empty; router and shared expert: [1] or none
+  ExpertMatrices<std::vector<PackedMatrix>> packed;  // per expert: [n], initially empty; others: [1] or none
 };
 
 class ExpertRunner {

@@ -1,4 +1,4 @@
-// RAII over contexts, memory, events and streams.
+// RAII wrappers for contexts, memory, events and streams.
 #include "engine/driver/context.h"
 
 #include <map>
@@ -13,7 +13,7 @@ using namespace ptx::cuda;
 
 namespace {
 
-// A device that was lost is kept by its watch.
+// Returns the shared state of a device; a lost device's watch keeps it alive.
 std::shared_ptr<SharedDevice> shared_device(const DriverTable& table, const GpuDevice& device) {
   static std::mutex mutex;
   static auto& devices = *new std::map<std::pair<const DriverTable*, int>, std::weak_ptr<SharedDevice>>;
@@ -22,7 +22,7 @@ std::shared_ptr<SharedDevice> shared_device(const DriverTable& table, const GpuD
   std::shared_ptr<SharedDevice> shared = known.lock();
   if (!shared) {
     shared = std::make_shared<SharedDevice>(DeviceBounds::of_device(device.is_emulated));
-    // What is lost stays so.
+    // A lost device stays lost.
     shared->watch->add_listener([kept = std::weak_ptr(shared)](const std::string&) {
       static std::vector<std::shared_ptr<SharedDevice>>& lost = *new std::vector<std::shared_ptr<SharedDevice>>;
       if (auto found = kept.lock()) lost.push_back(std::move(found));
@@ -34,7 +34,7 @@ std::shared_ptr<SharedDevice> shared_device(const DriverTable& table, const GpuD
 
 }  // namespace
 
-// What waits for its turn at the gate is not yet a call.
+// Waiting at the gate precedes the watched call.
 DriverCall::DriverCall(const DriverTable& table, SharedDevice& device, DeviceBound bound)
     : table_(table),
       load_(bound == DeviceBound::kLoad ? std::optional<DeviceGate::Load>(std::in_place, device.gate)
@@ -46,7 +46,7 @@ Context::Context(const DriverTable& table, const GpuDevice& device)
 
 std::shared_ptr<DeviceWatch> Context::watch_of(const DriverTable& table, const GpuDevice& device) {
   const std::shared_ptr<SharedDevice> shared = shared_device(table, device);
-  return {shared, shared->watch.get()};  // another context must find the same
+  return {shared, shared->watch.get()};  // opening another context must find the same watch
 }
 
 std::shared_ptr<Context> Context::open(const DriverTable& table, const GpuDevice& device) {
@@ -166,7 +166,7 @@ Stream::Stream(ContextPointer context) : context_(std::move(context)) {
 Stream::~Stream() {
   if (stream_ == nullptr) return;
   context_->release(DeviceBound::kPass, &DriverTable::cuStreamSynchronize,
-                    stream_);  // what it still does must not outlive its memory
+                    stream_);  // pending work must not outlive its memory
   context_->release(DeviceBound::kLoad, &DriverTable::cuStreamDestroy, stream_);
 }
 

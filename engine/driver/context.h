@@ -1,5 +1,5 @@
-// A device's primary context, and what lives in it: memory, modules, streams and events. Every object keeps its context
-// alive, frees itself, and works on any thread that made the context current.
+// A device's primary context and its resources: memory, modules, streams and events. Every object keeps its context
+// alive, frees itself, and works on any thread where the context is current.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -17,16 +17,16 @@
 
 namespace warpchat {
 
-// What all contexts of a device share.
+// State shared by all contexts of a device.
 struct SharedDevice {
   explicit SharedDevice(DeviceBounds bounds) : watch(DeviceWatch::make(bounds)), gate(watch) {}
   const std::shared_ptr<DeviceWatch> watch;
   DeviceGate gate;
   std::mutex mutex;
-  uint64_t free_bytes = 0;  // as the driver said last
+  uint64_t free_bytes = 0;  // latest answer of the driver
 };
 
-// The driver's functions for as long as one expression lasts, watched: context->call()->cuEventRecord(...).
+// Access to the driver's functions within one expression, watched: context->call()->cuEventRecord(...).
 class DriverCall {
  public:
   DriverCall(const DriverTable& table, SharedDevice& device, DeviceBound bound);
@@ -34,38 +34,38 @@ class DriverCall {
 
  private:
   const DriverTable& table_;
-  std::optional<DeviceGate::Load> load_;  // of DeviceBound::kLoad
+  std::optional<DeviceGate::Load> load_;  // for DeviceBound::kLoad
   WatchedCall watched_;
 };
 
 class Context : public std::enable_shared_from_this<Context> {
  public:
-  // The device's primary context, current on this thread.
+  // The device's primary context, made current on this thread.
   static std::shared_ptr<Context> open(const DriverTable& table, const GpuDevice& device);
   ~Context();
   Context(const Context&) = delete;
   static std::shared_ptr<DeviceWatch> watch_of(const DriverTable& table,
-                                               const GpuDevice& device);  // before one is open
+                                               const GpuDevice& device);  // for use before a context is open
 
-  void make_current() const;  // cheap; owed by every thread before it uses the context
-  void synchronise() const;   // waits for everything in it
+  void make_current() const;  // cheap; required on every thread before it uses the context
+  void synchronise() const;   // waits for all work in the context
   struct MemoryInfo {
     uint64_t free_bytes, total_bytes;
   };
-  MemoryInfo memory() const;                 // a load
-  uint64_t free_bytes_without_load() const;  // while a long launch is under way, as they were before
+  MemoryInfo memory() const;                 // counts as a load
+  uint64_t free_bytes_without_load() const;  // during a long launch, the latest known value
 
-  // DeviceLost where the device does not answer any more. load_call: what a driver may hold until the device is idle
-  // (modules, allocations, streams, graphs made ready to launch) goes through the gate.
+  // Both throw DeviceLost if the device is lost. load_call goes through the gate: for calls that a driver may hold
+  // until the device is idle (modules, allocations, streams, instantiated graphs).
   DriverCall call() const { return {table_, *shared_, DeviceBound::kPass}; }
   DriverCall load_call() const { return {table_, *shared_, DeviceBound::kLoad}; }
-  // For destructors: what a lost device holds stays with it.
+  // For destructors. Resources of a lost device are leaked.
   template <class Function, class... Arguments>
   void release(DeviceBound bound, Function DriverTable::*function, Arguments... arguments) const noexcept {
     try {
       const DriverCall call(table_, *shared_, bound);
       (call.operator->()->*function)(arguments...);
-    } catch (...) {  // it must not leave a destructor
+    } catch (...) {  // must not leave a destructor
     }
   }
   DeviceGate& gate() const { return shared_->gate; }
@@ -85,7 +85,7 @@ class Context : public std::enable_shared_from_this<Context> {
 };
 using ContextPointer = std::shared_ptr<Context>;
 
-// A range of device memory. An address is an integer: only kernels and copies read what is there.
+// A range of device memory. Its address is an integer: only kernels and copies access the contents.
 class DeviceMemory {
  public:
   DeviceMemory() = default;
@@ -106,7 +106,7 @@ class DeviceMemory {
   uint64_t address_ = 0, bytes_ = 0;
 };
 
-// Page-locked host memory, which copies reach without a detour and kernels through an address of their own.
+// Page-locked host memory, with direct copies, and with a device address for kernels.
 class HostMemory {
  public:
   HostMemory() = default;
@@ -141,9 +141,9 @@ class GpuEvent {
   GpuEvent& operator=(GpuEvent&&) = delete;
   ~GpuEvent();
 
-  void wait() const;      // of the host, for all work before its record; at once if never recorded
-  bool has_come() const;  // without waiting
-  double seconds_since(const GpuEvent& earlier) const;  // both recorded with timing, both have come
+  void wait() const;      // blocks the host until the recorded work is done; returns at once if never recorded
+  bool has_come() const;  // does not wait
+  double seconds_since(const GpuEvent& earlier) const;  // both recorded with timing and completed
   ptx::cuda::CUevent handle() const { return event_; }
 
  private:
@@ -151,14 +151,14 @@ class GpuEvent {
   ptx::cuda::CUevent event_ = nullptr;
 };
 
-// Work in order. Copies and launches return before they are done; pinned memory must stay until then.
+// An ordered queue. Copies and launches are asynchronous; pinned memory must stay valid until they are done.
 class Stream {
  public:
   explicit Stream(ContextPointer context);
   Stream(const Stream&) = delete;
   ~Stream();
 
-  void wait() const;  // of the host, for everything enqueued; errors of kernels appear here
+  void wait() const;  // blocks the host until all work is done; reports errors of kernels
   void upload(uint64_t to, std::span<const std::byte> from) const;
   void download(std::span<std::byte> to, uint64_t from) const;
   void copy(uint64_t to, uint64_t from, uint64_t bytes) const;  // within the device

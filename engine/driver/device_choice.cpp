@@ -1,4 +1,4 @@
-// Names of devices, and what stands behind them.
+// Parses device names and opens devices.
 #include "engine/driver/device_choice.h"
 
 #include <charconv>
@@ -43,13 +43,13 @@ DeviceChoice cuda_device(int index) {
   const std::vector<GpuDevice> gpus = list_gpus(table);
   if (static_cast<size_t>(index) >= gpus.size())
     throw ErrorWithWayOut(
-        "cuda:" + std::to_string(index) + ": there is no such GPU; this machine has " + std::to_string(gpus.size()),
+        "cuda:" + std::to_string(index) + ": no such GPU; this machine has " + std::to_string(gpus.size()),
         WayOut::Kind::kListDevices);
   gpus[index].target();
   return {&table, gpus[index], ""};
 }
 
-// Without a profile the one that CUDA_EMULATOR_DEVICE describes.
+// Without a profile, CUDA_EMULATOR_DEVICE decides.
 DeviceChoice emulator_device(std::string_view profile) {
   const int index = profile.empty() ? 0 : emulated_device(std::string(profile));
   return {&emulator_table(), list_gpus(emulator_table()).at(static_cast<size_t>(index)), ""};
@@ -57,9 +57,9 @@ DeviceChoice emulator_device(std::string_view profile) {
 
 std::string first_clause(const std::string& sentence) { return sentence.substr(0, sentence.find_first_of(":;")); }
 
-// Why the GPU will not do, and whether for its memory alone; opens it if there is a need.
+// Why a GPU is unsuitable, and whether only for lack of memory. Opens the GPU if a size is needed.
 struct Obstacle {
-  std::string reason;  // empty: it will do
+  std::string reason;  // empty: suitable
   bool lacks_memory = false;
 };
 Obstacle obstacle_to(const DriverTable& table, const GpuDevice& gpu, uint64_t needed_bytes, ContextPointer& open) {

@@ -1,4 +1,4 @@
-// --device: a name to a device, "cpu", "cuda[:N]", "emulator[:sm_XX]", or the best there is.
+// --device: turns "cpu", "cuda[:N]" or "emulator[:sm_XX]" into a device, or chooses the best one.
 #pragma once
 #include <memory>
 #include <optional>
@@ -11,21 +11,21 @@ namespace warpchat {
 
 struct DeviceChoice {
   const DriverTable* table = nullptr;  // null: the CPU
-  GpuDevice gpu;                       // where a table is
-  std::string reason;                  // why the default is not the first GPU, in a few words; else empty
-  bool lacks_memory = false;           // it is the CPU, though a GPU would do that had enough free
-  ContextPointer open = nullptr;       // of a default GPU that was asked for its memory: a second opening is cheap
+  GpuDevice gpu;                       // if table is set
+  std::string reason;                  // why the default is not the first GPU; else empty
+  bool lacks_memory = false;           // chose the CPU, though a GPU with enough free memory would do
+  ContextPointer open = nullptr;       // set if a default GPU was opened to read its memory: reopening it is cheap
 };
 
-// Whether a name is of the three forms, without asking any driver.
+// Whether the name has one of the three forms. Calls no driver.
 bool is_device_name(std::string_view name);
 
-// Empty: the first usable GPU that has so many bytes free, else the CPU, with the reason; without a need, the first
-// usable one. Error for a name of another form, and for a device that is not there or does not work: a named device is
-// never replaced by another.
+// Empty: the first usable GPU with that many bytes free (without a need: the first usable one), else the CPU with the
+// reason. Error for other names, and for a device that is missing or does not work. A named device is never replaced by
+// another.
 DeviceChoice choose_device(std::string_view name, uint64_t needed_bytes = 0);
 
-// The default among the devices of a table.
+// The default among a table's devices.
 DeviceChoice choose_default(const DriverTable& table, uint64_t needed_bytes);
 
 }  // namespace warpchat

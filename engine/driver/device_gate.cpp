@@ -8,7 +8,7 @@
 
 namespace warpchat {
 
-// A device writes its words without telling anybody: looked at again a thousand times a second.
+// Polls a thousand times a second, since a device writes its words without notification.
 void DeviceGate::await_change(std::unique_lock<std::mutex>& lock, AwakeTimer& waited, DeviceBound bound) {
   changed_.wait_for(lock, std::chrono::milliseconds(1));
   if (waited.seconds() > watch_->bounds().of(bound)) watch_->lose(bound);
@@ -20,7 +20,7 @@ DeviceGate::Load::Load(DeviceGate& gate) : gate_(gate) {
   ++gate_.n_loads_;
   try {
     for (LongLaunch* launch : gate_.launches_) {
-      require(launch->thread_ != std::this_thread::get_id(), "a load by the thread that has a launch under way");
+      require(launch->thread_ != std::this_thread::get_id(), "load on the thread that runs a long launch");
       launch->end_();
     }
     AwakeTimer waited;

@@ -1,7 +1,7 @@
-// Loads and long launches of a device take turns. A driver may hold a load (of a module, an allocation, a question for
-// free memory) until the device is idle, and every other call on the context with it; a launch that lasts as long as an
-// answer would make all of them wait. So a long launch begins when no load is under way, and a load ends those that
-// run, which they do within a token.
+// Loads and long launches of a device take turns. A driver may hold a load (module, allocation, memory query) until the
+// device is idle, and block all other calls on the context meanwhile. A launch as long as an answer would then block
+// everything. So a long launch starts only without pending loads, and a load ends running ones, which takes at most one
+// token.
 #pragma once
 #include <condition_variable>
 #include <functional>
@@ -18,10 +18,10 @@ class DeviceGate {
  public:
   explicit DeviceGate(std::shared_ptr<DeviceWatch> watch) : watch_(std::move(watch)) {}
 
-  // While it lives, no long launch begins. Not on a thread that has a long launch.
+  // Blocks long launches during its lifetime. Not for a thread that runs a long launch.
   class Load {
    public:
-    explicit Load(DeviceGate& gate);  // DeviceLost, also where a launch does not end
+    explicit Load(DeviceGate& gate);  // DeviceLost, also if a launch does not end
     ~Load();
     Load(const Load&) = delete;
 
@@ -31,8 +31,8 @@ class DeviceGate {
 
   class LongLaunch {
    public:
-    // end: asks the launch to end. has_ended: whether the device has written that it does. Both are called by other
-    // threads, and never again once this is destroyed.
+    // end: asks the launch to end. has_ended: whether the device has reported the end. Other threads call both, but not
+    // after destruction.
     LongLaunch(DeviceGate& gate, std::function<void()> end, std::function<bool()> has_ended);
     ~LongLaunch();
     LongLaunch(const LongLaunch&) = delete;
@@ -54,7 +54,7 @@ class DeviceGate {
   const std::shared_ptr<DeviceWatch> watch_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  uint32_t n_loads_ = 0;  // under way, or waiting for launches to end
+  uint32_t n_loads_ = 0;  // running, or waiting for launches to end
   std::list<LongLaunch*> launches_;
 };
 

@@ -1,5 +1,5 @@
-// A result that is computed on a thread of its own which calls the driver: whoever waits for it goes on if the device
-// is lost, and the thread is left behind in the driver's call.
+// Computes a result on a separate thread that calls the driver. If the device is lost, waiting threads continue, and
+// the computing thread is abandoned in its call.
 #pragma once
 #include <chrono>
 #include <condition_variable>
@@ -19,8 +19,8 @@ namespace warpchat {
 template <class T>
 class DeviceTask {
  public:
-  DeviceTask() = default;  // has nothing to compute
-  // If the system gives no thread, whoever asks for the result computes it.
+  DeviceTask() = default;  // no computation
+  // If the system cannot start a thread, get() computes the result.
   DeviceTask(std::shared_ptr<DeviceWatch> watch, std::function<T()> compute)
       : watch_(std::move(watch)), state_(std::make_shared<State>()) {
     state_->compute = std::move(compute);
@@ -37,7 +37,7 @@ class DeviceTask {
     swap(other);
     return *this;
   }
-  // Waits, too; but of a lost device's thread only for a moment: what still runs ends there, what hangs never does.
+  // Waits. For a lost device it waits only briefly: a running thread ends, a hanging one is detached.
   ~DeviceTask() {
     if (!thread_.joinable()) return;
     await([this] { return !watch_->loss().empty(); });
@@ -49,7 +49,7 @@ class DeviceTask {
     const std::lock_guard lock(state_->mutex);
     return !thread_.joinable() || state_->is_done;
   }
-  // Waits. Throws what the computation threw, at every call; DeviceLost.
+  // Waits. Rethrows the computation's exception at every call; DeviceLost.
   T& get() const {
     if (!thread_.joinable()) state_->run();
     await([this] {
@@ -64,7 +64,7 @@ class DeviceTask {
   struct State {
     std::mutex mutex, running;
     std::condition_variable changed;
-    std::function<T()> compute;  // dropped once it has run: it keeps what it works on
+    std::function<T()> compute;  // destroyed after running, to release its captures
     std::optional<T> result;
     std::exception_ptr failure;
     bool is_done = false;
@@ -83,7 +83,7 @@ class DeviceTask {
     }
   };
 
-  // Until it is done, or gives_up() says so, which is asked twenty times a second. Whether it is done.
+  // Waits until done, or until gives_up(), polled twenty times a second, returns true. Returns whether it is done.
   static constexpr int kWaitsForTheLost = 40;
   template <class GivesUp>
   bool await(GivesUp gives_up) const {

@@ -1,4 +1,4 @@
-// One thread looks at all calls under way a few times a second.
+// One thread checks all running calls a few times a second.
 #include "engine/driver/device_watch.h"
 
 #include <unistd.h>
@@ -19,14 +19,14 @@
 
 namespace warpchat {
 
-// A call under way. There is a fixed number of them, so that no call needs memory: many are made to free some.
+// A running call. The number of slots is fixed, so that calls allocate nothing: many of them free memory.
 struct CallSlot {
   std::mutex mutex;
   std::atomic<bool> is_taken = false;
-  DeviceWatch* watch = nullptr;  // null: none
+  DeviceWatch* watch = nullptr;  // null: unused
   DeviceBound bound = DeviceBound::kPass;
-  double seconds = 0;        // awake
-  bool is_given_up = false;  // its device was lost meanwhile
+  double seconds = 0;        // while awake
+  bool is_given_up = false;  // the device was lost during the call
   bool is_replaceable = false;
 };
 
@@ -47,8 +47,8 @@ std::atomic<bool> has_lost_device = false;
 // Never destroyed: threads may hang in a driver until the process ends.
 struct Slots {
   std::array<CallSlot, 256> all;
-  std::mutex mutex;                                // of what follows
-  std::vector<std::shared_ptr<DeviceWatch>> lost;  // kept, so that they stay lost
+  std::mutex mutex;                                // guards the members below
+  std::vector<std::shared_ptr<DeviceWatch>> lost;  // kept alive, so that they stay lost
   double shortest_bound = 1;
   bool has_watcher = false;
 
@@ -66,12 +66,12 @@ struct Slots {
 };
 
 struct OverdueCall {
-  std::shared_ptr<DeviceWatch> watch;  // null: it is in time
+  std::shared_ptr<DeviceWatch> watch;  // null: within its bound
   DeviceBound bound = DeviceBound::kPass;
   bool is_replaceable = false;
 };
 
-// Adds the time to a call.
+// Adds time to a call and returns whether it exceeds its bound.
 OverdueCall overdue(CallSlot& slot, double step) {
   const std::lock_guard lock(slot.mutex);
   if (slot.watch == nullptr) return {};
@@ -101,12 +101,12 @@ void watch_calls(Slots& slots) {
     last = now();
     try {
       look_at_calls(slots, step);
-    } catch (const std::bad_alloc&) {  // the next time
+    } catch (const std::bad_alloc&) {  // tries again next time
     }
   }
 }
 
-// Without a thread to look, nothing is bounded until the system gives one.
+// If the system cannot start a thread, calls are unbounded until it can.
 void start_watcher(Slots& slots) {
   if (slots.has_watcher) return;
   try {
@@ -116,11 +116,11 @@ void start_watcher(Slots& slots) {
   }
 }
 
-// Each thread has its own. Neither has a destructor: glibc ends a process that has no memory to note one.
+// Per thread. No destructors: glibc ends the process if it cannot allocate memory to register one.
 thread_local bool is_thread_replaceable = false;
 thread_local size_t last_slot = SIZE_MAX;
 
-// The one that the thread had last, else any that is free; null if all are taken, and the call is not watched.
+// The thread's previous slot if free, else any; null if all are used, and the call is not watched.
 CallSlot* take_slot() {
   std::array<CallSlot, 256>& all = Slots::instance().all;
   static std::atomic<size_t> n_threads = 0;

@@ -1,5 +1,5 @@
-// Bounds on what a device may take: every call to a driver is watched from its beginning to its end. A device that
-// exceeds a bound is lost: it is asked for nothing more, for a driver that hangs once hangs again.
+// Time limits for a device: every driver call is watched. A device that exceeds a limit is lost and is not called
+// again, because a driver that hangs once hangs again.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -16,12 +16,12 @@ namespace warpchat {
 
 enum class DeviceBound { kPass, kLoad };
 
-// Seconds in which this process was awake: a machine that slept, or a program that was stopped, does not count.
+// Seconds while the process was awake: time in standby or while stopped does not count.
 struct DeviceBounds {
-  double pass = 10;   // a chunk of a prompt, a token
+  double pass = 10;   // a prompt chunk or a token
   double load = 120;  // a module, an allocation, a copy of weights
   double of(DeviceBound bound) const { return bound == DeviceBound::kPass ? pass : load; }
-  // Longer on the emulator. $WARPCHAT_DEVICE_TIMEOUT: seconds of a pass, a twelfth of a load's.
+  // Longer for the emulator. $WARPCHAT_DEVICE_TIMEOUT: seconds per pass; a load gets twelve times that.
   static DeviceBounds of_device(bool is_emulated);
 };
 
@@ -36,11 +36,12 @@ class DeviceWatch : public std::enable_shared_from_this<DeviceWatch> {
   ~DeviceWatch();
 
   const DeviceBounds& bounds() const { return bounds_; }
-  std::string loss() const;    // why the device is lost, a sentence; empty: it is not. From any thread, as all of these
-  void require_alive() const;  // DeviceLost
-  // The first one counts, and calls the listeners.
+  std::string loss() const;    // why the device is lost; empty while it works. All methods are thread-safe
+  void require_alive() const;  // throws DeviceLost
+  // Marks the device lost and calls the listeners. Later calls have no effect.
   void lose(DeviceBound bound);
-  // Called once, on the thread that finds out. Returns a number for remove_listener, which waits for calls under way.
+  // Listeners are called once, on the thread that detects the loss. Returns a number for remove_listener, which waits
+  // for running listeners.
   uint64_t add_listener(std::function<void(const std::string& loss)> listener);
   void remove_listener(uint64_t number);
 
@@ -49,43 +50,43 @@ class DeviceWatch : public std::enable_shared_from_this<DeviceWatch> {
   const DeviceBounds bounds_;
   mutable std::mutex mutex_;
   std::string loss_;
-  std::atomic<bool> is_lost_ = false;  // looked at before every call
+  std::atomic<bool> is_lost_ = false;  // checked before every call
   uint64_t n_listeners_ = 0;
   struct Listener {
     uint64_t number;
     std::function<void(const std::string&)> call;
   };
-  std::mutex listening_;  // held during their calls
+  std::mutex listening_;  // held while listeners run
   std::vector<Listener> listeners_;
 };
 
-// One call, or several in a row. DeviceLost instead of a call to a lost device. Takes no memory.
+// Guards one or more consecutive calls. Throws DeviceLost for a lost device. Allocates nothing.
 class WatchedCall {
  public:
-  WatchedCall(const std::shared_ptr<DeviceWatch>& watch, DeviceBound bound);  // watch: outlives this
+  WatchedCall(const std::shared_ptr<DeviceWatch>& watch, DeviceBound bound);  // watch: must outlive this
   ~WatchedCall();
   WatchedCall(const WatchedCall&) = delete;
 
  private:
-  struct CallSlot* slot_;  // null: too many at once, and this one is not watched
+  struct CallSlot* slot_;  // null: all slots are used, so the call is not watched
 };
 
-// From now on others go on without this thread if its device is lost: it does not return from a call that was under way
-// then, for what it worked on may be gone.
+// Declares that others can continue without this thread. If its device is lost during a call, the call never returns,
+// because its data may be gone.
 void make_this_thread_replaceable();
 
-// What to do if a thread hangs in a driver that nobody can replace: it must not return. By default the loss is printed
-// and the process ends with 1, without calling the driver.
+// Handler for an irreplaceable thread that hangs in a driver; must not return. The default prints the loss and exits
+// with 1, without calling the driver.
 void on_hanging_thread(void (*handler)(const std::string& loss));
 
-bool is_any_device_lost();  // then the process must end by _exit: the driver's own exit handlers would hang
+bool is_any_device_lost();  // the process must then use _exit, since the driver's exit handlers would hang
 
-// Measures time awake by being asked often: a longer pause counts as kMaxStep.
+// Measures awake time by frequent polling: a longer pause counts as kMaxStep.
 class AwakeTimer {
  public:
   static constexpr double kMaxStep = 0.25;  // seconds
   AwakeTimer();
-  double seconds();  // since it was made or restarted
+  double seconds();  // since construction or restart
   void restart();
 
  private:

@@ -1,4 +1,4 @@
-// What CUDA's error codes mean to somebody who wants to chat.
+// Explanations of CUDA's error codes for users.
 #include "engine/driver/driver_error.h"
 
 #include <string>
@@ -19,7 +19,7 @@ constexpr const char* kLost =
     "the GPU stopped answering; the conversation is kept: load the model again, and look into the system log (dmesg) "
     "for NVRM messages";
 constexpr const char* kOwnFault = ", which is a fault of warpchat: please report it";
-// CUDA refuses all further work of the process.
+// After these, CUDA refuses all further work of the process.
 constexpr const char* kFault =
     "a kernel broke a rule of the GPU, which is a fault of warpchat: please report it, and start the program again";
 

@@ -1,4 +1,4 @@
-// Errors of the CUDA Driver API: every one names the call, CUDA's name for it and what it means for the user.
+// Errors of the CUDA Driver API, with the failed call, CUDA's name of the error and its meaning for the user.
 #pragma once
 #include <string>
 #include <string_view>
@@ -18,19 +18,18 @@ class DriverError : public ErrorWithWayOut {
   ptx::cuda::CUresult code_;
 };
 
-// "WHAT: cuMemAlloc failed with CUDA_ERROR_OUT_OF_MEMORY: the GPU's memory is full; ...". `what` is what was being
-// done.
+// "WHAT: cuMemAlloc failed with CUDA_ERROR_OUT_OF_MEMORY: the GPU's memory is full; ...". what: the attempted action.
 [[noreturn]] void throw_driver_error(const DriverTable& table, ptx::cuda::CUresult code, std::string_view call,
                                      std::string_view what);
 
-// What a code means to the user, and what to do about it.
+// Meaning of a code for the user, with advice.
 std::string meaning_of(const DriverTable& table, ptx::cuda::CUresult code);
 
 inline void check(const DriverTable& table, ptx::cuda::CUresult code, std::string_view call, std::string_view what) {
   if (code != ptx::cuda::CUDA_SUCCESS) throw_driver_error(table, code, call, what);
 }
 
-// Bounds at the driver's edge, behind which nothing else would stop a wrong number: checked in release builds, too.
+// Checks at the boundary to the driver, also in release builds, since nothing behind it would stop a wrong number.
 // Error: "WHAT, which is a fault of warpchat: ...".
 [[noreturn]] void throw_broken_bound(std::string_view what);
 inline void require(bool holds, std::string_view what) {

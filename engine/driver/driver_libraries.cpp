@@ -1,4 +1,4 @@
-// The tables filled by name from NVIDIA's driver library, and from the emulator's.
+// Fills driver tables by symbol name from NVIDIA's driver library and from the emulator's.
 #include <dlfcn.h>
 
 #include <atomic>
@@ -23,7 +23,7 @@ bool resolve(void* library, const char* symbol, Function& entry) {
   return entry != nullptr;
 }
 
-// Returns the entry points that the library lacks, a space before each.
+// Returns missing entry points, each after a space.
 std::string fill(DriverTable& table, void* library) {
   std::string missing;
 #define WARPCHAT_DRIVER_RESOLVE(entry, symbol) \
@@ -73,7 +73,7 @@ std::vector<fs::path> emulator_candidates() {
   return {folder / kEmulatorFile, (folder / ".." / "lib" / "warpchat" / kEmulatorFile).lexically_normal()};
 }
 
-// Empty: there is none.
+// Empty if not found.
 fs::path emulator_file() {
   std::error_code error;
   for (const fs::path& candidate : emulator_candidates())
@@ -81,7 +81,7 @@ fs::path emulator_file() {
   return {};
 }
 
-// Where the program lies in the folder that it was built in, this is the folder's command.
+// Build command for the emulator, in the program's build folder if it runs from there.
 std::string emulator_build_command() {
   std::error_code error;
   const fs::path folder = program_folder();

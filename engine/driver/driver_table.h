@@ -1,11 +1,11 @@
-// The Driver API entry points the engine calls, as one table filled at run time from libcuda.so.1 or from the emulator.
-// Above it nobody can tell which.
+// Table of the Driver API entry points that the engine calls, filled at run time from libcuda.so.1 or from the
+// emulator. Code above cannot tell which.
 #pragma once
 #include <string>
 
 #include "ptx/driver_api.h"
 
-// name as NVIDIA's documentation spells it, symbol as libraries export it
+// name: as in NVIDIA's documentation; symbol: as exported by libraries
 #define WARPCHAT_DRIVER_FUNCTIONS(F)                                                          \
   F(cuInit, cuInit)                                                                           \
   F(cuDriverGetVersion, cuDriverGetVersion)                                                   \
@@ -67,16 +67,15 @@ struct DriverTable {
 #define WARPCHAT_DRIVER_FIELD(name, symbol) decltype(&ptx::cuda::symbol) name = nullptr;
   WARPCHAT_DRIVER_FUNCTIONS(WARPCHAT_DRIVER_FIELD)
 #undef WARPCHAT_DRIVER_FIELD
-  // cuEventElapsedTime changed its symbol in CUDA 12.8 without changing its signature; either serves.
+  // CUDA 12.8 changed the symbol of cuEventElapsedTime, but not its signature; either works.
   decltype(&ptx::cuda::cuEventElapsedTime_v2) cuEventElapsedTime = nullptr;
 };
 
-// From libcuda.so.1, opened once and never closed. Error if it is not there or lacks an entry point: names the
-// library, what is missing and what to do.
+// From libcuda.so.1, opened once and never closed. Error if the library or an entry point is missing, with advice.
 const DriverTable& libcuda_table();
 
-// From the emulator's library, opened once and never closed: emulator_library.h says where it is looked for. Error if
-// it is not there or of another version.
+// From the emulator's library, opened once and never closed; emulator_library.h documents its location. Error if it is
+// missing or has another version.
 const DriverTable& emulator_table();
 
 }  // namespace warpchat

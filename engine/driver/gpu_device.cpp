@@ -1,4 +1,4 @@
-// Asks the driver what its devices are.
+// Queries the driver for its devices.
 #include "engine/driver/gpu_device.h"
 
 #include <cstdio>
@@ -30,7 +30,7 @@ void read_device(const DriverTable& table, GpuDevice& device) {
     check(table, table.cuDeviceGetAttribute(&value, number, handle), "cuDeviceGetAttribute", what);
     return value;
   };
-  const auto optional = [&](CUdevice_attribute number) {  // newer drivers drop what newer GPUs cannot tell
+  const auto optional = [&](CUdevice_attribute number) {  // newer drivers drop attributes that newer GPUs lack
     int value = 0;
     return table.cuDeviceGetAttribute(&value, number, handle) == CUDA_SUCCESS ? value : 0;
   };
@@ -41,7 +41,7 @@ void read_device(const DriverTable& table, GpuDevice& device) {
   device.shared_bytes_optin = static_cast<uint32_t>(attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN));
   device.has_watchdog = attribute(CU_DEVICE_ATTRIBUTE_KERNEL_EXEC_TIMEOUT) != 0;
   device.can_cooperate = attribute(CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH) != 0;
-  // Two transfers a clock; the clock is in kHz, the width in bits.
+  // Two transfers per clock; the clock is in kHz, the width in bits.
   char bus[32];
   std::snprintf(bus, sizeof bus, "%04x:%02x:%02x", optional(CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID),
                 optional(CU_DEVICE_ATTRIBUTE_PCI_BUS_ID), optional(CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID));

@@ -1,4 +1,4 @@
-// The devices behind a driver table: what they are, and the highest target whose kernels they run.
+// Devices of a driver table: their properties, and the newest target whose kernels they run.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -10,28 +10,28 @@
 namespace warpchat {
 
 struct GpuDevice {
-  int index = 0;  // of the driver
+  int index = 0;  // the driver's index
   std::string name;
-  std::string bus;            // "0000:01:00": where it is plugged in
-  std::string driver;         // its driver's version: "580.65.06", or CUDA's where the system does not say
+  std::string bus;            // PCI address: "0000:01:00"
+  std::string driver;         // driver version "580.65.06", or CUDA's version if unknown
   int major = 0, minor = 0;   // compute capability
-  uint64_t memory_bytes = 0;  // all of it, used or not
+  uint64_t memory_bytes = 0;  // total
   uint32_t n_sms = 0;
   uint64_t l2_bytes = 0;
-  uint32_t shared_bytes_optin = 0;  // of one block, with the opt-in
-  double peak_bandwidth = 0;        // bytes per second by clock and bus width; 0 where the driver does not say
-  bool has_watchdog = false;        // kernels that run for seconds are ended
-  bool can_cooperate = false;       // cooperative launches
+  uint32_t shared_bytes_optin = 0;  // per block, with opt-in
+  double peak_bandwidth = 0;        // bytes per second from clock and bus width; 0: unknown
+  bool has_watchdog = false;        // kernels that run for seconds are killed
+  bool can_cooperate = false;       // supports cooperative launches
   bool is_emulated = false;
-  std::string fault;  // why the driver could not tell all of this; empty: it could
+  std::string fault;  // why properties could not be read; else empty
 
-  ptx::Target target() const;  // Error for a GPU older than sm_75, and for one with a fault
+  ptx::Target target() const;  // Error for a GPU older than sm_75, or with a fault
 };
 
 constexpr int kOldestDriverVersion = 12000;  // CUDA 12.0
 
-// Starts the driver if it does not run yet, and asks for its devices; one that cannot be asked does not hide the
-// others. DriverError or Error: no device, no permission, a driver too old, each in its own sentence.
+// Initialises the driver if necessary, and lists its devices. A device that cannot be queried does not hide others.
+// DriverError or Error for no device, no permission, or a driver that is too old.
 std::vector<GpuDevice> list_gpus(const DriverTable& table);
 
 }  // namespace warpchat

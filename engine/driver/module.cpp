@@ -1,4 +1,4 @@
-// Compiling through the driver, and launching.
+// Compilation through the driver, and launches.
 #include "engine/driver/module.h"
 
 #include "models/message.h"
@@ -9,9 +9,9 @@ using namespace ptx::cuda;
 
 namespace {
 
-// By the driver's own compiler, whose machine code the driver keeps on disk (its compute cache).
+// Uses the driver's compiler, which caches machine code on disk (compute cache).
 CUmodule compile(const Context& context, const std::string& text) {
-  std::string log(8192, '\0');  // the compiler's complaints
+  std::string log(8192, '\0');  // the compiler's messages
   std::array<CUjit_option, 2> options{CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
   std::array<void*, 2> values{log.data(), reinterpret_cast<void*>(log.size())};
   CUmodule module = nullptr;
@@ -31,7 +31,7 @@ void check_arguments(const ptx::Kernel& kernel, std::span<const Argument> argume
     throw_broken_bound("launching " + kernel.name + ": " + counted(arguments.size(), "argument") + " for " +
                        counted(parameters.size(), "parameter") + ", at most " + std::to_string(kMostParameters));
   for (size_t i = 0; i < arguments.size(); ++i) {
-    const bool takes_address = parameters[i].pointer || parameters[i].type == ptx::Type::kU64;  // as one: may be null
+    const bool takes_address = parameters[i].pointer || parameters[i].type == ptx::Type::kU64;  // may be null
     if (arguments[i].is_address != takes_address)
       throw_broken_bound("launching " + kernel.name + ": parameter " + parameters[i].name + " is " +
                          (takes_address ? "an address" : "a number") + ", the argument is not");
@@ -40,7 +40,7 @@ void check_arguments(const ptx::Kernel& kernel, std::span<const Argument> argume
 
 }  // namespace
 
-// The delegate holds the module, which is unloaded whatever fails from then on.
+// Delegates, so that the destructor unloads the module if the rest of the constructor throws.
 Module::Module(ContextPointer context, std::vector<ptx::Kernel> kernels)
     : Module(context, compile(*context, ptx::module_text(kernels))) {
   for (ptx::Kernel& kernel : kernels) {
@@ -74,7 +74,7 @@ void LoadedKernel::launch(const Stream& stream, std::span<const Argument> argume
   std::array<uint64_t, kMostParameters> values;
   std::array<void*, kMostParameters> pointers;
   for (size_t i = 0; i < arguments.size(); ++i) {
-    values[i] = arguments[i].bits;  // little-endian: a 32-bit parameter takes the lower half
+    values[i] = arguments[i].bits;  // little-endian: a 32-bit parameter reads the lower half
     pointers[i] = &values[i];
   }
   const Context& context = *stream.context();

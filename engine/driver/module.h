@@ -1,4 +1,4 @@
-// Kernels on a device: text compiled by the driver, and launches that check their arguments.
+// Kernels on a device: compilation by the driver, and launches with checked arguments.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace warpchat {
 
-// A value for a kernel's parameter: a device address or a number, as its 64 bits.
+// A kernel argument: a device address or a number, as 64 bits.
 struct Argument {
   Argument() = default;
   Argument(const DeviceMemory& memory) : bits(memory.address()), is_address(true) {}
@@ -30,17 +30,17 @@ struct Argument {
 
 class Module;
 
-// A kernel ready to launch: what the generator said about it, and the driver's handle. Lives as long as its module.
+// A launchable kernel: the generator's description and the driver's handle. Lives as long as its module.
 class LoadedKernel {
  public:
   const ptx::Kernel& kernel() const { return *kernel_; }
-  std::shared_ptr<const ptx::Kernel> shared() const { return kernel_; }  // for whoever outlives the module
-  // With the launch shape of the generator, or fewer blocks where the kernel's contract allows it.
+  std::shared_ptr<const ptx::Kernel> shared() const { return kernel_; }  // outlives the module
+  // Uses the generator's launch shape, or fewer blocks where the kernel allows it.
   void launch(const Stream& stream, std::initializer_list<Argument> arguments) const {
     launch(stream, {arguments.begin(), arguments.size()}, kernel_->launch.blocks);
   }
   void launch(const Stream& stream, std::span<const Argument> arguments, ptx::Dimensions blocks) const;
-  // Most blocks that the device holds at once, as a cooperative launch needs them all.
+  // Maximum blocks that the device can hold at once, which limits cooperative launches.
   uint32_t resident_blocks(const Context& context) const;
 
  private:
@@ -52,13 +52,13 @@ class LoadedKernel {
 
 class Module {
  public:
-  // Compiles all kernels as one module; the driver keeps the machine code on disk for the next time. DriverError with
-  // the compiler's log if it refuses the text.
+  // Compiles all kernels as one module; the driver caches the machine code on disk. DriverError with the compiler's log
+  // if it refuses the text.
   Module(ContextPointer context, std::vector<ptx::Kernel> kernels);
   Module(const Module&) = delete;
   ~Module();
 
-  const LoadedKernel& kernel(size_t index) const { return *kernels_.at(index); }  // in the order given
+  const LoadedKernel& kernel(size_t index) const { return *kernels_.at(index); }  // in the given order
   size_t size() const { return kernels_.size(); }
 
  private:

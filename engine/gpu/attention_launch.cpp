@@ -1,4 +1,4 @@
-// Checks, arguments in the kernels' order, and the order of launches that share scratch memory.
+// Argument checks, argument order of the kernels, and ordering of launches that share scratch memory.
 #include "engine/gpu/attention_launch.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace warpchat {
 
 namespace {
 
-// The launch's columns: the first dimension of q, within the spec's.
+// Number of columns: q's first dimension, which must be within the spec's.
 uint32_t columns_of(const std::string& operation, const TensorView& q, uint32_t most) {
   const uint64_t columns = q.shape.empty() ? 0 : q.shape[0];
   if (columns < 1 || columns > most)
@@ -20,7 +20,7 @@ uint32_t columns_of(const std::string& operation, const TensorView& q, uint32_t 
   return static_cast<uint32_t>(columns);
 }
 
-// Keys and values of a layer, of as many pages. Returns how many.
+// Checks keys and values of a layer, which must have equally many pages. Returns that number.
 template <class Spec, class Tensors>
 uint32_t checked_pages(const std::string& operation, const Spec& s, const Tensors& t, uint64_t columns) {
   const uint64_t n_pages = t.k_pages.shape.empty() ? 1 : t.k_pages.shape[0];
@@ -56,7 +56,7 @@ struct PendingLaunch::State {
     try {
       context->make_current();
       done.wait();
-    } catch (const Error&) {  // nobody asked for the result
+    } catch (const Error&) {  // the caller did not wait for the result
     }
   }
   ContextPointer context;

@@ -1,9 +1,8 @@
-// Incremental attention and the KV scatter before it, for callers with tensors of their own, over caches in f32, f16
-// and q8_0. Each launches in three forms: run() waits, enqueue() takes its turn in the caller's stream, start() returns
-// a handle to wait on. Every size is checked first, so that a wrong one is a sentence and nothing is written; a
-// position, length or page that the kernel finds out of range is reported where the host waits, with its numbers.
-// Objects of equal specs share one compiled kernel (compiled_kernels.h); each has a stream, scratch and an error word
-// of its own. engine/README.md has an example of each.
+// Incremental attention and the KV scatter before it, on a caller's own tensors, with caches in f32, f16 and q8_0.
+// run() waits, enqueue() launches in the caller's stream, start() returns a handle. All sizes are checked before
+// anything is written. Positions, lengths and pages out of range are found by the kernel, and reported with their
+// numbers where the host waits. Objects of equal specs share one compiled kernel (compiled_kernels.h). Each object has
+// its own stream, scratch memory and error word. Examples: engine/README.md.
 #pragma once
 #include <memory>
 
@@ -14,10 +13,10 @@
 
 namespace warpchat {
 
-// A launch under way. Destroying it waits, without an error.
+// A pending launch. Its destructor waits, and ignores errors.
 class PendingLaunch {
  public:
-  void wait();  // throws what the launch met: DriverError, or Error for an input out of range
+  void wait();  // throws the launch's error: DriverError, or Error for an input out of range
   bool is_done() const;
 
  private:
@@ -27,12 +26,12 @@ class PendingLaunch {
   std::shared_ptr<State> state_;
 };
 
-// What the launches of one object share. They run one after the other, on whichever streams, and its methods are for
-// one thread at a time. Destroying it waits for them.
+// Common part of the launch classes. An object's launches run one after the other, whatever the stream. Methods are not
+// thread-safe. The destructor waits for pending launches.
 class LaunchForms {
  public:
   LaunchForms(const LaunchForms&) = delete;
-  // Of launches that enqueue() started: what the kernel found out of range, once `stream` has come so far. Waits.
+  // Throws an out-of-range error of enqueued launches, after `stream` has executed them. Waits.
   void check(const Stream& stream);
 
  protected:
@@ -51,24 +50,24 @@ class LaunchForms {
   Stream stream_;
   DeviceMemory scratch_, error_;
   HostMemory error_read_;
-  GpuEvent last_use_;  // of scratch and error word
+  GpuEvent last_use_;  // of scratch memory and error word
 };
 
 struct AttentionTensors {
   TensorView q;  // f32 [columns, n_heads * head_dim]
-  // u8 [n_pages, bytes of a page], as in kernels/kv_cache.h; or of caches in f32 and f16, in that type, [n_pages,
-  // n_kv_heads, 64, head_dim].
+  // u8 [n_pages, bytes per page], as in kernels/kv_cache.h. f32 and f16 caches may also be given in that type, as
+  // [n_pages, n_kv_heads, 64, head_dim].
   TensorView k_pages, v_pages;
-  TensorView page_tables;  // u64 [columns]: addresses of page tables; what those name is not checked
-  TensorView lengths;      // u32 [columns], or positions where the spec says so
+  TensorView page_tables;  // u64 [columns]: addresses of page tables, whose contents are not checked
+  TensorView lengths;      // u32 [columns], or positions if the spec says so
   TensorView out;          // f32 [columns, n_heads * head_dim]
-  TensorView gate = {};    // likewise, with gated only
+  TensorView gate = {};    // f32 [columns, n_heads * head_dim], with gated only
 };
 
 class AttentionLaunch : public LaunchForms {
  public:
   AttentionLaunch(ContextPointer context, const AttentionSpec& spec);
-  // longest: the greatest length, where the caller knows it; fewer blocks then. Columns: 1 to the spec's.
+  // longest: maximum length if known, which saves blocks. Columns: 1 to the spec's number.
   void run(const AttentionTensors& tensors, uint32_t longest = UINT32_MAX) { start(tensors, longest).wait(); }
   void enqueue(const Stream& stream, const AttentionTensors& tensors, uint32_t longest = UINT32_MAX);
   PendingLaunch start(const AttentionTensors& tensors, uint32_t longest = UINT32_MAX);
@@ -82,7 +81,7 @@ class AttentionLaunch : public LaunchForms {
 struct KvScatterTensors {
   TensorView q;                 // f32 [columns, n_heads * head_dim], rotated in place
   TensorView k, v;              // f32 [columns, n_kv_heads * head_dim]
-  TensorView q_gamma, k_gamma;  // f32 [head_dim], with qk_norm only; else empty
+  TensorView q_gamma, k_gamma;  // f32 [head_dim] with qk_norm, else empty
   TensorView positions;         // u32 [columns]
   TensorView k_pages, v_pages;  // as in AttentionTensors
   TensorView page_tables;       // u64 [columns]: addresses of page tables

@@ -1,4 +1,4 @@
-// The lock is held while an entry is looked up or added, never while something compiles.
+// The lock is held during look-ups and insertions, never during compilation.
 #include "engine/gpu/compiled_kernels.h"
 
 #include <algorithm>
@@ -7,8 +7,8 @@ namespace warpchat {
 
 namespace {
 
-// Which context has which kernels. Weak: an entry keeps nothing alive. A context that is there again at an old address
-// finds an entry that has expired.
+// Kernels by context. Weak pointers: entries keep nothing alive, and an entry of a former context at the same address
+// has expired.
 struct Registry {
   std::mutex mutex;
   std::map<const Context*, std::weak_ptr<CompiledKernels>> of_contexts;
@@ -41,7 +41,7 @@ std::shared_ptr<CompiledKernels> CompiledKernels::of(const ContextPointer& conte
 
 CompiledKernels::~CompiledKernels() {
   try {
-    context_->make_current();  // the modules are unloaded on this thread
+    context_->make_current();  // modules are unloaded on this thread
   } catch (const Error&) {     // a lost device has nothing left to unload
   }
 }

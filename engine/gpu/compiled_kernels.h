@@ -1,5 +1,5 @@
-// The kernels of one context that the launch forms share: each spec is compiled once for the device's target, whoever
-// asks for it, and two threads that ask at the same time wait for one compilation.
+// A context's cache of compiled kernels, shared by launch objects. Each spec is compiled once for the device's target;
+// concurrent requests for it wait for the same compilation.
 #pragma once
 #include <functional>
 #include <future>
@@ -16,21 +16,20 @@
 
 namespace warpchat {
 
-// Lifetime: all launch objects of a context hold the same CompiledKernels, and it holds the context. When the last of
-// them is destroyed, and whatever else of() has returned, the modules are unloaded and the context is let go. A caller
-// that makes launch objects again and again keeps what of() returns as long as the kernels shall stay compiled.
+// Lifetime: all launch objects of a context share one CompiledKernels, which keeps the context alive. Modules are
+// unloaded and the context is released with the last reference. A caller that creates launch objects repeatedly should
+// keep the result of of(), so that kernels stay compiled.
 class CompiledKernels {
  public:
   using Spec = std::variant<AttentionSpec, KvScatterSpec>;
 
-  // The one of this context in this process; from any thread.
+  // The process's instance for this context. Thread-safe.
   static std::shared_ptr<CompiledKernels> of(const ContextPointer& context);
   CompiledKernels(const CompiledKernels&) = delete;
   ~CompiledKernels();
 
-  // Compiled by this call, or by an earlier one; lives as long as this object. Error for a spec out of bounds,
-  // DriverError if the driver refuses; a later call then tries again. From any thread, on which the context becomes
-  // current.
+  // Compiles the spec, unless an earlier call did. The kernel lives as long as this object. Error for an invalid spec,
+  // DriverError if the driver refuses; a later call tries again. Thread-safe; makes the context current.
   const LoadedKernel& get(const Spec& spec);
   size_t n_compiled() const;
 
@@ -46,9 +45,9 @@ class CompiledKernels {
   using Entries = std::multimap<std::string, Entry>;
   Entries::iterator find(const std::string& name, const Spec& spec);
 
-  const ContextPointer context_;  // whose device fixes the target
+  const ContextPointer context_;  // its device determines the target
   mutable std::mutex mutex_;
-  Entries entries_;  // by the kernel's name, which specs may share by chance
+  Entries entries_;  // by kernel name, since different specs may generate the same kernel
 };
 
 }  // namespace warpchat

@@ -15,9 +15,9 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr size_t kMaxEntries = 16;  // of other drivers and builds
+constexpr size_t kMaxEntries = 16;  // for other devices, drivers and builds
 
-// The program's own note of its build; empty where the linker wrote none.
+// The program's build ID note; empty if the linker wrote none.
 int add_build(dl_phdr_info* info, size_t, void* out) {
   for (int i = 0; i < info->dlpi_phnum; ++i) {
     const ElfW(Phdr)& header = info->dlpi_phdr[i];

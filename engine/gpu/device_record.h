@@ -1,5 +1,4 @@
-// What has been found out about a GPU, with its driver and this build of the program: a file, so that the next start
-// knows it.
+// Results of checks of a GPU, for its driver and this build of the program, kept in a file for the next start.
 #pragma once
 #include <map>
 #include <optional>
@@ -11,17 +10,17 @@
 namespace warpchat {
 
 struct DeviceFacts {
-  std::optional<std::string> check;  // of check_device: empty if it passed, else the fault; none: never checked
-  std::map<LaunchMode, std::string> failed_modes;  // why
+  std::optional<std::string> check;  // result of check_device: empty if passed, else the fault; none: never checked
+  std::map<LaunchMode, std::string> failed_modes;  // with reasons
 };
 
 class DeviceRecord {
  public:
-  // path: of the file; empty: nothing is remembered. Whatever else lies there counts as nothing.
+  // path: the file; empty: nothing is stored. Invalid contents count as empty.
   DeviceRecord(std::string path, const GpuDevice& device);
 
   DeviceFacts read() const;
-  // In place of all that was known. An error of the file is no reason to stop: false.
+  // Replaces this device's facts. Returns false if the file cannot be written, which is harmless.
   bool write(const DeviceFacts& facts) const;
   void add_failed_mode(LaunchMode mode, const std::string& why) const;
 

@@ -1,4 +1,4 @@
-// The steps on a GPU, as a class: what it is made of, its way to launch, and its pass are sources of their own.
+// The GPU steps class. Members and launch modes are implemented in gpu_steps.cpp, passes in gpu_pass.cpp.
 #pragma once
 #include <array>
 #include <atomic>
@@ -39,12 +39,12 @@ struct Arguments {
   }
 };
 
-struct Input {  // of products
+struct Input {  // of matrix products
   Buffer x;
-  uint64_t gamma;           // 0: not normalised
-  bool has_halves = false;  // x holds halves of its columns, then their factors, where floats would be
+  uint64_t gamma;           // 0: no norm
+  bool has_halves = false;  // x contains f16 values of its columns, then their scales, instead of floats
 };
-struct Product {  // of an input: device addresses; 0 for what it has not
+struct Product {  // matrix product with an input: device addresses, 0 if absent
   const ProductStep& step;
   uint64_t weights, up, bias;
   Buffer y;
@@ -53,7 +53,7 @@ struct Product {  // of an input: device addresses; 0 for what it has not
 inline uint64_t address_of(Buffer buffer) { return reinterpret_cast<uint64_t>(buffer.data); }
 inline Argument at(uint64_t address) { return Argument::address(address); }
 inline Argument at(Buffer buffer) { return at(address_of(buffer)); }
-// In a buffer of columns of floats, their halves, and behind those their factors.
+// Address of a column's f16 values in a buffer of float columns. The scales follow the last column.
 inline uint64_t halves_of(Buffer buffer, uint32_t column) {
   return address_of(buffer) + column * half_column_size(buffer.width) * sizeof(uint16_t);
 }
@@ -130,7 +130,7 @@ class GpuSteps final : public Steps, private DeviceSampler {
   void begin_next() override;
   std::span<const Token> read() override;
 
-  struct Slot {  // of what the host tells a pass, or writes into a page table
+  struct Slot {  // staging for a pass's input or page table entries
     HostMemory bytes;
     GpuEvent copied;
   };
@@ -151,55 +151,55 @@ class GpuSteps final : public Steps, private DeviceSampler {
     return {reinterpret_cast<void*>(activations_.address() + offset), width};
   }
   void order_uses(const GpuStep& step, const ExpertOrderSpec& spec, uint64_t experts);
-  struct UsesProduct {  // of experts
+  struct UsesProduct {  // matrix product with experts
     uint64_t weights, up;
-    Input input;  // of columns, or of uses
-    Buffer y;     // of uses
+    Input input;  // one column per token, or per assignment
+    Buffer y;     // one column per assignment
   };
   void multiply_uses(const GpuStep& step, const ExpertProductSpec& spec, const UsesProduct& product, uint64_t experts);
   void multiply_grouped(const GpuStep& step, const GemmSpec& spec, const UsesProduct& product);
   void end_layer(uint32_t layer);
-  bool has_halves(Buffer buffer, const PassLayout::Part& part) {  // in the part's columns, in place of floats
+  bool has_halves(Buffer buffer, const PassLayout::Part& part) {  // instead of floats
     return buffer.data == state_.mixed.data && writes_halves(kernels_of(part.kind).specs().attention);
   }
-  struct Stretch {  // columns of the pass that are neighbours in the buffers, too
+  struct Stretch {  // columns that are adjacent in the pass and in the buffers
     const PassLayout::Part& part;
     uint32_t first, n_columns;  // in the buffers
   };
-  std::vector<Stretch> stretches(uint32_t first, uint64_t n_columns) const;  // of the pass
+  std::vector<Stretch> stretches(uint32_t first, uint64_t n_columns) const;  // columns of the pass
   void read_halves(const PassLayout::Part& part, Buffer buffer, uint32_t column, std::span<float> values);
   struct Projections {
     Buffer q, k, v;
   };
-  // All of the part. Columns from `first` on.
+  // Adds q, k, v of the part's columns from `first` on, and the norm weights.
   void add_projections(Arguments& arguments, uint32_t layer, const Projections& x, uint32_t first) const;
   void rope_scatter(uint32_t layer, const Projections& x);
   void attend(uint32_t layer, const Projections& x, Buffer mixed);
   void upload(uint64_t to, std::span<const uint32_t> words);
   void place_page_tables();
   void run(const GpuStep& step, const Arguments& arguments, ptx::Dimensions blocks, uint64_t bytes);
-  void run(const GpuStep& step, Arguments arguments);  // a launch of all columns of the part
-  void run_prompt(const GpuStep& step, Arguments arguments, ptx::Dimensions blocks);  // its blocks go over the columns
-  void delta_chunks(uint32_t layer, const DeltaBuffers& x);                           // of the part, a prompt
-  // The products of one input, which becomes halves, or integers, where one of them takes those.
+  void run(const GpuStep& step, Arguments arguments);  // launches all columns of the part
+  void run_prompt(const GpuStep& step, Arguments arguments, ptx::Dimensions blocks);  // blocks cover all columns
+  void delta_chunks(uint32_t layer, const DeltaBuffers& x);                           // for a prompt part
+  // Computes products of one input, after converting it to f16 or integers where a product needs that.
   void multiply(PassKernels& kernels, const Input& input, std::initializer_list<Product> products, uint32_t columns,
                 const TogetherSteps& together = {});
-  void multiply(const Input& input, std::initializer_list<Product> products,  // of the part
+  void multiply(const Input& input, std::initializer_list<Product> products,  // for the current part
                 const TogetherSteps& together = {}) {
     multiply(kernels_of(part_.kind), input, products, part_.n_columns, together);
   }
-  // Those of the products that are of it.
+  // Computes those of the products that this launch fuses.
   void multiply_together(const TogetherStep& together, const Input& input, std::initializer_list<Product> products,
                          uint32_t columns);
   void multiply_halves(const GpuStep& step, const Input& input, std::span<const Product* const> products,
                        uint32_t columns);
-  void multiply(const Product& product, const Input& input, uint32_t columns);  // whose halves or integers are there
+  void multiply(const Product& product, const Input& input, uint32_t columns);  // input is already converted
   void add_halves(Arguments& arguments, const Input& input, uint32_t columns) const;
   void make_halves(const GpuStep& step, const Input& input, uint32_t columns);
   void make_integers(const GpuStep& step, const Input& input, uint32_t columns);
-  uint64_t halves() const { return activations_.address() + plan_.halves; }  // those made last
+  uint64_t halves() const { return activations_.address() + plan_.halves; }  // latest conversion
   uint64_t half_factors() const { return activations_.address() + plan_.half_factors; }
-  uint64_t integers() const { return activations_.address() + plan_.integers; }  // likewise
+  uint64_t integers() const { return activations_.address() + plan_.integers; }  // latest conversion
   uint64_t integer_factors() const { return activations_.address() + plan_.integer_factors; }
   uint64_t pass_address() const { return activations_.address() + plan_.pass; }
   uint64_t page_tables() const { return pass_address() + part_.first_sequence * sizeof(uint64_t); }
@@ -208,7 +208,7 @@ class GpuSteps final : public Steps, private DeviceSampler {
     return pass_address() + 2 * pass_.sequences.size() * sizeof(uint64_t) + part_.first * sizeof(uint32_t);
   }
   uint64_t positions() const { return tokens() + pass_.n_columns() * sizeof(uint32_t); }
-  uint64_t logits_row(uint64_t row) const {  // the first is the fourth where norm_logits needs three before it
+  uint64_t logits_row(uint64_t row) const {  // norm_logits may need room for three rows before the first
     return column_of(state_.logits, static_cast<uint32_t>(row) + (config_.hidden % 4 == 0 ? 0 : 3));
   }
   uint64_t page_table(uint32_t sequence) const {
@@ -217,7 +217,7 @@ class GpuSteps final : public Steps, private DeviceSampler {
   }
   uint64_t state_address(uint32_t sequence) const { return states_.address() + sequence * config_.delta_state_bytes(); }
   uint64_t error_address() const { return activations_.address() + plan_.error; }
-  bool is_of_graphs() const {  // the pass
+  bool is_of_graphs() const {  // whether the pass runs as graphs
     return pass_.has_prompts()              ? false
            : part_.kind == PassKind::kToken ? launch_mode_ == LaunchMode::kGraph
            : choice_                        ? choice_->has_worked(LaunchMode::kGraph)
@@ -225,18 +225,18 @@ class GpuSteps final : public Steps, private DeviceSampler {
   }
   void collect_profile();
   std::span<const PassKind> kinds_beside_persistent() const;
-  bool is_ready(LaunchMode mode);  // begins to compile what is not
+  bool is_ready(LaunchMode mode);  // starts compiling what is missing
   void prepare_persistent();
   PersistentSpec persistent_spec() const;
   PersistentLaunch& persistent();
   std::unique_ptr<TokenSource> persistent_tokens(const TokenRun& run);
   void verify(LaunchMode mode, Decoder& decoder, const TokenRun& run);
   std::vector<float> logits_of_token(LaunchMode mode, Decoder& decoder, Token token, uint32_t position);
-  uint32_t tokens_per_launch(const PhaseProfile& times, const StampRequest& stamps) const;  // most
+  uint32_t tokens_per_launch(const PhaseProfile& times, const StampRequest& stamps) const;  // maximum
   void check(const ErrorWord& word);
 
   ModelConfig config_;
-  const std::vector<uint32_t> places_ = config_.places();  // of layers in caches and states
+  const std::vector<uint32_t> places_ = config_.places();  // cache or state slot of each layer
   DecoderFormats formats_;
   GpuSizes sizes_;
   MemoryBudget budget_;
@@ -247,9 +247,9 @@ class GpuSteps final : public Steps, private DeviceSampler {
   LaunchTimer timer_;
   ActivationPlan plan_;
   CachePlan cache_plan_;
-  DeviceMemory activations_, cache_, states_, weights_;  // states_: [n_states()] of delta nets
+  DeviceMemory activations_, cache_, states_, weights_;  // states_: [n_states()], for delta nets
   std::atomic<LaunchMode> launch_mode_;
-  std::unique_ptr<LaunchChoice> choice_;  // where the fastest mode is wanted
+  std::unique_ptr<LaunchChoice> choice_;  // null once the mode is fixed
   LayerGraphs graphs_;
   std::array<PassKernels, kPassKinds> passes_;
   std::vector<LayerAddresses> layers_;
@@ -260,13 +260,13 @@ class GpuSteps final : public Steps, private DeviceSampler {
   DeviceTask<std::unique_ptr<Module>> persistent_module_;  // being compiled, or compiled
   std::unique_ptr<PersistentLaunch> persistent_;
   std::atomic<PersistentLaunch*> launch_to_end_ = nullptr;  // persistent_, for other threads
-  std::shared_ptr<GpuEvent> pass_began_;                    // of one with prompts; null of others
+  std::shared_ptr<GpuEvent> pass_began_;                    // for passes with prompts, else null
   PassState state_;
   PassLayout pass_;
-  PassLayout::Part part_{};  // of it, in work
+  PassLayout::Part part_{};  // the part being launched
   uint32_t next_slot_ = 0;
-  std::vector<uint32_t> pages_;  // [sequences, pages_per_sequence]: the page tables
-  bool has_arrived_ = false;     // the pass's logits
+  std::vector<uint32_t> pages_;  // page tables: [sequences, pages_per_sequence]
+  bool has_arrived_ = false;     // the pass's logits are on the host
   std::atomic<bool> counts_ = false;
   std::array<bool, kLaunchModes.size()> is_verified_;
   bool has_drafts_;

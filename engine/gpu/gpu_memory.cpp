@@ -21,7 +21,7 @@ uint64_t page_table_bytes(const GpuSizes& sizes) {
   return uint64_t{sizes.sequences} * sizes.pages_per_sequence() * sizeof(uint32_t);
 }
 
-// Of the kind of pass that has the most: smaller ones have smaller tiles.
+// For the kind of pass with the most tiles, since smaller passes have smaller tiles.
 uint64_t expert_tiles_bytes(const ExpertsConfig& e, const GpuSizes& sizes) {
   if (e.n == 0) return 0;
   uint64_t most = 0;
@@ -34,7 +34,7 @@ uint64_t expert_tiles_bytes(const ExpertsConfig& e, const GpuSizes& sizes) {
 
 }  // namespace
 
-// A prompt's beside a token of every other sequence.
+// One prompt chunk beside a token of every other sequence.
 uint32_t GpuSizes::columns() const { return std::min(batch, context) + sequences - 1; }
 
 uint32_t GpuSizes::token_columns() const { return std::max(sequences, columns_of(PassKind::kRun)); }
@@ -129,7 +129,7 @@ ActivationPlan plan_activations(const ModelConfig& config, const GpuSizes& sizes
   plan.shared_inner = floats(e.shared_ffn);
   plan.shared_output = floats(e.shared_ffn > 0 ? config.hidden : 0);
   plan.shared_switch = floats(e.shared_ffn > 0 ? 1 : 0);
-  uint64_t half_values = 0, values = 0;  // of a column, in all of its uses; and of an input
+  uint64_t half_values = 0, values = 0;  // half_values: per token, over all its assignments
   for (const uint64_t width :
        {uint64_t{config.hidden}, q_width, uint64_t{config.ffn}, uint64_t{net.inner()}, uint64_t{e.shared_ffn}}) {
     half_values = std::max(half_values, half_column_size(width));
@@ -158,14 +158,14 @@ ActivationPlan plan_activations(const ModelConfig& config, const GpuSizes& sizes
   return plan;
 }
 
-// The page that a sequence has begun, and its entry in the table, count as whole.
+// Partly filled pages and their table entries count as full.
 MemoryBudget gpu_memory_budget(const ModelConfig& config, const ModelTensors& tensors, const GpuSizes& sizes) {
   const ActivationPlan activations = plan_activations(config, sizes);
   const CachePlan cache(config, sizes);
   const uint32_t contexts = sizes.n_pages > 0 ? 1 : sizes.sequences;
   const uint64_t pages_at_once = saturating_sum(
       {saturating_product({contexts, cache.page_bytes()}), saturating_product({sizes.sequences, sizeof(uint32_t)})});
-  GpuSizes of_many = sizes;  // splits, that is: one of them takes no scratch
+  GpuSizes of_many = sizes;  // a context of one split would need no scratch
   of_many.context = std::max(sizes.context, 64 * kPagePositions);
   const uint64_t scratch_per_position = plan_activations(config, of_many).scratch_bytes / of_many.context + 1;
   const uint64_t least_cache = sizes.n_pages <= sizes.pages_per_sequence()

@@ -1,8 +1,7 @@
-// The decoder's steps in the order of its page: each is a kernel or three, with its parameters in the kernel's order.
-// One token, a few, many, and a prompt have kernels of their own, and a pass has a part for each: its single tokens
-// together, and every longer run by itself, so that what a token goes through does not depend on the prompts beside it.
-// A prompt's kernels are compiled while the weights are copied, those of a token while the first prompt is computed,
-// those of several when the first such pass begins.
+// The decoder's steps in decoder order. Each is one to three kernels, with arguments in the kernel's order. Decode,
+// small batches, batches and prefill have separate kernels. A pass has one segment for all single tokens and one per
+// longer run, so that a token's computation does not depend on prompts in the same pass. Prefill kernels are compiled
+// during the upload of weights, decode kernels during the first prefill, batch kernels when first needed.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -26,7 +25,7 @@ void GpuSteps::run(const GpuStep& step, const Arguments& arguments, ptx::Dimensi
 void GpuSteps::run(const GpuStep& step, Arguments arguments) {
   const ptx::Kernel& kernel = step.kernel->kernel();
   ptx::Dimensions blocks = kernel.launch.blocks;
-  const uint32_t most = blocks.y;  // a block or more for each column there may be
+  const uint32_t most = blocks.y;  // the kernel has at least one block in y per possible column
   if (part_.kind != PassKind::kToken) {
     arguments.add(part_.n_columns);
     blocks.y = part_.n_columns;
@@ -74,7 +73,7 @@ void GpuSteps::multiply_together(const TogetherStep& together, const Input& inpu
       gemv_together_bytes(*gemvs, n_columns));
 }
 
-// By a kernel that takes several.
+// Runs several products in one kernel.
 void GpuSteps::multiply_halves(const GpuStep& step, const Input& input, std::span<const Product* const> products,
                                uint32_t n_columns) {
   Arguments arguments{};
@@ -138,16 +137,16 @@ void GpuSteps::begin(std::span<const Run> runs) {
   uint64_t n_columns = 0;
   for (const Run& run : runs) {
     require(run.position + run.tokens.size() <= sizes_.context && run.sequence < sizes_.sequences,
-            "a pass beyond the context or the sequences");
+            "pass with a position or sequence out of range");
     require(!run.one_by_one || (runs.size() == 1 && run.tokens.size() <= kMostOneByOne),
-            "a run that cannot be computed one by one");
+            "draft verification of too many tokens, or beside another run");
     n_columns += run.tokens.size();
   }
-  require(n_columns > 0 && n_columns <= max_columns(), "a pass of more columns than there is room for");
+  require(n_columns > 0 && n_columns <= max_columns(), "pass with no columns or too many");
   context_->make_current();
-  graphs_.forget();  // of a pass that was stopped
+  graphs_.forget();  // of an interrupted pass
   upload_pass(lay_out(runs));
-  require(pass_.logits_columns.size() <= max_logits_columns(), "logits of more columns than there is room for");
+  require(pass_.logits_columns.size() <= max_logits_columns(), "pass that wants too many logits");
   begin_pass();
   pass_began_.reset();
   if (!pass_.has_prompts()) return;
@@ -203,7 +202,7 @@ void GpuSteps::each_part(const Body& body) {
   part_ = pass_.parts.front();
 }
 
-// Columns that share a state, as those of a run do, one after the other.
+// Columns of a draft verification share a recurrent state, so they run one after the other.
 template <class Body>
 void GpuSteps::each_state(const Body& body) {
   each_part([&] {
@@ -300,7 +299,7 @@ void GpuSteps::delta_step(uint32_t index, const DeltaBuffers& x) {
   });
 }
 
-// Wherever a clock cuts a prompt, there a chunk ends.
+// PassLength splits prompts at ends of chunks.
 static_assert(PassLength::kChunk % kDeltaChunk == 0);
 
 void GpuSteps::delta_chunks(uint32_t index, const DeltaBuffers& x) {
@@ -333,7 +332,7 @@ void GpuSteps::attend(uint32_t index, const Projections& x, Buffer mixed) {
     return;
   }
   const auto& spec = std::get<AttentionSpec>(kernels_of(part_.kind).specs().attention);
-  const uint32_t longest = graphs_.is_open() ? sizes_.context : part_.longest;  // a graph is for every position
+  const uint32_t longest = graphs_.is_open() ? sizes_.context : part_.longest;  // a graph must serve every position
   const uint64_t scratch = activations_.address() + plan_.scratch[static_cast<size_t>(part_.kind)];
   for (uint32_t first = 0; first < n_columns; first += spec.columns) {
     const uint32_t columns = std::min(spec.columns, n_columns - first);
@@ -353,7 +352,7 @@ void GpuSteps::attend(uint32_t index, const Projections& x, Buffer mixed) {
   }
 }
 
-// In their places.
+// Columns stay in place.
 bool GpuSteps::keep_wanted(Buffer mixed, Buffer hidden) {
   const uint32_t widths = mixed.width | hidden.width | config_.ffn | config_.experts.ffn | config_.experts.shared_ffn;
   pass_.keep_wanted(widths % kAlignedColumns == 0 ? 1 : kAlignedColumns);
@@ -399,7 +398,7 @@ void GpuSteps::norm_route(uint32_t index, Buffer hidden, Buffer scores) {
   });
 }
 
-// As many columns in a launch as there are blocks in y for their uses.
+// Launches up to spec.columns columns at a time, with one block in y per assignment.
 void GpuSteps::multiply_uses(const GpuStep& step, const ExpertProductSpec& spec, const UsesProduct& o,
                              uint64_t experts) {
   const ptx::Kernel& kernel = step.kernel->kernel();
@@ -424,7 +423,7 @@ void GpuSteps::order_uses(const GpuStep& step, const ExpertOrderSpec& spec, uint
   run(step, arguments, kernel.launch.blocks, kernel.cost.bytes / spec.columns * part_.n_columns);
 }
 
-// All uses of the part, in their order; the halves of their input are there.
+// Grouped GEMM over all assignments of the part, in sorted order. The input must be in f16 already.
 void GpuSteps::multiply_grouped(const GpuStep& step, const GemmSpec& spec, const UsesProduct& o) {
   Arguments arguments{at(o.weights)};
   arguments.add_unless_null(o.up);
@@ -455,7 +454,7 @@ void GpuSteps::experts_residual(uint32_t index, Buffer hidden) {
     const Input normed{of_part(hidden), gamma};
     const UsesProduct gate_up{w.gate, w.up, normed, inner}, down{w.down, 0, {inner, 0}, outputs};
     if (specs.has_order()) order_uses(step.order, specs.order, experts);
-    // All of the columns first: the experts' next input takes their halves' place.
+    // Shared expert first: the next f16 conversion overwrites its input.
     multiply(normed, {{step.shared_gate_up, w.shared_gate, w.shared_up, 0, shared_inner},
                       {step.shared_switch, layer.vectors.shared_switch, 0, 0, switches}});
     if (specs.grouped_gate_up) {
@@ -479,8 +478,9 @@ void GpuSteps::experts_residual(uint32_t index, Buffer hidden) {
   end_layer(index);
 }
 
-// The kernels read from 16-byte boundaries, which every fourth column is at: up to three before the wanted ones are
-// computed as well. What they write is written over where it is another's, for the last rows are computed first.
+// Kernels read from 16-byte boundaries, and only every fourth column is aligned for sure. So up to three columns before
+// the wanted ones are computed as well. Their rows belong to earlier groups, which are computed later and overwrite
+// them.
 void GpuSteps::norm_logits(Buffer hidden, Buffer logits) {
   for (auto wanted = pass_.wanted.rbegin(); wanted != pass_.wanted.rend(); ++wanted) {
     const uint32_t before = hidden.width % 4 == 0 ? 0 : wanted->column % 4, columns = before + wanted->n;
@@ -490,7 +490,7 @@ void GpuSteps::norm_logits(Buffer hidden, Buffer logits) {
     PassKernels& kernels = kernels_of(columns == 1 ? PassKind::kToken : wanted->kind);
     multiply(kernels, {x, output_norm_}, {{kernels.logits(), output_, 0, 0, y}}, columns);
     if (wanted->kind == PassKind::kPrompt && wanted->n == 1)
-      kernels_of(PassKind::kToken).prepare();  // while a prompt is computed
+      kernels_of(PassKind::kToken).prepare();  // overlaps with a prefill
   }
 }
 
@@ -540,11 +540,11 @@ bool GpuSteps::write_columns(Buffer buffer, uint32_t first, std::span<const floa
     values = values.subspan(from.size());
     stream_.upload(column_of(buffer, stretch.first), std::as_bytes(from));
   }
-  stream_.wait();  // the values are the caller's
+  stream_.wait();  // `values` belongs to the caller
   return true;
 }
 
-// In the order of kernels/half_columns.h.
+// Reverses the order of kernels/half_columns.h.
 void GpuSteps::read_halves(const PassLayout::Part& part, Buffer buffer, uint32_t column, std::span<float> values) {
   const Buffer own{reinterpret_cast<void*>(column_of(buffer, part.first)), buffer.width};
   const uint32_t index = column - part.first;
@@ -562,7 +562,7 @@ void GpuSteps::read_halves(const PassLayout::Part& part, Buffer buffer, uint32_t
 
 std::span<const float> GpuSteps::read_logits(uint32_t column) {
   const auto found = std::ranges::lower_bound(pass_.logits_columns, column);
-  require(found != pass_.logits_columns.end() && *found == column, "reading of logits that were not asked for");
+  require(found != pass_.logits_columns.end() && *found == column, "reading logits that the pass did not compute");
   if (!has_arrived_) {
     const uint64_t n_bytes = pass_.logits_columns.size() * config_.n_vocab * sizeof(float);
     stream_.download(logits_.bytes().first(n_bytes), logits_row(0));

@@ -38,9 +38,9 @@ void GpuSampler::await_prepared() {
 }
 
 void GpuSampler::start(std::span<const DeviceSampler::Start> columns) {
-  require(!columns.empty() && columns.size() <= spec_.columns, "sampling of more sequences than there are");
+  require(!columns.empty() && columns.size() <= spec_.columns, "sampling for no or too many sequences");
   await_prepared();
-  std::vector<std::vector<uint8_t>> states;  // as long as they are uploaded
+  std::vector<std::vector<uint8_t>> states;  // must outlive the upload
   for (const DeviceSampler::Start& column : columns) {
     const std::vector<uint32_t> recent(column.recent.begin(), column.recent.end());
     const uint64_t offset = states.size() * sampler_state_stride(spec_);
@@ -53,12 +53,12 @@ void GpuSampler::start(std::span<const DeviceSampler::Start> columns) {
 }
 
 void GpuSampler::sample(const Buffers& b) {
-  require(n_sampled_ - n_read_ < kSlots, "sampling of more tokens ahead than there is room for");
+  require(n_sampled_ - n_read_ < kSlots, "sampling before earlier samples were read");
   std::vector<Argument> arguments;
   for (const uint64_t address : {b.logits, states_.address(), b.tokens, b.positions, b.error})
     arguments.push_back(Argument::address(address));
   if (spec_.columns > 1) arguments.push_back(n_columns_);
-  timer_.begin();  // the host may have done other things since the pass, or collected its times
+  timer_.begin();  // excludes host work since the pass from the time
   kernel_->launch(stream_, arguments, {kernel_->kernel().launch.blocks.x, n_columns_});
   timer_.launched(operation_, uint64_t{n_columns_} * spec_.n_vocab * sizeof(float));
   const Slot& slot = slots_[n_sampled_++ % kSlots];
@@ -68,7 +68,7 @@ void GpuSampler::sample(const Buffers& b) {
 }
 
 GpuSampler::Sampled GpuSampler::read() {
-  require(n_read_ < n_sampled_, "reading of a token that was not sampled");
+  require(n_read_ < n_sampled_, "reading a token that was not sampled");
   const Slot& slot = slots_[n_read_++ % kSlots];
   slot.copied.wait();
   Sampled sampled{slot.tokens.as<Token>().first(n_columns_), {}};

@@ -1,4 +1,4 @@
-// The sampling kernel with what it keeps on the device, and the tokens on their way to the host.
+// The sampling kernel, its state on the device, and tokens in transfer to the host.
 #pragma once
 #include <optional>
 #include <vector>
@@ -17,27 +17,27 @@ class GpuSampler {
   GpuSampler(const Stream& stream, LaunchTimer& timer, Profile& profile, KernelTexts& texts, uint32_t n_vocab,
              uint32_t sequences, uint32_t context);
 
-  void prepare();         // begins to compile, on a thread of its own, unless it has begun
-  void await_prepared();  // DriverError if the driver refuses the kernel; asked again, it is compiled again
+  void prepare();         // starts compiling on another thread, unless started already
+  void await_prepared();  // DriverError if the driver refuses the kernel; a later call compiles again
   void start(std::span<const DeviceSampler::Start> columns);
   struct Buffers {  // device addresses: f32 [columns, n_vocab], u32 [columns], u32 [columns], u32 [kErrorWords]
     uint64_t logits, tokens, positions, error;
   };
-  void sample(const Buffers& buffers);  // columns: as many as have started; positions advance
+  void sample(const Buffers& buffers);  // for the columns passed to start(); advances positions
   struct Sampled {
     std::span<const Token> tokens;  // [columns]
-    ErrorWord error;                // of everything up to this sample
+    ErrorWord error;                // for everything up to this sample
   };
-  Sampled read();  // waits for the oldest sample not read
+  Sampled read();  // waits for the oldest unread sample
   uint32_t n_columns() const { return n_columns_; }
-  uint32_t ring() const { return spec_.ring; }  // recent tokens that the states hold: the whole context
+  uint32_t ring() const { return spec_.ring; }  // recent tokens in the states: the whole context
 
  private:
   struct Slot {
     HostMemory tokens, error;
     GpuEvent copied;
   };
-  static constexpr uint32_t kSlots = 2;  // samples under way at most
+  static constexpr uint32_t kSlots = 2;  // maximum pending samples
 
   const Stream& stream_;
   LaunchTimer& timer_;

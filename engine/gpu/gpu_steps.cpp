@@ -1,4 +1,4 @@
-// What the steps on a GPU hold, and the ways in which they are launched: one by one, recorded, or all by one kernel.
+// Members of the GPU steps, and the launch modes: stream, graph, persistent.
 #include "engine/gpu/gpu_steps.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 namespace warpchat {
 namespace {
 
-// Tokens of one persistent launch where the system ends kernels that run for seconds: 50 ms each would still do.
+// Tokens per persistent launch if a watchdog ends kernels that run for seconds: safe up to 50 ms per token.
 constexpr uint32_t kTokensUnderWatchdog = 16;
 
 HostMemory pinned_bytes(const ContextPointer& context, const GpuSizes& sizes) {
@@ -24,7 +24,7 @@ HostMemory pinned_bytes(const ContextPointer& context, const GpuSizes& sizes) {
                     "tokens");
 }
 
-// A mode without kernels for the caches, before anything is copied or compiled.
+// Rejects a launch mode that has no kernels for the cache types, before anything is copied or compiled.
 void check_launch(LaunchMode mode, KvTypes cache) {
   if (mode == LaunchMode::kPersistent && cache.has_f32())
     throw ErrorWithWayOut("launch mode persistent takes keys and values in f16 and q8_0, not in f32",
@@ -60,13 +60,13 @@ GpuSteps::GpuSteps(const ModelConfig& config, const ModelTensors& tensors, const
       logits_(context, uint64_t{logits_rows(sizes_)} * config.n_vocab * sizeof(float), "logits"),
       error_(context, sizeof(ErrorWord), "errors"),
       sampler_(stream_, timer_, profile_, texts_, config.n_vocab, sizes_.token_columns(), sizes_.context) {
-  prepare_first_token();  // during the upload
+  prepare_first_token();  // overlaps with the upload
   if (!context->device().is_emulated) profile_.set_peak_bandwidth(context->device().peak_bandwidth);
   place_weights(tensors, options);
   place_page_tables();
   await_first_token();
   stream_.fill(error_address(), 0, sizeof(ErrorWord));
-  // What lies from there on is scratch, which kernels leave as they find it.
+  // Zeroes scratch memory, which kernels expect and preserve.
   stream_.fill(activations_.address() + plan_.batch_scratch, 0, plan_.n_bytes - plan_.batch_scratch);
   const uint32_t q_width = config.n_heads * config.head_dim, kv_width = config.n_kv_heads * config.head_dim;
   state_ = {.hidden = buffer(plan_.hidden, config.hidden),
@@ -98,8 +98,8 @@ GpuSteps::GpuSteps(const ModelConfig& config, const ModelTensors& tensors, const
 GpuSteps::~GpuSteps() {
   context_->watch()->remove_listener(loss_listener_);
   try {
-    context_->make_current();  // the members free their memory on this thread
-    stream_.wait();            // which passes that were stopped may still use
+    context_->make_current();  // members free their memory on this thread
+    stream_.wait();            // interrupted passes may still use it
   } catch (const Error&) {     // a lost device has nothing left to free
   }
 }
@@ -123,7 +123,7 @@ PassKernels GpuSteps::pass_kernels(PassKind kind) {
           profile_, texts_};
 }
 
-// A prompt, the logits of its last token, and the choice among them.
+// Starts compiling prefill, logits and sampling kernels.
 void GpuSteps::prepare_first_token() {
   if (sizes_.columns() > 1) kernels_of(PassKind::kPrompt).prepare();
   kernels_of(PassKind::kToken).prepare_logits();
@@ -146,7 +146,7 @@ void GpuSteps::place_weights(const ModelTensors& tensors, const GpuOptions& opti
                        .experts = map(t.experts, matrix),
                        .delta_matrices = map(t.delta_matrices, matrix),
                        .delta_vectors = map(t.delta_vectors, vector)});
-    layers_.back().vectors.shared_switch = matrix(t.vectors.shared_switch);  // a matrix of one row to the kernels
+    layers_.back().vectors.shared_switch = matrix(t.vectors.shared_switch);  // a matrix of one row for the kernels
   }
   for (size_t layer = 0; layer < layers_.size(); ++layer) {
     if (config_.layers[layer].mixer != Mixer::kAttention) continue;
@@ -177,8 +177,8 @@ void GpuSteps::place_page_tables() {
 
 void GpuSteps::set_pages(uint32_t sequence, std::span<const uint32_t> pages) {
   require(sequence < sizes_.sequences && pages.size() <= sizes_.pages_per_sequence(),
-          "a page table beyond the context");
-  for (const uint32_t page : pages) require(page < n_pages(), "a page that the KV cache has not");
+          "page table longer than the context");
+  for (const uint32_t page : pages) require(page < n_pages(), "KV cache page out of range");
   context_->make_current();
   const auto known = pages_.begin() + uint64_t{sequence} * sizes_.pages_per_sequence();
   for (size_t begin = 0, end; begin < pages.size(); begin = end + 1) {
@@ -188,7 +188,7 @@ void GpuSteps::set_pages(uint32_t sequence, std::span<const uint32_t> pages) {
 }
 
 void GpuSteps::copy_page(uint32_t from, uint32_t to) {
-  require(from < n_pages() && to < n_pages(), "a page that the KV cache has not");
+  require(from < n_pages() && to < n_pages(), "KV cache page out of range");
   context_->make_current();
   const auto copy = [&](uint64_t pages, uint64_t n_bytes) {
     stream_.copy(pages + to * n_bytes, pages + from * n_bytes, n_bytes);
@@ -201,7 +201,7 @@ void GpuSteps::copy_page(uint32_t from, uint32_t to) {
 }
 
 void GpuSteps::copy_state(uint32_t from, uint32_t to) {
-  require(from < n_states() && to < n_states(), "a state that there is not");
+  require(from < n_states() && to < n_states(), "recurrent state out of range");
   context_->make_current();
   const uint64_t n_bytes = config_.delta_state_bytes();
   stream_.copy(states_.address() + to * n_bytes, states_.address() + from * n_bytes, n_bytes);
@@ -210,19 +210,20 @@ void GpuSteps::copy_state(uint32_t from, uint32_t to) {
 void GpuSteps::start(std::span<const Start> columns) {
   sampler_.start(columns);
   if (pass_.n_columns() == columns.size() && !pass_.has_prompts()) return;
-  // From here on the pass is of one column for each run whose logits were wanted.
-  require(pass_.logits_columns.size() == columns.size(), "sampling after a run with the logits of several tokens");
+  // From here on the pass has one column per run with wanted logits.
+  require(pass_.logits_columns.size() == columns.size(),
+          "sampling after a run that wanted the logits of several tokens");
   upload_pass(lay_out_tokens(pass_.last_sequences, pass_.last_positions));
 }
 
 void GpuSteps::sample() {
-  require(sampler_.n_columns() == pass_.n_columns(), "sampling of another pass than the last");
+  require(sampler_.n_columns() == pass_.n_columns(), "sampling for a pass that is not the latest");
   sampler_.sample({logits_row(0), tokens(), positions(), error_address()});
   for (uint32_t& position : pass_.last_positions) ++position;
 }
 
 void GpuSteps::begin_next() {
-  graphs_.forget();  // of a pass that was stopped
+  graphs_.forget();  // of an interrupted pass
   PassLayout::Part& part = pass_.parts.front();
   part.longest = 0, part.n_keys = 0;
   for (const uint32_t position : pass_.last_positions) part.add_position(position);
@@ -232,7 +233,7 @@ void GpuSteps::begin_next() {
 
 std::span<const Token> GpuSteps::read() {
   const GpuSampler::Sampled sampled = sampler_.read();
-  if (counts_) stream_.wait();  // for the counters to be whole
+  if (counts_) stream_.wait();  // until the counters are complete
   collect_profile();
   check(sampled.error);
   return sampled.tokens;
@@ -253,7 +254,8 @@ PersistentSpec GpuSteps::persistent_spec() const {
   return {passes_[static_cast<size_t>(PassKind::kToken)].specs(), sampler_.ring(), /*stamps=*/true};
 }
 
-// Of the passes between its launches, drafts among them: a load would end the launch under way.
+// Kinds of passes between persistent launches, with drafts. Their kernels are compiled early, since a load would end a
+// launch.
 std::span<const PassKind> GpuSteps::kinds_beside_persistent() const {
   static constexpr std::array kKinds = {PassKind::kToken, PassKind::kRun};
   return std::span(kKinds).first(has_drafts_ ? 2 : 1);
@@ -295,7 +297,7 @@ PersistentLaunch& GpuSteps::persistent() {
   at.error = error_address();
   at.n_pages = n_pages();
   const DeviceTask<std::unique_ptr<Module>> compiled = std::exchange(persistent_module_, {});
-  std::unique_ptr<Module> module = std::move(compiled.get());  // asked for again, it is compiled again
+  std::unique_ptr<Module> module = std::move(compiled.get());  // moved out, so a retry compiles again
   for (const PassKind kind : kinds_beside_persistent()) kernels_of(kind).steps(), kernels_of(kind).logits();
   context_->make_current();
   persistent_ = std::make_unique<PersistentLaunch>(stream_, persistent_spec(), at, std::move(module));
@@ -320,16 +322,16 @@ std::unique_ptr<TokenSource> GpuSteps::token_source(Decoder& decoder, const Toke
       decoder, *choice_, run, MeasuredTokens::Launcher{is_mode_ready, start, set_mode, pass_.last_sequences.front()});
 }
 
-// A token at the run's position by the mode and by the stream, to the bit; then all is as it was, but for the
-// position's keys and values, which the run writes.
+// Computes a token at the run's position in the mode and in stream mode, and compares the logits to the bit. Restores
+// everything but the position's keys and values, which the run overwrites.
 void GpuSteps::verify(LaunchMode mode, Decoder& decoder, const TokenRun& run) {
   if (is_verified_[static_cast<size_t>(mode)] || mode == LaunchMode::kStream) return;
   if (run.recent.empty() || pass_.logits_columns.size() != 1 || run.position >= max_positions()) return;
   const uint64_t state = state_address(pass_.last_sequences.front());
   DeviceMemory saved;
   try {
-    saved = DeviceMemory(context_, n_states() > 0 ? config_.delta_state_bytes() : 0, "a state beside another");
-  } catch (const DriverError&) {  // without a copy there is no way back: another time
+    saved = DeviceMemory(context_, n_states() > 0 ? config_.delta_state_bytes() : 0, "a copy of a recurrent state");
+  } catch (const DriverError&) {  // try again later: without a copy the state cannot be restored
     return;
   }
   const LaunchMode before = launch_mode_;
@@ -426,11 +428,11 @@ bool GpuSteps::decode_given(std::span<const Token> tokens, uint32_t position,
     request.most_tokens = std::min<uint32_t>(most, static_cast<uint32_t>(tokens.size()));
     request.forced = tokens;
     launch.start(request);
-    uint32_t n = 0;  // fewer than asked for, where another wants the device
+    uint32_t n = 0;  // may end early if another thread needs the device
     try {
       for (; launch.next(); ++n) take(launch.row());
     } catch (...) {
-      launch.cut();  // of a taker's error; after its own it is not running
+      launch.cut();  // after an error of `take`; after an error of next() it has ended
       throw;
     }
     times.record(position);
@@ -454,7 +456,7 @@ std::vector<MemoryUse> GpuSteps::memory() const {
   return uses;
 }
 
-// A GPU that does not answer any more says so in the next pass.
+// If the GPU is lost, the next pass reports it.
 uint32_t GpuSteps::context_that_fits() const {
   try {
     context_->make_current();
@@ -487,7 +489,8 @@ void GpuSteps::check(const ErrorWord& word) {
 
 std::unique_ptr<Steps> make_gpu_steps(const ModelConfig& config, const ModelTensors& tensors,
                                       const GpuOptions& options) {
-  require(options.sizes.context > 0 && options.device.table != nullptr, "a GPU decoder without context or device");
+  require(options.sizes.context > 0 && options.device.table != nullptr,
+          "GPU decoder without a context size or a device");
   if (options.launch) check_launch(*options.launch, options.sizes.cache);
   const ContextPointer context = Context::open(*options.device.table, options.device.gpu);
   const MemoryBudget budget = gpu_memory_budget(config, tensors, options.sizes);

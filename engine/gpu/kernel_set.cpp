@@ -1,4 +1,4 @@
-// A thread a module: the driver's compiler takes 0.1 ms a line and more, which makes seconds of a model's kernels.
+// One thread per module: the driver's compiler takes at least 0.1 ms per line, seconds for a model's kernels.
 #include "engine/gpu/kernel_set.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@ namespace warpchat {
 
 namespace {
 
-// The functions that a kernel calls are compiled into it.
+// Device functions are compiled into each calling kernel, so all its lines count.
 size_t lines_of(const ptx::Kernel& kernel) { return static_cast<size_t>(std::ranges::count(kernel.text, '\n')); }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The kernels of a pass on one device: compiled as a few modules, several at once, and found again by name.
+// Kernels of a pass, compiled as a few modules in parallel and looked up by name.
 #pragma once
 #include <map>
 #include <string>
@@ -11,24 +11,24 @@ namespace warpchat {
 
 class KernelSet {
  public:
-  // Kernels of equal name are one kernel. Starts to compile, each module on a thread of its own, and returns.
+  // Kernels with equal names are the same kernel. Starts one compiler thread per module and returns.
   KernelSet(ContextPointer context, std::vector<ptx::Kernel> kernels);
 
-  // The kernel of that name, which must be in the set, once its module is compiled. DriverError, at every look-up, if
-  // the driver refused the module's text; DeviceLost.
+  // Waits for the module of the kernel, which must be in the set. Every look-up throws DriverError if the driver
+  // refused the module, or DeviceLost.
   const LoadedKernel& operator[](const std::string& name) const;
-  bool is_ready() const;  // whether no look-up has to wait
+  bool is_ready() const;  // no look-up would wait
 
  private:
   struct Place {
     size_t module, index;
   };
-  std::vector<DeviceTask<std::unique_ptr<Module>>> modules_;  // whoever destroys the set waits for them
+  std::vector<DeviceTask<std::unique_ptr<Module>>> modules_;  // their destructors wait
   std::map<std::string, Place> places_;
 };
 
-// Into modules of about kModuleLines lines of PTX, which depend on the kernels alone and not on the machine: the
-// longest kernel goes where least is so far. At most kMostModules; kernels of equal name once.
+// Splits kernels into at most kMostModules modules of about kModuleLines lines of PTX; equal names count once. The
+// longest kernel goes to the shortest module first. The result depends on the kernels alone, not on the machine.
 constexpr size_t kModuleLines = 1500, kMostModules = 8;
 std::vector<std::vector<ptx::Kernel>> split_into_modules(std::vector<ptx::Kernel> kernels);
 

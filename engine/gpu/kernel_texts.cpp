@@ -9,7 +9,7 @@ namespace warpchat {
 
 namespace {
 
-// "480", "24 x 8": without what is one, as far as it goes.
+// "480", "24 x 8": omits trailing ones.
 std::string shape(ptx::Dimensions d) {
   std::string text = grouped(d.x);
   if (d.y > 1 || d.z > 1) text += " x " + grouped(d.y);

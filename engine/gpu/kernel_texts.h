@@ -1,4 +1,4 @@
-// The kernels that a device has had compiled so far, for whoever wants to read them on another thread.
+// Kernels compiled so far; readable from other threads.
 #pragma once
 #include <mutex>
 #include <vector>
@@ -10,10 +10,10 @@ namespace warpchat {
 
 class KernelTexts {
  public:
-  // Once for each name. blocks: of its launches; the last ones given count.
+  // Adds a kernel, once per name. blocks: of its launches; the latest value counts.
   void add(const LoadedKernel& kernel, ptx::Dimensions blocks);
   void add(const LoadedKernel& kernel) { add(kernel, kernel.kernel().launch.blocks); }
-  std::vector<KernelText> list() const;  // in the order of their first add; copies no text
+  std::vector<KernelText> list() const;  // ordered by first add(); copies no text
 
  private:
   mutable std::mutex mutex_;

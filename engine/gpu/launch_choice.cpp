@@ -9,7 +9,7 @@ namespace warpchat {
 
 namespace {
 
-constexpr size_t kMostErrorBytes = 200;  // of a status line
+constexpr size_t kMostErrorBytes = 200;  // in a status line
 
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -56,7 +56,7 @@ LaunchMode LaunchChoice::fastest() const {
   return fastest_measured();
 }
 
-// The stream where nothing has been measured: the others stand on it.
+// Stream mode if nothing is measured: it always works, and the others build on it.
 LaunchMode LaunchChoice::fastest_measured() const {
   LaunchMode best = LaunchMode::kStream;
   for (const LaunchMode mode : kLaunchModes) {

@@ -1,5 +1,5 @@
-// Which way of launching decodes a token fastest on this machine: measured with the tokens of answers, so that nobody
-// waits for it. A mode that does not work here is left out, and says why.
+// Finds the launch mode that decodes fastest on this machine, by timing tokens of answers, so that the user does not
+// wait. A mode that fails is excluded, with the reason.
 #pragma once
 #include <array>
 #include <functional>
@@ -13,29 +13,29 @@ namespace warpchat {
 
 class LaunchChoice {
  public:
-  // Tokens of a mode that count, and those before them that record, compile and raise the clocks. Between modes that
-  // have been measured, tokens after which to look again whether one that was not ready is.
+  // Timed tokens per mode, after warm-up tokens that record graphs, compile kernels and raise clocks.
+  // kTokensBetweenLooks: tokens before another check for modes that were not ready.
   static constexpr uint32_t kTokens = 12, kWarmTokens = 3, kTokensBetweenLooks = 16;
 
   struct Part {  // of an answer
     LaunchMode mode;
-    uint32_t tokens;  // UINT32_MAX: to its end
+    uint32_t tokens;  // UINT32_MAX: until the answer ends
   };
-  // What comes next: a mode that is ready and not measured yet, in the order of kLaunchModes, else the fastest.
+  // Next mode to use: the first in kLaunchModes that is ready but not measured, else the fastest.
   Part next(const std::function<bool(LaunchMode)>& is_ready) const;
-  void add(LaunchMode mode, double seconds);                // of a token
-  void leave_out(LaunchMode mode, std::string_view error);  // of the last one that remains there is no leaving out
+  void add(LaunchMode mode, double seconds);                // time of one token
+  void leave_out(LaunchMode mode, std::string_view error);  // the last remaining mode must not be excluded
 
-  bool is_settled() const;     // every mode is measured or left out
+  bool is_settled() const;     // every mode is measured or excluded
   LaunchMode fastest() const;  // so far
   bool has_worked(LaunchMode mode) const;
-  std::string description() const;  // for the status line; from any thread
+  std::string description() const;  // for the status line; thread-safe
 
  private:
   struct Candidate {
     std::vector<double> seconds;
     bool is_left_out = false;
-    std::string error;  // why
+    std::string error;  // reason for exclusion
     bool is_measured() const { return seconds.size() >= kTokens; }
   };
   const Candidate& of(LaunchMode mode) const { return candidates_[static_cast<size_t>(mode)]; }

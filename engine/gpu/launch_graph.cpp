@@ -8,7 +8,7 @@ using namespace ptx::cuda;
 
 namespace {
 
-constexpr unsigned kExternal = 1;  // CU_EVENT_RECORD_EXTERNAL: a node that records whenever the graph runs
+constexpr unsigned kExternal = 1;  // CU_EVENT_RECORD_EXTERNAL: the node records the event whenever the graph runs
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// A stretch of launches, recorded once as a CUDA graph and replayed with one call.
+// A sequence of launches, recorded once as a CUDA graph and replayed with one call.
 #pragma once
 #include <span>
 #include <vector>
@@ -15,16 +15,16 @@ class LaunchGraph {
   LaunchGraph(const LaunchGraph&) = delete;
   ~LaunchGraph();
 
-  // Between begin and end the stream records instead of running.
+  // Between begin() and end() the stream records instead of executing.
   void begin(const Stream& stream);
-  void launched(const Stream& stream);  // after each launch: with times a node more, which records an event
-  void end(const Stream& stream);       // DriverError if something in between cannot be recorded
-  void abandon(const Stream& stream);   // in place of end: what was recorded is dropped
+  void launched(const Stream& stream);  // call after each launch; with times adds a node that records an event
+  void end(const Stream& stream);       // DriverError if a recorded call cannot be captured
+  void abandon(const Stream& stream);   // replaces end(): drops the recording
   void launch(const Stream& stream) const;
 
   bool is_recording() const { return is_recording_; }
   bool is_recorded() const { return exec_ != nullptr; }
-  std::span<const GpuEvent> times() const { return times_; }  // one a launch, of the last run; none without times
+  std::span<const GpuEvent> times() const { return times_; }  // one per launch, for the latest run; empty without times
 
  private:
   ContextPointer context_;

@@ -1,4 +1,4 @@
-// A list of marks in the stream, and their distances.
+// Marks are events in the stream. Times are the distances between them.
 #include "engine/gpu/launch_timer.h"
 
 #include <cassert>
@@ -46,7 +46,7 @@ void LaunchTimer::await_times(std::span<const GpuEvent> times) {
   }
 }
 
-// What lies between event i and the one before it.
+// Records the parts between event i and the previous one.
 void LaunchTimer::record(size_t i) const {
   const Mark& mark = marks_[i];
   for (size_t k = 0; k < mark.parts.size(); ++k) {

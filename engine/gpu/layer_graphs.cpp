@@ -24,7 +24,7 @@ LayerGraphs::Graphs& LayerGraphs::graphs_of(uint32_t columns, bool is_run) {
   return graphs_.front();
 }
 
-// Neither the device nor the timer may be at it.
+// Waits until neither the device nor the timer uses the graph.
 void LayerGraphs::drop_oldest() {
   stream_.wait();
   for (const LaunchGraph& graph : graphs_.back().timed) timer_.await_times(graph.times());

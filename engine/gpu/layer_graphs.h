@@ -1,6 +1,5 @@
-// The layers of a pass as one launch: recorded with the first pass of so many columns, replayed with each that follows.
-// What differs between passes lies in device memory, but for the number of columns and whether they are one run's, of
-// which each has its own graph.
+// A pass's layers as one CUDA graph: recorded in the first pass of each shape, replayed in later ones. A shape is a
+// number of columns and whether they form one run. All else that differs between passes is in device memory.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -14,34 +13,34 @@ namespace warpchat {
 
 class LayerGraphs {
  public:
-  static constexpr size_t kMost = 32;  // numbers of columns that are kept; the one unused for longest goes first
+  static constexpr size_t kMost = 32;  // number of shapes kept; the least recently used is dropped first
 
   LayerGraphs(const Stream& stream, LaunchTimer& timer) : stream_(stream), timer_(timer) {}
 
-  // From here to end() launches are recorded, or have been. DriverError if the device fails, as with all of these.
+  // Starts recording or skipping launches until end(). All methods throw DriverError if the device fails.
   void begin(uint32_t columns, bool is_run);
   bool is_open() const { return graph_ != nullptr; }
-  // One of the launches. enqueue: called if it must be recorded.
+  // Adds a launch. Calls enqueue only when recording.
   void add(LaunchTimer::Part part, const std::function<void()>& enqueue);
-  void end();     // runs them
-  void forget();  // in place of end, for a pass that was stopped; at any time
+  void end();     // runs the graph
+  void forget();  // replaces end() for an interrupted pass; may be called at any time
 
-  size_t size() const { return graphs_.size(); }  // numbers of columns with a graph
+  size_t size() const { return graphs_.size(); }  // number of shapes with graphs
 
  private:
-  struct Graphs {  // of so many columns
+  struct Graphs {  // for one shape
     Graphs(const ContextPointer& context, uint32_t n, bool of_run);
     uint32_t columns;
     bool is_run;
     uint32_t n_timed = 0;
-    LaunchGraph plain, timed[2];  // those with times in turn: two passes may be under way
+    LaunchGraph plain, timed[2];  // timed ones alternate, since two passes may be pending
   };
   Graphs& graphs_of(uint32_t columns, bool is_run);
   void drop_oldest();
 
   const Stream& stream_;
   LaunchTimer& timer_;
-  std::list<Graphs> graphs_;  // used last comes first
+  std::list<Graphs> graphs_;  // most recently used first
   LaunchGraph* graph_ = nullptr;
   bool is_replaying_ = false;
   std::vector<LaunchTimer::Part> parts_;

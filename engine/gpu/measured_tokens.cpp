@@ -7,7 +7,7 @@
 
 namespace warpchat {
 
-// The first token is chosen among the prompt's logits, in which no mode has a part.
+// The first token is sampled from the prefill's logits, which do not depend on the mode.
 MeasuredTokens::MeasuredTokens(Decoder& decoder, LaunchChoice& choice, TokenRun run, Launcher launcher)
     : decoder_(decoder),
       choice_(choice),
@@ -42,7 +42,7 @@ std::optional<std::vector<Token>> MeasuredTokens::end() {
   return source_ ? source_->end() : std::vector<Token>();
 }
 
-// After a token that has been given and not yet decoded.
+// Decodes the last token returned, which the new mode has not seen.
 bool MeasuredTokens::start_part(LaunchChoice::Part part, const std::atomic<bool>& stop) {
   source_.reset();
   n_given_ = part_.tokens = 0;
@@ -58,7 +58,7 @@ bool MeasuredTokens::start_part(LaunchChoice::Part part, const std::atomic<bool>
   return true;
 }
 
-// Only what the stream can do after all is the mode's own failure.
+// A failure is the mode's own only if stream mode can compute the token.
 std::optional<Token> MeasuredTokens::next_by_stream(const std::string& error, const std::atomic<bool>& stop) {
   const LaunchMode failed = part_.mode;
   source_.reset();

@@ -1,5 +1,5 @@
-// An answer's tokens while it is being found out which launch mode is fastest: parts of the answer come by one mode
-// after the other, which changes no token, and where a mode fails the next one goes on.
+// An answer's tokens while launch modes are measured: consecutive parts of the answer use different modes. The tokens
+// do not depend on the mode. If a mode fails, another takes over.
 #pragma once
 #include <chrono>
 #include <functional>
@@ -15,13 +15,13 @@ namespace warpchat {
 class MeasuredTokens final : public TokenSource {
  public:
   struct Launcher {
-    std::function<bool(LaunchMode)> is_ready;  // may begin what makes it so
-    // The tokens of a run by that mode; Error if it does not work here.
+    std::function<bool(LaunchMode)> is_ready;  // may start preparing the mode
+    // Tokens of a run in that mode; Error if it does not work here.
     std::function<std::unique_ptr<TokenSource>(LaunchMode, const TokenRun&)> start;
-    std::function<void(LaunchMode)> set_mode;  // of the passes that follow
-    uint32_t sequence;                         // the run's
+    std::function<void(LaunchMode)> set_mode;  // for following passes
+    uint32_t sequence;                         // of the run
   };
-  // choice: outlives this.
+  // choice: must outlive this.
   MeasuredTokens(Decoder& decoder, LaunchChoice& choice, TokenRun run, Launcher launcher);
   ~MeasuredTokens() override;
 
@@ -36,17 +36,17 @@ class MeasuredTokens final : public TokenSource {
 
   Decoder& decoder_;
   LaunchChoice& choice_;
-  TokenRun run_;  // what is left of it
+  TokenRun run_;  // the rest of the run
   Launcher launcher_;
-  std::unique_ptr<TokenSource> source_;  // of the part
-  bool is_broken_ = false;               // the pass before a part
-  LaunchChoice::Part part_;              // its mode, and what is left of it
-  uint32_t n_given_ = 0;                 // of the part
+  std::unique_ptr<TokenSource> source_;  // of the current part
+  bool is_broken_ = false;               // the pass before a part was interrupted
+  LaunchChoice::Part part_;              // mode and remaining tokens
+  uint32_t n_given_ = 0;                 // tokens returned in this part
   Clock::time_point last_;
 };
 
-// Decodes at the start of the first sequence's cache, whose content is lost, until the choice is made, if the decoder
-// has one to make: for those who measure something else next.
+// Decodes at the start of the first sequence's cache, overwriting it, until the launch mode is chosen. For benchmarks,
+// before they measure something else.
 void settle_launch_mode(Decoder& decoder);
 
 }  // namespace warpchat

@@ -1,5 +1,5 @@
-// The kernels of one kind of pass, each with its row in the profile: compiled when they are asked for, those of the
-// layers together, that of the logits by itself.
+// Kernels of one kind of pass, each with its profile row. They are compiled on demand, those of the layers together and
+// the logits kernel separately.
 #pragma once
 #include <functional>
 #include <optional>
@@ -16,20 +16,20 @@ namespace warpchat {
 
 struct GpuStep {
   const LoadedKernel* kernel = nullptr;
-  uint32_t operation = 0;  // of the profile
+  uint32_t operation = 0;  // profile row
 };
 
-// A matrix product, which may take a launch for each column.
+// A matrix product, possibly with one launch per column.
 struct ProductStep {
   GpuStep step;
   ProductSpec spec;
-  uint32_t columns_at_once() const;                // most of a launch
-  bool takes_columns() const;                      // as its last argument
-  ptx::Dimensions blocks(uint32_t columns) const;  // of a launch
-  uint64_t bytes(uint32_t columns) const;          // that a launch moves
+  uint32_t columns_at_once() const;                // maximum per launch
+  bool takes_columns() const;                      // its last argument is the number of columns
+  ptx::Dimensions blocks(uint32_t columns) const;  // per launch
+  uint64_t bytes(uint32_t columns) const;          // moved by a launch
 };
 
-// Products of one input in one launch.
+// Products of one input, fused into one launch.
 struct TogetherStep {
   GpuStep step;
   ProductsTogether spec;
@@ -38,37 +38,37 @@ using TogetherSteps = std::vector<TogetherStep>;
 inline bool is_part_of(const TogetherStep& all, const ProductSpec& product) { return is_part_of(all.spec, product); }
 
 using LayerSteps = LayerProducts<ProductStep>;
-struct ExpertSteps {  // of a layer of experts
+struct ExpertSteps {  // for a layer of experts
   ProductStep router, shared_gate_up, shared_down, shared_switch;
-  GpuStep route, order, gate_up, down, sum;  // order: where the specs have it
+  GpuStep route, order, gate_up, down, sum;  // order: if the specs contain it
 };
 
 class PassKernels {
  public:
-  // Compiles nothing. profile, texts: outlive this.
+  // Compiles nothing. profile, texts: must outlive this.
   PassKernels(ContextPointer context, DecoderSpecs specs, Profile& profile, KernelTexts& texts);
 
-  // Begin to compile, on threads of their own, unless it has begun. UnsupportedModel.
+  // Start compiling on other threads, unless started already. UnsupportedModel.
   void prepare();
   void prepare_logits();
-  bool is_ready() const;  // all that has begun to compile is compiled
+  bool is_ready() const;  // all compilations started so far are done
 
-  // The steps of all but the logits, once they are compiled. DriverError if the driver refuses them; asked for again,
-  // they are compiled again.
+  // All steps but the logits; waits for compilation. DriverError if the driver refuses a kernel; a later call compiles
+  // again.
   struct Steps {
     GpuStep embedding, attention;
-    GpuStep half_columns, integer_columns;  // where the specs have them
-    std::vector<GpuStep> kv_scatters;       // as the specs have them
+    GpuStep half_columns, integer_columns;  // if the specs contain them
+    std::vector<GpuStep> kv_scatters;       // one per spec
     std::vector<LayerSteps> layers;
     std::vector<ExpertSteps> experts;
     std::vector<DeltaMatrices<ProductStep>> deltas;
-    std::vector<TogetherSteps> layers_together, deltas_together;  // of the first input of each
-    GpuStep conv;                                                 // of hybrids
-    GpuStep delta;                                                // of their tokens
-    GpuStep delta_prepare, delta_scan, delta_finish;              // of their prompts
+    std::vector<TogetherSteps> layers_together, deltas_together;  // fused products of each layer's first input
+    GpuStep conv;                                                 // for hybrids
+    GpuStep delta;                                                // for hybrids' decode passes
+    GpuStep delta_prepare, delta_scan, delta_finish;              // for hybrids' prefill passes
   };
   const Steps& steps();
-  const ProductStep& logits();  // likewise
+  const ProductStep& logits();  // same for the logits
 
   const DecoderSpecs& specs() const { return specs_; }
 
@@ -80,7 +80,7 @@ class PassKernels {
   DecoderSpecs specs_;
   Profile& profile_;
   KernelTexts& texts_;
-  std::set<std::string> layer_names_;  // of kernels; the logits' may be among them
+  std::set<std::string> layer_names_;  // kernel names; may include the logits kernel
   std::optional<KernelSet> layer_kernels_, logits_kernel_;
   std::optional<Steps> steps_;
   std::optional<ProductStep> logits_;

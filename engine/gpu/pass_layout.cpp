@@ -49,14 +49,14 @@ void PassLayout::keep_wanted(uint32_t aligned) {
 const PassLayout::Part& PassLayout::part_of(uint32_t buffer_column) const {
   const auto part = std::ranges::find_if(
       parts, [&](const Part& p) { return buffer_column >= p.first && buffer_column - p.first < p.n_columns; });
-  if (part == parts.end()) throw Error("reading of a column that the pass has not computed");
+  if (part == parts.end()) throw Error("reading a column that the pass did not compute");
   return *part;
 }
 
 PassLayout lay_out(std::span<const Run> runs) {
   if (runs.size() == 1 && runs[0].one_by_one && runs[0].n_columns() > 1) return lay_out_one_by_one(runs[0]);
   PassLayout layout;
-  std::vector<uint32_t> first(runs.size());  // column of a run
+  std::vector<uint32_t> first(runs.size());  // first column of each run
   uint32_t n_columns = 0;
   const auto place = [&](size_t i, PassLayout::Part& part) {
     first[i] = part.first + part.n_columns;

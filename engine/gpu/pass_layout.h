@@ -1,5 +1,6 @@
-// A pass on a GPU: which kernels its runs go through, and where their columns lie in the buffers. Single tokens are one
-// part, in front, so that their kernels do not depend on the prompts beside them; every longer run is a part by itself.
+// Layout of a pass on a GPU: which kernels its runs use, and where their columns are in the buffers. All single tokens
+// form one segment at the front, so that their kernels do not depend on prompts in the same pass. Each longer run is
+// its own segment.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -10,40 +11,40 @@
 
 namespace warpchat {
 
-// A longer run begins at a column whose floats are at 16 bytes, whatever the width: kernels read from there.
+// Longer runs begin at a multiple of this, which is 16-byte aligned for any width, as kernels require.
 inline constexpr uint32_t kAlignedColumns = 4;
 
 struct PassLayout {
   struct Part {
     PassKind kind;
     uint32_t first, n_columns;  // in the buffers
-    uint32_t first_sequence;    // the first column's, of sequences
-    uint32_t longest = 0;       // keys of the last position
-    uint64_t n_keys = 0;        // summed over the columns
-    uint32_t n_wanted = 0;      // of a prompt, the last columns: those whose logits are wanted
+    uint32_t first_sequence;    // index in sequences of the first column's
+    uint32_t longest = 0;       // number of keys of the last position
+    uint64_t n_keys = 0;        // summed over columns
+    uint32_t n_wanted = 0;      // last columns of a prompt whose logits are wanted
     void add_position(uint32_t position);
   };
-  struct Wanted {  // logits of neighbours in the buffers, which become neighbouring rows
+  struct Wanted {  // adjacent buffer columns whose logits are adjacent rows
     PassKind kind;
     uint32_t column, row, n;
   };
   std::vector<Part> parts;
   std::vector<Wanted> wanted;
   std::vector<uint32_t> words;                           // u32 tokens [n_columns], then as many positions
-  std::vector<uint32_t> sequences;                       // of the columns, a prompt's once
-  std::vector<uint32_t> buffer_columns;                  // of the pass's columns: where they are in the buffers
-  std::vector<uint32_t> logits_columns;                  // of the pass, ascending: the rows of logits
-  std::vector<uint32_t> last_sequences, last_positions;  // of the runs whose logits are wanted
+  std::vector<uint32_t> sequences;                       // per column, once per prompt
+  std::vector<uint32_t> buffer_columns;                  // buffer column of each column of the pass
+  std::vector<uint32_t> logits_columns;                  // columns of the pass, ascending: rows of logits
+  std::vector<uint32_t> last_sequences, last_positions;  // of runs with wanted logits
 
-  uint32_t n_columns() const { return static_cast<uint32_t>(words.size() / 2); }  // of the buffers
-  // Of prompts, and columns before them up to one whose number is a multiple of `aligned`, which kAlignedColumns is of.
+  uint32_t n_columns() const { return static_cast<uint32_t>(words.size() / 2); }  // in the buffers
+  // Reduces prompts to wanted columns, and earlier ones back to a multiple of `aligned`, which divides kAlignedColumns.
   void keep_wanted(uint32_t aligned);
-  const Part& part_of(uint32_t buffer_column) const;  // Error if it is no longer computed
+  const Part& part_of(uint32_t buffer_column) const;  // Error if the column was dropped
   bool has_prompts() const { return !parts.empty() && parts.back().kind == PassKind::kPrompt; }
 };
 
 PassLayout lay_out(std::span<const Run> runs);
-// One column for each of these sequences, with the logits of all; the tokens are zero.
+// One column per sequence, with wanted logits; tokens are zero.
 PassLayout lay_out_tokens(std::span<const uint32_t> sequences, std::span<const uint32_t> positions);
 
 }  // namespace warpchat

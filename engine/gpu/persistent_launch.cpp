@@ -22,7 +22,7 @@ void append(std::vector<std::byte>& bytes, std::span<const T> values, uint64_t a
 
 uint64_t block_bytes(const StampRequest& request) { return 16 + uint64_t{request.n_slots} * sizeof(Stamp); }
 
-// A block's ring, as the kernel left it, from its oldest stamp on.
+// A block's ring buffer of stamps, oldest first.
 std::vector<Stamp> unrolled(std::span<const std::byte> ring, uint32_t n_slots) {
   uint32_t count = 0;
   std::memcpy(&count, ring.data(), sizeof count);
@@ -60,7 +60,7 @@ PersistentLaunch::PersistentLaunch(const Stream& stream, const PersistentSpec& s
   sampler_ = DeviceMemory(context, sampler_state_stride(persistent_sampling(spec)), "the sampler");
   forced_ = DeviceMemory(context, sizeof(uint32_t), "forced tokens");
   if (const uint64_t n_bytes = route_bytes(spec.decoder, n_blocks_); n_bytes > 0) {
-    routes_ = DeviceMemory(context, n_bytes, "who the experts are");
+    routes_ = DeviceMemory(context, n_bytes, "routing results");
     at_.routes = routes_.address();
   }
   host_ = HostMemory(context, sizeof(HostWords) + kMaxTokens * sizeof(uint64_t), "tokens");
@@ -75,14 +75,14 @@ PersistentLaunch::~PersistentLaunch() {
   stop();
   try {
     stream_.context()->make_current();
-    stream_.wait();         // for a launch that was given up, too
-  } catch (const Error&) {  // nobody asked for the result
+    stream_.wait();         // for an abandoned launch, too
+  } catch (const Error&) {  // the result is not needed
   }
 }
 
-// Everything that the kernel reads and the last launch may have left otherwise.
+// Uploads everything that the kernel reads and a previous launch may have changed.
 void PersistentLaunch::place_request(const Request& r) {
-  require(r.end_tokens.size() <= DecodeRequest::kMostEndTokens, "a request with too many end tokens");
+  require(r.end_tokens.size() <= DecodeRequest::kMostEndTokens, "persistent launch with too many end tokens");
   DecodeRequest request{.page_table = r.page_table,
                         .n_pages = at_.n_pages,
                         .most_steps = std::min(r.most_tokens, r.returns_rows ? kMaxTokensWithRows : kMaxTokens),
@@ -95,7 +95,7 @@ void PersistentLaunch::place_request(const Request& r) {
   std::vector<std::byte> control;
   append(control, std::span(&state, 1), offsets_.state);
   append(control, std::span<const DecodeRequest>(&request, 1), offsets_.request);
-  stream_.upload(control_.address(), control);  // zeros the barrier, too
+  stream_.upload(control_.address(), control);  // also zeroes the barrier
   const std::vector<uint32_t> forced = ids(r.forced), recent = ids(r.recent);
   if (forced_.n_bytes() < forced.size() * sizeof(uint32_t)) {
     forced_ = DeviceMemory();
@@ -106,7 +106,7 @@ void PersistentLaunch::place_request(const Request& r) {
   stream_.upload(sampler_.address(), std::as_bytes(std::span(sampler)));
   if (spec_.stamps) place_stamp_request(r.stamps);
   stream_.fill(at_.error, 0, sizeof(ErrorWord));
-  stream_.wait();  // what was uploaded from here may go
+  stream_.wait();  // until the host copies may be freed
 }
 
 void PersistentLaunch::place_stamp_request(StampRequest request) {
@@ -118,12 +118,12 @@ void PersistentLaunch::place_stamp_request(StampRequest request) {
     stamps_ = DeviceMemory(stream_.context(), n_bytes, "time stamps");
   }
   stamp_request_ = request;
-  stream_.fill(stamps_.address(), 0, n_bytes);  // the counts
+  stream_.fill(stamps_.address(), 0, n_bytes);  // zeroes the counts
   stream_.upload(stamps_.address(), std::as_bytes(std::span(&stamp_request_, 1)));
 }
 
 void PersistentLaunch::start(const Request& request) {
-  require(!is_running_ && request.most_tokens > 0, "a second persistent launch, or one for no token");
+  require(!is_running_ && request.most_tokens > 0, "persistent launch while another runs, or for no token");
   stream_.context()->make_current();
   const uint64_t row_bytes = uint64_t{spec_.decoder.embedding.n_vocab} * sizeof(float);
   returns_rows_ = request.returns_rows;
@@ -178,7 +178,7 @@ std::optional<Token> PersistentLaunch::next() {
   for (uint32_t poll = 1;; ++poll) {
     if (const std::optional<Token> token = take()) return token;
     if (read_host_word(words().end) != 0) {
-      if (const std::optional<Token> token = take()) return token;  // written before the end was
+      if (const std::optional<Token> token = take()) return token;  // written before `end`
       finish();
       return {};
     }
@@ -187,7 +187,7 @@ std::optional<Token> PersistentLaunch::next() {
   }
 }
 
-// A driver's call may have to wait, and the host's other work with it: only a silence makes it worth that.
+// A driver call may block the host, so it is made only after a long silence.
 void PersistentLaunch::check_alive() {
   constexpr double kSilence = 0.5;
   const Context& context = *stream_.context();
@@ -200,7 +200,7 @@ void PersistentLaunch::check_alive() {
     context.make_current();
     if (done_.has_come()) {
       if (read_host_word(words().end) != 0) return;
-      throw Error("the persistent decoder ended without a word");
+      throw Error("the persistent decoder ended without a result");
     }
     if (!is_overdue) return;
     context.watch()->lose(DeviceBound::kPass);
@@ -210,7 +210,7 @@ void PersistentLaunch::check_alive() {
   }
 }
 
-// The kernel may be alive all the same: whoever waits for the stream next must not wait for ever.
+// Stops the kernel, which may still run, so that a later wait for the stream ends.
 void PersistentLaunch::give_up() {
   stop();
   is_running_ = false;
@@ -233,7 +233,7 @@ void PersistentLaunch::finish() {
 }
 
 std::span<const float> PersistentLaunch::row() const {
-  require(returns_rows_ && n_returned_ > 0, "reading of logits that were not asked for");
+  require(returns_rows_ && n_returned_ > 0, "reading logits that the launch did not return");
   const size_t n_vocab = spec_.decoder.embedding.n_vocab;
   return rows_.as<float>().subspan((n_returned_ - 1) * n_vocab, n_vocab);
 }
@@ -246,7 +246,7 @@ void PersistentLaunch::cut() {
 }
 
 std::vector<std::vector<Stamp>> PersistentLaunch::stamps() const {
-  require(!is_running_, "reading of time stamps during a launch");
+  require(!is_running_, "reading time stamps during a launch");
   if (n_stamped() == 0) return {};
   stream_.context()->make_current();
   const uint64_t of_a_block = block_bytes(stamp_request_);

@@ -17,11 +17,11 @@ PersistentTokens::PersistentTokens(PersistentLaunch& launch, TokenRun run, Start
 PersistentTokens::~PersistentTokens() {
   try {
     end_launch();
-  } catch (const Error&) {  // the next pass meets it too
+  } catch (const Error&) {  // the next pass reports it, too
   }
 }
 
-// From the last token given, which is the last of run_.recent.
+// Continues from the last returned token, which is the last of run_.recent.
 void PersistentTokens::start_launch() {
   PersistentLaunch::Request request;
   request.token = run_.recent.back();
@@ -73,7 +73,7 @@ std::optional<std::vector<Token>> PersistentTokens::end() {
 Token PersistentTokens::next_of_launch() {
   if (launch_.is_running()) {
     if (const std::optional<Token> token = launch_.next()) return *token;
-    if (start_.ended) start_.ended(launched_at_);  // it has done what it was asked for
+    if (start_.ended) start_.ended(launched_at_);  // the launch decoded all it was asked for
   }
   start_launch();
   return launch_.next().value();

@@ -1,4 +1,4 @@
-// The tokens of a sequence out of the persistent decoder: one launch after the other, each as long as it may be.
+// Tokens of a sequence from consecutive persistent launches, each as long as possible.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -13,14 +13,14 @@ namespace warpchat {
 class PersistentTokens final : public TokenSource {
  public:
   struct Start {
-    Token first;                                        // chosen already, at run.position
+    Token first;                                        // already sampled, at run.position
     uint64_t page_table;                                // PersistentLaunch::Request's
-    uint64_t delta_state = 0;                           // likewise
+    uint64_t delta_state = 0;                           // PersistentLaunch::Request's
     uint32_t tokens_per_launch = UINT32_MAX;            // at least 1
     StampRequest stamps = {};                           // PersistentLaunch::Request's
     std::function<void(uint32_t position)> ended = {};  // after each launch, with its first token's position
   };
-  // launch: for nothing else while this lives.
+  // launch: used by nothing else meanwhile.
   PersistentTokens(PersistentLaunch& launch, TokenRun run, Start start);
   ~PersistentTokens() override;  // ends the launch
 

@@ -37,7 +37,7 @@ void PhaseProfile::record(uint32_t position) {
   const double now = profile_.now();
   const std::vector<std::vector<Stamp>> blocks = launch_.stamps();
   if (blocks.empty() || blocks[0].empty()) return;
-  profile_.count_call(kernel_);  // whose time is its phases'
+  profile_.count_call(kernel_);  // its time is in the phases' rows
   const Clocks clocks{now, blocks[0].back().time};
   Blocks spans;
   for (const std::vector<Stamp>& stamps : blocks) spans.push_back(spans_of(stamps));
@@ -45,7 +45,7 @@ void PhaseProfile::record(uint32_t position) {
   if (profile_.keeps_trace()) record_shares(blocks, clocks);
 }
 
-// Pairs of stamps; what a full ring has lost the beginning of is left out.
+// Pairs begin and end stamps. A full ring may have lost a begin stamp; its span is omitted.
 std::vector<PhaseProfile::Span> PhaseProfile::spans_of(std::span<const Stamp> stamps) {
   std::vector<Span> spans;
   for (size_t i = 0; i + 1 < stamps.size(); ++i)
@@ -54,8 +54,7 @@ std::vector<PhaseProfile::Span> PhaseProfile::spans_of(std::span<const Stamp> st
   return spans;
 }
 
-// What a block waits behind each of the first one's spans, in seconds: the mean over all that kept time of the same
-// one.
+// Average wait in seconds of all recording blocks after each span of the first block.
 std::vector<double> PhaseProfile::waits_of(const Blocks& blocks) {
   std::vector<double> waits;
   for (size_t i = 0; i < blocks[0].size(); ++i) {
@@ -71,9 +70,8 @@ std::vector<double> PhaseProfile::waits_of(const Blocks& blocks) {
   return waits;
 }
 
-// A call is as long as no other phase could begin, by the first block's clock: until all blocks had done their share
-// and had met. Its bytes are all blocks', so its time must be, too. After the last phase the first block's own end
-// counts.
+// A call lasts until the next phase begins on the first block: until all blocks have finished and met at the barrier.
+// Its bytes count all blocks, so its time must, too. After the last phase it ends with the first block.
 void PhaseProfile::record_calls(const Blocks& blocks, uint32_t position, const Clocks& clocks) {
   const std::vector<Span>& spans = blocks[0];
   const std::vector<double> waits = waits_of(blocks);
@@ -83,7 +81,7 @@ void PhaseProfile::record_calls(const Blocks& blocks, uint32_t position, const C
     const uint64_t end = i + 1 < spans.size() ? spans[i + 1].begin : span.end;
     if (span.phase == 0) layer = 0;
     if (span.phase == 0 && i > 0) ++position;
-    const double length = seconds(end - span.begin);  // by the first block, which others may have waited longer than
+    const double length = seconds(end - span.begin);  // on the first block; others may have waited longer
     profile_.record(operations_[span.phase], clocks.at(span.begin), length, bytes_of(span.phase, layer, position),
                     std::min(waits[i], length));
     const bool ends_layer = program_.phases[span.phase].kind == PhaseKind::kDown ||
@@ -92,9 +90,9 @@ void PhaseProfile::record_calls(const Blocks& blocks, uint32_t position, const C
   }
 }
 
-// All blocks go through the same phases: the i-th span of one is of the same work as the i-th of another.
+// All blocks run the same phases, so spans of equal index match.
 void PhaseProfile::record_shares(std::span<const std::vector<Stamp>> blocks, const Clocks& clocks) {
-  std::map<uint32_t, std::vector<Span>> lanes;  // by multiprocessor: from its first block's begin to its last one's end
+  std::map<uint32_t, std::vector<Span>> lanes;  // by multiprocessor, from the first begin to the last end of its blocks
   for (const std::vector<Stamp>& stamps : blocks) {
     if (stamps.empty()) continue;
     const std::vector<Span> spans = spans_of(stamps);

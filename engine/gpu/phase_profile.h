@@ -1,11 +1,9 @@
-// What the persistent decoder's time stamps say, in the profile: a row for each phase with the part of its time that is
-// waiting at the barrier behind it, the number of launches and, while a trace is kept, what each multiprocessor did of
-// a phase.
-//
-// What it costs: nothing while the profile is off. On, the first block waits for its warps and writes 16 bytes at the
-// beginning and the end of each phase, into a ring of 1 MiB; a launch ends, and the next begins, when that is full:
-// after some 150 tokens of 220 phases. With a trace all blocks do so, each into a ring of 64 KiB, and launches end
-// after some 9 such tokens, which the host then sorts: the trace shows where time goes, and the whole is slower for it.
+// Turns the persistent decoder's time stamps into profile rows: one per phase, with the time waiting at the barrier
+// after it, and the number of launches. With a trace, also each multiprocessor's share of a phase.
+// Cost: none while the profile is off. On, the first block waits for its warps and writes 16 bytes at the begin and end
+// of each phase, into a ring of 1 MiB. A launch ends when that is full: after some 150 tokens of 220 phases. With a
+// trace all blocks do so, each into a ring of 64 KiB; launches then end after some 9 such tokens, and the host sorts
+// the stamps. So a trace slows decoding down.
 #pragma once
 #include <cstdint>
 
@@ -18,26 +16,26 @@ namespace warpchat {
 
 class PhaseProfile {
  public:
-  // Stamps of the first block alone, and of every block.
+  // Stamps if only the first block records, and per block if all do.
   static constexpr uint32_t kSlotsOfOne = 1 << 16, kSlotsOfEach = 1 << 12;
 
-  // token_kernels: of the decoder's tokens, by whose formulas phases have bytes. All outlive this.
+  // token_kernels: kernels of decode passes, whose formulas give the phases' bytes. All must outlive this.
   PhaseProfile(Profile& profile, PassKernels& token_kernels, const PersistentLaunch& launch);
 
-  // What to ask of a launch.
+  // Stamps that a launch should record.
   StampRequest stamps() const;
-  uint32_t tokens_per_launch(const StampRequest& stamps) const;  // most whose stamps are all kept
+  uint32_t tokens_per_launch(const StampRequest& stamps) const;  // maximum whose stamps all fit
 
-  // Of the launch that has just ended, whose first token was at `position`.
+  // Records the launch that has just ended. position: of its first token.
   void record(uint32_t position);
 
  private:
-  struct Span {  // a phase of a block, or of all blocks on a multiprocessor
+  struct Span {  // of a block, or of all blocks of a multiprocessor
     uint32_t phase;
-    uint64_t begin, end;  // of the GPU's timer
+    uint64_t begin, end;  // GPU timer
   };
   static std::vector<Span> spans_of(std::span<const Stamp> stamps);
-  struct Clocks {  // read at one moment: the profile's and the GPU's, whose numbers are too large for doubles
+  struct Clocks {  // profile and GPU clock, read together; GPU times are too large for doubles
     double profile;
     uint64_t gpu;
     double at(uint64_t time) const { return profile + static_cast<double>(static_cast<int64_t>(time - gpu)) * 1e-9; }
@@ -52,9 +50,9 @@ class PhaseProfile {
   PassKernels& kernels_;
   const PersistentLaunch& launch_;
   PhaseProgram program_;
-  std::vector<size_t> phases_;        // of a token
-  std::vector<uint32_t> operations_;  // of the profile, phase by phase
-  uint32_t kernel_;                   // of the profile: the kernel as a whole
+  std::vector<size_t> phases_;        // of one token
+  std::vector<uint32_t> operations_;  // profile row of each phase
+  uint32_t kernel_;                   // profile row of the whole kernel
 };
 
 }  // namespace warpchat

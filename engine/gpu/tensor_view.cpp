@@ -1,4 +1,4 @@
-// The checks of what callers hand to a launch.
+// Checks of tensors that callers pass to a launch.
 #include "engine/gpu/tensor_view.h"
 
 #include "models/error.h"

@@ -1,4 +1,4 @@
-// A tensor of the caller's in device memory: where it is, and what he says it is.
+// A caller's tensor in device memory, as the caller describes it.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -19,8 +19,8 @@ struct TensorView {
 // "f32 [2, 896]".
 std::string describe(ElementType type, const std::vector<uint64_t>& shape);
 
-// Error naming operation and tensor, with the expected and the given type and shape; also for an address that is null
-// or not a multiple of `alignment`, and for a tensor that would wrap round the end of memory.
+// Throws with operation, tensor, expected and given type and shape if they differ. Also for a null or misaligned
+// address, and a tensor that would wrap around the end of memory.
 void require_tensor(std::string_view operation, std::string_view name, const TensorView& given, ElementType type,
                     const std::vector<uint64_t>& shape, uint64_t alignment);
 

@@ -1,4 +1,4 @@
-// Two staging buffers in turns: one is packed while the other is copied.
+// Double buffering: one staging buffer is packed while the other is copied.
 #include "engine/gpu/weight_upload.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ constexpr uint64_t kStagingBytes = 8 << 20;
 
 uint64_t rounded(uint64_t n_bytes) { return (n_bytes + kUnit - 1) / kUnit * kUnit; }
 
-// Calls work(first, n) for parts of the rows, on as many threads as the machine has and the system gives.
+// Calls work(first, n) for parts of the rows, on as many threads as the machine has and the system allows.
 void share_rows(uint64_t n_rows, const std::function<void(uint64_t, uint64_t)>& work) {
   const uint64_t n_parts = std::clamp<uint64_t>(std::thread::hardware_concurrency(), 1, n_rows);
   std::atomic<uint64_t> next = 0;
@@ -42,7 +42,7 @@ uint64_t packed_row_bytes(const TensorInfo& tensor) {
   return packed_bytes_per_row(kernel_type(tensor.type), k);
 }
 
-// rows: n of them as in the file. Those that are expanded first are so one by one, which is all that it takes beside.
+// rows: n rows of the file. Formats that need expansion are expanded row by row, to limit memory.
 void pack_tensor_rows(const TensorInfo& tensor, std::span<const std::byte> rows, uint64_t n,
                       std::span<std::byte> packed) {
   const TensorType type = kernel_type(tensor.type);
@@ -72,12 +72,12 @@ WeightUpload::WeightUpload(const Stream& stream, uint64_t total_bytes, std::func
 WeightUpload::~WeightUpload() {
   try {
     stream_.wait();
-  } catch (const Error&) {  // a lost device reads nothing any more
+  } catch (const Error&) {  // a lost device no longer reads the staging memory
   }
 }
 
 uint64_t WeightUpload::take(uint64_t n_bytes) {
-  require(used_ + rounded(n_bytes) <= memory_.n_bytes(), "copying of more weights than the plan has");
+  require(used_ + rounded(n_bytes) <= memory_.n_bytes(), "uploading more weights than planned");
   const uint64_t address = memory_.address() + used_;
   used_ += rounded(n_bytes);
   return address;

@@ -1,5 +1,5 @@
-// Moves a model's tensors into device memory, in the layout that the kernels read: rows are packed into pinned staging
-// while the rows before them are copied, and the file's pages are given back behind it. There is no second host copy.
+// Copies a model's tensors to device memory in the kernels' layout. Rows are packed into pinned staging memory while
+// earlier rows are copied; the file's pages are released afterwards. There is no second host copy.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -11,21 +11,21 @@
 
 namespace warpchat {
 
-// Bytes of a tensor in device memory, whole 256-byte units: matrices packed, vectors (rows() == 1 of F32) as they are.
+// Size of a tensor in device memory, rounded up to 256 bytes: matrices packed, vectors (rows() == 1 of F32) unchanged.
 uint64_t matrix_bytes(const TensorInfo& tensor);
 uint64_t vector_bytes(const TensorInfo& tensor);
 
 class WeightUpload {
  public:
-  // total_bytes: of all that will be placed. progress: 0..1, may be empty; what it throws ends the upload.
+  // total_bytes: of all tensors to be placed. progress: 0..1, may be empty; its exceptions end the upload.
   WeightUpload(const Stream& stream, uint64_t total_bytes, std::function<void(double)> progress);
   ~WeightUpload();  // waits for the stream, which may still read the staging memory
 
-  // Each returns the tensor's device address. Error for a matrix whose format or width no kernel reads.
+  // Returns the tensor's device address. Error for a matrix whose format or width no kernel supports.
   uint64_t place_matrix(const TensorInfo& tensor);
   uint64_t place_vector(const TensorInfo& tensor);
 
-  // Waits for the last copy; the memory is the caller's from then on.
+  // Waits for the last copy and passes the memory to the caller.
   DeviceMemory finish();
 
  private:
@@ -34,7 +34,7 @@ class WeightUpload {
     GpuEvent done;
   };
   uint64_t take(uint64_t n_bytes);
-  std::span<std::byte> free_slot(uint64_t n_bytes);  // of the staging memory, its last copy done
+  std::span<std::byte> free_slot(uint64_t n_bytes);  // staging memory, after its previous copy
   void send(uint64_t to, std::span<const std::byte> staged);
 
   const Stream& stream_;

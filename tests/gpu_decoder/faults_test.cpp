@@ -265,7 +265,7 @@ TEST_F(GpuFaultsInRuns, AHostThatWaitsForTokensHearsThatNoneWillCome) {
     const char* error;
   } cases[] = {{[](CUevent) { return ++n_asked, CUDA_ERROR_LAUNCH_FAILED; },
                 "asking the GPU: cuEventQuery failed with CUDA_ERROR_LAUNCH_FAILED ("},
-               {[](CUevent) { return ++n_asked, CUDA_SUCCESS; }, "the persistent decoder ended without a word"}};
+               {[](CUevent) { return ++n_asked, CUDA_SUCCESS; }, "the persistent decoder ended without a result"}};
   for (const auto& c : cases) {
     Loaded on(*this);
     decode(on.decoder, some_tokens(8), {5, 1});

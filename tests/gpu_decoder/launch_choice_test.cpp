@@ -157,7 +157,7 @@ const LaunchFault kLaunchFaults[] = {
      },
      "not persistent: persistent_decoder", LaunchMode::kPersistent, nullptr},
     {"start", [](DriverTable& table) { table.cuLaunchCooperativeKernel = [](auto...) { return CUDA_SUCCESS; }; },
-     "not persistent: the persistent decoder ended without a word", LaunchMode::kPersistent, nullptr},
+     "not persistent: the persistent decoder ended without a result", LaunchMode::kPersistent, nullptr},
     {"capture",
      [](DriverTable& table) {
        table.cuStreamBeginCapture = [](auto...) { return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED; };
