@@ -1,4 +1,4 @@
-// libcurl's multi interface with one transfer, since only that can be woken from another thread.
+// Uses libcurl's multi interface for one transfer, since only that can be woken from another thread.
 #include "engine/http/http_client.h"
 
 #include <atomic>
@@ -13,17 +13,17 @@ namespace warpchat {
 
 namespace {
 constexpr int kMostRedirects = 10;
-constexpr int kPollMilliseconds = 250;  // ms
+constexpr int kPollMilliseconds = 250;
 }  // namespace
 
 struct HttpClient::State {
   HttpOptions options;
   CurlMulti multi = make_curl_multi();
   std::atomic<bool> stopped = false;
-  std::mutex mutex = {};  // only of the wait
+  std::mutex mutex = {};  // guards only the wait
   std::condition_variable stopping = {};
 
-  // libcurl's verdict, once the transfer has ended.
+  // Returns libcurl's result once the transfer has ended.
   CURLcode drive(HttpTransfer& transfer) {
     for (;;) {
       int n_running = 0, n_left = 0;

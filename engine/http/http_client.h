@@ -1,5 +1,5 @@
-// One HTTP request at a time: stoppable from another thread, redirects followed by hand, so that the token goes to its
-// own host alone.
+// One HTTP request at a time, stoppable from another thread. Redirects are followed here, not by libcurl, so that the
+// token is sent to its own host only.
 #pragma once
 #include <memory>
 
@@ -12,9 +12,9 @@ class HttpClient {
   explicit HttpClient(HttpOptions options);
   ~HttpClient();
 
-  HttpAnswer send(const HttpRequest& request);  // HttpStopped, HttpBroken, Error
-  void stop();                                  // from any thread: the request at hand and all later ones throw
-  bool wait(std::chrono::milliseconds time);    // false, and earlier, if stopped
+  HttpAnswer send(const HttpRequest& request);  // throws HttpStopped, HttpBroken, Error
+  void stop();                                  // thread-safe; the current and all later requests throw
+  bool wait(std::chrono::milliseconds time);    // false if stopped, without waiting longer
 
  private:
   struct State;

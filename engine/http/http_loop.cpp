@@ -1,4 +1,4 @@
-// One multi handle, one thread. Orders reach it through a mutex; no callback runs under that.
+// One multi handle on one thread. Requests reach it through a mutex, which is never held during callbacks.
 #include "engine/http/http_loop.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 
 using std::chrono::milliseconds;
 using Clock = HttpTransfer::Clock;
-constexpr milliseconds kLongestPoll{250};  // while something runs: stalls are looked for
+constexpr milliseconds kLongestPoll{250};  // bounds stall detection while transfers run
 constexpr milliseconds kIdlePoll{3600 * 1000};
 
 }  // namespace
@@ -28,17 +28,17 @@ struct HttpLoop::State {
     HttpRequest request;
     OnEnd on_end;
     Clock::time_point begin;
-    std::unique_ptr<HttpTransfer> transfer = {};  // none before its begin
+    std::unique_ptr<HttpTransfer> transfer = {};  // null until it begins
   };
 
   HttpOptions options;
   CurlMulti multi = make_curl_multi();
-  std::mutex mutex = {};  // of the orders below
+  std::mutex mutex = {};  // guards the orders below
   uint64_t n_started = 0;
   std::map<uint64_t, Job> ordered = {};
   std::set<uint64_t> stopped = {};
   bool is_over = false;
-  std::map<uint64_t, Job> jobs = {};  // the thread's own
+  std::map<uint64_t, Job> jobs = {};  // used by the loop's thread only
   std::thread thread = {};
 
   void run();
@@ -93,7 +93,7 @@ void HttpLoop::State::run() {
   while (!jobs.empty()) end(jobs.begin()->first, CURLE_OK, /*is_stopped=*/true);
 }
 
-// False once the loop is over; all that was ordered is then among the jobs, and no end orders more.
+// False once the loop shuts down. All orders are then among the jobs, and ends add no more.
 bool HttpLoop::State::take_orders() {
   std::set<uint64_t> to_stop;
   bool over = false;

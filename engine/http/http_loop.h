@@ -1,4 +1,4 @@
-// Any number of requests side by side, on one thread of its own.
+// Any number of concurrent requests on one thread.
 #pragma once
 #include <exception>
 #include <functional>
@@ -11,15 +11,15 @@ namespace warpchat {
 class HttpLoop {
  public:
   explicit HttpLoop(HttpOptions options);
-  ~HttpLoop();  // stops what is under way
+  ~HttpLoop();  // stops running requests
 
-  // answer, or why there is none: HttpStopped, HttpBroken, Error. Called once a request, by the loop's thread, as the
-  // request's callbacks are; it may start others.
+  // Gets the answer, or the fault: HttpStopped, HttpBroken, Error. Called once per request on the loop's thread, like
+  // the request's callbacks; may start other requests.
   using OnEnd = std::function<void(HttpAnswer answer, std::exception_ptr fault)>;
 
-  // Begins once the delay has passed. Redirects are not followed: they are answers.
+  // Starts after the delay. Redirects are returned as answers, not followed.
   uint64_t start(HttpRequest request, OnEnd on_end, std::chrono::milliseconds delay = std::chrono::milliseconds(0));
-  void stop(uint64_t request);  // its connection closes; what has ended is passed over
+  void stop(uint64_t request);  // closes its connection; no effect after the end
 
  private:
   struct State;

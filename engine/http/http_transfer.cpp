@@ -1,4 +1,4 @@
-// libcurl's options, its callbacks, and what its verdicts mean.
+// Sets libcurl's options, implements its callbacks and translates its results.
 #include "engine/http/http_transfer.h"
 
 #include <algorithm>
@@ -23,7 +23,8 @@ bool is_redirect(long status) {
   return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
 }
 
-// libcurl's words as a part of a sentence: "Recv failure: ..." loses its capital, "OpenSSL/3.0: ..." does not.
+// Turns libcurl's message into part of a sentence: lowers the capital of "Recv failure: ...", but not of "OpenSSL/3.0:
+// ...".
 std::string as_cause(std::string why) {
   while (why.ends_with('.')) why.pop_back();
   const std::string word = why.substr(0, why.find(' '));
@@ -62,7 +63,7 @@ std::string as_cause(std::string why) {
   }
 }
 
-// Who may vouch for servers, where the user says so as to curl and OpenSSL; null: whom the system trusts.
+// Certificate bundle from the variables that curl and OpenSSL use; null: the system's.
 const char* certificate_bundle() {
   for (const char* name : {"CURL_CA_BUNDLE", "SSL_CERT_FILE"})
     if (const char* path = std::getenv(name); path != nullptr && *path != 0) return path;
@@ -154,7 +155,7 @@ void HttpTransfer::set_headers(const HttpOptions& options) {
   add("Accept-Encoding: identity");
   if (request_.json) {
     add("Content-Type: application/json");
-    add("Expect:");  // a second's wait for "100 Continue" that few servers send
+    add("Expect:");  // avoids waiting a second for "100 Continue", which few servers send
   }
   if (request_.from > 0) add("Range: bytes=" + std::to_string(request_.from) + "-");
   if (!options.token.empty() && origin_of(answer_.url) == options.origin) add("Authorization: Bearer " + options.token);
@@ -171,7 +172,7 @@ void HttpTransfer::add_header(std::string_view line) {
   header_bytes_ += line.size();
   if (header_bytes_ > kMostHeaderBytes)
     throw Error(host_of(answer_.url) + " sends more than " + grouped(kMostHeaderBytes) + " bytes of headers");
-  if (line.starts_with("HTTP/")) {  // what came before was another answer's, as 100 Continue
+  if (line.starts_with("HTTP/")) {  // earlier headers belong to another answer, e.g. 100 Continue
     answer_.headers.clear();
     answer_.status = std::strtol(std::string(line.substr(std::min(line.find(' '), line.size()))).c_str(), nullptr, 10);
   }
@@ -193,7 +194,7 @@ void HttpTransfer::add_body(std::string_view bytes) {
   answer_.body += bytes;
 }
 
-// libcurl is C: nothing may be thrown through it.
+// libcurl is C, so exceptions must not pass through it.
 template <class Action>
 size_t HttpTransfer::guard(size_t n_bytes, const Action& action) {
   try {
@@ -201,7 +202,7 @@ size_t HttpTransfer::guard(size_t n_bytes, const Action& action) {
     return n_bytes;
   } catch (...) {
     fault_ = std::current_exception();
-    return n_bytes == 0 ? 1 : 0;  // anything but what was given ends the transfer
+    return n_bytes == 0 ? 1 : 0;  // any other return value ends the transfer
   }
 }
 

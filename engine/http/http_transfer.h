@@ -1,5 +1,5 @@
-// One request on its way through a multi handle of libcurl: TLS verified, proxies from the environment, stalls noticed,
-// answers bounded. Who drives the multi handle owns it.
+// One request in a libcurl multi handle: TLS is verified, proxies come from the environment, stalls are detected, and
+// answers are bounded. The caller drives and owns the multi handle.
 #pragma once
 #include <curl/curl.h>
 
@@ -19,25 +19,25 @@ struct CurlMultiDeleter {
 using CurlMulti = std::unique_ptr<CURLM, CurlMultiDeleter>;
 CurlMulti make_curl_multi();  // Error if libcurl cannot start
 
-// Where the answer sends the request on; empty: nowhere. Error for what is no web address.
+// Redirect target of the answer; empty: none. Error for a target that is no web address.
 std::string next_url(const HttpRequest& request, const HttpAnswer& answer);
 
 class HttpTransfer {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // Is added to the multi handle, and leaves it when it is destroyed: that closes a connection which is at work.
-  // options and request must outlive it.
+  // Adds itself to the multi handle, and removes itself on destruction, which closes an active connection. options and
+  // request must outlive it.
   HttpTransfer(CURLM* multi, const HttpOptions& options, const HttpRequest& request, std::string url);
   ~HttpTransfer();
   HttpTransfer(const HttpTransfer&) = delete;
   HttpTransfer& operator=(const HttpTransfer&) = delete;
 
   const CURL* easy() const { return easy_; }
-  bool has_fault() const { return fault_ != nullptr; }  // thrown by a callback: it can end
-  bool has_stalled(Clock::time_point now);              // libcurl's own low-speed limit adds five seconds to any time
+  bool has_fault() const { return fault_ != nullptr; }  // a callback threw: the transfer can end
+  bool has_stalled(Clock::time_point now);              // libcurl's own low-speed limit is up to five seconds late
 
-  HttpAnswer finish(CURLcode code);  // libcurl's verdict, or CURLE_OPERATION_TIMEDOUT; throws as HttpClient::send
+  HttpAnswer finish(CURLcode code);  // libcurl's result, or CURLE_OPERATION_TIMEDOUT; throws like HttpClient::send
 
  private:
   static size_t take_header(char* data, size_t size, size_t n, void* user);
@@ -59,7 +59,7 @@ class HttpTransfer {
   HttpAnswer answer_;
   size_t header_bytes_ = 0, body_bytes_ = 0;
   bool has_begun_ = false, is_followed_ = false;
-  Clock::time_point window_begin_ = Clock::now();  // of the stall's measuring
+  Clock::time_point window_begin_ = Clock::now();  // of stall measurement
   size_t bytes_before_ = 0;
   std::exception_ptr fault_ = {};
   char why_[CURL_ERROR_SIZE] = "";

@@ -1,4 +1,4 @@
-// libcurl's parser, and escapes.
+// URL parsing with libcurl, and escapes.
 #include "engine/http/http_url.h"
 
 #include <curl/curl.h>

@@ -1,4 +1,4 @@
-// The order of things: list, facts, space, bytes, links, refs/main.
+// Order: list, metadata, disk space, data, links, refs/main.
 #include "engine/hub/download.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace warpchat {
 
 namespace {
 
-constexpr uint64_t kWorthwhile = 64 << 10;  // bytes of a try that count as getting on, so that the count begins anew
+constexpr uint64_t kWorthwhile = 64 << 10;  // bytes; a try with that much progress resets the count of tries
 
 // "bytes 100-199/200"
 uint64_t first_byte_of(const std::string& content_range) {
@@ -22,7 +22,7 @@ uint64_t first_byte_of(const std::string& content_range) {
   return std::strtoull(content_range.c_str() + digits, nullptr, 10);
 }
 
-// Makes ready for what the answer will bring; HttpBroken for what cannot be the rest of the file.
+// Prepares the file for the answer's data. HttpBroken if that cannot be the rest of the file.
 void accept(const HttpAnswer& answer, const HubFile& file, PartialFile& half,
             const std::function<void(const std::string&)>& note) {
   const std::string host = host_of(answer.url), length = answer.header("content-length");
@@ -66,7 +66,7 @@ std::string Download::run() {
     fetch(file);
     bytes_before_ += file.bytes;
   }
-  // A split model is linked when all of it is there: its first part alone would be taken for the whole.
+  // A split model is linked only when complete, since its first part alone would look like the whole model.
   std::string first;
   for (const HubFile& file : plan_.files) {
     const std::string path = cache_.link(commit, file);
@@ -106,7 +106,7 @@ void Download::fetch(const HubFile& file) {
     client_.throw_if_stopped();
     report(DownloadPhase::kWaiting, cache_.bytes_of_half(file));
   });
-  if (cache_.has(file)) return;  // the one that had the lock fetched it
+  if (cache_.has(file)) return;  // another process fetched it
   PartialFile half(cache_.half(file));
   half.read_back(file.bytes, [&](uint64_t bytes) {
     client_.throw_if_stopped();

@@ -1,5 +1,5 @@
-// A model's way from the hub into the cache: listed, planned, fetched part by part, checked, and only then linked under
-// its name. Interrupted at any moment, even by a kill, the next one goes on from what is there.
+// Downloads a model into the cache: lists, plans, fetches file by file, checks, then links. After any interruption,
+// even a kill, the next download continues from what exists.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -13,8 +13,8 @@
 namespace warpchat {
 
 enum class DownloadPhase {
-  kWaiting,   // for another program that downloads the same file
-  kChecking,  // reading what came earlier
+  kWaiting,   // until another program has downloaded the same file
+  kChecking,  // reads earlier data
   kFetching,
 };
 
@@ -23,29 +23,29 @@ struct DownloadProgress {
   uint64_t bytes, total;  // of all files
 };
 
-struct DownloadListener {  // called from the thread that is in plan() or run()
+struct DownloadListener {  // called on the thread of plan() or run()
   std::function<void(const DownloadProgress&)> progress;
-  std::function<void(const std::string&)> note;  // a sentence: another try, a file that begins anew
+  std::function<void(const std::string&)> note;  // a message: a retry, a file that starts over
 };
 
 struct DownloadPlan {
-  std::vector<HubFile> files;  // in order of their parts
+  std::vector<HubFile> files;  // in order of parts
   uint64_t bytes = 0;          // of all files
-  uint64_t missing = 0;        // still to be fetched
+  uint64_t missing = 0;        // bytes to fetch
 };
 
 class Download {
  public:
-  // Error if the settings forbid a network; asks nobody yet.
+  // Error if the settings forbid a network; sends nothing yet.
   Download(const HubSettings& settings, HubModelName name, DownloadListener listener);
 
-  DownloadPlan plan();  // asks the hub for its list; called by run() if it was not
+  DownloadPlan plan();  // lists files on the hub; run() calls it if necessary
 
-  // The path of the model's first file in the cache. HttpStopped after pause(): what came is kept. Error in one
-  // sentence for everything else; what came is kept unless it was wrong.
+  // Returns the path of the model's first file in the cache. HttpStopped after pause(), Error for other faults.
+  // Received data is kept unless it is wrong.
   std::string run();
 
-  void pause() { client_.stop(); }  // from any thread, for good
+  void pause() { client_.stop(); }  // thread-safe and permanent
 
  private:
   void check_space(const DownloadPlan& plan) const;
@@ -59,7 +59,7 @@ class Download {
   HubClient client_;
   HubCache cache_;
   DownloadPlan plan_;
-  uint64_t bytes_before_ = 0;  // of the files before the one being fetched
+  uint64_t bytes_before_ = 0;  // of files before the current one
 };
 
 }  // namespace warpchat

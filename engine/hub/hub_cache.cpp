@@ -1,4 +1,4 @@
-// Names, links and locks on disk; the bytes of files are written elsewhere.
+// Names, links and locks on disk; file data is written elsewhere.
 #include "engine/hub/hub_cache.h"
 
 #include <fcntl.h>
@@ -25,14 +25,14 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view kPrefix = "models--";
-constexpr mode_t kShared = 0664;  // as the hub's own programs: a cache may be a group's
+constexpr mode_t kShared = 0664;  // like the hub's own programs, since groups may share a cache
 constexpr std::chrono::milliseconds kBetweenTries{100};
 
 [[noreturn]] void refuse(const std::string& path, const std::string& why) {
   throw Error("cannot write " + printable(path, 200) + ": " + why + "; free it, or set HF_HUB_CACHE to another folder");
 }
 
-// name: how it shall be called. The file behind `temporary` gets it at once, whatever had it before.
+// Renames atomically, replacing an existing file.
 void rename_over(const std::string& temporary, const std::string& name) {
   if (std::rename(temporary.c_str(), name.c_str()) == 0) return;
   const std::string why = std::strerror(errno);
@@ -76,7 +76,7 @@ uint64_t HubCache::free_bytes() const {
   struct statvfs disk;
   for (fs::path path = fs::absolute(folder_);; path = path.parent_path()) {
     if (statvfs(path.c_str(), &disk) == 0) return uint64_t{disk.f_bavail} * disk.f_frsize;
-    if (path == path.parent_path()) return std::numeric_limits<uint64_t>::max();  // unknown: writing will tell
+    if (path == path.parent_path()) return std::numeric_limits<uint64_t>::max();  // unknown; writing will tell
   }
 }
 
@@ -90,7 +90,7 @@ std::string HubCache::lock_path(const HubFile& file) const {
   return root_ + "/.locks/" + name_ + "/" + file.sha256 + ".lock";
 }
 
-// Among the locks: what a kill leaves there is in nobody's way.
+// In the locks folder, where leftovers of a kill are harmless.
 std::string HubCache::temporary_path() const {
   return root_ + "/.locks/" + name_ + "/" + std::to_string(getpid()) + ".tmp";
 }
@@ -127,7 +127,8 @@ HubLock::HubLock(const std::string& path, const std::function<void()>& goes_on) 
     if (descriptor_ < 0) refuse(path, std::strerror(errno));
     struct stat status;
     const bool locked = flock(descriptor_, LOCK_EX | LOCK_NB) == 0 || (errno != EWOULDBLOCK && errno != EINTR);
-    // Who had it may have removed its name: then it locks nothing any more. A file system without locks has to do.
+    // The previous holder may have removed the file: a lock on it is then void. File systems without locks are
+    // accepted.
     if (locked && fstat(descriptor_, &status) == 0 && status.st_nlink > 0) return;
     close(descriptor_);
     descriptor_ = -1;

@@ -1,5 +1,5 @@
-// The cache layout that programs of the hub share: models--ORG--REPO/{blobs/SHA256, refs/main, snapshots/COMMIT/FILE ->
-// ../../blobs/SHA256}. What is half there is called SHA256.incomplete; every name appears by a rename.
+// Cache layout shared by programs of the hub: models--ORG--REPO/{blobs/SHA256, refs/main, snapshots/COMMIT/FILE ->
+// ../../blobs/SHA256}. Incomplete blobs are named SHA256.incomplete; names appear atomically by rename.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -16,14 +16,14 @@ class HubCache {
  public:
   HubCache(std::string folder, const std::string& repository);  // creates nothing
 
-  bool has(const HubFile& file) const;                // whole; a blob of another length does not count
-  uint64_t bytes_of_half(const HubFile& file) const;  // that came before; 0: none
-  uint64_t free_bytes() const;                        // of the disk that the folder is or will be on
+  bool has(const HubFile& file) const;                // complete, with the right length
+  uint64_t bytes_of_half(const HubFile& file) const;  // bytes of an incomplete download; 0: none
+  uint64_t free_bytes() const;                        // on the disk of the folder, which may not exist yet
   std::string blob(const HubFile& file) const { return folder_ + "/blobs/" + file.sha256; }
   std::string half(const HubFile& file) const { return blob(file) + ".incomplete"; }
   const std::string& root() const { return root_; }
 
-  void create_folders() const;  // Error if it cannot be written
+  void create_folders() const;  // Error if not writable
 
   // Links the file into the commit's snapshot; returns the path there.
   std::string link(const std::string& commit, const HubFile& file) const;
@@ -36,10 +36,10 @@ class HubCache {
   std::string root_, name_, folder_;
 };
 
-// Nobody else downloads this file while it lives. Other programs of the hub lock the same file the same way.
+// Prevents concurrent downloads of a file. Other programs of the hub use the same lock file.
 class HubLock {
  public:
-  // Waits for others; goes_on, asked every 100 ms, ends that by throwing.
+  // Waits for other holders; goes_on is called every 100 ms and may throw to stop waiting.
   HubLock(const std::string& path, const std::function<void()>& goes_on);
   ~HubLock();
   HubLock(const HubLock&) = delete;

@@ -1,4 +1,4 @@
-// The hub's addresses and the meaning of its status codes.
+// The hub's addresses, and the meaning of its status codes.
 #include "engine/hub/hub_client.h"
 
 #include <algorithm>
@@ -14,9 +14,9 @@ namespace warpchat {
 namespace {
 
 constexpr int kTries = 5;
-constexpr int kMostPages = 64;                    // of a repository's list, 1,000 files each
-constexpr long kLongestWait = 120;                // s that a server may ask for
-constexpr std::chrono::seconds kTextTimeout{60};  // of a list as a whole
+constexpr int kMostPages = 64;                    // pages of a repository's list, 1,000 files each
+constexpr long kLongestWait = 120;                // s; longest wait that a server may request
+constexpr std::chrono::seconds kTextTimeout{60};  // of a whole list
 constexpr size_t kNearNames = 5;
 
 HttpOptions http_options(const HubSettings& settings) {
@@ -50,14 +50,14 @@ std::string next_page(const HttpAnswer& answer) {
   return resolve_url(answer.url, link.substr(open + 1, close - open - 1));
 }
 
-// Hexadecimal on the real hub; what counts here is that it can name a folder.
+// Hexadecimal on the real hub; here it only must be a valid folder name.
 bool is_commit(const std::string& text) {
   return !text.empty() && text.size() <= 64 && std::all_of(text.begin(), text.end(), [](unsigned char c) {
     return std::isalnum(c) != 0 || c == '-' || c == '_';
   });
 }
 
-// W/"abc" and "abc" are abc.
+// W/"abc" and "abc" become abc.
 std::string unquoted(std::string text) {
   if (text.starts_with("W/")) text.erase(0, 2);
   std::erase(text, '"');
@@ -185,7 +185,7 @@ void HubClient::refuse(const HttpAnswer& answer, const std::string& repository) 
     throw Error(repository + " wants its terms accepted first, see " + page + "; then " + token +
                 " of the account that did");
   if (code == "EntryNotFound") throw Error(host + " no longer has the file of " + repository + " it listed; run again");
-  if (answer.status == 404 || code == "RepoNotFound")  // a hub does not tell strangers which private ones there are
+  if (answer.status == 404 || code == "RepoNotFound")  // hubs hide private repositories from strangers
     throw Error("there is no " + repository + " at " + host + near_names(repository) + "; if it is private, " + token +
                 " that may read it");
   if (answer.status == 401 || answer.status == 403)
@@ -194,7 +194,7 @@ void HubClient::refuse(const HttpAnswer& answer, const std::string& repository) 
   throw Error(says + ", which is not expected; try later");
 }
 
-// Asked once, and no answer is no name: this only helps with another error.
+// One query without retries; a failure is ignored, since this only improves another error.
 std::string HubClient::near_names(const std::string& repository) {
   std::string name = repository.substr(repository.find('/') + 1);
   if (lower_case(name).ends_with("-gguf")) name.resize(name.size() - 5);

@@ -1,6 +1,5 @@
-// What the hub is asked: what it has under some words, a repository's files, a file's facts, a file's bytes. Every
-// refusal becomes one sentence that says what to do; what may do better another time is tried again, a bounded number
-// of times and never silently.
+// Requests to the hub: search, a repository's files, a file's metadata and data. Each error message says what to do.
+// Temporary errors are retried a bounded number of times, and reported.
 #pragma once
 #include <functional>
 #include <string>
@@ -14,36 +13,36 @@ namespace warpchat {
 
 struct HubFileFacts {
   std::string commit;
-  std::string sha256;  // empty: the hub says none
+  std::string sha256;  // empty: unknown
 };
 
 class HubClient {
  public:
-  // note: told before each wait, "HUB answers 503; try 2 of 5 in 1 s". Error if the settings forbid a network.
+  // note: called before each wait, "HUB answers 503; try 2 of 5 in 1 s". Error if the settings forbid a network.
   HubClient(const HubSettings& settings, std::function<void(const std::string&)> note);
 
   const HubSettings& settings() const { return settings_; }
 
-  std::vector<HubHit> search(const std::string& words, size_t most);  // repositories with GGUF files, best known first
+  std::vector<HubHit> search(const std::string& words, size_t most);  // GGUF repositories, most downloads first
   std::vector<HubFile> files(const std::string& repository);
   HubFileFacts facts(const std::string& repository, const std::string& path);
 
-  // The file from byte `from`, to on_body. on_answer is told the status (200: the whole file, 206: the rest) before; it
-  // and on_body may throw. Returns the status: 200, 206 or 416. HttpBroken if the connection ends early: nothing is
-  // tried again here.
+  // Passes a file's data from byte `from` on to on_body. on_answer gets the status before (200: the whole file, 206:
+  // the rest); both may throw. Returns the status: 200, 206 or 416. HttpBroken if the connection ends early; no
+  // retries.
   long fetch(const std::string& repository, const std::string& path, uint64_t from,
              const std::function<void(const HttpAnswer&)>& on_answer,
              const std::function<void(std::span<const std::byte>)>& on_body);
 
-  // Notes the fault and waits before the next try, longer each time. Error if it was the last. tries: that failed in a
-  // row, this one included.
+  // Reports the fault and waits before the next try, longer each time. Error after the last. tries: consecutive
+  // failures, including this one.
   void wait_after(const HttpBroken& fault, int tries);
 
   void throw_if_stopped();
-  void stop() { http_.stop(); }  // from any thread: whatever runs throws HttpStopped
+  void stop() { http_.stop(); }  // thread-safe: running and later calls throw HttpStopped
 
  private:
-  HttpAnswer ask(const HttpRequest& request, const std::string& repository);  // "": about none of them
+  HttpAnswer ask(const HttpRequest& request, const std::string& repository);  // repository: for messages; may be empty
   HttpAnswer ask_for_list(const std::string& url, const std::string& repository);
   [[noreturn]] void refuse(const HttpAnswer& answer, const std::string& repository);
   std::string near_names(const std::string& repository);

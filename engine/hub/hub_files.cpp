@@ -1,4 +1,5 @@
-// Files become models (a split one has several files), models are ranked by how well the quantisation fits their name.
+// Groups files into models (a split one has several files), and ranks models by how well a quantisation matches their
+// name.
 #include "engine/hub/hub_files.h"
 
 #include <algorithm>
@@ -16,7 +17,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr uint64_t kLargestFile = uint64_t{1} << 46;  // 70 TB; 99,999 parts of it still have a 64-bit sum
+constexpr uint64_t kLargestFile = uint64_t{1} << 46;  // 70 TB; the sum of 99,999 parts still fits 64 bits
 
 struct HubModel {
   std::string stem;
@@ -34,7 +35,7 @@ struct HubModel {
   throw Error("cannot use what " + source + " lists: " + why);
 }
 
-// Relative, without empty parts, "." or "..", of printable characters.
+// Relative, printable, without empty parts, "." or "..".
 bool is_safe_path(const std::string& path) {
   if (path.empty() || path.size() > 1024 || printable(path, path.size()) != path ||
       path.find('\\') != std::string::npos)
@@ -97,7 +98,7 @@ std::string list_models(std::vector<HubModel> models, bool whole_names) {
   return list;
 }
 
-// Of models that fit equally well, the one that the others only add words to: "m-Q4_K_M" beside "m-128K-Q4_K_M".
+// Of equally good matches, the one whose name the others extend: "m-Q4_K_M" of "m-128K-Q4_K_M".
 const HubModel* plainest(const std::vector<HubModel>& models) {
   const HubModel* shortest = &models.front();
   for (const HubModel& model : models)
@@ -189,7 +190,7 @@ std::optional<HubModelName> usual_model(const std::vector<HubFile>& files, const
       choose_files(files, name);
       return name;
     } catch (const Error&) {
-      // Not there, not whole, or not plain which: the next one.
+      // Missing, incomplete or ambiguous: try the next.
     }
   }
   return std::nullopt;

@@ -26,7 +26,7 @@ bool is_on(const std::string& value) {
   return lower == "1" || lower == "true" || lower == "yes" || lower == "on";
 }
 
-// A whole number from 1, or the default where the variable is unset.
+// A whole number from 1, or the default if unset.
 int number(const char* name, int otherwise) {
   const std::string text = environment(name);
   if (text.empty()) return otherwise;

@@ -1,4 +1,4 @@
-// Names are read by their separators; no regular expressions.
+// Splits names at separators, without regular expressions.
 #include "engine/hub/model_name.h"
 
 #include <algorithm>
@@ -35,7 +35,7 @@ bool is_digits(std::string_view text) {
 
 std::string_view file_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-// "m-00002-of-00003" from -00002-of-00003.gguf; the path as it is, if it is no part.
+// "m-00002-of-00003" from -00002-of-00003.gguf; other paths are unchanged.
 constexpr std::string_view kPartShape = "-00000-of-00000";
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Plain system calls, since errno decides what the user is told.
+// Plain system calls, since messages depend on errno.
 #include "engine/hub/partial_file.h"
 
 #include <fcntl.h>
@@ -18,7 +18,7 @@ namespace warpchat {
 namespace {
 
 constexpr size_t kReadBytes = size_t{1} << 20;
-constexpr mode_t kPlainFile = 0666;  // less the user's mask
+constexpr mode_t kPlainFile = 0666;  // minus the user's umask
 
 }  // namespace
 

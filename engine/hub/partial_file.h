@@ -1,4 +1,4 @@
-// A file that is being downloaded: what is there already, what comes next, and the SHA-256 of both, always up to date.
+// A file being downloaded, with the running SHA-256 of its contents.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace warpchat {
 
 class PartialFile {
  public:
-  // Opens or creates it. Whoever opens one holds its HubLock.
+  // Opens or creates it. The caller must hold its HubLock.
   explicit PartialFile(std::string path);
   ~PartialFile();
   PartialFile(const PartialFile&) = delete;
@@ -20,14 +20,14 @@ class PartialFile {
 
   uint64_t bytes() const { return bytes_; }
 
-  // Reads what an earlier download left, once and before the first append; progress may throw. most: of more, nothing
-  // can be right, and it begins anew.
+  // Reads an earlier download's data, once before the first append; progress may throw. most: a longer file is invalid
+  // and starts over.
   void read_back(uint64_t most, const std::function<void(uint64_t bytes)>& progress);
-  void append(std::span<const std::byte> bytes);  // Error for a full disk and the like; what fitted stays
-  void restart();                                 // empty again
+  void append(std::span<const std::byte> bytes);  // Error for a full disk and the like; keeps what fitted
+  void restart();                                 // truncates to empty
 
-  std::string finish();                     // the SHA-256 of all; nothing may be appended after it
-  void rename_to(const std::string& path);  // after it has reached the disk
+  std::string finish();                     // SHA-256 of all data; no append afterwards
+  void rename_to(const std::string& path);  // after syncing to disk
   void remove();
 
  private:

@@ -1,4 +1,4 @@
-// OpenSSL stays in this file.
+// Only this file uses OpenSSL.
 #include "engine/hub/sha256.h"
 
 #include <openssl/evp.h>

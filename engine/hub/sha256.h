@@ -1,4 +1,4 @@
-// SHA-256 of bytes as they come.
+// Incremental SHA-256.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -14,13 +14,13 @@ class Sha256 {
   Sha256(Sha256&&) noexcept;
   Sha256& operator=(Sha256&&) noexcept;
   void add(std::span<const std::byte> bytes);
-  std::string finish();  // 64 hexadecimal digits, lower case; nothing may be added after it
+  std::string finish();  // 64 lower-case hexadecimal digits; no add afterwards
 
  private:
   struct State;
   std::unique_ptr<State> state_;
 };
 
-bool is_sha256(const std::string& text);  // 64 hexadecimal digits, lower case
+bool is_sha256(const std::string& text);  // 64 lower-case hexadecimal digits
 
 }  // namespace warpchat

@@ -1,4 +1,4 @@
-// Only what a server must know is sent: the strict ones refuse fields that they do not know.
+// Sends only necessary fields, because strict servers refuse unknown ones.
 #include "engine/remote/chat_request.h"
 
 #include <algorithm>
@@ -13,15 +13,15 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr float kUnset = -1;  // below what a temperature or a share can be
+constexpr float kUnset = -1;  // below any temperature or share
 
-// Fields beyond OpenAI's, and those of OpenAI's that not every server or model takes.
+// Fields that OpenAI lacks, then OpenAI's fields that some servers or models refuse.
 constexpr std::string_view kExtras[] = {
     "top_k", "min_p", "repeat_penalty", "repetition_penalty", "return_progress", "chat_template_kwargs"};
 constexpr std::string_view kOptional[] = {"temperature",       "top_p",          "seed",      "presence_penalty",
                                           "frequency_penalty", "stream_options", "max_tokens"};
 
-// Words of a value's fault: the user's to mend, not ours to leave out.
+// Words in errors about a value, which the user must fix; the field is not dropped.
 constexpr std::string_view kRangeWords[] = {"must be", "should be", "expected", "maximum",
                                             "minimum", "range",     "between"};
 
@@ -29,7 +29,7 @@ bool is_one_of(const auto& names, const std::string& name) {
   return std::find(std::begin(names), std::end(names), name) != std::end(names);
 }
 
-// Rounded as a person would write it: 0.7, not 0.699999988079071.
+// 0.7, not 0.699999988079071.
 double rounded(float value) { return std::round(static_cast<double>(value) * 1e6) / 1e6; }
 
 ordered_json message_json(const Message& message, std::string content) {
@@ -41,7 +41,7 @@ ordered_json message_json(const Message& message, std::string content) {
   return json;
 }
 
-// An unfinished answer as the model wrote it, its thought included; finished ones go without, as templates drop it.
+// An unfinished answer as the model wrote it, with its reasoning. Finished answers omit it, as templates do.
 std::string unfinished_text(const Message& message) {
   if (message.reasoning.empty()) return message.content;
   if (message.content.empty()) return "<think>\n" + message.reasoning;
@@ -61,7 +61,7 @@ ordered_json messages_json(const std::vector<Message>& messages, const AnswerOpt
 void add_sampling(ordered_json& body, const SamplingParams& p, ServerKind kind) {
   if (p.temperature >= 0) body["temperature"] = rounded(p.temperature);
   if (p.top_p >= 0) body["top_p"] = rounded(p.top_p);
-  body["seed"] = p.seed & 0x7fffffff;  // some servers hold it in 32 bits with a sign
+  body["seed"] = p.seed & 0x7fffffff;  // some servers store it as a signed 32-bit number
   if (p.presence_penalty != 0) body["presence_penalty"] = rounded(p.presence_penalty);
   if (p.frequency_penalty != 0) body["frequency_penalty"] = rounded(p.frequency_penalty);
   if (p.top_k != 0) body["top_k"] = p.top_k;

@@ -1,4 +1,4 @@
-// A prompt and its options as the body of POST /chat/completions, or of /completions for a text.
+// Request bodies: POST /chat/completions for messages, /completions for text.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <set>
@@ -9,21 +9,21 @@
 
 namespace warpchat {
 
-// Sampling that leaves everything to the server: nothing of it is sent.
+// Leaves all sampling to the server: no parameter is sent.
 SamplingParams servers_own_sampling();
 
 struct RemoteRequest {
-  std::string path;  // below the endpoint's URL
+  std::string path;  // relative to the endpoint's URL
   nlohmann::ordered_json body;
-  bool in_thought = false;  // the answer goes on in the thought that the last message ends with
+  bool in_thought = false;  // the last message ends within its reasoning, which the answer continues
 };
 
-// left_out: fields that this server has refused. Error for a prompt of tokens, and for a chat template.
+// left_out: fields that the server has refused. Error for a prompt of tokens, and for a chat template.
 RemoteRequest remote_request(const Prompt& prompt, const AnswerOptions& options, const RemoteModel& model,
                              const std::set<std::string>& left_out);
 
-// The fields of a body that a server may do without, among those that its words of refusal name. Fields that only some
-// servers know go together: where one is not known, none is. None if the words are about a value that is out of range.
+// Optional fields of a body that a server's refusal names. Fields that only some servers know are dropped together.
+// Empty if the refusal is about a value out of range.
 std::set<std::string> refused_fields(const nlohmann::ordered_json& body, const std::string& words);
 
 }  // namespace warpchat

@@ -1,5 +1,4 @@
-// What servers send differs in names and in order: fields that are not known are passed over, and those that are may be
-// null or missing.
+// Servers differ in names and order of fields: unknown fields are ignored, and known ones may be null or missing.
 #include "engine/remote/chat_stream.h"
 
 #include <algorithm>
@@ -18,9 +17,9 @@ using nlohmann::json;
 
 constexpr std::string_view kBlank = " \t\r\n";
 constexpr uint32_t kMostToolCalls = 1024;
-constexpr double kLeastGap = 1e-6;  // s, of what comes in one packet with the token before: 0 is a token's second piece
+constexpr double kLeastGap = 1e-6;  // s, for tokens in the same packet; 0 marks a token's second piece
 
-class ReportedError : public Error {  // by the server: a whole sentence
+class ReportedError : public Error {  // reported by the server; a complete message
  public:
   using Error::Error;
 };
@@ -31,7 +30,7 @@ const json* member(const json& object, const char* name) {
   return found == object.end() || found->is_null() ? nullptr : &*found;
 }
 
-// A text, or the texts of a list of parts; empty for anything else.
+// A string, or the concatenated texts of a list of parts; empty for anything else.
 std::string text_of(const json* value) {
   if (value == nullptr) return "";
   if (value->is_string()) return value->get<std::string>();
@@ -71,7 +70,7 @@ void ChatStream::add(std::string_view bytes, double seconds) {
   }
 }
 
-// A server that does not stream gives one document.
+// A server without streaming sends one JSON document.
 void ChatStream::take_bytes(std::string_view bytes) {
   if (body_ == Body::kEvents) return parser_.add(bytes);
   start_ += bytes;
@@ -139,7 +138,7 @@ void ChatStream::emit_text(std::string text, bool thinking) {
 }
 
 void ChatStream::take_text(const std::string& text, bool thinking) {
-  if (thinking) {  // the server has parted it: what it gives as content is the answer
+  if (thinking) {  // the server separates reasoning, so its content is the answer
     splitter_ = ReasoningSplitter(ReasoningSplitter::State::kAnswer);
     trims_ = true;
     return emit_text(text, true);
@@ -159,14 +158,14 @@ void ChatStream::take_tool_calls(const json& calls) {
     if (index >= kMostToolCalls) throw Error("it calls more than " + grouped(kMostToolCalls) + " tools");
     std::string arguments;
     if (function != nullptr)
-      if (const json* value = member(*function, "arguments"))  // Ollama and others give an object
+      if (const json* value = member(*function, "arguments"))  // Ollama and others send an object
         arguments = value->is_object() ? value->dump() : text_of(value);
     emit_(ToolCallDelta{index, text_of(member(call, "id")),
                         function == nullptr ? "" : text_of(member(*function, "name")), std::move(arguments)});
   }
 }
 
-// Told when the prompt is known, when deltas do not count the tokens, and at the end.
+// Emitted when the prompt's length is known, when deltas do not count tokens, and at the end.
 void ChatStream::take_usage(const json& usage, bool is_last) {
   timings_.prompt_tokens = count_of(usage, "prompt_tokens");
   timings_.generated_tokens = count_of(usage, "completion_tokens");
@@ -203,7 +202,7 @@ GenerationEnd ChatStream::finish(double seconds) {
     throw;
   } catch (const Error& fault) {
     if (n_deltas_ == 0) throw Error("cannot use what " + context_.host + " answers: " + fault.what());
-  }  // else half an event: the connection closed in the middle of it
+  }  // an incomplete event: the connection was closed
   if (!is_complete())
     throw Error(n_deltas_ > 0 ? context_.host + " closed the connection before the answer's end"
                               : context_.host + " answers with nothing; the prompt may be too long for it");

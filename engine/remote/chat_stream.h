@@ -1,4 +1,4 @@
-// A streamed chat completion (or text completion), as it arrives, to events. Knows no network and no clock.
+// Converts a streamed chat completion (or text completion) to events. Independent of network and clock.
 #pragma once
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
@@ -14,24 +14,24 @@ namespace warpchat {
 class ChatStream {
  public:
   struct Context {
-    std::string host;            // for sentences
-    bool parts_thought = true;   // <think> in the text is a tag: not where a text is completed
-    bool in_thought = false;     // the text begins in the thought
-    bool limits_tokens = false;  // max_tokens was asked for
-    uint32_t context = 0;        // tokens that fit; 0: not known
+    std::string host;            // for messages
+    bool parts_thought = true;   // <think> is a tag; false for text completion
+    bool in_thought = false;     // the text begins within reasoning
+    bool limits_tokens = false;  // the request had max_tokens
+    uint32_t context = 0;        // context in tokens; 0: unknown
   };
   ChatStream(Context context, std::function<void(Event)> emit);
   ChatStream(const ChatStream&) = delete;
   ChatStream& operator=(const ChatStream&) = delete;
 
-  // Bytes of the body; seconds: since the request. Error in one sentence for what is no stream of completions, and for
-  // an error that the server reports in it.
+  // bytes: of the body; seconds: since the request. Error for anything but a stream of completions, and for an error
+  // that the server reports in it.
   void add(std::string_view bytes, double seconds);
 
-  // The body's end. Error if it came before the answer's.
+  // Call at the body's end. Error if that is before the answer's end.
   GenerationEnd finish(double seconds);
 
-  // The end of an answer for a reason of its own: what is held back is told, tokens and times are those so far.
+  // Ends the answer for another reason: emits text held back, with tokens and times so far.
   GenerationEnd cut(EndReason reason, const std::string& error = "");
 
   bool has_tokens() const { return n_deltas_ > 0; }
@@ -55,10 +55,10 @@ class ChatStream {
   SseParser parser_;
   ReasoningSplitter splitter_;
   enum class Body { kUnknown, kEvents, kWhole } body_ = Body::kUnknown;
-  std::string start_;                // of a body that is not known yet, or is one JSON document
+  std::string start_;                // start of a body of unknown kind, or of a single JSON document
   double now_ = 0, last_token_ = 0;  // seconds since the request
-  double gap_ = 0;                   // of the token at hand; taken by its first event
-  bool trims_ = false;               // line ends before an answer whose thought came apart from it
+  double gap_ = 0;                   // time before the current token; used by its first event
+  bool trims_ = false;               // drop line breaks before an answer whose reasoning came separately
   uint32_t n_deltas_ = 0, told_tokens_ = 0, told_deltas_ = 0;
   bool has_usage_ = false, is_done_ = false;
   std::string finish_reason_;

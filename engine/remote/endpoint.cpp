@@ -1,4 +1,4 @@
-// Addresses and lists of models; the lists differ from server to server in everything but "id".
+// Addresses and model lists. Lists of different servers share nothing but "id".
 #include "engine/remote/endpoint.h"
 
 #include <algorithm>
@@ -25,11 +25,11 @@ using std::chrono::milliseconds;
 constexpr size_t kNearNames = 5, kLongestCompared = 200;
 constexpr std::chrono::seconds kListTimeout{60};
 constexpr milliseconds kWaitSlice{100};
-constexpr long kLongestWait = 120;  // s that a server may ask for
+constexpr long kLongestWait = 120;  // s; longest wait that a server may request
 constexpr std::string_view kEndings[] = {"/chat/completions", "/completions", "/models"};
 constexpr std::pair<std::string_view, ServerKind> kOwners[] = {
     {"vllm", ServerKind::kVllm}, {"llamacpp", ServerKind::kLlamaCpp}, {"library", ServerKind::kOllama}};
-// Of vLLM and SGLang, LM Studio, Groq, others.
+// Used by vLLM and SGLang, LM Studio, Groq, others.
 constexpr const char* kContextNames[] = {"max_model_len", "loaded_context_length", "context_length", "context_window",
                                          "max_context_length"};
 
@@ -68,7 +68,7 @@ ServerKind kind_of(const json& model) {
   return ServerKind::kUnknown;
 }
 
-// Levenshtein's distance: characters to insert, to delete and to replace.
+// Levenshtein distance: insertions, deletions and replacements.
 size_t distance(const std::string& a, const std::string& b) {
   std::vector<size_t> row(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j) row[j] = j;

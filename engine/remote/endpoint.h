@@ -1,4 +1,4 @@
-// Which machine answers, reached how: an OpenAI-compatible endpoint, and what it says of its models.
+// An OpenAI-compatible endpoint: its address, limits and models.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -13,22 +13,22 @@
 namespace warpchat {
 
 struct Endpoint {
-  std::string url;         // as base_url() gives it; requests go to url + "/chat/completions"
-  std::string key;         // sent to that host alone; empty: none
-  std::string key_source;  // for people: "the variable OPENAI_API_KEY"
+  std::string url;         // result of base_url(); requests go to url + "/chat/completions"
+  std::string key;         // sent to this host only; empty: none
+  std::string key_source;  // for messages: "the variable OPENAI_API_KEY"
   std::string user_agent = "warpchat";
-  std::chrono::milliseconds first_token_limit{600'000};  // without a byte, while a prompt may be computed
-  std::chrono::milliseconds stall{30'000};               // without a byte, once tokens come
-  std::chrono::milliseconds first_wait{1000};            // before a second try; a later one waits twice as long
+  std::chrono::milliseconds first_token_limit{600'000};  // longest silence before the first token, e.g. during prefill
+  std::chrono::milliseconds stall{30'000};               // longest silence after the first token
+  std::chrono::milliseconds first_wait{1000};            // before the first retry; doubles with each
 };
 
-// "http://host:8000", with or without a slash, means its /v1; any other path is taken as it is, without a slash at its
-// end, and without /chat/completions or /models. Without a scheme it is http:// for this machine. Error for what is no
-// web address, or has a user, a query or a fragment.
+// "http://host:8000", with or without a slash, means its /v1. Other paths are kept, without a final slash,
+// /chat/completions or /models. http:// may be omitted for this machine. Error if it is no web address, or has a user,
+// a query or a fragment.
 std::string base_url(std::string_view text);
 
-// first_token_limit, stall and first_wait from WARPCHAT_ENDPOINT_TIMEOUT (s), WARPCHAT_ENDPOINT_STALL (s) and
-// WARPCHAT_ENDPOINT_WAIT_MS where they are set. Error for what is no number from 1.
+// Reads first_token_limit, stall and first_wait from WARPCHAT_ENDPOINT_TIMEOUT (s), WARPCHAT_ENDPOINT_STALL (s) and
+// WARPCHAT_ENDPOINT_WAIT_MS, if set. Error unless they are numbers from 1.
 void read_limits(Endpoint& endpoint);
 
 HttpOptions http_options(const Endpoint& endpoint);
@@ -37,24 +37,25 @@ enum class ServerKind { kUnknown, kVllm, kLlamaCpp, kOllama };
 
 struct RemoteModel {
   std::string id;
-  uint32_t context = 0;  // tokens; 0: not said
+  uint32_t context = 0;  // tokens; 0: unknown
   ServerKind kind = ServerKind::kUnknown;
 };
 
-// The body of GET /models: {"data": [{"id", "owned_by", "max_model_len" or the like}]}. Error: part of a sentence.
+// Parses the body of GET /models: {"data": [{"id", "owned_by", "max_model_len" or similar}]}. Error: part of a
+// sentence.
 std::vector<RemoteModel> parse_models(const std::string& body);
 
-// What somebody who waits is told, and how he ends it: cancelled is asked several times a second.
+// Progress and cancellation for a waiting caller. cancelled: polled several times a second.
 struct Waiting {
   std::function<void(const std::string&)> note = {};
   std::function<bool()> cancelled = {};
 };
 
-// Asks the endpoint; a busy one again, each wait told. Error in one sentence, of which one is that it was cancelled.
+// Queries the endpoint; retries if it is busy, reporting each wait. Error also if cancelled.
 std::vector<RemoteModel> list_models(const Endpoint& endpoint, const Waiting& waiting = {});
 
-// Whether a busy server (429, 503) is asked once more after so many tries: how long before, and what people are told.
-// nullopt for another answer, after the last try, and where it wants too long a wait.
+// Next try after a busy server (429, 503): the wait, and a message for the user. nullopt for any other answer, after
+// the last try, and if the server requests too long a wait.
 constexpr int kMostTries = 3;
 struct NextTry {
   std::chrono::milliseconds wait;
@@ -62,7 +63,7 @@ struct NextTry {
 };
 std::optional<NextTry> next_try(const Endpoint& endpoint, const HttpAnswer& answer, int n_tries);
 
-// Up to five of the names, those most like the wanted one first: "a, b, c".
+// Up to five model names, most similar first: "a, b, c".
 std::string near_names(const std::vector<RemoteModel>& models, const std::string& wanted);
 
 }  // namespace warpchat

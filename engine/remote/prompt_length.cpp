@@ -12,7 +12,7 @@ namespace {
 constexpr size_t kMostRemembered = 4096;
 constexpr std::string_view kBlanks = " \t\r\n";
 
-// Of a message behind those that `before` is the hash of.
+// Hash of a message sequence, given the hash of all messages before the last.
 uint64_t hash_with(uint64_t before, const nlohmann::ordered_json& message) {
   const std::string bytes = message.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   return (before ^ std::hash<std::string>{}(bytes)) * 0x9E3779B97F4A7C15u + 1;

@@ -1,4 +1,4 @@
-// How many tokens a prompt has at least, for who does not have the model's tokeniser.
+// Lower bounds of a prompt's tokens, without the model's tokeniser.
 #pragma once
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -7,21 +7,21 @@
 
 namespace warpchat {
 
-// One for each word, as parted by blanks: tokens of served models do not reach from one word into the next.
+// One token per word between blanks: tokens of served models never span words.
 uint32_t least_tokens(std::string_view text);
 
-// Learns from what a server has counted: of a conversation that goes on, all but the last message is known exactly.
+// Remembers a server's counts, so that in a growing conversation all but the latest messages are known exactly.
 class PromptLengths {
  public:
-  using Messages = nlohmann::ordered_json;  // as they are sent: [{"role", "content"}]
+  using Messages = nlohmann::ordered_json;  // as sent: [{"role", "content"}]
 
   void remember(const Messages& messages, uint32_t tokens);
 
-  // Of the longest beginning that is remembered, and a token a word of the rest.
+  // Count of the longest remembered prefix, plus one token per word of the rest.
   uint32_t at_least(const Messages& messages) const;
 
  private:
-  std::unordered_map<uint64_t, uint32_t> counted_;  // tokens, by the messages' hash
+  std::unordered_map<uint64_t, uint32_t> counted_;  // token counts by hash of the messages
 };
 
 }  // namespace warpchat

@@ -1,4 +1,4 @@
-// Status codes and error bodies.
+// Interprets status codes and error bodies.
 #include "engine/remote/refusal.h"
 
 #include <algorithm>
@@ -21,8 +21,8 @@ std::string text_at(const json& object, const char* name) {
   return found != object.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
-// {"error": {"message"}} of OpenAI; {"error": "..."} of Ollama; {"message"} of older vLLM; {"detail": "..." or
-// [{"msg"}]} of FastAPI.
+// {"error": {"message"}} (OpenAI), {"error": "..."} (Ollama), {"message"} (older vLLM), {"detail": "..." or [{"msg"}]}
+// (FastAPI).
 std::string words_of(const json& body) {
   if (!body.is_object()) return "";
   if (const auto error = body.find("error"); error != body.end()) {
@@ -40,7 +40,7 @@ std::string words_of(const json& body) {
   return "";
 }
 
-// llama.cpp and OpenAI say it in a field, vLLM and SGLang in words.
+// llama.cpp and OpenAI report it in a field, vLLM and SGLang in text.
 bool is_about_length(const std::string& body, const std::string& words) {
   constexpr std::string_view kFields[] = {"exceed_context_size_error", "context_length_exceeded"};
   constexpr std::string_view kWords[] = {"context length", "context size", "context window", "longer than the model"};

@@ -1,4 +1,4 @@
-// What an endpoint's answer means that is no answer to the prompt, each in one sentence that says what to do.
+// Messages for an endpoint's error answers, each with advice.
 #pragma once
 #include <string>
 #include <string_view>
@@ -8,14 +8,14 @@
 
 namespace warpchat {
 
-// An answer with a status that is not 2xx, redirects among them, after so many tries.
+// For an answer whose status is not 2xx, e.g. a redirect, after n_tries tries.
 std::string refusal(const Endpoint& endpoint, const HttpAnswer& answer, int n_tries = 1);
 WayOut way_out_of_refusal(const Endpoint& endpoint, const HttpAnswer& answer);
 
-// What {"error": {"message": ...}} and its relatives say, cut and printable; empty if nothing.
+// Text of {"error": {"message": ...}} and similar bodies, shortened and printable; empty if none.
 std::string server_words(std::string_view body);
 
-// Error if the text begins as HTML does.
+// Throws if the text begins like HTML.
 void require_no_web_page(const std::string& host, std::string_view body);
 
 }  // namespace warpchat

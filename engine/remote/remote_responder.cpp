@@ -1,5 +1,5 @@
-// A generation is a row of requests: the prompt, again after a wait or with fewer fields, and after "no such model" the
-// list of those there are. All of it but start(), stop() and the queue's end runs in the loop's thread.
+// A generation is a series of requests: the prompt, retries after a wait or with fewer fields, and the list of models
+// after "no such model". All but start(), stop() and the queue's end runs on the loop's thread.
 #include "engine/remote/remote_responder.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
 constexpr uint32_t kMostAtOnce = 64;
-constexpr uint64_t kMostAnswerBytes = uint64_t{1} << 30;  // of one answer, with all its JSON
+constexpr uint64_t kMostAnswerBytes = uint64_t{1} << 30;  // per answer, with JSON overhead
 
 std::string joined(const std::set<std::string>& names) {
   std::string list;
@@ -56,8 +56,8 @@ struct RemoteResponder::Shared {
   Endpoint endpoint;
   RemoteModel model;
   std::mutex mutex = {};
-  std::set<std::string> left_out = {};  // fields that the server has refused
-  PromptLengths lengths = {};           // as the server has counted them
+  std::set<std::string> left_out = {};  // fields refused by the server
+  PromptLengths lengths = {};           // counts reported by the server
   std::atomic<uint32_t> n_running = 0;
   HttpLoop loop{http_options(endpoint)};
 
@@ -72,7 +72,7 @@ class RemoteResponder::Answering : public std::enable_shared_from_this<Answering
   }
   ~Answering() { --shared_.n_running; }
 
-  void require_room() const;  // PromptTooLong
+  void require_room() const;  // throws PromptTooLong
   void begin(milliseconds delay = milliseconds(0));
   void stop();
   void take(std::span<const std::byte> bytes);
@@ -105,7 +105,7 @@ class RemoteResponder::Answering : public std::enable_shared_from_this<Answering
   uint64_t n_bytes_ = 0;
   int n_tries_ = 1;
 
-  std::mutex mutex_;  // of which request runs
+  std::mutex mutex_;  // guards the id of the running request
   uint64_t running_ = 0;
   bool is_stopped_ = false;
 };
@@ -151,7 +151,7 @@ ChatStream RemoteResponder::Answering::make_stream() {
                     [this](Event event) { events.push(std::move(event)); });
 }
 
-// What is surely too long is not sent; of the rest the server judges.
+// Rejects a prompt that is certainly too long. The server decides about the rest.
 void RemoteResponder::Answering::require_room() const {
   const uint32_t context = shared_.model.context;
   if (context == 0) return;
@@ -227,7 +227,7 @@ void RemoteResponder::Answering::refuse(const HttpAnswer& answer) {
   fail(sentence, way_out_of_refusal(shared_.endpoint, answer));
 }
 
-// Each time with fewer fields, so this ends.
+// Terminates, since each retry has fewer fields.
 bool RemoteResponder::Answering::tries_without_fields(const HttpAnswer& answer) {
   if (answer.status != 400 && answer.status != 422) return false;
   const std::set<std::string> refused = refused_fields(request_.body, server_words(answer.body));
@@ -251,7 +251,7 @@ bool RemoteResponder::Answering::tries_later(const HttpAnswer& answer) {
   return true;
 }
 
-// No such path, or no such model: the list tells which.
+// The path or the model may be unknown: the list of models decides.
 void RemoteResponder::Answering::ask_for_models(const std::string& sentence) {
   HttpRequest http;
   http.url = shared_.endpoint.url + "/models";
@@ -261,7 +261,7 @@ void RemoteResponder::Answering::ask_for_models(const std::string& sentence) {
     std::vector<RemoteModel> models;
     try {
       if (!fault && answer.status == 200) models = parse_models(answer.body);
-    } catch (const Error&) {  // this only helps with another error
+    } catch (const Error&) {  // the original error is reported anyway
     }
     const std::string& id = self->shared_.model.id;
     const bool is_there = std::any_of(models.begin(), models.end(), [&](const auto& model) { return model.id == id; });
@@ -292,7 +292,7 @@ std::unique_ptr<Generation> RemoteResponder::start(const Prompt& prompt, const A
   if (shared_->n_running >= kMostAtOnce)
     throw Error(std::to_string(kMostAtOnce) + " answers are on their way; stop one first");
   AnswerOptions own = options;
-  own.sampling.seed += n_generations_++;  // an answer asked for again is another answer
+  own.sampling.seed += n_generations_++;  // a regenerated answer should differ
   return std::make_unique<RemoteGeneration>(*shared_, prompt, own);
 }
 

@@ -1,4 +1,4 @@
-// A table: which server says it where, and how.
+// Table of context sources by server.
 #include "engine/remote/served_context.h"
 
 #include <nlohmann/json.hpp>
@@ -19,12 +19,12 @@ uint32_t tokens(const json& number) {
   return n >= 1 && n < 4e9 ? static_cast<uint32_t>(n) : 0;
 }
 
-// {"default_generation_settings": {"n_ctx"}}: of one slot.
+// {"default_generation_settings": {"n_ctx"}}: per slot.
 uint32_t of_props(const json& answer, const std::string&) {
   return tokens(answer.value("/default_generation_settings/n_ctx"_json_pointer, json()));
 }
 
-// {"models": [{"name", "context_length"}]}: those in memory.
+// {"models": [{"name", "context_length"}]}: loaded models.
 uint32_t of_loaded(const json& answer, const std::string& id) {
   for (const json& model : answer.value("models", json::array()))
     if (model.value("name", "") == id) return tokens(model.value("context_length", json()));
@@ -45,8 +45,8 @@ uint32_t of_modelfile(const json& answer, const std::string&) {
 
 struct Source {
   ServerKind kind;
-  const char* path;  // beside the endpoint's /v1
-  bool names_model;  // posted; else nothing is
+  const char* path;  // next to the endpoint's /v1
+  bool names_model;  // POST with the model's name; else GET
   uint32_t (*read)(const json& answer, const std::string& id);
 };
 constexpr Source kSources[] = {
@@ -61,7 +61,7 @@ uint32_t ask(HttpClient& client, const std::string& base, const Source& source, 
   try {
     const HttpAnswer answer = client.send(request);
     return answer.status == 200 ? source.read(json::parse(answer.body), id) : 0;
-  } catch (const Error&) {  // this only adds to what is known
+  } catch (const Error&) {  // optional information
   } catch (const json::exception&) {
   }
   return 0;

@@ -1,4 +1,4 @@
-// One table of names; the same quantity has another name with each server.
+// Table of metric names by server.
 #include "engine/remote/server_metrics.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ constexpr std::chrono::seconds kMetricsTimeout{10};
 struct Metric {
   std::string_view name;
   std::optional<double> ServerMetrics::*field;
-  bool is_share = false;  // of several engines the largest counts, not the sum
+  bool is_share = false;  // combined over several engines by maximum instead of sum
 };
 constexpr Metric kMetrics[] = {
     {"vllm:num_requests_running", &ServerMetrics::running},
@@ -46,7 +46,7 @@ constexpr Metric kMetrics[] = {
     {"llamacpp:requests_deferred", &ServerMetrics::waiting},
     {"llamacpp:kv_cache_usage_ratio", &ServerMetrics::kv_usage, true},  // older servers
     {"llamacpp:prompt_tokens_total", &ServerMetrics::prompt_tokens},
-    {"llamacpp:prompt_tokens_total", &ServerMetrics::looked_up_tokens},  // without those found in a cache
+    {"llamacpp:prompt_tokens_total", &ServerMetrics::looked_up_tokens},  // excludes cached tokens
     {"llamacpp:prompt_tokens_cached_total", &ServerMetrics::looked_up_tokens},
     {"llamacpp:prompt_tokens_cached_total", &ServerMetrics::found_tokens},
     {"llamacpp:tokens_predicted_total", &ServerMetrics::generated_tokens},
@@ -54,7 +54,7 @@ constexpr Metric kMetrics[] = {
     {"llamacpp:tokens_predicted_seconds_total", &ServerMetrics::generate_seconds},
 };
 
-// name{label="value",...} number [time]: labels may hold any escaped text, so the number comes after the last brace.
+// name{label="value",...} number [time]: labels may contain any escaped text, so the number follows the last brace.
 void take_sample(std::string_view line, ServerMetrics& metrics) {
   const std::string_view name = line.substr(0, line.find_first_of("{ \t"));
   const size_t brace = line.rfind('}');

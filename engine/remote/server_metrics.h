@@ -1,4 +1,4 @@
-// What a serving program tells of its load: the text of its /metrics, in Prometheus' exposition format.
+// A server's load, parsed from /metrics in Prometheus' exposition format.
 #pragma once
 #include <optional>
 #include <string>
@@ -8,25 +8,25 @@
 
 namespace warpchat {
 
-// Of vLLM, SGLang and llama.cpp, since the server's start; what it does not tell is nullopt.
+// From vLLM, SGLang and llama.cpp, since the server's start; nullopt if not reported.
 struct ServerMetrics {
   std::optional<double> running, waiting;  // requests
-  std::optional<double> kv_usage;          // of the KV cache, 0 to 1; of several engines the fullest
+  std::optional<double> kv_usage;          // fraction of the KV cache; of the fullest engine
   std::optional<double> prompt_tokens, generated_tokens;
   std::optional<double> prompt_seconds, generate_seconds;
-  std::optional<double> first_token_seconds, first_tokens;  // their sum, and how many
-  std::optional<double> looked_up_tokens, found_tokens;     // of prompts, in the prefix cache
-  std::optional<double> found_share;                        // where they are not counted: found of looked up, 0 to 1
+  std::optional<double> first_token_seconds, first_tokens;  // sum and count
+  std::optional<double> looked_up_tokens, found_tokens;     // prompt tokens, in the prefix cache
+  std::optional<double> found_share;                        // if tokens are not counted: found over looked up, 0 to 1
   bool operator==(const ServerMetrics&) const = default;
 };
 
-// Lines that are no samples, and samples with other names, are passed over.
+// Ignores lines that are no samples, and unknown names.
 ServerMetrics parse_metrics(std::string_view text);
 
-// GET /metrics beside the endpoint's /v1.
+// GET /metrics next to the endpoint's /v1.
 HttpRequest metrics_request(const Endpoint& endpoint);
 
-// Error in one sentence where the answer tells nothing of the load.
+// Error if the answer has no known load metric.
 ServerMetrics metrics_of(const Endpoint& endpoint, const HttpAnswer& answer);
 
 }  // namespace warpchat

@@ -1,4 +1,4 @@
-// Lines end with \n, \r\n or \r; a pair may be split between two pieces.
+// Lines end with \n, \r\n or \r; \r\n may be split between two pieces.
 #include "engine/remote/sse_parser.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Server-sent events (the WHATWG HTML standard's text/event-stream), from pieces of any length, in bounded memory.
+// Parser of server-sent events (text/event-stream of the WHATWG HTML standard) in pieces of any length, with bounded
+// memory.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -9,17 +10,17 @@ namespace warpchat {
 
 class SseParser {
  public:
-  static constexpr size_t kMostEventBytes = size_t{4} << 20;     // of one event's data, and of a line
-  static constexpr size_t kMostForeignBytes = size_t{64} << 10;  // of lines that are no fields, before the first event
+  static constexpr size_t kMostEventBytes = size_t{4} << 20;     // per event, and per line
+  static constexpr size_t kMostForeignBytes = size_t{64} << 10;  // unknown lines before the first event
 
-  // on_data: an event's data, its lines joined by \n; what it throws leaves add() and ends the parser's use. Events
-  // without data, comments, names, ids and times to retry are passed over.
+  // on_data: gets an event's data lines, joined by \n. Its exceptions leave add(); the parser is then unusable. Ignores
+  // events without data, comments, names, ids and retry times.
   explicit SseParser(std::function<void(std::string_view data)> on_data) : on_data_(std::move(on_data)) {}
 
-  // Error if a line or an event is longer than it may be, or if this is no event stream: part of a sentence, for
-  // "cannot use what HOST answers: ".
+  // Error if a line or an event is too long, or if this is no event stream: part of a sentence, after "cannot use what
+  // HOST answers: ".
   void add(std::string_view bytes);
-  void finish();  // the end: an event that lacks only its empty line counts
+  void finish();  // end of the stream; an event that lacks only its empty line counts
 
  private:
   void take_line(std::string_view line);
@@ -29,7 +30,7 @@ class SseParser {
   std::string line_, data_;
   size_t foreign_bytes_ = 0;
   bool is_first_line_ = true, has_data_ = false, has_event_ = false;
-  bool skips_newline_ = false;  // the byte before was \r
+  bool skips_newline_ = false;  // the previous byte was \r
 };
 
 }  // namespace warpchat

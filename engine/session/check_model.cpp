@@ -1,4 +1,4 @@
-// Weights are drawn so that every step matters: the residual stream, attention's scores and gates stay of order one.
+// Weights keep the residual stream, attention scores and gates of order one, so that every step affects the result.
 #include "engine/session/check_model.h"
 
 #include <cmath>
@@ -9,7 +9,7 @@
 namespace warpchat {
 namespace {
 
-// Shapes repeat, so that few kernels have to be compiled.
+// Shapes repeat, to limit the number of kernels to compile.
 ModelConfig small_config() {
   constexpr double kRopeBase = 10000;
   ModelConfig c{};
@@ -57,7 +57,7 @@ const TensorInfo* CheckModel::tensor(const std::string& name, TensorType type, u
   return &infos_.emplace_back(TensorInfo{name, type, {k, rows, 1, 1}, rows == 1 ? 1u : 2u, bytes});
 }
 
-// gain: the standard deviation of a row's product with an input of rms 1.
+// gain: standard deviation of a row's dot product with an input of rms 1.
 const TensorInfo* CheckModel::matrix(const std::string& name, TensorType type, MatrixShape shape, uint32_t n,
                                      float gain) {
   const TensorInfo* of_all =
@@ -103,14 +103,14 @@ LayerTensors CheckModel::layer(uint32_t index) {
   t.vectors.ffn_norm = vector(blk + "ffn_norm", config_.hidden, 1, 0.2f);
   const ExpertMatrices<MatrixShape> experts = expert_shapes(config_);
   if (is_dense) {
-    // As of a file whose layers are all of experts: no kernels are made for another format of theirs.
+    // Reuses another layer's experts, so that no further formats of experts need kernels.
     if (!tensors_.layers.empty()) t.experts = tensors_.layers.front().experts;
     t.matrices.gate = matrix(blk + "gate", k4, shapes.gate, 1, 1.5f);
     t.matrices.up = matrix(blk + "up", k4, shapes.up, 1, 1);
     t.matrices.down = matrix(blk + "down", k6, shapes.down, 1, 1);
     return t;
   }
-  t.experts.router = matrix(blk + "router", kFloat, experts.router, 1, 3);  // far apart: no rounding decides
+  t.experts.router = matrix(blk + "router", kFloat, experts.router, 1, 3);  // rounding must not change the routing
   t.experts.gate = matrix(blk + "expert_gate", k4, experts.gate, n_experts, 1.5f);
   t.experts.up = matrix(blk + "expert_up", k4, experts.up, n_experts, 1);
   t.experts.down = matrix(blk + "expert_down", k6, experts.down, n_experts, 1);

@@ -1,5 +1,5 @@
-// A small model with a layer of every kind and weights in Q4_K and Q6_K, made in memory from a seed: to try a device
-// with. Layers: delta net and experts, attention and dense, delta net and dense, attention and experts.
+// A small model for device checks, with a layer of every kind and weights in Q4_K and Q6_K, generated from a seed.
+// Layers: delta net and experts, attention and dense, delta net and dense, attention and experts.
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -18,7 +18,7 @@ class CheckModel {
 
   const ModelConfig& config() const { return config_; }
   const ModelTensors& tensors() const { return tensors_; }
-  std::vector<int32_t> tokens(uint32_t n) const;  // of its vocabulary
+  std::vector<int32_t> tokens(uint32_t n) const;  // token ids within the vocabulary
 
  private:
   const TensorInfo* tensor(const std::string& name, TensorType type, uint64_t k, uint64_t rows, float mean,

@@ -16,7 +16,7 @@ namespace warpchat {
 namespace {
 
 constexpr uint32_t kTokens = 32, kContext = 64, kSeed = 1;
-// From the CPU's logits, as the norm of the difference by the norm: some three times what was measured.
+// Bounds of the relative difference to the CPU's logits: about three times the measured values.
 constexpr double kTokenBound = 2e-3, kPrefillBound = 1e-2;
 
 using Logits2d = std::vector<float>;  // [kTokens, n_vocab]
@@ -48,7 +48,7 @@ Logits2d by_itself(Decoder& decoder, std::span<const Token> tokens) {
   return logits;
 }
 
-// The largest of all tokens; infinite where a number is none.
+// Largest relative difference of any token; infinite if a logit is not finite.
 double largest_difference(std::span<const float> got, std::span<const float> expected, uint32_t n_vocab) {
   double largest = got.size() == expected.size() ? 0 : INFINITY;
   for (size_t at = 0; at + n_vocab <= std::min(got.size(), expected.size()); at += n_vocab) {
@@ -63,7 +63,7 @@ double largest_difference(std::span<const float> got, std::span<const float> exp
   return largest;
 }
 
-// What is known by now, for whoever waits: the last row may be under way.
+// Results so far, for the waiting thread. The last row may be in progress.
 struct Shared {
   std::mutex mutex;
   DeviceCheck check;

@@ -1,5 +1,5 @@
-// Whether a GPU computes what it should: a small model through every way of launching, against each other to the bit
-// and against the CPU.
+// Checks that a GPU computes correctly: runs a small model in every launch mode, and compares modes to the bit and with
+// the CPU.
 #pragma once
 #include <optional>
 #include <string>
@@ -12,15 +12,15 @@ namespace warpchat {
 struct DeviceCheck {
   struct Row {
     std::string mode;                  // "stream", "prefill", "graph", "persistent"
-    std::string against;               // what it is compared with
-    std::optional<double> difference;  // largest of all tokens: norm of the difference by the norm; none: not computed
-    std::string fault;                 // empty: it passed
+    std::string against;               // the reference
+    std::optional<double> difference;  // maximum over tokens: norm of the difference over the norm; none: not computed
+    std::string fault;                 // empty: passed
   };
   std::vector<Row> rows;
-  std::string fault() const;  // of the first row that has one, with its mode; empty: all passed
+  std::string fault() const;  // first fault, with its mode; empty: all passed
 };
 
-// Takes seconds, most of them compiling. Never throws for what the device does: a row says so. device: with a table.
+// Takes seconds, mostly for compilation. Faults of the device become rows, not exceptions. device: must have a table.
 DeviceCheck check_device(const DeviceChoice& device);
 
 }  // namespace warpchat

@@ -1,4 +1,4 @@
-// Prompts to tokens, and tokens to text, with the thought parted from the answer.
+// Encodes prompts, decodes tokens, and splits reasoning from answers.
 #include "engine/session/local_responder.h"
 
 #include <deque>
@@ -46,7 +46,7 @@ class LocalResponder::LocalGeneration : public Generation {
     events_.push_back(std::move(end));
   }
 
-  // Each token is one event, whether it has text or not; a token of both thought and answer is the first's.
+  // Emits one event per token, even without text. A token that spans reasoning and answer counts for the first.
   void add(TextDelta delta) {
     if (!splitter_) return events_.push_back(std::move(delta));
     std::vector<ReasoningSplitter::Piece> pieces = splitter_->add(delta.text);
@@ -58,7 +58,7 @@ class LocalResponder::LocalGeneration : public Generation {
 
   std::shared_ptr<ScheduledAnswer> answering_;
   StreamDetokenizer detokenizer_;
-  std::optional<ReasoningSplitter> splitter_;  // none: the text as it is
+  std::optional<ReasoningSplitter> splitter_;  // none: text is passed through
   std::deque<Event> events_;
   bool has_ended_ = false;
 };
@@ -71,7 +71,7 @@ LocalResponder::LocalResponder(Model& model)
           model.tokenizer->end_of_generation()) {}
 
 ResponderFacts LocalResponder::facts() const {
-  // Absolute: a stored answer names its model wherever the program is started next.
+  // Absolute, so that a stored answer names its model from any working directory.
   return {.model = std::filesystem::absolute(model_.file.path()).lexically_normal().string(),
           .endpoint = "",
           .context = model_.context,
@@ -104,7 +104,7 @@ std::unique_ptr<Generation> LocalResponder::start(const Prompt& prompt, const An
   const bool parts = std::holds_alternative<std::vector<Message>>(prompt);
   AnswerRequest request;
   request.sampling = options.sampling;
-  request.sampling.seed += n_generations_;  // an answer asked for again is another answer
+  request.sampling.seed += n_generations_;  // a regenerated answer should differ
   request.max_tokens = options.max_tokens;
   request.in_front = options.in_front;
   request.drafts = options.drafts;

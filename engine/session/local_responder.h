@@ -1,5 +1,4 @@
-// The model on this machine as a responder. Prompts that begin as earlier ones did are not computed again as far as
-// they are the same and the cache has kept it.
+// The local model as a responder. A prompt reuses cached computation of the longest common prefix with earlier prompts.
 #pragma once
 #include <memory>
 #include <optional>
@@ -16,14 +15,14 @@ class LocalResponder : public Responder {
  public:
   explicit LocalResponder(Model& model);
 
-  // Error if messages could not be answered with these: no template, or one with a fault.
+  // Error if messages cannot be rendered with these options: no template, or a faulty one.
   void check(const AnswerOptions& options) { prompts_.compile(options); }
 
   ResponderFacts facts() const override;
   std::unique_ptr<Generation> start(const Prompt& prompt, const AnswerOptions& options) override;
   std::optional<uint32_t> count(const Prompt& prompt, const AnswerOptions& options) override;
 
-  BuiltPrompt build(const Prompt& prompt, const AnswerOptions& options);  // PromptTooLong
+  BuiltPrompt build(const Prompt& prompt, const AnswerOptions& options);  // may throw PromptTooLong
 
  private:
   class LocalGeneration;

@@ -1,4 +1,4 @@
-// Loading: file, tokeniser, template and sampling defaults, then the decoder on its device.
+// Loads file, tokeniser, template and sampling defaults, then the decoder on its device.
 #include "engine/session/model.h"
 
 #include <algorithm>
@@ -46,7 +46,7 @@ class DeviceCheckFailed : public ErrorWithWayOut {
       : ErrorWithWayOut("the GPU failed its check (" + fault + ")", WayOut::Kind::kCheckDevice) {}
 };
 
-// Of a GPU that this driver and this build have not met; beside the loading.
+// Check of a GPU that is new to this driver and this build; runs in parallel with loading.
 class FirstCheck {
  public:
   FirstCheck(const ModelOptions& options, const DeviceChoice& device, const DeviceRecord& record) : record_(record) {
@@ -82,10 +82,10 @@ std::unique_ptr<Decoder> make_gpu_decoder(const ModelOptions& options, const Mod
       .verifies_modes = !device.gpu.is_emulated};
   check_scales(model.file);
   FirstCheck check(options, device, record);
-  // On a thread that may hang there without this one.
+  // In a task, since the driver may hang.
   const DeviceTask<std::unique_ptr<Steps>> loading(Context::watch_of(*device.table, device.gpu), [&] {
     std::unique_ptr<Steps> steps = make_gpu_steps(model.config, model.tensors, gpu);
-    if (options.launch) steps->set_launch_mode(*options.launch);  // which says so if it does not work here
+    if (options.launch) steps->set_launch_mode(*options.launch);  // throws if the mode does not work here
     return steps;
   });
   std::unique_ptr<Steps>& steps = loading.get();
@@ -97,7 +97,8 @@ std::unique_ptr<Decoder> make_cpu_decoder(const ModelOptions& options, const Mod
   CpuOptions cpu = cpu_options(options, model.config, model.context);
   cpu.threads = options.threads;
   cpu.progress = options.progress;
-  // What is not packed, for packing checks what it reads. A model that does not fit is refused first.
+  // Checks only tensors that are not packed, since packing checks the others. A model that does not fit was refused
+  // before.
   const auto is_read_in_place = [](const TensorInfo& t) {
     return t.type == TensorType::kF32 || t.name == "token_embd.weight";
   };
@@ -106,7 +107,7 @@ std::unique_ptr<Decoder> make_cpu_decoder(const ModelOptions& options, const Mod
   return std::make_unique<Decoder>(model.config, make_cpu_steps(model.config, model.tensors, cpu));
 }
 
-// Null, and a reason, where the GPU was nobody's wish and does not work: there is the CPU.
+// Null, with a reason, if a GPU chosen by default does not work; the CPU is used instead.
 std::unique_ptr<Decoder> try_gpu_decoder(const ModelOptions& options, Model& model, const DeviceChoice& device) {
   const auto give_up = [&](const Error& error) {
     if (!options.device.empty() || options.launch) throw;
@@ -128,7 +129,7 @@ std::unique_ptr<Decoder> try_gpu_decoder(const ModelOptions& options, Model& mod
   }
 }
 
-// The device by its name, or the default for a model of that size.
+// The named device, or the default for a model of that size.
 DeviceChoice device_for(const ModelOptions& options, const Model& model) {
   const uint64_t needed =
       gpu_memory_budget(model.config, model.tensors, gpu_sizes(options, model.config, model.context))

@@ -17,44 +17,44 @@ namespace warpchat {
 
 constexpr uint32_t kDefaultContextLimit = 8192;
 
-// Jinja source of the file's chat template; ChatML if it has none and its vocabulary has <|im_start|>; else empty.
+// Jinja source of the file's chat template; ChatML if it has none but its vocabulary has <|im_start|>; else empty.
 std::string find_chat_template(const GgufFile& file, const Tokenizer& tokenizer);
 
 struct ModelOptions {
   std::string path;
   std::string device = "cpu";            // engine/driver/device_choice.h; empty: the default
   uint32_t threads = 0;                  // 0: one per physical core
-  bool context_from_model = false;       // the model's own context length, however long (-c 0)
-  uint32_t context = 0;                  // positions; 0: the model's own, at most kDefaultContextLimit
-  uint32_t batch = 512;                  // positions in one prefill pass
-  uint32_t sequences = 1;                // answered side by side
-  std::optional<uint64_t> cache_bytes;   // of the KV cache that they share, at least a context's; none: one for each
-  KvTypes cache = {};                    // how keys and values are stored
-  std::optional<LaunchMode> launch;      // on a GPU; none: the fastest, on the emulator kStream
+  bool context_from_model = false;       // use the model's own context length without limit (-c 0)
+  uint32_t context = 0;                  // positions; 0: the model's own, up to kDefaultContextLimit
+  uint32_t batch = 512;                  // positions per prefill pass
+  uint32_t sequences = 1;                // answered concurrently
+  std::optional<uint64_t> cache_bytes;   // of the shared KV cache, at least one context; none: a context per sequence
+  KvTypes cache = {};                    // element types of the KV cache
+  std::optional<LaunchMode> launch;      // for a GPU; none: the fastest, or kStream on the emulator
   std::function<void(double)> progress;  // 0..1 while loading; may be empty
-  bool beside_another = false;           // model that may be given up: MemoryShortage in place of the CPU by default
-  std::string device_record;             // file of engine/gpu/device_record.h; empty: nothing is remembered
-  bool check_device = true;              // where it was not checked before; the emulator is not
+  bool beside_another = false;           // another model could be unloaded: MemoryShortage instead of the default CPU
+  std::string device_record;             // file of engine/gpu/device_record.h; empty: nothing is stored
+  bool check_device = true;              // unless checked before; never on the emulator
 };
 
-// Positions of the KV cache that the options ask for.
+// KV cache positions according to the options.
 uint32_t choose_context(const ModelOptions& options, const ModelConfig& config);
 
 struct Model {
-  // Error: one sentence naming file and fault.
+  // Throws Error naming the file and the fault.
   static std::unique_ptr<Model> load(const ModelOptions& options);
 
   GgufFile file;
   ModelConfig config;
   ModelTensors tensors;
   std::unique_ptr<Tokenizer> tokenizer;
-  std::string chat_template;     // Jinja source; empty if the file has none and ChatML does not fit either
-  SamplingParams file_sampling;  // built-in defaults with the file's general.sampling.* keys applied
+  std::string chat_template;     // Jinja source; empty if the file has none and ChatML does not fit
+  SamplingParams file_sampling;  // built-in defaults, overridden by the file's general.sampling.* keys
   std::unique_ptr<Decoder> decoder;
-  uint32_t context;             // positions of the KV cache
-  std::string device;           // where it is, as ModelOptions takes it
-  std::string device_reason;    // why not on the first GPU, where no device was named; else empty
-  bool has_faulty_gpu = false;  // that is the reason: it failed its check
+  uint32_t context;             // KV cache positions
+  std::string device;           // the actual device, as in ModelOptions
+  std::string device_reason;    // why the default device is not the first GPU; else empty
+  bool has_faulty_gpu = false;  // because it failed its check
   double load_seconds;
 
  private:

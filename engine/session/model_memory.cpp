@@ -1,4 +1,4 @@
-// The devices' own budgets.
+// Translates model options for each device's memory budget.
 #include "engine/session/model_memory.h"
 
 #include <algorithm>
@@ -9,13 +9,13 @@ namespace warpchat {
 
 namespace {
 
-// At least those of a context, at most as many as numbers can name.
+// At least a context's pages, at most what fits 32 bits.
 uint32_t pages_in(uint64_t cache_bytes, uint64_t page_bytes, uint32_t context) {
   return static_cast<uint32_t>(
       std::clamp<uint64_t>(cache_bytes / std::max<uint64_t>(1, page_bytes), pages_of(context), INT32_MAX));
 }
 
-// As many copies of a state as the cache's memory would hold, but enough to come back from a message or two.
+// As many checkpoints as fit into the cache's memory, but enough to return to the last few messages.
 uint32_t kept_states(uint64_t cache_bytes, uint64_t state_bytes) {
   constexpr uint64_t kLeast = 4, kMost = 32;
   return state_bytes == 0 ? 0 : static_cast<uint32_t>(std::clamp(cache_bytes / state_bytes, kLeast, kMost));

@@ -1,4 +1,4 @@
-// How much of a device a model would hold, by its header alone.
+// Memory that a model will need on a device, computed from its header.
 #pragma once
 #include <cstdint>
 
@@ -8,11 +8,11 @@
 
 namespace warpchat {
 
-// What the options ask for with that context, without threads and progress.
+// CPU options with that context, without threads and progress.
 CpuOptions cpu_options(const ModelOptions& options, const ModelConfig& config, uint32_t context);
 GpuSizes gpu_sizes(const ModelOptions& options, const ModelConfig& config, uint32_t context);
 
-// Bytes of weights, KV caches and activations, with the context that the options ask for.
+// Bytes of weights, KV caches and activations, with the context chosen by the options.
 uint64_t memory_needed(const ModelOptions& options, const ModelConfig& config, const ModelTensors& tensors,
                        bool on_gpu);
 

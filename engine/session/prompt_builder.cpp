@@ -1,4 +1,4 @@
-// What may be left out of a conversation that does not fit: the oldest user turns with their answers, whole.
+// If a conversation does not fit, drops its oldest user turns, each with its answers.
 #include "engine/session/prompt_builder.h"
 
 #include <algorithm>
@@ -13,13 +13,13 @@ namespace {
 using nlohmann::ordered_json;
 using State = ReasoningSplitter::State;
 
-constexpr uint32_t kAnswerShare = 4;  // a quarter of the context is kept free for the answer where turns can be dropped
+constexpr uint32_t kAnswerShare = 4;  // when turns are dropped, 1/kAnswerShare of the context stays free for the answer
 
 std::string token_text(const Tokenizer& tokenizer, Token token) {
   return token < 0 ? std::string() : tokenizer.piece(token, /*with_control=*/true);
 }
 
-// Where each user turn begins, the first message's included.
+// Start of each user turn, with the first message.
 std::vector<size_t> turns_of(std::span<const Message> messages) {
   std::vector<size_t> turns{0};
   for (size_t i = 1; i < messages.size(); ++i)
@@ -32,7 +32,7 @@ bool ends_inside_thought(std::string_view prompt) {
   return last != std::string_view::npos && prompt.substr(0, last + 1).ends_with("<think>");
 }
 
-// As templates read them, which is as the OpenAI interface writes them; but arguments are a value, not its text.
+// As templates expect it: OpenAI's format, but arguments as a JSON value, not a string.
 ordered_json as_template_variable(const Message& message) {
   ordered_json variable = {{"role", message.role}, {"content", text_for_model(message)}};
   if (!message.reasoning.empty()) variable["reasoning_content"] = message.reasoning;
@@ -46,7 +46,7 @@ ordered_json as_template_variable(const Message& message) {
   return variable;
 }
 
-// An unfinished answer at the prompt's end, which may have opened its thought; what comes next of it.
+// Appends an unfinished answer, whose reasoning may be open. Returns what comes next.
 State append_answer(TracedText& prompt, const Message& answer) {
   const bool thinks = ends_inside_thought(prompt.bytes);
   if (answer.reasoning.empty() && answer.content.empty()) return thinks ? State::kThinking : State::kUndecided;
@@ -113,8 +113,8 @@ BuiltPrompt PromptBuilder::build(const std::vector<Message>& messages, const Ans
   throw PromptTooLong(static_cast<uint32_t>(prompt.tokens.size()), model_.context, drop_helps);
 }
 
-// As many as fit beside room for an answer, but never fewer than the last. With fewer turns a prompt is shorter, so the
-// first turn that may stay is found by halving.
+// Keeps as many turns as fit with room for an answer, at least the last one. Prompts get shorter with fewer turns, so a
+// binary search finds the first turn to keep.
 BuiltPrompt PromptBuilder::newest_turns(const std::vector<Message>& messages, const AnswerOptions& options) const {
   const uint32_t share = model_.context / kAnswerShare;
   const uint32_t reserve = options.max_tokens < 0 ? share : std::min(share, static_cast<uint32_t>(options.max_tokens));

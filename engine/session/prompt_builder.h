@@ -1,5 +1,5 @@
-// Messages to the tokens of a prompt that fits: through the model's template, and where that is wished for without the
-// oldest turns of a conversation that is longer than the context.
+// Builds prompt tokens from messages with the model's template. On request it drops the oldest turns of a conversation
+// that exceeds the context.
 #pragma once
 #include <memory>
 #include <string>
@@ -16,7 +16,7 @@ namespace warpchat {
 struct BuiltPrompt {
   std::string text;
   std::vector<Token> tokens;
-  uint32_t n_dropped = 0;  // turns at the start, a user's message with its answer each, that are left out
+  uint32_t n_dropped = 0;  // turns dropped at the start: a user's message with its answer each
   ReasoningSplitter::State answer_begins = ReasoningSplitter::State::kUndecided;
 };
 
@@ -24,11 +24,11 @@ class PromptBuilder {
  public:
   explicit PromptBuilder(const Model& model) : model_(model) {}
 
-  // Error if neither options nor model have a template, or if it has a fault.
+  // Error if neither options nor model have a template, or if it is faulty.
   void compile(const AnswerOptions& options);
 
-  // PromptTooLong if it does not fit; with drop_oldest, if not even the system prompt and the last user's message do.
-  // The last message, if it is an answer, is the prompt's end, to be continued.
+  // PromptTooLong if it does not fit; with drop_oldest only if the system prompt and the last user's message do not
+  // fit. A last message that is an answer ends the prompt, to be continued.
   BuiltPrompt build(const std::vector<Message>& messages, const AnswerOptions& options);
 
  private:

@@ -1,11 +1,11 @@
-// The sentence of a prompt that does not fit.
+// Message for a prompt that does not fit.
 #include "engine/session/responder.h"
 
 #include "models/message.h"
 
 namespace warpchat {
 
-// One token of an answer belongs to it.
+// Room for one token of the answer is required.
 PromptTooLong::PromptTooLong(uint32_t n_prompt, uint32_t n_context, bool drop_helps)
     : Error("the prompt needs " + counted(n_prompt + 1, "token") + ", the context holds " + grouped(n_context)),
       tokens(n_prompt + 1),

@@ -1,5 +1,5 @@
-// Whoever answers: the model on this machine, or an endpoint on another. A responder keeps nothing of a conversation:
-// it is given all messages each time, and finds what it has computed before by the prompt's own tokens.
+// Source of answers: the model on this machine, or a remote endpoint. A responder is stateless: each request contains
+// all messages, and cached computation is found by the prompt's tokens.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -18,51 +18,50 @@
 
 namespace warpchat {
 
-inline constexpr char kEnableThinking[] = "enable_thinking";  // the template variable of models that can do without
+inline constexpr char kEnableThinking[] = "enable_thinking";  // template variable of models with optional reasoning
 
 struct AnswerOptions {
-  std::string system_prompt;  // empty: none is added
-  std::string chat_template;  // Jinja source instead of the model's; empty: the model's
+  std::string system_prompt;                                                     // empty: none
+  std::string chat_template;                                                     // Jinja source; empty: the model's
   nlohmann::ordered_json template_variables = nlohmann::ordered_json::object();  // kEnableThinking, ...
   SamplingParams sampling;
   int32_t max_tokens = -1;     // -1: until the end of the answer or of the context
-  bool in_front = true;        // somebody waits for it: it is begun before others
+  bool in_front = true;        // prefilled before others, because the user waits for it
   bool drafts = true;          // AnswerRequest::drafts
-  bool parse_special = false;  // <|im_start|> and its like in messages are control tokens, not text
-  bool drop_oldest =
-      false;  // of messages that do not all fit, the oldest turns are left out, where tokens can be counted
+  bool parse_special = false;  // parse <|im_start|> and the like in messages as control tokens
+  bool drop_oldest = false;    // drop the oldest turns if messages do not fit, where tokens can be counted
 };
 
-// Messages: the last one is a user's (or a tool's), which is answered, or an unfinished answer, which is continued: its
-// text is not sent again as events. Text, tokens: completed as they are; the options' template and system prompt are
-// not used, and control tokens are read in the text.
+// Messages: the last one is answered if it is a user's (or a tool's), or continued if it is an unfinished answer, whose
+// text is not sent as events. Text and tokens are completed as they are: without template and system prompt, and with
+// control tokens parsed in text.
 using Prompt = std::variant<std::vector<Message>, std::string, std::vector<Token>>;
 
 struct ResponderFacts {
-  std::string model;           // for people and for messages: the file's path, or the name at the endpoint
+  std::string model;           // for display: the file's path, or the endpoint's model name
   std::string endpoint;        // URL; empty: this machine
-  uint32_t context = 0;        // tokens; 0: not known
-  bool can_think = false;      // kEnableThinking means something to it
-  bool counts_tokens = false;  // count() gives a number
-  uint32_t at_once = 1;        // generations side by side
+  uint32_t context = 0;        // tokens; 0: unknown
+  bool can_think = false;      // supports kEnableThinking
+  bool counts_tokens = false;  // count() returns a number
+  uint32_t at_once = 1;        // concurrent generations
 };
 
-// The prompt does not fit with one token of an answer: "the prompt needs 9,120 tokens, the context holds 8,192".
+// The prompt plus one token does not fit: "the prompt needs 9,120 tokens, the context holds 8,192".
 class PromptTooLong : public Error {
  public:
   PromptTooLong(uint32_t n_prompt, uint32_t n_context, bool drop_helps);
   PromptTooLong(const std::string& sentence, uint32_t n_tokens, uint32_t n_context)
       : Error(sentence), tokens(n_tokens), context(n_context), can_drop(false) {}
-  uint32_t tokens, context;  // needed: the prompt's and one; available
-  bool can_drop;             // without the oldest turns (AnswerOptions::drop_oldest) it would fit
+  uint32_t tokens, context;  // needed: the prompt and one token; available
+  bool can_drop;             // would fit without the oldest turns (AnswerOptions::drop_oldest)
 };
 
-// One answer on its way. Destroying it stops it, and waits for its end.
+// A running answer. The destructor stops it and waits for its end.
 class Generation {
  public:
   virtual ~Generation() = default;
-  virtual std::optional<Event> next_event(std::chrono::milliseconds timeout) = 0;  // none after the GenerationEnd
-  virtual void stop() = 0;                                                         // asks; the GenerationEnd comes soon
+  virtual std::optional<Event> next_event(std::chrono::milliseconds timeout) = 0;  // none after GenerationEnd
+  virtual void stop() = 0;                                                         // asynchronous; ends soon after
 };
 
 class Responder {
@@ -70,11 +69,11 @@ class Responder {
   virtual ~Responder() = default;
   virtual ResponderFacts facts() const = 0;
 
-  // PromptTooLong; Error if as many generations run as it can have, or if it cannot begin. What goes wrong later is the
-  // GenerationEnd's. The responder outlives its generations.
+  // Throws PromptTooLong, or Error if all generations are in use or it cannot begin. Later errors are in GenerationEnd.
+  // Generations must not outlive the responder.
   virtual std::unique_ptr<Generation> start(const Prompt& prompt, const AnswerOptions& options) = 0;
 
-  // Tokens of the prompt as start() would compute it; nullopt where it cannot be said. Not while it generates.
+  // Tokens of the prompt as in start(); nullopt if unknown. Not during a generation.
   virtual std::optional<uint32_t> count(const Prompt& prompt, const AnswerOptions& options) = 0;
 };
 

@@ -1,4 +1,4 @@
-// The first text is written at once: with it the answer exists.
+// Writes the first text at once, which creates the answer.
 #include "engine/store/answer_writer.h"
 
 namespace warpchat {

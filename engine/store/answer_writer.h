@@ -1,4 +1,4 @@
-// Keeps an answer on disk while it streams: committed at most once a second, and at its end.
+// Stores an answer while it streams: commits at most once a second, and at the end.
 #pragma once
 #include <chrono>
 
@@ -11,24 +11,24 @@ class AnswerWriter {
   using Clock = std::chrono::steady_clock;
   static constexpr std::chrono::seconds kInterval{1};
 
-  // Below this user turn. Nothing is stored before there is text, of the answer or its reasoning.
+  // A new answer below this user turn. Stores nothing before there is answer or reasoning text.
   AnswerWriter(ConversationStore& store, ConversationId conversation, TurnId parent)
       : store_(store), conversation_(conversation), parent_(parent) {}
 
-  // An answer that has ended and goes on; written: as this turn has it.
+  // Continues a finished answer. written: the turn's stored message.
   AnswerWriter(ConversationStore& store, TurnId turn, const Message& written)
       : store_(store), turn_(turn), n_content_(written.content.size()), n_reasoning_(written.reasoning.size()) {
     store_.reopen(turn);
   }
 
-  // The whole answer so far, of which content and reasoning only grow. To be called for each event and at least ten
-  // times a second without one, so that nothing waits longer than the interval. Error if it cannot be stored.
+  // answer: the whole answer so far; only content and reasoning may grow. Call for each event and at least ten times a
+  // second, so that no text waits longer than the interval. Error if it cannot be stored.
   void follow(const Message& answer, Clock::time_point now);
 
-  // The whole answer again with all that is known about it (calls of tools, who answered, timings), and how it ended.
+  // answer: complete, with tool calls, model and timings.
   void finish(const Message& answer, TurnState state);
 
-  TurnId turn() const { return turn_; }  // 0: there was no text yet
+  TurnId turn() const { return turn_; }  // 0: no text yet
 
  private:
   bool has_more(const Message& answer) const;
@@ -37,7 +37,7 @@ class AnswerWriter {
   ConversationStore& store_;
   ConversationId conversation_ = 0;
   TurnId parent_ = 0, turn_ = 0;
-  size_t n_content_ = 0, n_reasoning_ = 0;  // bytes that are written
+  size_t n_content_ = 0, n_reasoning_ = 0;  // bytes already stored
   Clock::time_point written_at_;
 };
 

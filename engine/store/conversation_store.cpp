@@ -1,4 +1,4 @@
-// Each function is a statement or a transaction; the tables are described in schema.cpp.
+// Each function is one statement or transaction; schema.cpp describes the tables.
 #include "engine/store/conversation_store.h"
 
 #include <chrono>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kTitleCharacters = 60;
 
-// The columns of a ConversationSummary, of table c.
+// Columns of a ConversationSummary from table c.
 const std::string kSummary =
     "c.id, c.title, c.model, c.created, c.updated, c.trashed, (SELECT depth FROM turns WHERE turns.id = c.head)";
 constexpr int kSummaryColumns = 7;
@@ -31,7 +31,7 @@ ConversationSummary read_summary(const Statement& row) {
           .n_messages = static_cast<uint32_t>(row.integer(6))};
 }
 
-// All of a message but what has a column of its own: the keys of its JSON form. Empty: there is nothing.
+// All fields of a message without a column of their own, as JSON. Empty: none.
 std::string extra_of(Message message) {
   message.role.clear();
   message.content.clear();
@@ -43,7 +43,7 @@ std::string extra_of(Message message) {
   return extra.dump(-1, ' ', /*ensure_ascii=*/false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
-// What cannot be read is left out: it is no reason to refuse the text beside it.
+// Ignores unreadable data, so that the text remains accessible.
 Message message_of_extra(const std::string& extra) {
   if (extra.empty()) return {};
   try {
@@ -55,13 +55,13 @@ Message message_of_extra(const std::string& extra) {
 
 Error gone(const char* what) { return Error(std::string("the ") + what + " was erased meanwhile; start a new one"); }
 
-// Whether the column has all the words: none of the patterns ?2 is missing.
+// SQL condition: the column contains all patterns ?2.
 std::string has_all(const std::string& column) {
   return "NOT EXISTS (SELECT 1 FROM json_each(?2) WHERE " + column + " NOT LIKE value ESCAPE '\\')";
 }
 
-// The latest ?3 conversations, each with the newest turn that has all words; 0: its title has them. ?1: the words for
-// the index, which knows all titles and all turns but the open ones.
+// The latest ?3 conversations, each with the newest turn that has all words; 0: the title has them. ?1: words for the
+// index, which covers all titles and all turns but open ones.
 std::string search_statement(bool indexed) {
   const std::string turns = indexed ? "turns WHERE id IN (SELECT rowid FROM text_index WHERE text_index MATCH ?1)"
                                       " UNION ALL SELECT conversation, id FROM turn_texts WHERE state = 0 AND " +
@@ -93,7 +93,7 @@ std::string title_from(std::string_view message) {
 }
 
 ConversationStore::Opened ConversationStore::open(const std::string& folder) {
-  const StoreFile file(folder);  // held until the store is ready
+  const StoreFile file(folder);  // locked until the store is ready
   Opened opened;
   try {
     opened.store.reset(new ConversationStore(file.path()));
@@ -232,7 +232,7 @@ void ConversationStore::show(ConversationId conversation, TurnId last) {
   change("UPDATE conversations SET head = nullif(?2, 0) WHERE id = ?1", conversation, last);
 }
 
-// Ids grow downwards, so the largest on the way is the end.
+// Child ids are larger than their parent's, so the largest id on the path is its end.
 TurnId ConversationStore::show_newest_below(ConversationId conversation, TurnId turn) {
   Transaction transaction(database_);
   Statement found = database_.prepare(
@@ -256,7 +256,7 @@ StoredConversation ConversationStore::load(ConversationId conversation) const {
           .turns = branch(row.integer(kSummaryColumns + 2))};
 }
 
-// rest: from WHERE on, with ?1 the parameter and ?2 the limit.
+// rest: SQL from WHERE on, with parameter ?1 and limit ?2.
 std::vector<ConversationSummary> ConversationStore::summaries(std::string_view rest, std::string_view parameter,
                                                               uint32_t limit) const {
   Statement row =

@@ -1,4 +1,4 @@
-// Conversations as a whole, out of the tables and into them.
+// Reads and inserts whole conversations.
 #include <algorithm>
 #include <cassert>
 #include <unordered_map>

@@ -1,4 +1,4 @@
-// One table turns SQLite's result codes into what a person can do about them.
+// Translates SQLite's result codes into advice.
 #include "engine/store/database.h"
 
 #include <fcntl.h>
@@ -9,7 +9,7 @@ namespace warpchat {
 
 namespace {
 
-constexpr int kBusyMilliseconds = 5000;  // another process writes for a few milliseconds at a time
+constexpr int kBusyMilliseconds = 5000;  // other processes write for a few milliseconds at a time
 
 struct Fault {
   int code;  // primary result code
@@ -36,10 +36,10 @@ std::string sentence(int code, sqlite3* connection) {
   return connection ? sqlite3_errmsg(connection) : sqlite3_errstr(code);
 }
 
-// SQLite gives the files it puts beside the database the same permissions.
+// SQLite's extra files get the database's permissions.
 void make_private_file(const std::string& path) {
   const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kOwnerOnly);
-  if (fd < 0) return;  // opening tells why
+  if (fd < 0) return;  // opening will report it
   fchmod(fd, kOwnerOnly);
   close(fd);
 }
@@ -57,7 +57,7 @@ std::string Statement::text(int column) const {
 void Statement::bind(int parameter, int64_t value) { check(sqlite3_bind_int64(statement_.get(), parameter, value)); }
 
 void Statement::bind(int parameter, std::string_view value) {
-  const char* bytes = value.data() ? value.data() : "";  // a null pointer would be NULL
+  const char* bytes = value.data() ? value.data() : "";  // a null pointer would bind NULL
   check(sqlite3_bind_text64(statement_.get(), parameter, bytes, value.size(), SQLITE_TRANSIENT, SQLITE_UTF8));
 }
 
@@ -96,7 +96,7 @@ bool Database::is_sound() const {
 }
 
 void Database::fail(int result, bool writing) const {
-  const int code = result & 0xff;  // the extended code says more than a sentence can
+  const int code = result & 0xff;  // messages use primary codes only
   const std::string text = std::string("cannot ") + (writing ? "write to " : "read from ") + path_ + ": " +
                            sentence(code, connection_.get());
   if (!is_damage(code)) throw Error(text);
@@ -124,7 +124,7 @@ int64_t Database::integer(std::string_view sql) const {
   return statement.step() ? statement.integer(0) : 0;
 }
 
-// A failed statement may have rolled back already; what a failed rollback leaves, the next opening undoes.
+// A failed statement may have rolled back already. If the rollback fails, the next open recovers.
 Transaction::~Transaction() {
   if (database_.in_transaction()) database_.roll_back();
 }

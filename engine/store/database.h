@@ -1,5 +1,5 @@
-// SQLite with owners and sentences: a connection, a statement and a transaction that clean up after themselves, and
-// every fault as an Error that says what could not be done, with which file, and what helps. For one thread at a time.
+// RAII for SQLite: connection, statement and transaction. Errors say what failed, with which file, and what helps. For
+// one thread at a time.
 #pragma once
 #include <sqlite3.h>
 #include <sys/types.h>
@@ -13,23 +13,23 @@
 
 namespace warpchat {
 
-constexpr mode_t kOwnerOnly = 0600;  // of every file of a store
+constexpr mode_t kOwnerOnly = 0600;  // for every file of a store
 
-// The file is no database, or its pages contradict each other.
+// The file is no database, or its pages are inconsistent.
 class DamagedDatabase : public Error {
  public:
   using Error::Error;
 };
 
-// The file beside a database that exists once damage was met in it, by whichever process: who opens it next has a look
-// at all of it, which takes too long to do each time.
+// Marker file that exists after any process met damage. The next opener then checks the whole database, which takes too
+// long to do every time.
 std::string damage_mark(const std::string& path);
 
 class Database;
 
 class Statement {
  public:
-  // Binds the parameters from ?1 on; texts are copied. A null pointer binds NULL.
+  // Binds parameters from ?1 on; texts are copied. A null pointer binds NULL.
   template <class... Values>
   Statement& with(const Values&... values) {
     int parameter = 0;
@@ -37,10 +37,10 @@ class Statement {
     return *this;
   }
 
-  bool step();  // whether there is a row; false at the end
+  bool step();  // true: there is a row; false: end
   void run();   // to the end
 
-  // Of the row that step() announced, by column from 0. NULL reads as 0 and as the empty text.
+  // Columns from 0 of the current row. NULL reads as 0 or empty text.
   int64_t integer(int column) const { return sqlite3_column_int64(statement_.get(), column); }
   std::string text(int column) const;
 
@@ -61,25 +61,25 @@ class Statement {
 
 class Database {
  public:
-  static constexpr char kInMemory[] = ":memory:";  // instead of a path
+  static constexpr char kInMemory[] = ":memory:";  // replaces the path
 
-  // Creates the file if need be; only its owner may read and write it. Error if it cannot be opened.
+  // Creates the file if necessary, readable and writable by its owner only. Error if it cannot be opened.
   explicit Database(std::string path);
 
-  Statement prepare(std::string_view sql) const;  // one statement
-  void run(const char* sql) const;                // one or several, without parameters
+  Statement prepare(std::string_view sql) const;  // a single statement
+  void run(const char* sql) const;                // one or more statements without parameters
   void roll_back() const noexcept;
-  int64_t integer(std::string_view sql) const;  // the first column of the first row; 0 if there is none
+  int64_t integer(std::string_view sql) const;  // first column of the first row; 0 if none
 
   int64_t last_row() const { return sqlite3_last_insert_rowid(connection_.get()); }
-  int changes() const { return sqlite3_changes(connection_.get()); }  // rows the last statement changed
+  int changes() const { return sqlite3_changes(connection_.get()); }  // rows changed by the last statement
   bool in_transaction() const { return sqlite3_get_autocommit(connection_.get()) == 0; }
   const std::string& path() const { return path_; }
 
-  // False once damage was met in it, by any process, or its file is not the one of that path any more.
+  // False after any process met damage, or if the path now names another file.
   bool is_sound() const;
 
-  [[noreturn]] void fail(int result, bool writing) const;  // leaves the mark if it is damage
+  [[noreturn]] void fail(int result, bool writing) const;  // creates the marker for damage
 
  private:
   struct Close {
@@ -89,8 +89,8 @@ class Database {
   std::unique_ptr<sqlite3, Close> connection_;
 };
 
-// All or nothing: rolled back unless committed. Begins by taking the right to write, so that of two processes one waits
-// at the beginning instead of failing in the middle.
+// Rolls back unless committed. Acquires the write lock at the start, so that a second process waits there instead of
+// failing later.
 class Transaction {
  public:
   explicit Transaction(const Database& database) : database_(database) { database_.run("BEGIN IMMEDIATE"); }

@@ -1,12 +1,12 @@
-// Steps are never changed once released: a new version appends one.
+// Released steps never change: a new version appends one.
 #include "engine/store/schema.h"
 
 namespace warpchat {
 
 namespace {
 
-// Times are milliseconds since 1970. Turns are a tree: parent is NULL for a first message; depth counts the turns from
-// there, this one included. head is the last turn of the branch that is shown; NULL: none.
+// Times are milliseconds since 1970. Turns form a tree: parent is NULL for a first message; depth counts the turns from
+// there, including this one. head is the last turn of the shown branch; NULL: none.
 constexpr const char* kConversationsAndTurns = R"(
   CREATE TABLE conversations (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -34,8 +34,8 @@ constexpr const char* kConversationsAndTurns = R"(
   CREATE INDEX turns_by_parent ON turns(parent);
 )";
 
-// A turn is indexed when its text will not change any more. The open ones (a stream, or what a kill left) are few and
-// are searched without an index.
+// A turn is indexed when its text is final. Open turns (streaming, or left by a kill) are few, and searched without an
+// index.
 constexpr const char* kSearchIndex = R"(
   CREATE INDEX open_turns ON turns(id) WHERE state = 0;
   CREATE VIRTUAL TABLE text_index USING fts5(text, content='turns', content_rowid='id', tokenize='trigram');
@@ -63,9 +63,9 @@ constexpr const char* kSearchIndex = R"(
   END;
 )";
 
-// text is a message's content from here on; what else it has stands beside it. A thought that stands in its answer's
-// text is parted as part_reasoning (engine/message.h) does it, in bytes, since SQLite's characters end at a zero. What
-// is searched is one text a turn, of which the index keeps no copy; the words of thoughts and of files are in it.
+// From here on text is a message's content; other fields have their own columns. Reasoning inside an answer's text is
+// split as in part_reasoning (engine/message.h), in bytes, since SQLite's characters end at a zero. Searched text is
+// one view per turn, with reasoning and files; the index stores no copy of it.
 constexpr const char* kMessages = R"(
   DROP TRIGGER turn_added;
   DROP TRIGGER turn_ended;

@@ -1,4 +1,4 @@
-// The tables of the conversation store, as a list of steps from each version of the schema to the next.
+// Tables of the conversation store, as migration steps between versions of the schema.
 #pragma once
 #include <span>
 
@@ -6,13 +6,13 @@
 
 namespace warpchat {
 
-// schema_steps()[v] leads from version v to v + 1; each is SQL without parameters. user_version holds the version.
+// schema_steps()[v] migrates version v to v + 1 with SQL without parameters. user_version stores the version.
 std::span<const char* const> schema_steps();
 
-// Takes the database to the newest version, whole or not at all. Error if it is newer than that.
+// Migrates to the newest version atomically. Error if the database is newer.
 void migrate(const Database& database);
 
-// The search's indexes again, from the texts: what is damaged in them alone is mended so.
+// Rebuilds the search indexes from the texts, which repairs damage in them.
 void rebuild_indexes(const Database& database);
 
 }  // namespace warpchat

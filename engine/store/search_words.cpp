@@ -1,4 +1,4 @@
-// Small pure functions; tests hold them against SQLite itself.
+// Pure functions; tests compare them with SQLite.
 #include "engine/store/search_words.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace warpchat {
 
 namespace {
 
-constexpr size_t kMostWords = 64, kMostWordBytes = 1000;  // SQLite's own limits lie above
+constexpr size_t kMostWords = 64, kMostWordBytes = 1000;  // below SQLite's own limits
 constexpr size_t kIndexedCharacters = 3;
 constexpr std::string_view kBlanks(" \t\r\n\0", 5);
 
@@ -27,7 +27,7 @@ size_t find_word(std::string_view text, std::string_view word) {
   return found == text.end() ? std::string_view::npos : static_cast<size_t>(found - text.begin());
 }
 
-size_t at_character(std::string_view text, size_t byte) {  // the first one at or after this byte
+size_t at_character(std::string_view text, size_t byte) {  // first character boundary at or after this byte
   while (byte < text.size() && continues_character(text[byte])) ++byte;
   return std::min(byte, text.size());
 }

@@ -1,4 +1,4 @@
-// What somebody searches for, as the words that must all occur, and as the store's two ways of looking need them.
+// Splits a search into words that must all occur, for both search methods of the store.
 #pragma once
 #include <string>
 #include <string_view>
@@ -6,21 +6,19 @@
 
 namespace warpchat {
 
-// Separated by blanks; what stands in double quotes is one, blanks included. Error for more words or longer ones than a
-// search takes.
+// Separated by blanks; text in double quotes is one word. Error for too many or too long words.
 std::vector<std::string> split_search_words(std::string_view query);
 
 // Whether the trigram index can answer: every word has at least three characters.
 bool fits_index(const std::vector<std::string>& words);
 
-// Each word as a string of FTS5, whatever it contains; all must match.
+// Each word as an FTS5 string, with any content; all must match.
 std::string index_query(const std::vector<std::string>& words);
 
-// A JSON array of LIKE patterns with the escape character backslash.
+// JSON array of LIKE patterns with backslash as escape character.
 std::string like_patterns(const std::vector<std::string>& words);
 
-// The surroundings of the words as they were typed, else of the first of them (ASCII letters in either case), on one
-// line; or else the text's beginning.
+// Context of the words as typed, else of the first word (ignoring ASCII case), on one line; else the text's beginning.
 std::string excerpt(std::string_view text, const std::vector<std::string>& words, size_t bytes = 100);
 
 }  // namespace warpchat

@@ -1,4 +1,4 @@
-// A lock file beside the database, since the database itself may be renamed.
+// Uses a separate lock file, since the database itself may be renamed.
 #include "engine/store/store_file.h"
 
 #include <fcntl.h>
@@ -31,7 +31,7 @@ std::string local_time() {
 bool lock(int descriptor) {
   for (int i = 0; i < kTries; ++i) {
     if (flock(descriptor, LOCK_EX | LOCK_NB) == 0) return true;
-    if (errno != EWOULDBLOCK && errno != EINTR) return true;  // a file system without locks: go on
+    if (errno != EWOULDBLOCK && errno != EINTR) return true;  // file system without locks: continue
     std::this_thread::sleep_for(kBetweenTries);
   }
   return false;

@@ -1,5 +1,4 @@
-// The database file of a folder while it is being opened: one process at a time, so that of two that find it damaged
-// only one sets it aside.
+// The database file of a folder while it is opened. One process at a time, so that only one sets a damaged file aside.
 #pragma once
 #include <string>
 
@@ -9,7 +8,7 @@ namespace warpchat {
 
 class StoreFile {
  public:
-  // Waits for others that are opening it, 5 seconds at most. Error if the folder cannot be written.
+  // Waits up to 5 seconds for other processes that open it. Error if the folder is not writable.
   explicit StoreFile(const std::string& folder);
   ~StoreFile();
   StoreFile(const StoreFile&) = delete;
@@ -17,11 +16,11 @@ class StoreFile {
 
   const std::string& path() const { return path_; }
 
-  // Whether somebody has met damage in the file since it was last checked or set aside (damage_mark).
+  // Whether damage was met since the last check or set_aside() (damage_mark).
   bool is_suspect() const;
-  void trust() const;  // from now on; Error if that cannot be noted
+  void trust() const;  // clears the mark; Error if it cannot be removed
 
-  // Renames it and the files SQLite keeps beside it by the date; returns the new path. Nobody here may have it open.
+  // Renames the file and SQLite's extra files by date; returns the new path. This process must not have it open.
   std::string set_aside() const;
 
  private:
@@ -29,8 +28,7 @@ class StoreFile {
   int lock_ = -1;
 };
 
-// Reads all of it. DamagedDatabase if its pages contradict each other; what no page says (a wrong letter in a text) is
-// not found.
+// Reads all pages. DamagedDatabase if they are inconsistent; a wrong character in a text is not detected.
 void check_pages(const Database& database);
 
 }  // namespace warpchat
