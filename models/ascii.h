@@ -1,4 +1,4 @@
-// Letters and blanks of ASCII in UTF-8 text; all other bytes stay as they are.
+// ASCII letters and blanks in UTF-8 text; other bytes are left unchanged.
 #pragma once
 #include <string>
 #include <string_view>
@@ -15,7 +15,7 @@ inline std::string lower_case(std::string_view text) {
 
 inline bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
-// Without blanks at both ends.
+// Removes blanks at both ends.
 inline std::string_view trimmed(std::string_view text, std::string_view blanks = " \t\r\n") {
   const size_t first = text.find_first_not_of(blanks);
   return first == std::string_view::npos ? "" : text.substr(first, text.find_last_not_of(blanks) + 1 - first);

@@ -1,6 +1,6 @@
-// The formats, a row each: those of files, and those that kernels read, which are the same but for the ones that
-// models/kernel_type.h expands. Every table of formats is filled from these rows, or asserts that it has them all, and
-// code for one format is found through with_block: what a new row still lacks somewhere does not compile.
+// Table of formats: those in files, and those that kernels read, which differ only where models/kernel_type.h expands a
+// format. Every other table of formats is built from these rows or asserts completeness. Code for one format is found
+// through with_block, so that a missing case for a new row does not compile.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -16,7 +16,7 @@ template <class BlockStruct, TensorType number, uint32_t n_weights>
 struct BlockTraits {
   using Block = BlockStruct;
   static constexpr TensorType kType = number;
-  static constexpr uint32_t kWeights = n_weights;  // of a block
+  static constexpr uint32_t kWeights = n_weights;  // per block
 };
 
 template <class... Traits>
@@ -31,7 +31,7 @@ struct BlockTypes {
     return std::array{make(Traits{})...};
   }
 
-  // visit(Block{}) with the format's struct.
+  // Calls visit(Block{}) with the format's struct.
   template <class Visit>
   static auto visit(TensorType type, Visit visit) {
     decltype(visit(float{})) (*call)(Visit&) = nullptr;
@@ -76,11 +76,11 @@ auto with_block(TensorType type, Visit visit) {
   return AllBlocks::visit(type, visit);
 }
 
-// Whether weights are codes in blocks; else the block is a weight.
+// Whether weights are codes in blocks; else a block is one weight.
 template <class Block>
 constexpr bool kHasCodes = sizeof(Block) > 4;
 
-// Whether a table with a column `type` has a row for every format of files, or of kernels.
+// Whether a table with a column `type` has a row for every file format, or kernel format.
 template <class Blocks = SupportedBlocks, class Rows>
 constexpr bool has_every_format(const Rows& rows) {
   return std::ranges::all_of(Blocks::table([](auto traits) { return traits.kType; }), [&](TensorType type) {

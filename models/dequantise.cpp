@@ -1,5 +1,5 @@
-// Each format is one function from a block and a weight's index to the weight, straight from the layout's description.
-// Doubles hold every product and sum of a block's fields exactly, so nothing is rounded before the caller's type.
+// Each format has one function from block and index to weight, derived directly from the layout's description. Doubles
+// hold all products and sums of a block's fields exactly, so only the conversion to the caller's type rounds.
 #include "models/dequantise.h"
 
 #include <algorithm>
@@ -83,7 +83,7 @@ double weight(const BlockExpanded<values, divisor>& b, int i) {
   return double{to_float(b.d)} * scale / divisor * values[nibble(b.qs[i / 32 * 16 + i % 16], i / 16 % 2)];
 }
 
-// The block whose weights are found one by one.
+// The block to read single weights from: grid blocks are expanded first.
 template <class Block>
 auto readable(const Block& b) {
   if constexpr (GridBlock<Block>)
@@ -138,7 +138,7 @@ void dequantise_row(TensorType type, std::span<const std::byte> row, std::span<f
 bool scales_are_finite(TensorType type, std::span<const std::byte> data) {
   return with_block(type, [&](auto block) {
     assert(data.size() % sizeof(block) == 0);
-    constexpr size_t kBatchBytes = 4096 * sizeof(block);  // no branch inside, so that single numbers go by vectors
+    constexpr size_t kBatchBytes = 4096 * sizeof(block);  // no branch inside, so that the loop vectorises
     for (size_t begin = 0; begin < data.size(); begin += kBatchBytes) {
       const std::byte* batch = data.data() + begin;
       const size_t n_blocks = std::min(kBatchBytes, data.size() - begin) / sizeof(block);

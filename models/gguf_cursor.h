@@ -1,5 +1,5 @@
-// A bounds-checked reader over a GGUF file's bytes. Every read names its field; a read past the end is an Error that
-// gives file, subject, field and byte.
+// A bounds-checked reader of a GGUF file's bytes. Every read names its field. A read past the end throws Error with
+// file, subject, field and byte.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +18,7 @@ class GgufCursor {
  public:
   GgufCursor(std::span<const std::byte> bytes, const std::string& path) : bytes_(bytes), path_(path) {}
 
-  // What is being read, the subject of the sentence that fail() completes: "key llama.block_count".
+  // Sets the subject of messages by fail(): "key llama.block_count".
   void enter(std::string subject) { subject_ = std::move(subject); }
 
   uint64_t position() const { return position_; }
@@ -34,7 +34,7 @@ class GgufCursor {
     return taken;
   }
 
-  // The bytes from an earlier position to this one.
+  // Bytes from an earlier position to this one.
   std::span<const std::byte> since(uint64_t begin) const { return bytes_.subspan(begin, position_ - begin); }
 
   template <class T>
@@ -45,7 +45,7 @@ class GgufCursor {
     return value;
   }
 
-  // uint64 length, then that many bytes.
+  // A uint64 length, then that many bytes.
   std::string_view read_string(const char* field) {
     const auto n_bytes = read<uint64_t>(field);
     const auto text = take(n_bytes, field);

@@ -25,7 +25,7 @@ constexpr TypeTraits kTypes[] = {{"uint8", 1},  {"int8", 1},    {"uint16", 2}, {
                                  {"int32", 4},  {"float32", 4}, {"bool", 1},   {"string", 0}, {"array", 0},
                                  {"uint64", 8}, {"int64", 8},   {"float64", 8}};
 
-// What a file that is no GGUF file may be, by its first bytes.
+// Likely kinds of a file that is not GGUF, by its first bytes.
 struct KnownStart {
   std::string_view bytes;
   const char* advice;
@@ -96,7 +96,7 @@ struct Elements {
   std::span<const std::byte> bytes;
 };
 
-// Type, count and elements of an array; depth counts the arrays around it.
+// Reads type, count and elements of an array; depth: number of enclosing arrays.
 Elements read_array(GgufCursor& file, int depth) {
   if (depth == kDeepestArray) file.fail("nests arrays more than " + std::to_string(kDeepestArray) + " deep");
   const GgufType type = read_type(file, "array element type");
@@ -158,7 +158,7 @@ void read_values(GgufCursor& file, uint64_t count, GgufPart& part) {
   }
 }
 
-// A tensor's directory entry; its bytes are placed once the directory's end is known.
+// A tensor's directory entry. Its data is located once the directory's end is known.
 struct Entry {
   TensorInfo info;
   uint64_t offset;  // from the start of the data
@@ -185,7 +185,7 @@ Entry read_tensor(GgufCursor& file) {
   return entry;
 }
 
-// Bytes of the tensor, every product checked.
+// Size of the tensor, with overflow checks.
 uint64_t tensor_bytes(const GgufCursor& file, const TensorInfo& tensor) {
   const TensorTypeTraits& format = traits(tensor.type);
   if (tensor.k() % format.block_weights != 0)

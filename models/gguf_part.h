@@ -1,5 +1,5 @@
-// The structure of one GGUF file (a split model has several): its metadata and its tensor directory, as views into the
-// file's bytes. Source: ggml's GGUF specification.
+// The structure of one GGUF file (a split model has several): metadata and tensor directory, as views of the file's
+// bytes. Source: ggml's GGUF specification.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace warpchat {
 
-// Ordered, so that no choice of names makes a look-up slow.
+// Ordered, so that hostile names cannot slow look-ups down.
 using NameIndex = std::map<std::string_view, size_t>;
 
 struct GgufPart {
@@ -25,11 +25,11 @@ struct GgufPart {
   const GgufValue* find(std::string_view key) const;
 };
 
-// Checks everything before it is used; memory grows with what has been read, never with what a count claims. Throws
-// Error naming the path, the key or tensor, and the byte.
+// Checks everything before use. Memory grows with the data read, never with a claimed count. Throws Error with path,
+// key or tensor, and byte.
 GgufPart parse_gguf_part(std::span<const std::byte> bytes, const std::string& path);
 
-// Bytes of one value of a fixed-size type; 0 for strings and arrays.
+// Bytes per value of a fixed-size type; 0 for strings and arrays.
 size_t value_bytes(GgufType type);
 const char* type_name(GgufType type);  // "uint32", "array"
 

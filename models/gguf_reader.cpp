@@ -15,7 +15,7 @@
 namespace warpchat {
 namespace {
 
-// The key split.no counts from 0, names and messages from 1.
+// The key split.no counts from 0, but names and messages count from 1.
 std::string part_text(uint64_t number, uint64_t count) {
   return "part " + std::to_string(number + 1) + " of " + std::to_string(count);
 }
@@ -45,9 +45,9 @@ std::span<const std::byte> TensorInfo::rows(uint64_t first, uint64_t n, std::vec
 
 struct GgufFile::State {
   std::string path;
-  std::vector<MappedFile> mappings;  // one a part; none for a view
+  std::vector<MappedFile> mappings;  // one per part; none for a view
   uint64_t file_bytes = 0;
-  GgufPart first;  // its metadata is the model's; its tensors have moved to `tensors`
+  GgufPart first;  // holds the model's metadata; its tensors were moved to `tensors`
   std::vector<TensorInfo> tensors;
   NameIndex tensor_names;
 
@@ -82,7 +82,7 @@ struct GgufFile::State {
     for (TensorInfo& tensor : more) tensors.push_back(std::move(tensor));
     for (TensorInfo& tensor : tensors) tensor.file = path;
   }
-  // Last, as the index holds views of the names.
+  // Call last, since the index holds views of the names.
   void index_tensors() {
     for (size_t i = 0; i < tensors.size(); ++i)
       if (!tensor_names.emplace(tensors[i].name, i).second)

@@ -1,5 +1,5 @@
-// A GGUF file (version 2 or 3, little-endian, one part or split) mapped read-only, with every count, length, offset,
-// alignment, shape and type checked before use. Source: ggml's GGUF specification.
+// A GGUF file (version 2 or 3, little-endian, one part or split), mapped read-only. Every count, length, offset,
+// alignment, shape and type is checked before use. Source: ggml's GGUF specification.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -31,18 +31,17 @@ enum class GgufType : uint32_t {
   kFloat64 = 12,
 };
 
-// One metadata entry, as views into the file.
+// One metadata entry: views of the file.
 struct GgufValue {
   std::string_view key;
   GgufType type;
-  GgufType element;                     // of an array, else == type
-  uint64_t n_elements;                  // of an array, else 1
-  std::span<const std::byte> elements;  // the scalar, or the array's elements one after another; strings as
-                                        // uint64 length and bytes
-  std::span<const std::byte> encoded;   // all that follows the key: type number, then the value
+  GgufType element;                     // for arrays, else == type
+  uint64_t n_elements;                  // for arrays, else 1
+  std::span<const std::byte> elements;  // the scalar, or consecutive elements; strings: uint64 length, bytes
+  std::span<const std::byte> encoded;   // everything after the key: type number and value
 };
 
-// Of n stretches of rows, `stride` rows apart from `first` on, the first `run` each.
+// n stretches of `run` rows each; the first starts at `first`, the next `stride` rows later.
 struct RowStretches {
   uint64_t first, run, stride, n;
 };
@@ -50,27 +49,26 @@ struct RowStretches {
 struct TensorInfo {
   std::string name;
   TensorType type;
-  std::array<uint64_t, 4> shape;  // ggml's order: shape[0] = k, the contiguous dimension; unused dimensions are 1
+  std::array<uint64_t, 4> shape;  // ggml's order: shape[0] = k is contiguous; unused dimensions are 1
   uint32_t n_dims;
-  std::span<const std::byte> data;  // in the mapping; size is exactly the tensor's bytes
-  std::string_view file = {};       // the path of its GgufFile, which keeps it
+  std::span<const std::byte> data;  // in the mapping; exactly the tensor's bytes
+  std::string_view file = {};       // path, owned by the GgufFile
   uint64_t k() const { return shape[0]; }
   uint64_t rows() const { return shape[1] * shape[2] * shape[3]; }
 
-  std::vector<RowStretches> order = {};  // of a view: which of the rows in `data` it has; empty: all
+  std::vector<RowStretches> order = {};  // for a view: its rows in `data`; empty: all
   std::span<const std::byte> row(uint64_t index) const;
-  // n rows as they lie, or of a view as they are gathered there.
+  // n rows in place, or copied to `gathered` for a view.
   std::span<const std::byte> rows(uint64_t first, uint64_t n, std::vector<std::byte>& gathered) const;
 };
 
 class GgufFile {
  public:
-  // Maps the file (for "x-00001-of-0000N.gguf": all N parts, which must lie beside it) and checks its structure.
-  // Throws Error naming file, key or tensor, byte offset, and what was expected.
+  // Maps the file (for "x-00001-of-0000N.gguf": all N parts in the same folder) and checks its structure. Throws Error
+  // with file, key or tensor, byte offset, and what was expected.
   static GgufFile open(const std::string& path);
 
-  // The same checks on bytes that the caller keeps alive, which must be a whole model; name stands for the
-  // path in messages.
+  // Same checks on a whole model in memory, which the caller keeps alive. name: replaces the path in messages.
   static GgufFile view(std::span<const std::byte> bytes, const std::string& name);
 
   GgufFile(GgufFile&&) noexcept;
@@ -78,38 +76,38 @@ class GgufFile {
   ~GgufFile();
 
   const std::string& path() const;  // as given to open
-  uint64_t file_bytes() const;      // of all parts together
+  uint64_t file_bytes() const;      // of all parts
   uint32_t version() const;
 
-  // Metadata. The get_ functions throw Error naming file, key, and the expected and found type; a missing key throws
-  // too, except where a default is given. Integers of any width convert when the value fits; floats of both widths too.
+  // Metadata. get_ functions throw Error with file, key, expected and found type. A missing key throws, too, unless a
+  // default is given. Integers and floats of any width convert if the value fits.
   bool has(std::string_view key) const;
   bool is_array(std::string_view key) const;
-  uint64_t n_elements(std::string_view key) const;  // of an array; a key that is no array throws
+  uint64_t n_elements(std::string_view key) const;  // Error if the key is no array
   uint64_t get_uint(std::string_view key) const;
   uint64_t get_uint(std::string_view key, uint64_t absent) const;
-  double get_float(std::string_view key) const;  // finite, or Error
+  double get_float(std::string_view key) const;  // Error if not finite
   double get_float(std::string_view key, double absent) const;
   bool get_bool(std::string_view key, bool absent) const;
   std::string_view get_string(std::string_view key) const;
   std::string_view get_string(std::string_view key, std::string_view absent) const;
   std::vector<std::string_view> get_strings(std::string_view key) const;  // array of string
   std::vector<float> get_floats(std::string_view key) const;              // array of float32
-  std::vector<int32_t> get_ints(std::string_view key) const;              // array of any integer type; values fit
+  std::vector<int32_t> get_ints(std::string_view key) const;              // array of any integer type; values must fit
   std::vector<bool> get_bools(std::string_view key) const;                // array of bool
 
-  const std::vector<GgufValue>& values() const;  // in file order; of a split file's first part
+  const std::vector<GgufValue>& values() const;  // in file order; for a split file, those of the first part
 
   struct Entry {  // for listings, in file order
     std::string_view key;
     GgufType type;
-    GgufType element;     // of an array, else == type
-    uint64_t n_elements;  // of an array, else 1
-    std::string text;     // printable value; arrays are shortened after a few elements
+    GgufType element;     // for arrays, else == type
+    uint64_t n_elements;  // for arrays, else 1
+    std::string text;     // printable value; long arrays are shortened
   };
   std::vector<Entry> entries() const;
 
-  // Throws Error "cannot load PATH: fault", for whoever finds what the file says wanting.
+  // Throws Error "cannot load PATH: fault", for callers that find invalid contents.
   [[noreturn]] void fail(const std::string& fault) const;
 
   const std::vector<TensorInfo>& tensors() const;              // of all parts, in file order

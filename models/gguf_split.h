@@ -1,4 +1,4 @@
-// The names of a split model's parts: "x-00001-of-00003.gguf".
+// File names of a split model's parts: "x-00001-of-00003.gguf".
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -12,7 +12,7 @@ struct SplitName {
   uint64_t count;
 };
 
-// nullopt if the name is not that of a part.
+// nullopt if the name does not have this form.
 std::optional<SplitName> parse_split_name(const std::string& path);
 std::string split_name(const SplitName& name);
 

@@ -12,11 +12,11 @@ namespace warpchat {
 
 using WideInt = __int128;  // holds every integer of every GGUF type
 
-// Element i of a value of a fixed-size type; nullopt if the element type is of another kind.
+// Element i of a value of a fixed-size type; nullopt for other element types.
 std::optional<WideInt> integer_at(const GgufValue& value, uint64_t i);
 std::optional<double> float_at(const GgufValue& value, uint64_t i);
 
-// Calls visit(std::string_view) for every string of a string or an array of strings; it returns false to stop.
+// Calls visit(std::string_view) for every string of a string or string array, until it returns false.
 template <class Visit>
 void for_each_string(const GgufValue& value, Visit visit) {
   const auto* at = reinterpret_cast<const char*>(value.elements.data());
@@ -31,7 +31,7 @@ void for_each_string(const GgufValue& value, Visit visit) {
 // "string \"qwen2\"", "uint32 24", "array of 3 float32".
 std::string describe(const GgufValue& value);
 
-// The value alone, on one line: strings are cut, arrays end after a few elements.
+// The value on one line: long strings and arrays are shortened.
 std::string text_of(const GgufValue& value);
 
 }  // namespace warpchat

@@ -63,7 +63,7 @@ void pad(Bytes& out, uint32_t alignment) { out.resize((out.size() + alignment - 
 
 uint64_t aligned(uint64_t size, uint32_t alignment) { return (size + alignment - 1) / alignment * alignment; }
 
-// All of the bytes, or the number of the error.
+// Writes all bytes; returns 0 or errno.
 int write_all(int file, std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(file, bytes.data(), bytes.size());

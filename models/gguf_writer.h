@@ -23,18 +23,17 @@ class GgufWriter {
   void add_ints(std::string_view key, std::span<const int32_t> values);
   void add_bools(std::string_view key, const std::vector<bool>& values);
 
-  // Any value: payload is its type number and its value as the file holds them (GgufValue::encoded).
+  // Any value. payload: type number and value in file format (GgufValue::encoded).
   void add_encoded(std::string_view key, std::vector<std::byte> payload);
 
-  // shape in ggml's order (shape[0] contiguous); data holds exactly the tensor's bytes and is copied.
+  // shape: ggml's order (shape[0] contiguous). data: exactly the tensor's bytes; copied.
   void add_tensor(std::string_view name, TensorType type, std::span<const uint64_t> shape,
                   std::span<const std::byte> data);
 
-  // Copies every metadata entry of a file, except the keys named and those that concern the file alone (its alignment,
-  // its parts).
+  // Copies all metadata of a file except the named keys, and keys about the file itself (alignment, parts).
   void copy_metadata(const GgufFile& from, std::span<const std::string> except = {});
 
-  // An alignment other than 32 is also written as the key general.alignment.
+  // An alignment other than 32 is also written as key general.alignment.
   std::vector<std::byte> bytes(uint32_t alignment = 32) const;         // the whole file
   void write(const std::string& path, uint32_t alignment = 32) const;  // Error naming the path and the cause
 
@@ -49,7 +48,7 @@ class GgufWriter {
     std::vector<uint64_t> shape;
     std::vector<std::byte> data;
   };
-  std::vector<std::byte> header(uint32_t alignment) const;  // all that precedes the tensors' bytes
+  std::vector<std::byte> header(uint32_t alignment) const;  // everything before the tensors' data
 
   std::vector<KeyValue> entries_;
   std::vector<Tensor> tensors_;

@@ -1,5 +1,5 @@
-// Where the IQ2 and IQ3 formats keep what, and the blocks of four-bit codes that they are expanded to before a kernel
-// reads them: the same weights to the bit, in 4.3 bits each.
+// Field positions of the IQ2 and IQ3 formats, and the blocks of four-bit codes that replace them in kernels: exactly
+// the same weights, in 4.3 bits each.
 #pragma once
 #include <algorithm>
 #include <cstring>
@@ -10,10 +10,10 @@
 
 namespace warpchat {
 
-// Bits of a block, whose bytes are one little-endian number.
+// A bit field of a block, whose bytes form one little-endian number.
 struct BlockBits {
   size_t at;
-  int width;  // 0 where the format has none, 9 at most
+  int width;  // 0 if the format lacks the field; at most 9
 };
 
 template <class Block>
@@ -24,7 +24,7 @@ uint32_t read_bits(const Block& block, BlockBits bits) {
   return word >> (bits.at - 8 * first) & ((1u << bits.width) - 1);
 }
 
-// Into a block whose bits there are 0 so far.
+// Writes into a block whose bits there are still 0.
 template <class Block>
 void write_bits(Block& block, BlockBits bits, uint32_t value) {
   const size_t first = std::min(bits.at / 8, sizeof(Block) - 4);
@@ -35,9 +35,9 @@ void write_bits(Block& block, BlockBits bits, uint32_t value) {
   std::memcpy(bytes, &word, sizeof word);
 }
 
-// kGroup weights are an entry of the grid, kScaled have one scale. index, high: the entry's number, its low and its
-// high bits, by group; signs: of eight weights, the lowest bit of the first one; scale: by sub-block. Where there are
-// seven signs, the eighth makes the number of negative ones even.
+// kGroup weights share a grid entry, kScaled share a scale. index, high: low and high bits of the entry's number, by
+// group. signs: of eight weights, the first one's in the lowest bit. scale: by sub-block. With seven signs, the eighth
+// makes the number of negative ones even.
 template <class Block>
 struct GridFields;
 
@@ -102,21 +102,21 @@ concept GridBlock = requires {
   typename GridFields<Block>::Expanded;
 };
 
-// The magnitude of weight i (of kGroup) in an entry: its place in the order of the magnitudes.
+// Magnitude of weight i (of kGroup) in an entry, as its rank among the magnitudes.
 template <GridBlock Block>
 constexpr int magnitude_of(uint16_t entry, size_t i) {
   constexpr int kBits = 16 / GridFields<Block>::kGroup;
   return entry >> (kBits * static_cast<int>(i)) & ((1 << kBits) - 1);
 }
 
-// The code of a weight in an expanded block: the values lie in order, those of both signs side by side.
+// Code of a weight in an expanded block: values are sorted, those of both signs in one table.
 template <GridBlock Block>
 constexpr int expanded_code(int magnitude, bool is_negative) {
   constexpr int kMagnitudes = GridFields<Block>::kGroup == 8 ? 3 : 8;
   return is_negative ? kMagnitudes - 1 - magnitude : kMagnitudes + magnitude;
 }
 
-// The expanded codes of the weights 8 * eight and after it.
+// Expanded codes of the eight weights from 8 * eight on.
 template <GridBlock Block>
 void read_codes(const Block& block, size_t eight, uint8_t (&codes)[8]) {
   using Fields = GridFields<Block>;

@@ -1,5 +1,5 @@
-// The grids of the IQ2 and IQ3 formats: which magnitudes stand side by side. Source: ggml, ggml-common.h, in the
-// packing of the PyPI package gguf.
+// Grids of the IQ2 and IQ3 formats: allowed combinations of magnitudes. Source: ggml, ggml-common.h, packed as in the
+// PyPI package gguf.
 #include "models/grids.h"
 
 namespace warpchat {

@@ -1,5 +1,5 @@
-// The grids of the IQ2 and IQ3 formats. An entry is the magnitudes of a group of weights, the first in the lowest bits:
-// of IQ2 eight, two bits each, in 8, 25, 43; of IQ3 four, four bits each, of eight magnitudes.
+// Grids of the IQ2 and IQ3 formats. An entry contains the magnitudes of a group, the first in the lowest bits. IQ2:
+// eight of two bits each, for 8, 25, 43. IQ3: four of four bits each, for eight magnitudes.
 #pragma once
 #include <cstdint>
 

@@ -1,4 +1,4 @@
-// IEEE binary16 in software: the same bits as F16C, on every machine, and indifferent to flush-to-zero modes.
+// IEEE binary16 in software: same bits as F16C on every machine, independent of flush-to-zero modes.
 #include "models/half.h"
 
 namespace warpchat {
@@ -11,11 +11,11 @@ constexpr uint32_t kBiasDifference = 112;  // float's exponent bias 127 minus bi
 
 float to_float(f16 value) {
   const uint32_t sign = uint32_t{value.bits & 0x8000u} << 16;
-  const uint32_t magnitude = uint32_t{value.bits & 0x7fffu} << 13;  // exponent and mantissa where float has them
+  const uint32_t magnitude = uint32_t{value.bits & 0x7fffu} << 13;  // exponent and mantissa in float's position
   const uint32_t exponent = value.bits & 0x7c00u;
   if (exponent == 0x7c00) return std::bit_cast<float>(sign | kFloatInfinity | magnitude);
   if (exponent != 0) return std::bit_cast<float>(sign | (magnitude + (kBiasDifference << 23)));
-  // Subnormal: give it the exponent of 2^-14 and an implicit one, then take that one away.
+  // Subnormal: set the exponent of 2^-14 with its implicit one, then subtract that one.
   constexpr uint32_t kSmallestNormal = (kBiasDifference + 1) << 23;
   const float widened = std::bit_cast<float>(magnitude + kSmallestNormal) - std::bit_cast<float>(kSmallestNormal);
   return std::bit_cast<float>(sign | std::bit_cast<uint32_t>(widened));

@@ -1,4 +1,4 @@
-// 16-bit floating point as stored: IEEE binary16 and bfloat16, with exact widening and round-to-nearest-even narrowing.
+// 16-bit floats in storage: IEEE binary16 and bfloat16, with exact widening and round-to-nearest-even narrowing.
 #pragma once
 #include <bit>
 #include <cstdint>

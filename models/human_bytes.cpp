@@ -1,4 +1,4 @@
-// Two digits below ten, whole numbers above.
+// Two digits below ten, integers above.
 #include "models/human_bytes.h"
 
 #include <array>

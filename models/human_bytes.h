@@ -1,4 +1,4 @@
-// Sizes as people read them.
+// Human-readable sizes.
 #pragma once
 #include <cstdint>
 #include <string>

@@ -1,5 +1,4 @@
-// What kernels read instead of formats that keep weights by grids: blocks of four-bit codes, the same weights to the
-// bit.
+// Formats that kernels read in place of grid formats: blocks of four-bit codes, with exactly the same weights.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -8,10 +7,10 @@
 
 namespace warpchat {
 
-// The type itself, where kernels read it as a file has it.
+// The type itself, unless its blocks are expanded for kernels.
 TensorType kernel_type(TensorType stored);
 
-// rows: whole blocks of `stored`, which is no kernel_type itself; out: as many blocks of kernel_type(stored).
+// rows: whole blocks of `stored`, which must differ from its kernel_type. out: as many blocks of kernel_type(stored).
 void expand_rows(TensorType stored, std::span<const std::byte> rows, std::span<std::byte> out);
 
 }  // namespace warpchat

@@ -1,5 +1,5 @@
-// A layer's weights and products, one value for each: a file's tensors, their formats, packed weights, device
-// addresses, specs and kernels are the same structs of different values.
+// A layer's weights and products as structs over any value type: tensors, formats, packed weights, device addresses,
+// specs and kernels share them.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -7,33 +7,32 @@
 
 namespace warpchat {
 
-// Shapes as the engine writes them, rows first. Members are in the order of a pass; T{} where a layer's kinds have
-// none.
+// Shapes are [rows, columns]. Members are in order of use; T{} if the layer lacks the matrix.
 template <class T>
 struct LayerMatrices {
   T q{};           // [n_heads * head_dim, hidden]
   T k{}, v{};      // [n_kv_heads * head_dim, hidden]
-  T output{};      // [hidden, n_heads * head_dim]; of a delta net [hidden, its n_v_heads * head_dim]
+  T output{};      // [hidden, n_heads * head_dim]; in a delta net [hidden, n_v_heads * head_dim]
   T gate{}, up{};  // [ffn, hidden]
   T down{};        // [hidden, ffn]
-  T q_gate{};      // as q: how much of attention's output counts, as the sigmoid of its product
+  T q_gate{};      // like q: attention's output is multiplied by the sigmoid of this product
   static constexpr std::array kMembers = {&LayerMatrices::q,      &LayerMatrices::k,      &LayerMatrices::v,
                                           &LayerMatrices::q_gate, &LayerMatrices::output, &LayerMatrices::gate,
                                           &LayerMatrices::up,     &LayerMatrices::down};
 };
 
-// Of a gated delta net, in place of q, k and v.
+// Matrices of a gated delta net, which replace q, k and v.
 template <class T>
 struct DeltaMatrices {
-  T qkv{};            // [channels, hidden]: queries and keys of n_k_heads, values of n_v_heads
-  T z{};              // [n_v_heads * head_dim, hidden]: the gate of its output
-  T alpha{}, beta{};  // [n_v_heads, hidden]: how much a head forgets, and learns
+  T qkv{};            // [channels, hidden]: n_k_heads queries and keys, n_v_heads values
+  T z{};              // [n_v_heads * head_dim, hidden]: output gate
+  T alpha{}, beta{};  // [n_v_heads, hidden]: decay and beta of each head
   static constexpr std::array kMembers = {&DeltaMatrices::qkv, &DeltaMatrices::z, &DeltaMatrices::alpha,
                                           &DeltaMatrices::beta};
 };
 
-// Of a feed-forward network of experts, in place of gate, up and down. Each of the experts' tensors is n_experts
-// matrices, one after the other; the shared expert's are T{} where there is none.
+// Matrices of a mixture of experts, which replace gate, up and down. Expert tensors are n_experts consecutive matrices.
+// T{} for a missing shared expert.
 template <class T>
 struct ExpertMatrices {
   T router{};                    // [n_experts, hidden]
@@ -46,13 +45,13 @@ struct ExpertMatrices {
       &ExpertMatrices::shared_gate, &ExpertMatrices::shared_up, &ExpertMatrices::shared_down};
 };
 
-// All of F32. Biases and norms of heads are of some architectures only; T{} where there are none.
+// F32 vectors. Biases and head norms exist in some architectures only; else T{}.
 template <class T>
 struct LayerVectors {
   T attn_norm{}, ffn_norm{};       // [hidden]
   T q_bias{}, k_bias{}, v_bias{};  // [n_heads * head_dim], [n_kv_heads * head_dim] x2
   T q_norm{}, k_norm{};            // [head_dim]
-  T shared_switch{};               // [hidden]: how much of the shared expert counts, as the sigmoid of its product
+  T shared_switch{};               // [hidden]: the shared expert's output is multiplied by the sigmoid of this product
   static constexpr std::array kMembers = {&LayerVectors::attn_norm, &LayerVectors::ffn_norm,     &LayerVectors::q_bias,
                                           &LayerVectors::k_bias,    &LayerVectors::v_bias,       &LayerVectors::q_norm,
                                           &LayerVectors::k_norm,    &LayerVectors::shared_switch};
@@ -60,14 +59,14 @@ struct LayerVectors {
 
 template <class T>
 struct DeltaVectors {
-  T conv{};              // [channels, conv_kernel], the newest position last
-  T dt_bias{}, decay{};  // [n_v_heads]; the decay is below 0
-  T norm{};              // [head_dim], of the output
+  T conv{};              // [channels, conv_kernel], newest position last
+  T dt_bias{}, decay{};  // [n_v_heads]; decay is negative
+  T norm{};              // [head_dim], for the output
   static constexpr std::array kMembers = {&DeltaVectors::conv, &DeltaVectors::dt_bias, &DeltaVectors::decay,
                                           &DeltaVectors::norm};
 };
 
-// In a file, behind "blk.N.".
+// Tensor names, after "blk.N.".
 inline constexpr LayerMatrices<const char*> kMatrixNames = {.q = "attn_q.weight",
                                                             .k = "attn_k.weight",
                                                             .v = "attn_v.weight",
@@ -96,7 +95,7 @@ inline constexpr LayerVectors<const char*> kVectorNames = {.attn_norm = "attn_no
                                                            .k_norm = "attn_k_norm.weight",
                                                            .shared_switch = "ffn_gate_inp_shexp.weight"};
 
-// Of the matrices with x: the FFN's gate and up are one.
+// Products with x, where the FFN's gate and up are one.
 template <class T>
 struct LayerProducts {
   T q{}, k{}, v{}, output{}, gate_up{}, down{}, q_gate{};
@@ -105,14 +104,14 @@ struct LayerProducts {
                                           &LayerProducts::q_gate};
 };
 
-// visit(value, ...) for each member of one of these structs, or of several side by side.
+// Calls visit(value, ...) for each member of one struct, or of several in parallel.
 template <class Visit, class First, class... Others>
 void for_each(Visit&& visit, First& first, Others&&... others) {
   for (size_t i = 0; i < First::kMembers.size(); ++i)
     visit(first.*First::kMembers[i], others.*std::remove_cvref_t<Others>::kMembers[i]...);
 }
 
-// The same struct of what `make` makes of each value, made in order.
+// A struct of the results of `make` for each member, in order.
 template <template <class> class Layer, class T, class Make>
 auto map(const Layer<T>& of, Make&& make) {
   Layer<std::invoke_result_t<Make&, const T&>> made;

@@ -41,7 +41,7 @@ std::string cause_of_open(int error) {
 }  // namespace
 
 MappedFile MappedFile::open(const std::string& path) {
-  // O_NONBLOCK: a FIFO without a writer opens at once, and fstat then says what it is.
+  // O_NONBLOCK: a FIFO without a writer opens at once, and fstat then identifies it.
   const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)};
   if (file.number < 0) fail(path, cause_of_open(errno));
   struct stat status {};

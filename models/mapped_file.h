@@ -11,7 +11,7 @@ namespace warpchat {
 
 class MappedFile {
  public:
-  // Never waits: a FIFO, device, socket or directory is refused by name. Throws Error "cannot load PATH: cause".
+  // Never blocks: refuses FIFOs, devices, sockets and directories. Throws Error "cannot load PATH: cause".
   static MappedFile open(const std::string& path);
 
   MappedFile(MappedFile&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}

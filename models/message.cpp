@@ -5,7 +5,7 @@
 namespace warpchat {
 namespace {
 
-// Bytes of the valid UTF-8 character at the start of the text, or 0. Source: Unicode 15, table 3-7.
+// Length of the valid UTF-8 character at the start of the text, or 0. Source: Unicode 15, table 3-7.
 size_t utf8_length(std::string_view text) {
   const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
   const uint8_t lead = byte(0);
@@ -20,7 +20,7 @@ size_t utf8_length(std::string_view text) {
   return overlong || surrogate || beyond ? 0 : length;
 }
 
-// C0 and DEL, C1 (U+0080 to U+009F) and the line and paragraph separators would all break a terminal's line.
+// C0 and DEL, C1 (U+0080 to U+009F), and line and paragraph separators would break a terminal's line.
 bool breaks_line(std::string_view character) {
   const auto byte = [&](size_t i) { return static_cast<uint8_t>(character[i]); };
   if (character.size() == 1) return byte(0) < 0x20 || byte(0) == 0x7F;

@@ -1,4 +1,4 @@
-// Words for error messages: numbers a person can read, and names from a file that cannot break the line they stand in.
+// Text for error messages: readable numbers, and names from files without control characters.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -9,7 +9,7 @@ namespace warpchat {
 // 1932735904 -> "1,932,735,904".
 std::string grouped(uint64_t number);
 
-// The text with control characters and invalid UTF-8 written as \xHH, cut to `limit` bytes (an ellipsis marks the cut).
+// The text with control characters and invalid UTF-8 as \xHH, cut to `limit` bytes (marked by an ellipsis).
 std::string printable(std::string_view text, size_t limit = 80);
 
 // "1 token", "2 tokens", "1,024 tokens".

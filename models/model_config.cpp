@@ -15,12 +15,12 @@ struct ArchitectureTraits {
   std::string_view name;
   Architecture architecture;
   RopePairing pairing;
-  bool frequency_divisors;  // may carry the tensor rope_freqs.weight
+  bool frequency_divisors;  // may have the tensor rope_freqs.weight
   struct {
     bool has = false, has_shared = false, normalises = false;
   } experts = {};
   struct {
-    bool has = false, tiled = false;  // delta nets between layers of attention that is gated
+    bool has = false, tiled = false;  // some layers are delta nets; attention is gated
   } delta_net = {};
 };
 constexpr decltype(ArchitectureTraits::experts) kSharedExperts = {.has = true, .has_shared = true, .normalises = true};
@@ -28,7 +28,7 @@ constexpr ArchitectureTraits kArchitectures[] = {
     {"llama", Architecture::kLlama, RopePairing::kInterleaved, true},
     {"qwen2", Architecture::kQwen2, RopePairing::kNeox, false},
     {"qwen3", Architecture::kQwen3, RopePairing::kNeox, false},
-    {"qwen3vl", Architecture::kQwen3, RopePairing::kNeox, false},  // of text all three axes of a position are equal
+    {"qwen3vl", Architecture::kQwen3, RopePairing::kNeox, false},  // in text all three axes of a position are equal
     {"qwen2moe", Architecture::kQwen2, RopePairing::kNeox, false, {.has = true, .has_shared = true}},
     {"qwen3moe", Architecture::kQwen3, RopePairing::kNeox, false, {.has = true, .normalises = true}},
     {"qwen3vlmoe", Architecture::kQwen3, RopePairing::kNeox, false, {.has = true, .normalises = true}},
@@ -37,10 +37,10 @@ constexpr ArchitectureTraits kArchitectures[] = {
     {"qwen35moe", Architecture::kQwen3, RopePairing::kNeox, false, kSharedExperts, {.has = true, .tiled = true}},
 };
 
-// Far above every real model, low enough that no product of two overflows 64 bits.
+// Far above every real model; no product of two overflows 64 bits.
 constexpr uint64_t kMostLayers = 1024, kMostHeads = 65536, kLargestHead = 4096, kMostExperts = 65536,
                    kLargestSize = 1 << 24, kLongestContext = 1 << 30, kLargestConvolution = 64;
-constexpr uint32_t kDeltaHeadStep = 32;  // the heads' dimensions that kernels take at once
+constexpr uint32_t kDeltaHeadStep = 32;  // kernels require multiples of this
 
 const ArchitectureTraits* find_architecture(std::string_view name) {
   const auto* found = std::find_if(std::begin(kArchitectures), std::end(kArchitectures),
@@ -49,7 +49,7 @@ const ArchitectureTraits* find_architecture(std::string_view name) {
 }
 
 const ArchitectureTraits& read_architecture(const GgufFile& file) {
-  // Adapters and importance matrices state the architecture of the model they belong to.
+  // Adapters and importance matrices state the architecture of their model.
   if (const std::string_view type = file.get_string("general.type", "model"); type != "model")
     file.fail("key general.type is \"" + printable(type) + "\", expected \"model\": it is no model of its own");
   const std::string_view name = file.get_string("general.architecture");
@@ -60,7 +60,7 @@ const ArchitectureTraits& read_architecture(const GgufFile& file) {
   file.fail("architecture \"" + printable(name) + "\" is not supported; supported are " + supported);
 }
 
-// The keys of one architecture: "block_count" is "qwen2.block_count".
+// Keys of one architecture: "block_count" stands for "qwen2.block_count".
 class Keys {
  public:
   Keys(const GgufFile& file, std::string_view prefix) : file_(file), prefix_(std::string(prefix) + ".") {}
@@ -73,7 +73,7 @@ class Keys {
     return has(key) ? count(key, most) : absent;
   }
 
-  // One number, or one for every layer as long as they are all equal.
+  // A single number, or one per layer if all are equal.
   uint32_t uniform_count(std::string_view key, uint64_t most, uint32_t n_blocks) const {
     if (!file_.is_array(name(key))) return count(key, most);
     const std::vector<int32_t> counts = file_.get_ints(name(key));
@@ -106,9 +106,9 @@ class Keys {
   std::string prefix_;
 };
 
-constexpr uint64_t kSoftmaxGate = 1;  // of expert_gating_func
+constexpr uint64_t kSoftmaxGate = 1;  // value of expert_gating_func
 
-// Keys that would change the mathematics: present with another value than the neutral one, they are refused by name.
+// Refuses keys that change the computation, unless they have the neutral value.
 void refuse_variants(const GgufFile& file, const Keys& keys, const ArchitectureTraits& traits) {
   if (!traits.experts.has && file.get_uint(keys.name("expert_count"), 0) > 0)
     file.fail("key " + keys.name("expert_count") + " is " + grouped(file.get_uint(keys.name("expert_count"))) +
@@ -148,7 +148,7 @@ void read_heads(const GgufFile& file, const Keys& keys, ModelConfig& config) {
               " (where one is missing, embedding length / heads); only equal lengths are supported");
 }
 
-// The tensor rope_freqs.weight [rope_dims / 2], or nothing.
+// The tensor rope_freqs.weight [rope_dims / 2], or empty.
 std::vector<float> read_frequency_divisors(const GgufFile& file, uint32_t rope_dims) {
   const TensorInfo* tensor = file.find_tensor("rope_freqs.weight");
   if (!tensor) return {};
@@ -182,7 +182,7 @@ void read_rope(const GgufFile& file, const Keys& keys, const ArchitectureTraits&
   config.ropes = {std::move(rope)};
 }
 
-// Where a size is missing, it follows from the dense one that old files state.
+// A missing size is derived from the dense size, as in old files.
 ExpertsConfig read_experts(const GgufFile& file, const Keys& keys, const ModelConfig& config,
                            const ArchitectureTraits& traits) {
   ExpertsConfig experts;
@@ -224,7 +224,7 @@ DeltaNetConfig read_delta_net(const GgufFile& file, const Keys& keys, const Arch
   return net;
 }
 
-// Which layers are delta nets: by a list, or all but every n-th.
+// Which layers are delta nets: given by a list, or all but every n-th.
 std::vector<bool> recurrent_layers(const GgufFile& file, const Keys& keys, uint32_t n_blocks) {
   const std::string list = keys.name("attention.recurrent_layers");
   if (file.has(list)) {
@@ -241,7 +241,7 @@ std::vector<bool> recurrent_layers(const GgufFile& file, const Keys& keys, uint3
   return is_recurrent;
 }
 
-// A window that no position lies outside of is none.
+// A window that covers the whole context is dropped.
 void read_layers(const GgufFile& file, const Keys& keys, const ArchitectureTraits& traits, ModelConfig& config) {
   LayerConfig layer;
   if (config.experts.n > 0) layer.ffn = Ffn::kExperts;
@@ -258,7 +258,7 @@ void read_layers(const GgufFile& file, const Keys& keys, const ArchitectureTrait
   if (n_recurrent > 0) config.delta_net = read_delta_net(file, keys, traits);
 }
 
-// Of what a layer may be, what no kernel computes.
+// Refuses layer features that no kernel supports.
 void refuse_layers(const GgufFile& file, const Keys& keys, const ModelConfig& config) {
   for (const LayerConfig& layer : config.layers)
     if (layer.window > 0)
@@ -331,7 +331,7 @@ ModelConfig read_model_config(const GgufFile& file) {
   config.gated_attention = traits.delta_net.has;
   refuse_layers(file, keys, config);
   read_heads(file, keys, config);
-  file.get_float(keys.name("attention.layer_norm_rms_epsilon"));  // has no default
+  file.get_float(keys.name("attention.layer_norm_rms_epsilon"));  // required
   config.rms_eps = static_cast<float>(keys.real("attention.layer_norm_rms_epsilon", 0, 1, 0));
   if (config.rms_eps == 0) file.fail("key " + keys.name("attention.layer_norm_rms_epsilon") + " rounds to 0");
   read_rope(file, keys, traits, config);

@@ -1,4 +1,4 @@
-// The tensors of a decoder: every one that the architecture has, in its shape, and none besides.
+// Reads a decoder's tensors: all tensors of the architecture must exist with the right shape, and no others.
 #include <algorithm>
 #include <cassert>
 #include <set>
@@ -16,26 +16,26 @@ std::string shape_text(const std::vector<uint64_t>& shape) {
   return text + "]";
 }
 
-// As the engine's code writes shapes: rows first.
+// Rows first, as in the engine.
 std::vector<uint64_t> shape_of(const TensorInfo& tensor) {
   std::vector<uint64_t> shape(tensor.shape.begin(), tensor.shape.begin() + tensor.n_dims);
   std::reverse(shape.begin(), shape.end());
   return shape;
 }
 
-// Hands out tensors by name and remembers which were asked for.
+// Looks up tensors by name and records which were used.
 class Directory {
  public:
   Directory(const GgufFile& file, std::vector<std::unique_ptr<TensorInfo>>& views) : file_(file), views_(views) {}
 
-  // n > 1: so many, one after the other.
+  // n > 1: n consecutive matrices.
   const TensorInfo* matrix(const std::string& name, uint64_t rows, uint64_t k, uint64_t n = 1) {
     const TensorInfo& tensor = file_.tensor(name);
     check_shape(tensor, n, rows, k);
     return note(tensor);
   }
 
-  // F32, [n] or [rows, n].
+  // An F32 vector [n], or matrix [rows, n].
   const TensorInfo* vector(const std::string& name, uint64_t n, uint64_t rows = 1) {
     const TensorInfo& tensor = file_.tensor(name);
     check_shape(tensor, 1, rows, n);
@@ -44,7 +44,7 @@ class Directory {
     return note(tensor);
   }
 
-  // Some rows of a tensor; of one that is n matrices, so many of each.
+  // A view of some rows of a tensor. For a tensor of n matrices, of those rows of each.
   const TensorInfo* view(const TensorInfo* of, std::vector<RowStretches> order, uint64_t n = 1) {
     TensorInfo& made = *views_.emplace_back(std::make_unique<TensorInfo>(*of));
     uint64_t rows = 0;
@@ -53,7 +53,7 @@ class Directory {
     made.order = std::move(order);
     return &made;
   }
-  // Those from `first` on, which lie together.
+  // n consecutive rows from `first` on.
   const TensorInfo* rows(const TensorInfo* of, uint64_t first, uint64_t n) {
     TensorInfo& made = *views_.emplace_back(std::make_unique<TensorInfo>(*of));
     made.shape[1] = n;
@@ -63,7 +63,7 @@ class Directory {
 
   bool has(const std::string& name) const { return file_.find_tensor(name) != nullptr; }
 
-  // A tensor that nobody asked for belongs to mathematics that this program would leave out.
+  // An unused tensor means a computation that this program does not implement.
   void refuse_strays() const {
     for (const TensorInfo& tensor : file_.tensors()) {
       if (known_.count(&tensor) || is_obsolete(tensor.name)) continue;
@@ -80,7 +80,7 @@ class Directory {
   }
 
  private:
-  // Tables of rotations that old converters wrote and no program reads.
+  // RoPE tables that old converters wrote and no program reads.
   static bool is_obsolete(const std::string& name) { return name.find(".attn_rot_embd") != std::string::npos; }
 
   void check_shape(const TensorInfo& tensor, uint64_t n, uint64_t rows, uint64_t k) const {
@@ -98,7 +98,7 @@ class Directory {
   std::set<const TensorInfo*> known_;
 };
 
-// Query, key and value biases: all three or none, where the architecture leaves it open.
+// Query, key and value biases, where optional: all three or none.
 LayerVectors<bool> vectors_of(const Directory& directory, const ModelConfig& config, const std::string& block) {
   LayerVectors<bool> has = vectors_of(config.architecture);
   if (directory.has(block + kVectorNames.q_bias) || directory.has(block + kVectorNames.k_bias) ||
@@ -108,7 +108,7 @@ LayerVectors<bool> vectors_of(const Directory& directory, const ModelConfig& con
   return has;
 }
 
-// A router's scores decide which experts compute a token: its weights are as exact as they were trained.
+// Router scores decide the routing, so router weights must not be quantised.
 bool is_exact(TensorType type) {
   return type == TensorType::kF32 || type == TensorType::kF16 || type == TensorType::kBF16;
 }
@@ -116,7 +116,7 @@ bool is_exact(TensorType type) {
 ExpertMatrices<const TensorInfo*> read_experts(Directory& directory, const GgufFile& file, const ModelConfig& config,
                                                const std::string& block) {
   const ExpertsConfig& e = config.experts;
-  const std::string fused = block + "ffn_gate_up_exps.weight";  // of each the rows of gate, then those of up
+  const std::string fused = block + "ffn_gate_up_exps.weight";  // per expert: rows of gate, then rows of up
   ExpertMatrices<const TensorInfo*> experts;
   if (directory.has(fused)) {
     const TensorInfo* tensor = directory.matrix(fused, uint64_t{2} * e.ffn, config.hidden, e.n);
@@ -135,12 +135,12 @@ ExpertMatrices<const TensorInfo*> read_experts(Directory& directory, const GgufF
   return experts;
 }
 
-// Where a file has one tensor for several of attention's.
+// Handles files with fused attention tensors.
 void split_attention(Directory& directory, const ModelConfig& c, const std::string& block,
                      LayerMatrices<const TensorInfo*>& matrices) {
   const uint64_t q = uint64_t{c.n_heads} * c.head_dim, kv = uint64_t{c.n_kv_heads} * c.head_dim;
   const std::string fused = block + "attn_qkv.weight";
-  if (c.gated_attention) {  // of each head the query, then its gate
+  if (c.gated_attention) {  // per head: query, then gate
     const TensorInfo* both = directory.matrix(block + kMatrixNames.q, 2 * q, c.hidden);
     matrices.q = directory.view(both, {{0, c.head_dim, uint64_t{2} * c.head_dim, c.n_heads}});
     matrices.q_gate = directory.view(both, {{c.head_dim, c.head_dim, uint64_t{2} * c.head_dim, c.n_heads}});
@@ -152,7 +152,7 @@ void split_attention(Directory& directory, const ModelConfig& c, const std::stri
   }
 }
 
-// Older files have, one key head after the other, its own rows of all that belong to it.
+// Older files are ordered by key head: its own rows, then those of its value heads.
 void split_delta_net(Directory& directory, const ModelConfig& c, const std::string& block,
                      DeltaMatrices<const TensorInfo*>& matrices) {
   const DeltaNetConfig& net = c.delta_net;
@@ -254,7 +254,7 @@ TensorInfo expert_of(const TensorInfo& tensor, uint32_t index) {
   one.shape[2] = 1;
   one.n_dims = 2;
   one.data = {first.data(), first.size() * tensor.shape[1]};
-  one.order.clear();  // an expert's rows lie together
+  one.order.clear();  // an expert's rows are contiguous
   return one;
 }
 

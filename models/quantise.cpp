@@ -1,5 +1,5 @@
-// A block is made in three steps: real scales for its sub-blocks, the scales as stored, and then the integers nearest
-// to the weights under the stored scales; each format packs them as models/quant_blocks.h lays them out.
+// Three steps per block: ideal sub-block scales, stored scales, then the integers nearest to the weights under the
+// stored scales. Each format packs them as in models/quant_blocks.h.
 #include "models/quantise.h"
 
 #include <algorithm>
@@ -28,11 +28,12 @@ f16 stored(float scale) {
 
 float inverse_of(float scale) { return scale == 0 ? 0.0f : 1.0f / scale; }
 
-float extreme_of(Weights x) {  // the signed value of largest magnitude
+float extreme_of(Weights x) {  // signed value of largest magnitude
   return *std::max_element(x.begin(), x.end(), [](float a, float b) { return std::fabs(a) < std::fabs(b); });
 }
 
-// A weight counts by its size, and zero by the sub-block's: large weights carry most of a row's products.
+// Importance of a weight: its magnitude, or the sub-block's for zero, since large weights dominate a row's dot
+// products.
 template <size_t size>
 std::array<float, size> importance_of(Weights x) {
   float square_sum = 0;
@@ -43,7 +44,7 @@ std::array<float, size> importance_of(Weights x) {
   return importance;
 }
 
-// The integers of a block of 32 under w = d * q + offset, in low .. high.
+// Integers of a block of 32 under w = d * q + offset, in low .. high.
 std::array<int, 32> integers(Weights x, float d, float offset, int low, int high) {
   std::array<int, 32> q;
   const float inverse = inverse_of(d);
@@ -99,7 +100,7 @@ void quantise(Weights x, BlockQ8_0& b) {
 
 using SuperBlockIntegers = std::array<uint8_t, 256>;
 
-// A super-block of 256 / size sub-blocks with w = d * scale * q - dmin * min.
+// Super-block of 256 / size sub-blocks with w = d * scale * q - dmin * min.
 template <int size>
 struct AffineParts {
   static constexpr int kSubBlocks = 256 / size;
@@ -133,8 +134,8 @@ AffineParts<size> affine_parts(Weights x, int levels, int scale_levels) {
   return parts;
 }
 
-// A super-block of 16 sub-blocks with w = d * scale * (q - offset), q in 0 .. 2 * offset - 1; scale in
-// -scale_offset .. scale_offset - 1, stored as it is.
+// Super-block of 16 sub-blocks with w = d * scale * (q - offset), q in 0 .. 2 * offset - 1; stored scale in
+// -scale_offset .. scale_offset - 1.
 struct SymmetricParts {
   f16 d;
   std::array<int, 16> scales;
@@ -171,7 +172,8 @@ void pack_high_bits(uint8_t (&high)[32], const SuperBlockIntegers& q, int shift)
   for (int i = 0; i < 256; ++i) high[i % 32] = static_cast<uint8_t>(high[i % 32] | (q[i] >> shift & 1) << (i / 32));
 }
 
-// Low nibbles, in runs of `run` weights: the first of two runs in the low halves of its bytes, the second in the high.
+// Packs low nibbles in runs of `run` weights: the first of two runs into low halves of bytes, the second into high
+// halves.
 void pack_nibble_runs(uint8_t (&qs)[128], const SuperBlockIntegers& q, int run) {
   for (int i = 0; i < 256; ++i) {
     uint8_t& byte = qs[i / (2 * run) * run + i % run];
@@ -225,7 +227,7 @@ void quantise(Weights x, BlockQ6K& b) {
   pack_nibble_runs(b.ql, parts.q, 64), pack_bit_pairs(b.qh, parts.q, 4);
 }
 
-// The indices of a block of 32 under w = d * values[q].
+// Indices of a block of 32 under w = d * values[q].
 std::array<int, 32> indices(Weights x, double d, const int8_t (&values)[16]) {
   std::array<int, 32> q;
   for (size_t i = 0; i < 32; ++i) q[i] = nearest_of(values, d == 0 ? 0 : x[i] / d);
@@ -253,7 +255,7 @@ void quantise(Weights x, BlockIQ4XS& b) {
   }
 }
 
-// The largest weight is 8 to 16 times the scale, where 12 is the last value, or half as much: whatever errs less.
+// Tries two scales, so that the largest weight is 8 to 16 times the scale, or half as much; the largest value is 12.
 void quantise(Weights x, BlockMXFP4& b) {
   const float extreme = std::fabs(extreme_of(x));
   const int least = extreme == 0 ? 0 : std::clamp(std::ilogb(extreme) - 3 + 128, 0, 253);
@@ -269,7 +271,7 @@ void quantise(Weights x, BlockMXFP4& b) {
   }
 }
 
-// A scale 2 * s + 1, in units of d / divisor, under which the weight of largest magnitude becomes `largest`.
+// Scale 2 * s + 1, in units of d / divisor, that maps the weight of largest magnitude to `largest`.
 struct OddScale {
   double unit;  // d / divisor
   int fitting(Weights x, int largest) const {
@@ -296,7 +298,7 @@ void quantise(Weights x, BlockExpanded<values, divisor>& b) {
 
 struct NearestEntry {
   uint32_t index;
-  float error;  // square, of scale * magnitudes
+  float error;  // squared error of scale * magnitudes
 };
 template <class Block>
 NearestEntry nearest_entry(Weights x, double scale) {
@@ -316,7 +318,7 @@ NearestEntry nearest_entry(Weights x, double scale) {
   return best;
 }
 
-// The entries of a sub-block's groups under one scale.
+// Grid entries of a sub-block's groups under one scale.
 template <class Block>
 struct GridFit {
   int s = 0;
@@ -333,7 +335,7 @@ struct GridFit {
   }
 };
 
-// Signs of eight weights; where the eighth follows from the others, the smallest weight's gives way.
+// Signs of eight weights. If the eighth is implied, the smallest weight's sign is sacrificed.
 uint32_t signs_of(Weights x, int n_signs) {
   uint32_t signs = 0;
   for (size_t i = 0; i < 8; ++i) signs |= (x[i] < 0 ? 1u : 0u) << i;
@@ -343,8 +345,8 @@ uint32_t signs_of(Weights x, int n_signs) {
   return signs & 127;
 }
 
-// Grids lack most combinations of magnitudes, the largest ones above all: scales under which a sub-block's largest
-// weight becomes one of the smaller magnitudes are tried, too.
+// Grids lack most combinations of magnitudes, above all large ones. So scales that map a sub-block's largest weight to
+// a smaller magnitude are tried, too.
 template <GridBlock Block>
 void quantise(Weights x, Block& b) {
   using Fields = GridFields<Block>;

@@ -1,5 +1,5 @@
-// Quantisers for tests and tools, to every supported format. The K formats search their scales for the least weighted
-// square error, so that a real model stays good; the others divide a block's range.
+// Quantisers to every supported format, for tests and tools. K formats search scales for the least weighted square
+// error, so that a real model stays good; others divide a block's range.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -9,8 +9,8 @@
 
 namespace warpchat {
 
-// weights: k finite values, k a multiple of the format's block. Returns bytes_per_row(type, k) bytes. Throws Error
-// where k does not fit the blocks, a weight is not finite, or a block's scale exceeds binary16.
+// weights: k finite values; k is a multiple of the block's size. Returns bytes_per_row(type, k) bytes. Throws Error if
+// k does not fit, a weight is not finite, or a scale exceeds binary16.
 std::vector<std::byte> quantise_row(TensorType type, std::span<const float> weights);
 
 }  // namespace warpchat

@@ -6,9 +6,9 @@
 namespace warpchat {
 namespace {
 
-constexpr float kNegligible = 1e-30f;  // binary16 has no such scale, and its inverse is too near to overflow
+constexpr float kNegligible = 1e-30f;  // no binary16 scale is that small, and its inverse nearly overflows
 
-// Sums over a sub-block for fixed integers q, each term weighted by importance.
+// Sums over a sub-block for fixed integers q, weighted by importance.
 struct Sums {
   float one = 0, q = 0, qq = 0, x = 0, xq = 0, xx = 0;
 };
@@ -24,7 +24,7 @@ Sums sums_of(std::span<const float> x, std::span<const float> importance, Intege
   return s;
 }
 
-// Least squares for scale and min with min >= 0; scale 0 where the integers leave it undetermined.
+// Least squares for scale and min with min >= 0; scale 0 if undetermined.
 AffineFit solve(const Sums& s) {
   const float determinant = s.one * s.qq - s.q * s.q;
   if (determinant > 0) {
@@ -41,12 +41,12 @@ float error_of(const Sums& s, AffineFit f) {
          2 * (f.min * s.x - f.scale * s.xq - f.scale * f.min * s.q);
 }
 
-// integer(v): the integer for v = x / scale. The ladder: the extreme weight becomes `low`, or up to nine steps more or
+// integer(v): the integer for v = x / scale. Tried scales map the extreme weight to `low`, or up to nine steps more or
 // less.
 template <class Integer>
 float search_scale(std::span<const float> x, std::span<const float> importance, float low, float step_size,
                    Integer integer) {
-  float extreme = 0;  // the signed value of largest magnitude
+  float extreme = 0;  // signed value of largest magnitude
   for (float v : x)
     if (std::fabs(v) > std::fabs(extreme)) extreme = v;
   if (std::fabs(extreme) < kNegligible) return 0;

@@ -10,19 +10,19 @@
 namespace warpchat {
 namespace {
 
-// A float within [least, most], or the default where the key is missing.
+// A float in [least, most], with a default.
 struct FloatKey {
   const char* name;
   double absent, least, most;
 };
-constexpr double kLargestFactor = 1e6;  // positions times this stay exact enough to rotate by
+constexpr double kLargestFactor = 1e6;  // larger factors would lose accuracy in the angles
 constexpr FloatKey kFactor{"rope.scaling.factor", 1, 1e-6, kLargestFactor};
 constexpr FloatKey kOldFactor{"rope.scale_linear", 1, 1e-6, kLargestFactor};
 constexpr FloatKey kAttentionFactor{"rope.scaling.attn_factor", 1, 1e-6, kLargestFactor};
 constexpr FloatKey kExtrapolation{"rope.scaling.yarn_ext_factor", 1, 0, 1};
 constexpr FloatKey kBetaFast{"rope.scaling.yarn_beta_fast", 32, 1e-6, 1e6};
 constexpr FloatKey kBetaSlow{"rope.scaling.yarn_beta_slow", 1, 1e-6, 1e6};
-// Only models of other families have it; it would change the magnitude.
+// Used by other model families only; it would change the magnitude.
 constexpr FloatKey kLogMultiplier{"rope.scaling.yarn_log_multiplier", 0, 0, 0};
 
 double read(const GgufFile& file, std::string_view prefix, const FloatKey& wanted) {
@@ -40,19 +40,19 @@ double read(const GgufFile& file, std::string_view prefix, const FloatKey& wante
 
 RopeScaling::Kind read_kind(const GgufFile& file, std::string_view prefix) {
   const std::string key = std::string(prefix) + ".rope.scaling.type";
-  const std::string_view kind = file.get_string(key, "linear");  // so a factor alone divides positions
+  const std::string_view kind = file.get_string(key, "linear");  // so that a factor alone divides positions
   if (kind == "none") return RopeScaling::Kind::kNone;
   if (kind == "linear") return RopeScaling::Kind::kLinear;
   if (kind == "yarn") return RopeScaling::Kind::kYarn;
   file.fail("key " + key + " is \"" + printable(kind) + "\", supported are none, linear and yarn");
 }
 
-// The pair at which a wave turns `turns` times within the original context, as a real number.
+// The (fractional) pair whose wave turns `turns` times within the original context.
 double pair_of_turns(const RopeScaling& scaling, double base, uint32_t rope_dims, double turns) {
   return rope_dims * std::log(scaling.original_context / (turns * 2 * std::numbers::pi)) / (2 * std::log(base));
 }
 
-// How much of pair i keeps its own frequency: 1 for the fast ones, 0 for the slow ones, a ramp between.
+// Weight of pair i's original frequency: 1 for fast pairs, 0 for slow ones, with a ramp in between.
 double extrapolated_share(const RopeScaling& scaling, double base, uint32_t rope_dims, uint32_t i) {
   const double low = std::max(0.0, std::floor(pair_of_turns(scaling, base, rope_dims, scaling.beta_fast)));
   const double high = std::min(rope_dims - 1.0, std::ceil(pair_of_turns(scaling, base, rope_dims, scaling.beta_slow)));
@@ -95,8 +95,8 @@ std::vector<double> rope_frequencies(const RopeScaling& scaling, double base, ui
   return frequencies;
 }
 
-// llama.cpp multiplies by 1 + 0.1 ln(factor) only where it extrapolates, and never for a factor below 1. It computes
-// this in place of the key rope.scaling.yarn_attn_factor, so nobody reads that.
+// llama.cpp multiplies by 1 + 0.1 ln(factor) only when extrapolating, and never for a factor below 1. It ignores the
+// key rope.scaling.yarn_attn_factor, and so does this function.
 double rope_magnitude(const RopeScaling& scaling) {
   const bool yarn = scaling.kind == RopeScaling::Kind::kYarn && scaling.extrapolation != 0 && scaling.factor > 1;
   return scaling.attention_factor * (yarn ? 1 + 0.1 * std::log(scaling.factor) : 1);

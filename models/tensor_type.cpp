@@ -7,7 +7,7 @@
 namespace warpchat {
 namespace {
 
-// Every number that ggml has given a meaning, so that a refusal can name what the file holds.
+// All type numbers of ggml, so that a message can name an unsupported one.
 constexpr std::string_view kGgmlNames[] = {
     "F32",        "F16",        "Q4_0",       "Q4_1",  "Q4_2",     "Q4_3",     "Q5_0",     "Q5_1",    "Q8_0",
     "Q8_1",       "Q2_K",       "Q3_K",       "Q4_K",  "Q5_K",     "Q6_K",     "Q8_K",     "IQ2_XXS", "IQ2_XS",

@@ -1,5 +1,5 @@
-// The storage formats of tensors, with the numbers the GGUF file format gives them.
-// Source: ggml's GGUF specification (docs/gguf.md) and the layout of ggml's quantised blocks.
+// Storage formats of tensors, numbered as in GGUF files. Source: ggml's GGUF specification (docs/gguf.md) and the
+// layout of ggml's quantised blocks.
 #pragma once
 #include <algorithm>
 #include <cassert>
@@ -33,7 +33,7 @@ enum class TensorType : uint32_t {
   kIQ4_XS = 23,
   kBF16 = 30,
   kMXFP4 = 39,
-  // What kernels read (models/kernel_type.h) and no file has.
+  // Read by kernels (models/kernel_type.h), but not used in files.
   kIQ2Expanded = 0x10000,
   kIQ3XXSExpanded,
   kIQ3SExpanded,
@@ -46,13 +46,13 @@ struct TensorTypeTraits {
   uint32_t block_bytes;    // bytes per block
 };
 
-// Traits of a type that files have; nullopt for a number that is none's.
+// Traits of a supported file type; nullopt for other numbers.
 std::optional<TensorTypeTraits> find_tensor_type(uint32_t number);
-const TensorTypeTraits& traits(TensorType type);             // of any type
-std::span<const TensorTypeTraits> supported_tensor_types();  // that files have
-std::span<const TensorTypeTraits> kernel_tensor_types();     // that kernels read
+const TensorTypeTraits& traits(TensorType type);             // any type
+std::span<const TensorTypeTraits> supported_tensor_types();  // used in files
+std::span<const TensorTypeTraits> kernel_tensor_types();     // read by kernels
 
-// The row of a table with a column `type`, which has one for every format.
+// The row of a table with a column `type` that has one row per format.
 template <class Rows>
 const auto& row_of(const Rows& rows, TensorType type) {
   const auto row = std::ranges::find_if(rows, [&](const auto& candidate) { return candidate.type == type; });
@@ -60,10 +60,10 @@ const auto& row_of(const Rows& rows, TensorType type) {
   return *row;
 }
 
-// ggml's name for a type number, supported or not ("IQ4_NL"); "number 99" where ggml has none.
+// ggml's name of a type number, supported or not ("IQ4_NL"); "number 99" if unknown.
 std::string tensor_type_name(uint32_t number);
 
-// Bytes of one row of k weights; k must be a multiple of the block's weights.
+// Bytes per row of k weights; k is a multiple of the block's weights.
 uint64_t bytes_per_row(TensorType type, uint64_t k);
 
 }  // namespace warpchat

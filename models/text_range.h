@@ -1,4 +1,4 @@
-// A part of a text, by its bytes: where a prompt's content lies among what its template wrote.
+// A byte range of a text, e.g. message content within a rendered template.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -11,12 +11,12 @@ struct TextRange {
   bool operator==(const TextRange&) const = default;
 };
 
-// Of rising ranges that do not overlap: the first that ends behind this byte.
+// First of sorted, disjoint ranges that ends after this byte.
 inline std::span<const TextRange>::iterator first_behind(std::span<const TextRange> ranges, size_t byte) {
   return std::ranges::upper_bound(ranges, byte, {}, &TextRange::end);
 }
 
-// Whether any of them holds a byte of [begin, end).
+// Whether a range overlaps [begin, end).
 inline bool has_any_of(std::span<const TextRange> ranges, size_t begin, size_t end) {
   const auto range = first_behind(ranges, begin);
   return range != ranges.end() && range->begin < end;

@@ -1,13 +1,13 @@
-// Tables for people to read, in a font whose letters are equally wide.
+// Tables in a monospaced font.
 #pragma once
 #include <string>
 #include <vector>
 
 namespace warpchat {
 
-using TextTable = std::vector<std::vector<std::string>>;  // rows of cells, of which the first is the head
+using TextTable = std::vector<std::vector<std::string>>;  // rows of cells; the first is the header
 
-// A line per row: the first column is aligned to the left, the others to the right.
+// One line per row; the first column is left-aligned, others right-aligned.
 std::string aligned(const TextTable& table);
 
 }  // namespace warpchat

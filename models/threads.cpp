@@ -1,4 +1,4 @@
-// std::system_error from a thread's constructor ends here.
+// Translates std::system_error from a thread's constructor.
 #include "models/threads.h"
 
 #include <exception>
@@ -27,7 +27,7 @@ void run_on_threads(size_t n, const std::function<void()>& work) {
     others.reserve(n);
     try {
       while (others.size() + 1 < n) others.emplace_back(guarded);
-    } catch (const std::system_error&) {  // those that have started share the work
+    } catch (const std::system_error&) {  // continue with the threads that started
     }
     guarded();
   }

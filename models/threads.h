@@ -1,5 +1,5 @@
-// Threads that the system may refuse (ulimit -u, a container's limit): work goes on with those it gives, and what needs
-// one of its own says so.
+// Starts threads, which the system may refuse (ulimit -u, container limits). Parallel work continues with fewer; a
+// required thread throws.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -8,11 +8,11 @@
 
 namespace warpchat {
 
-// Calls work on this thread and on up to n - 1 others, fewer if the system gives no more, and returns when all calls
-// have. What one of them throws first is thrown here.
+// Calls work on this thread and on up to n - 1 others, fewer if the system refuses, and returns when all calls have
+// returned. Rethrows the first exception.
 void run_on_threads(size_t n, const std::function<void()>& work);
 
-// Error if the system refuses; purpose: what the thread is for, as in "to answer".
+// Error if the system refuses; purpose: for the message, as in "to answer".
 std::thread start_thread(std::string_view purpose, std::function<void()> body);
 
 }  // namespace warpchat

@@ -1,4 +1,4 @@
-// The id of a token of a model's vocabulary: 0 .. n_vocab-1; -1 where there is none.
+// Id of a vocabulary's token: 0 .. n_vocab-1; -1: none.
 #pragma once
 #include <cstdint>
 

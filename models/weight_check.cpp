@@ -10,7 +10,7 @@
 namespace warpchat {
 namespace {
 
-constexpr size_t kChunkBytes = 1 << 20;  // large against the cost of handing it out, small against a tensor
+constexpr size_t kChunkBytes = 1 << 20;  // large against the scheduling overhead, small against a tensor
 
 struct Chunk {
   const TensorInfo* tensor;
@@ -39,7 +39,7 @@ void check_scales(const TensorInfo& tensor, std::span<const std::byte> blocks) {
 
 void check_scales(const GgufFile& file, const std::function<bool(const TensorInfo&)>& concerns) {
   const std::vector<Chunk> chunks = chunks_of(file, concerns);
-  std::atomic<size_t> next = 0, first_bad = chunks.size();  // the first in file order, whoever finds it
+  std::atomic<size_t> next = 0, first_bad = chunks.size();  // first_bad: in file order, whatever thread finds it
   const auto work = [&] {
     for (size_t i = next++; i < std::min(chunks.size(), first_bad.load()); i = next++) {
       if (scales_are_finite(chunks[i].tensor->type, chunks[i].blocks)) continue;

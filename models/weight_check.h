@@ -1,4 +1,4 @@
-// Refuses weights that would turn every logit into NaN.
+// Rejects weights that would turn every logit into NaN.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -8,11 +8,10 @@
 
 namespace warpchat {
 
-// Throws Error naming file and tensor if the scale of one of the tensor's blocks, or a weight of F32, F16 or BF16, is
-// not finite.
+// Throws Error with file and tensor if a block's scale, or a weight of F32, F16 or BF16, is not finite.
 void check_scales(const TensorInfo& tensor, std::span<const std::byte> blocks);
 
-// The same of every tensor that `concerns` holds of, or of all. Reads each once, on all cores.
+// Checks all tensors, or those for which `concerns` is true. Reads each once, on all cores.
 void check_scales(const GgufFile& file, const std::function<bool(const TensorInfo&)>& concerns = {});
 
 }  // namespace warpchat

@@ -1,4 +1,4 @@
-// Binds a call's arguments to a function's parameters, the way Python does.
+// Binds call arguments to a function's parameters, as Python does.
 #pragma once
 #include <optional>
 #include <string_view>
@@ -9,17 +9,18 @@ namespace warpchat::jinja {
 
 struct Parameter {
   const char* name;
-  std::optional<Value> otherwise = std::nullopt;  // the default; none: must be given
+  std::optional<Value> otherwise = std::nullopt;  // default value; none: required
 };
 
-// One value per parameter, in order. Fault, naming the function, for a missing, unknown, doubled or surplus argument.
+// One value per parameter, in order. Fault with the function's name for missing, unknown, duplicate or surplus
+// arguments.
 std::vector<Value> bind(std::string_view function, const Arguments& arguments,
                         std::initializer_list<Parameter> parameters);
 
-// Fault where any argument was given; what: the function as a message names it.
+// Fault if any argument was given; what: the function, for the message.
 void bind_nothing(std::string_view what, const Arguments& arguments);
 
-// Bound values as C++ ones; Fault where the type is another.
+// Bound values as C++ types; Fault for another type.
 int64_t to_integer(const Value& v, std::string_view what);           // int or bool
 const Text& to_text(const Value& v, std::string_view what);          // str
 const std::string& to_bytes(const Value& v, std::string_view what);  // of a str

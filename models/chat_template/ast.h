@@ -1,4 +1,4 @@
-// A parsed template: statements that hold expressions. Every node knows its line.
+// Syntax tree of a template: statements contain expressions. Every node has its line.
 #pragma once
 #include <memory>
 #include <string>
@@ -49,15 +49,15 @@ struct Call {
   CallArguments arguments;
 };
 struct Filtered {  // input | name(arguments)
-  ExprPtr input;   // null: what the filter's or set's block holds
+  ExprPtr input;   // null: contents of the enclosing filter or set block
   std::string name;
-  Filter filter;  // null: unknown; an error once it is reached
+  Filter filter;  // null: unknown; an error when evaluated
   CallArguments arguments;
 };
 struct Tested {  // value is name(arguments)
   ExprPtr value;
   std::string name;
-  Test test;  // null: unknown; an error once it is reached
+  Test test;  // null: unknown; an error when evaluated
   CallArguments arguments;
 };
 struct Unary {
@@ -82,23 +82,23 @@ struct Conditional {  // then if test else otherwise; null otherwise: undefined
 
 struct Expr {
   int line;
-  int height;  // of the tree below, from 1
+  int height;  // of the subtree, from 1
   std::variant<Literal, Variable, ListDisplay, DictDisplay, AttributeOf, ItemOf, SliceOf, Call, Filtered, Tested, Unary,
                Binary, Concatenation, Comparison, Conditional>
       node;
 };
 
-int height_of_children(const Expr& expr);  // the highest; 0 where there are none
+int height_of_children(const Expr& expr);  // maximum; 0 without children
 
 // ---- Statements ----
 
 struct Statement;
 using Body = std::vector<Statement>;
 
-struct Target {  // of an assignment: name, name.attribute of a namespace, or several
+struct Target {  // assignment target: name, namespace attribute, or several
   std::string name;
   Value attribute;              // undefined: a plain name
-  std::vector<Target> several;  // not empty: unpacked, and name unused
+  std::vector<Target> several;  // if not empty: unpacks into these, and name is unused
   bool is_tuple = false;
 };
 struct Data {
@@ -148,7 +148,7 @@ struct With {
   std::vector<std::pair<Target, ExprPtr>> assignments;
   Body body;
 };
-struct Scoped {  // {% generation %}: the body, with names of its own
+struct Scoped {  // {% generation %}: a body with its own scope
   Body body;
 };
 struct Break {};
@@ -161,8 +161,8 @@ struct Statement {
 
 struct Template {
   Body body;
-  // Variables that are undefined until the template sets them: it does so unconditionally, at the top level, without
-  // mentioning them there before. jinja2 then never looks for what was passed in, not even in a loop further up.
+  // Variables that are undefined until the template sets them: it does so unconditionally at the top level, without
+  // mentioning them earlier. jinja2 then ignores passed-in values, even in an earlier loop.
   std::vector<std::string> hidden;
 };
 

@@ -16,7 +16,7 @@ namespace {
 
 bool is_one_of(char c, std::string_view letters) { return c != 0 && letters.find(c) != std::string_view::npos; }
 
-// A decimal number at the front of text, which is removed; -1: none.
+// Removes a decimal number from the front of text; -1: none.
 int64_t take_number(std::string_view& text) {
   int64_t n = -1;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
@@ -49,7 +49,7 @@ FormatSpec parse_spec(std::string_view text) {
   if (front() == '0' && !has_fill) {
     text.remove_prefix(1);
     spec.fill = "0";
-    if (!spec.align) spec.align = '0';  // resolved by type: '=' of numbers, '<' of texts
+    if (!spec.align) spec.align = '0';  // resolved by type: '=' for numbers, '<' for texts
   }
   spec.width = std::max<int64_t>(take_number(text), 0);
   spec.grouping = take(",_");
@@ -86,7 +86,7 @@ class BraceFormatter {
   BraceFormatter(Heap& heap, const Text& format, const Arguments& arguments)
       : heap_(heap), format_(format), arguments_(arguments) {}
 
-  // text: a view into the format.
+  // text: a view of the format.
   TracedText run(std::string_view text, int depth = 0) {
     if (depth > 2) throw Fault("a format is nested too deeply");
     TracedText out;
@@ -109,7 +109,7 @@ class BraceFormatter {
   }
 
  private:
-  // What stands up to the closing brace, which may hold fields of its own; text is moved behind it.
+  // Text up to the closing brace, which may contain fields. Moves text behind it.
   static std::string_view take_field(std::string_view& text) {
     int open = 1;
     for (size_t i = 0; i < text.size(); ++i) {
@@ -138,11 +138,11 @@ class BraceFormatter {
     }
     const TracedText spec = run(text, depth + 1);
     TracedText formatted = format_value(v, spec.bytes);
-    if (spec.has_content()) formatted = text_for(std::move(formatted.bytes), true);  // the filling may be
+    if (spec.has_content()) formatted = text_for(std::move(formatted.bytes), true);  // its fill may be content
     return format_.markup && !(v.text() && v.text()->markup) ? escape_html(formatted) : formatted;
   }
 
-  // "0.name[key]", a keyword instead of the number, or nothing for the next argument.
+  // Parses "0.name[key]", a keyword instead of the number, or nothing for the next argument.
   Value look_up(std::string_view path) {
     const size_t end = std::min(path.find_first_of(".["), path.size());
     Value v = argument(path.substr(0, end));

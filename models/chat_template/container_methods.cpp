@@ -1,5 +1,5 @@
-// The methods of list, tuple and dict. Those that change the container are there too, as templates in the wild use
-// them, though transformers' sandbox refuses them.
+// Methods of list, tuple and dict. Includes methods that modify the container, which published templates use, although
+// transformers' sandbox refuses them.
 #include <algorithm>
 #include <iterator>
 
@@ -10,7 +10,7 @@ namespace {
 
 std::vector<Value>& items_of(const Value& self) { return self.list()->items; }
 
-// Where in the list, for insert(): any int is clamped into it.
+// Index for insert(): any int is clamped to the list.
 ptrdiff_t clamp_position(int64_t i, size_t length) {
   const auto n = static_cast<int64_t>(length);
   return static_cast<ptrdiff_t>(std::clamp<int64_t>(i < 0 ? i + n : i, 0, n));
@@ -151,7 +151,7 @@ Value dict_clear(Heap&, const Value& self, const Arguments& arguments) {
 struct Row {
   std::string_view name;
   Method method;
-  bool of_tuple = false;  // tuples have it too
+  bool of_tuple = false;  // tuples have it, too
 };
 
 constexpr Row kListMethods[] = {
@@ -190,7 +190,7 @@ void update_dict(Heap& heap, Dict& dict, const Arguments& arguments, std::string
   if (arguments.positional.size() > 1) throw Fault(std::string(function) + "() takes at most one positional argument");
   for (const Value& source : arguments.positional) {
     if (const Dict* other = source.dict()) {
-      const std::vector<Dict::Entry> entries = other->entries();  // a copy: the dict may be its own source
+      const std::vector<Dict::Entry> entries = other->entries();  // a copy, since the dict may be its own source
       for (const auto& [key, value] : entries) heap.set(dict, key, value);
       continue;
     }

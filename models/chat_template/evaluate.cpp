@@ -1,4 +1,4 @@
-// The interpreter's expressions.
+// Expressions of the interpreter.
 #include "models/chat_template/interpreter_level.h"
 #include "models/chat_template/lexer.h"
 #include "models/chat_template/methods.h"

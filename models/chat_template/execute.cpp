@@ -1,4 +1,4 @@
-// The interpreter's statements.
+// Statements of the interpreter.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -14,8 +14,8 @@ namespace warpchat::jinja {
 
 namespace {
 
-// Who writes a conversation, its tools or its documents writes text; only bos_token, eos_token and their like are the
-// program's own.
+// Conversation, tools and documents are content. Only bos_token, eos_token and other *_token variables belong to the
+// program.
 bool is_content(std::string_view variable) { return !variable.ends_with("_token"); }
 
 }  // namespace
@@ -79,7 +79,7 @@ Interpreter::Flow Interpreter::run_node(const If& node, Scope& scope, TracedText
 Interpreter::Flow Interpreter::run_node(const For& node, Scope& scope, TracedText& out) {
   Loop* loop = start_loop(node, scope);
   Scope& inner = inner_scope(scope);
-  bool has_completed = false;  // jinja2 runs `else` where no pass came to its end, be it for break or continue
+  bool has_completed = false;  // jinja2 runs `else` if no iteration completed, whether by break or continue
   for (Flow flow = Flow::kNext; flow != Flow::kBreak && loop->advance();) {
     count_step();
     inner.names.clear();
@@ -113,7 +113,7 @@ Loop* Interpreter::start_loop(const For& node, Scope& scope) {
   return heap_.make<Loop>(filtered, std::nullopt, 1);
 }
 
-// What a filtered loop's item is afterwards: unpacked items are put together again, as a tuple.
+// Item of a filtered loop after filtering: unpacked items are packed into a tuple again.
 Value Interpreter::packed(const Target& target, const Scope& scope) {
   if (!target.is_tuple) return *scope.find(target.name);
   std::vector<Value> items;

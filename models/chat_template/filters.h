@@ -1,4 +1,4 @@
-// The filters of jinja2 (`value | name(arguments)`) and its tests (`value is name(arguments)`).
+// Filters of jinja2 (`value | name(arguments)`) and its tests (`value is name(arguments)`).
 #pragma once
 #include <string_view>
 
@@ -10,11 +10,11 @@ namespace warpchat::jinja {
 using Filter = Value (*)(Heap& heap, const Value& input, const Arguments& arguments);
 using Test = bool (*)(Heap& heap, const Value& value, const Arguments& arguments);
 
-// Null: there is none of this name.
+// Null: unknown name.
 Filter find_filter(std::string_view name);
 Test find_test(std::string_view name);
 
-// The filters by subject.
+// Filters by subject.
 Filter find_text_filter(std::string_view name);
 Filter find_number_filter(std::string_view name);
 Filter find_sequence_filter(std::string_view name);
@@ -32,9 +32,9 @@ Filter find_in(const FilterRow (&rows)[n], std::string_view name) {
   return nullptr;
 }
 
-// What the parameter `attribute` of filters selects: "name.inner.0" of an item; none: the item itself.
+// Selects an item's part by the filter parameter `attribute`: "name.inner.0"; none: the item itself.
 Value attribute_path(Heap& heap, Value item, const Value& path, const Value& otherwise = None{});
-// Texts in lower case where the filter ignores case.
+// Lower-cases texts if the filter ignores case.
 Value sort_key(Heap& heap, const Value& v, bool case_sensitive);
 
 }  // namespace warpchat::jinja

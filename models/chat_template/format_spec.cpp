@@ -13,7 +13,7 @@ namespace {
 TracedText pad(const TracedText& text, const FormatSpec& spec, char align, size_t sign_length = 0) {
   const int64_t missing = std::max<int64_t>(spec.width - static_cast<int64_t>(count_code_points(text.bytes)), 0);
   const int64_t before = align == '<' ? 0 : align == '^' ? missing / 2 : missing;
-  const size_t start = align == '=' ? sign_length : 0;  // where the filling before the text stands
+  const size_t start = align == '=' ? sign_length : 0;  // where fill before the text starts
   TracedText out = text.cut(0, start);
   for (int64_t i = 0; i < before; ++i) out.append(spec.fill);
   out.append(text, start, text.bytes.size());
@@ -52,7 +52,7 @@ std::string format_integer(int64_t number, const FormatSpec& spec) {
     rest /= base;
   } while (rest > 0);
   std::reverse(digits.begin(), digits.end());
-  if (spec.precision > static_cast<int64_t>(digits.size())) {  // of % only: at least so many digits
+  if (spec.precision > static_cast<int64_t>(digits.size())) {  // for % only: minimum number of digits
     digits.insert(0, static_cast<size_t>(spec.precision) - digits.size(), '0');
   }
   if (spec.grouping) digits = group_digits(digits, spec.grouping, base == 10 ? 3 : 4);
@@ -65,7 +65,7 @@ std::string format_real(double number, const FormatSpec& spec) {
   const char conversion = percent ? 'f' : spec.conversion == 'n' ? 'g' : spec.conversion;
   const char form[] = {'%', '.', '*', conversion, 0};
   const int precision = spec.precision < 0 ? 6 : static_cast<int>(std::min<int64_t>(spec.precision, 400));
-  char buffer[800];  // 309 digits before the point, 400 behind
+  char buffer[800];  // 309 digits before the point, 400 after
   std::snprintf(buffer, sizeof buffer, form, precision, std::fabs(percent ? number * 100 : number));
   std::string digits = buffer;
   if (spec.grouping) {

@@ -1,4 +1,4 @@
-// How one value is laid out in a formatted string: fill, alignment, sign, width, precision and conversion.
+// Layout of one value in a formatted string: fill, alignment, sign, width, precision and conversion.
 #pragma once
 #include <string>
 
@@ -10,8 +10,8 @@ constexpr int64_t kMaxWidth = 1'000'000;
 
 struct FormatSpec {
   std::string fill = " ";  // one character
-  char align = 0;          // < > ^ =, or 0 for the type's own
-  char sign = '-';         // of positive numbers: none, + or space
+  char align = 0;          // < > ^ =, or 0 for the type's default
+  char sign = '-';         // for positive numbers: none, + or space
   bool alternate = false;  // 0x before hexadecimal
   int64_t width = 0;       // in code points
   char grouping = 0;       // , or _
@@ -22,8 +22,8 @@ struct FormatSpec {
 std::string format_integer(int64_t number, const FormatSpec& spec);                  // conversions d b o x X
 std::string format_real(double number, const FormatSpec& spec);                      // conversions e E f F g G n %
 TracedText format_text(const TracedText& text, const FormatSpec& spec, char align);  // cut to the precision
-// A number's sign, prefix and digits put together and padded.
+// Joins and pads a number's sign, prefix and digits.
 std::string lay_out_number(bool negative, const std::string& prefix, const std::string& digits, const FormatSpec& spec);
-double to_real(const Value& v);  // Fault for what is no number
+double to_real(const Value& v);  // Fault for anything but a number
 
 }  // namespace warpchat::jinja

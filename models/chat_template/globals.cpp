@@ -9,7 +9,7 @@
 namespace warpchat::jinja {
 namespace {
 
-constexpr size_t kMaxRange = 100'000;  // as jinja2's sandbox
+constexpr size_t kMaxRange = 100'000;  // as in jinja2's sandbox
 
 // range(stop) or range(start, stop[, step])
 Value make_range(Heap& heap, const Arguments& arguments) {

@@ -1,4 +1,4 @@
-// The functions every template can call: range, dict, namespace, raise_exception, strftime_now.
+// Global functions: range, dict, namespace, raise_exception, strftime_now.
 #pragma once
 #include <vector>
 

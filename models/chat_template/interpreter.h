@@ -1,4 +1,4 @@
-// Runs a parsed template over its variables and gives the text.
+// Executes a parsed template with its variables and returns the text.
 #pragma once
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -10,26 +10,25 @@
 
 namespace warpchat::jinja {
 
-// What a template may use before it is stopped with an Error.
+// Limits that stop a template with an Error.
 struct Limits {
-  size_t bytes = size_t{512} << 20;  // of all values at a time
-  int64_t steps = 200'000'000;       // evaluated expressions and passes of loops
-  int depth = 1000;                  // of expressions, blocks and macros within each other
+  size_t bytes = size_t{512} << 20;  // of all values at one time
+  int64_t steps = 200'000'000;       // evaluated expressions and loop iterations
+  int depth = 1000;                  // nesting of expressions, blocks and macros
 };
 
 class Interpreter {
  public:
   explicit Interpreter(const Limits& limits) : limits_(limits), heap_(limits.bytes) {}
 
-  // variables: a JSON object; which texts in it are content is said in ../chat_template.h. Error with the line for
-  // everything that goes wrong.
+  // variables: a JSON object; chat_template.h defines which texts are content. Error with the line for all faults.
   TracedText run(const Template& parsed, const nlohmann::ordered_json& variables);
 
  private:
   enum class Flow { kNext, kBreak, kContinue };
-  class Level;  // guards the depth of recursion
+  class Level;  // guards the recursion depth
 
-  // Statements: the output goes to `out`.
+  // Statements. Output goes to `out`.
   Flow execute(const Body& body, Scope& scope, TracedText& out);
   Flow execute(const Statement& statement, Scope& scope, TracedText& out);
   Flow run_node(const Data& node, Scope& scope, TracedText& out);
@@ -53,7 +52,7 @@ class Interpreter {
   Callable* make_macro(const Macro& macro, const Scope& scope);
   Value call_macro(const Macro& macro, const Scope& defined_in, const Arguments& arguments);
   void bind_parameters(const Macro& macro, Scope& scope, const Arguments& arguments);
-  void emit(TracedText& out, const Value& value);  // printed
+  void emit(TracedText& out, const Value& value);  // prints
 
   // Expressions.
   Value evaluate(const Expr& expr, const Scope& scope);
@@ -81,8 +80,8 @@ class Interpreter {
 
   Limits limits_;
   Heap heap_;
-  std::unordered_map<std::string_view, Value> context_;  // globals and the rendering's variables
-  Value block_;                                          // that the next filter without input takes
+  std::unordered_map<std::string_view, Value> context_;  // globals and variables
+  Value block_;                                          // input of the next filter without one
   int64_t steps_ = 0;
   int depth_ = 0;
 };

@@ -1,4 +1,4 @@
-// The guard of the interpreter's recursion, shared by its two halves.
+// Recursion guard of the interpreter's two sources.
 #pragma once
 #include <string>
 

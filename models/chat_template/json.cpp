@@ -129,7 +129,7 @@ void Writer::write(const Value& v) {
 
 void Writer::write_text(const TracedText& text) {
   out_.append("\"");
-  size_t plain = 0;  // where what is written as it is begins
+  size_t plain = 0;  // start of characters that need no escape
   for (size_t at = 0; at < text.bytes.size();) {
     const size_t start = at;
     const char32_t c = next_code_point(text.bytes, at);

@@ -1,4 +1,4 @@
-// JSON in and out: the variables of a rendering, and the filter tojson.
+// JSON in both directions: template variables, and the filter tojson.
 #pragma once
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -7,15 +7,15 @@
 
 namespace warpchat::jinja {
 
-// Objects keep their order; is_content: of every text in it, keys too. Fault for integers beyond 64 signed bits and for
-// nesting deeper than Walk allows.
+// Objects keep their order. is_content: marks every text, including keys. Fault for integers beyond signed 64 bits, and
+// for nesting deeper than Walk allows.
 Value from_json(Heap& heap, const nlohmann::ordered_json& json, bool is_content);
 
-// As Python's json.dumps(v, ensure_ascii, indent, separators, sort_keys) writes it.
+// As printed by Python's json.dumps(v, ensure_ascii, indent, separators, sort_keys).
 struct JsonStyle {
   bool ensure_ascii = false;
   bool is_indented = false;
-  TracedText indent;  // of one level, where indented
+  TracedText indent;  // per level, if indented
   TracedText item_separator = own_text(", "), key_separator = own_text(": ");
   bool sort_keys = false;
 };

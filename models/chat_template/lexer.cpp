@@ -13,9 +13,9 @@
 namespace warpchat::jinja {
 namespace {
 
-constexpr size_t kMaxMessageBytes = 500;  // texts of the template stand in messages
+constexpr size_t kMaxMessageBytes = 500;  // messages quote texts of the template
 
-// Every line end becomes \n, and one at the very end is dropped.
+// Normalises line ends to \n and drops one at the very end.
 std::string normalize_lines(std::string_view source) {
   std::string text;
   for (size_t i = 0; i < source.size(); ++i) {
@@ -68,13 +68,14 @@ class Lexer {
     return at < source_.size() && (source_[at] == '-' || source_[at] == '+') ? source_[at] : 0;
   }
 
-  // Output text up to `end`, where a tag with this sign begins; blocks and comments take their line's blanks away.
+  // Output text up to `end`, where a tag with this sign begins. Blocks and comments remove blanks before them on their
+  // line.
   void add_data(size_t end, char sign, bool is_variable) {
     std::string_view text = std::string_view(source_).substr(at_, end - at_);
     if (sign == '-') {
       text = strip_right(text);
     } else if (sign != '+' && !is_variable) {
-      const size_t line_start = text.rfind('\n') + 1;  // 0 where there is none
+      const size_t line_start = text.rfind('\n') + 1;  // 0 if there is none
       const bool begins_line = line_start > 0 || at_line_start_;
       if (begins_line && strip_left(text.substr(line_start)).empty()) text = text.substr(0, line_start);
     }
@@ -99,7 +100,7 @@ class Lexer {
     read_expression(kind == '{', opened);
   }
 
-  // The end of a closing mark ("%}", "#}") at `at` with its sign, and of what it swallows; nothing: none is there.
+  // End of a closing mark ("%}", "#}") at `at` with its sign and the white space that it strips; nothing: no mark.
   std::optional<size_t> closing(size_t at, std::string_view mark) const {
     const char sign = sign_at(at);
     if (sign == '+' && mark == "}}") return std::nullopt;
@@ -122,7 +123,7 @@ class Lexer {
     fail_at(line_, "the comment that begins here is not closed with #}");
   }
 
-  // {% raw %} ... {% endraw %} at at_: its content is text. False: another block is here.
+  // {% raw %} ... {% endraw %} at at_: its contents are text. False: another block.
   bool read_raw() {
     const auto is_word_then = [this](size_t& at, std::string_view word) {
       at = skip_space(at + 2 + (sign_at(at + 2) ? 1 : 0));
@@ -146,7 +147,7 @@ class Lexer {
 
   void read_expression(bool is_variable, int opened) {
     const std::string_view mark = is_variable ? "}}" : "%}";
-    std::string brackets;  // the closing ones that are due
+    std::string brackets;  // expected closing brackets
     while (true) {
       advance(skip_space(at_));
       if (at_ >= source_.size()) {
@@ -196,7 +197,7 @@ class Lexer {
     fail_at(line_, "unexpected character '" + source_.substr(at_, end - at_) + "'");
   }
 
-  // The end of digits, with single underscores between them; `from` where there are none.
+  // End of digits with single underscores between them; `from` if there are none.
   size_t skip_digits(size_t from) const {
     size_t at = from;
     while (at < source_.size() &&
@@ -207,9 +208,9 @@ class Lexer {
     return at;
   }
 
-  // The end of a number with fraction or exponent at at_; at_: none is here.
+  // End of a number with fraction or exponent at at_; at_: none.
   size_t skip_real() const {
-    if (at_ > 0 && source_[at_ - 1] == '.') return at_;  // of a.0.1
+    if (at_ > 0 && source_[at_ - 1] == '.') return at_;  // as in a.0.1
     const size_t whole = skip_digits(at_);
     size_t end = whole;
     if (looks_at(".", end) && skip_digits(end + 1) > end + 1) end = skip_digits(end + 1);
@@ -220,7 +221,7 @@ class Lexer {
     return end > whole ? end : at_;
   }
 
-  // 0x1F, 0b1, 0o7, or decimal: zeros alone, or no zero in front.
+  // 0x1F, 0b1, 0o7, or decimal: zeros alone, or no leading zero.
   size_t skip_integer() const {
     const std::string_view rest = std::string_view(source_).substr(at_);
     if (rest.size() > 2 && rest[0] == '0') {
@@ -279,7 +280,7 @@ class Lexer {
   std::vector<Token> tokens_;
   size_t at_ = 0;
   int line_ = 1;
-  bool at_line_start_ = true;  // what precedes at_ ended a line
+  bool at_line_start_ = true;  // at_ is at the start of a line
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
-// Cuts a template into tokens: the text between the tags, and what stands within them.
-// White space is trimmed here, as jinja2 does it with trim_blocks and lstrip_blocks on: a block's or comment's own line
-// leaves no blank and no line end behind, `-` strips all white space on its side, `+` keeps it.
+// Splits a template into tokens: text between tags, and contents of tags. Trims white space as jinja2 does with
+// trim_blocks and lstrip_blocks: a block or comment alone on a line leaves no blanks and no line end, `-` strips all
+// white space on its side, `+` keeps it.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -10,17 +10,17 @@
 namespace warpchat::jinja {
 
 enum class TokenType {
-  kData,           // text of the output
+  kData,           // output text
   kVariableBegin,  // {{
   kVariableEnd,
   kBlockBegin,  // {%
   kBlockEnd,
   kName,
-  kString,  // text: without quotes and escapes
+  kString,  // without quotes, with escapes resolved
   kInteger,
   kReal,
   kOperator,
-  kEnd,  // of the template
+  kEnd,  // end of the template
 };
 
 struct Token {
@@ -31,10 +31,10 @@ struct Token {
   double real = 0;
 };
 
-// The last token is kEnd. Error, naming the line, for what is no token.
+// The last token is kEnd. Error with the line for anything that is no token.
 std::vector<Token> tokenize(std::string_view source);
 
-// "chat template line 12: what"; throws Error.
+// Throws Error "chat template line 12: what".
 [[noreturn]] void fail_at(int line, const std::string& what);
 
 }  // namespace warpchat::jinja

@@ -1,4 +1,4 @@
-// The methods of Python's str, list, tuple and dict that templates call.
+// Methods of Python's str, list, tuple and dict that templates use.
 #pragma once
 #include <string_view>
 
@@ -9,17 +9,17 @@ namespace warpchat::jinja {
 
 using Method = Value (*)(Heap& heap, const Value& self, const Arguments& arguments);
 
-// Null: values of this type have no such method.
+// Null: the type has no such method.
 Method find_method(const Value& self, std::string_view name);
 
-// Its parts, one per type.
+// Its parts by type.
 Method find_text_method(std::string_view name);
 Method find_list_method(std::string_view name, List::Form form);
 Method find_dict_method(std::string_view name);
 
-// The (key, value) tuples of a dict.
+// (key, value) tuples of a dict.
 std::vector<Value> pairs_of(Heap& heap, const Dict& dict);
-// What dict(), update() and namespace() take: a dict or an iterable of pairs, then keywords.
+// Arguments of dict(), update() and namespace(): a dict or an iterable of pairs, then keywords.
 void update_dict(Heap& heap, Dict& dict, const Arguments& arguments, std::string_view function);
 
 }  // namespace warpchat::jinja

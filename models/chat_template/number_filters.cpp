@@ -1,4 +1,4 @@
-// Filters that give numbers.
+// Filters with numeric results.
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -15,7 +15,7 @@ int64_t whole(double x) {
   return static_cast<int64_t>(x);
 }
 
-// int(value), then int(float(value)), else the default.
+// int(value), else int(float(value)), else the default.
 Value filter_int(Heap&, const Value& input, const Arguments& arguments) {
   const auto given = bind("int", arguments, {{"default", 0}, {"base", 10}});
   if (input.undefined()) fail_undefined(*input.undefined());
@@ -50,7 +50,7 @@ Value filter_abs(Heap&, const Value& input, const Arguments& arguments) {
   return number < 0 ? negate(Value(number)) : Value(number);
 }
 
-// To a multiple of ten to the n, ties to even, as Python's round() of an int.
+// Rounds to a multiple of ten to the n, ties to even, as Python's round() for int.
 int64_t round_integer(int64_t number, int64_t n) {
   if (n > 18) return 0;
   int64_t unit = 1;
@@ -64,7 +64,7 @@ int64_t round_integer(int64_t number, int64_t n) {
   return rounded;
 }
 
-// Correctly rounded decimal places, ties of the exact binary value to even: what printf does.
+// Correctly rounded decimal places, with ties of the exact binary value to even, as in printf.
 double round_real(double x, int64_t places) {
   if (!std::isfinite(x) || places > 322) return x;
   if (places < 0) {

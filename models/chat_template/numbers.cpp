@@ -14,14 +14,14 @@ namespace {
 
 bool is_decimal_digit(char c) { return c >= '0' && c <= '9'; }
 
-// Takes the sign off; true: negative.
+// Removes the sign; true: negative.
 bool take_sign(std::string_view& text) {
   const bool negative = text.starts_with('-');
   if (negative || text.starts_with('+')) text.remove_prefix(1);
   return negative;
 }
 
-// Without its underscores, each of which must stand between two alphanumerics.
+// Removes underscores, each of which must be between two alphanumerics.
 std::optional<std::string> without_underscores(std::string_view text) {
   const auto is_alphanumeric = [](char c) {
     return is_decimal_digit(c) || (lower_case(c) >= 'a' && lower_case(c) <= 'z');
@@ -37,7 +37,7 @@ std::optional<std::string> without_underscores(std::string_view text) {
   return out;
 }
 
-// The base that a prefix names (0x, 0o, 0b), which is removed if it agrees with what is asked for.
+// Base of a prefix (0x, 0o, 0b), which is removed if it matches the requested base.
 int64_t take_prefix(std::string& digits, int64_t base) {
   constexpr std::string_view kLetters = "box";
   constexpr int64_t kBases[] = {2, 8, 16};

@@ -1,4 +1,4 @@
-// Numbers from text, as Python's int() and float() read them.
+// Parses numbers like Python's int() and float().
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -6,10 +6,10 @@
 
 namespace warpchat::jinja {
 
-// Surrounding white space, a sign, single underscores between digits and the base's prefix are allowed. base: 0 or 2 to
-// 36. Nothing: not a number. Fault for integers beyond 64 bits.
+// Allows surrounding white space, a sign, single underscores between digits, and the base's prefix. base: 0 or 2 to 36.
+// Nothing: not a number. Fault for integers beyond 64 bits.
 std::optional<int64_t> parse_integer(std::string_view text, int64_t base);
-// Decimal notation, "inf", "infinity" and "nan"; beyond the range of double: infinite.
+// Decimal notation, "inf", "infinity" and "nan"; infinite beyond double's range.
 std::optional<double> parse_real(std::string_view text);
 
 }  // namespace warpchat::jinja

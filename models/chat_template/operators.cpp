@@ -35,7 +35,7 @@ int64_t integer_of(const Value& v) { return to_integer(v, "an operand"); }
 
 double real_of(const Value& v) { return v.real() ? *v.real() : static_cast<double>(integer_of(v)); }
 
-// The two numbers' operation, exact for integers; `whole` returns true on overflow, as the compiler's builtins do.
+// Applies an operation to two numbers, exactly for integers. `whole` returns true on overflow, like compiler builtins.
 template <class Whole, class Real>
 Value arithmetic(const char* op, const Value& a, const Value& b, Whole whole, Real real) {
   if (!is_number(a) || !is_number(b)) fail_operator(op, a, b);
@@ -52,7 +52,7 @@ Value add_texts(Heap& heap, const Value& a, const Value& b) {
   return heap.text(std::move(sum), markup);
 }
 
-// Python's range of a slice: the first index, how many, and by which step.
+// Python's range of a slice: first index, count and step.
 struct Range {
   int64_t start, count, step;
 };
@@ -93,7 +93,7 @@ TracedText slice_text(const TracedText& text, const Range& range) {
     const size_t begin = offset_of(text.bytes, start);
     return text.cut(begin, begin + offset_of(std::string_view(text.bytes).substr(begin), count));
   }
-  std::vector<size_t> offsets;  // of every code point, then the end
+  std::vector<size_t> offsets;  // of every code point, and of the end
   for (size_t at = 0; at < text.bytes.size(); next_code_point(text.bytes, at)) offsets.push_back(at);
   offsets.push_back(text.bytes.size());
   TracedText taken;
@@ -101,7 +101,7 @@ TracedText slice_text(const TracedText& text, const Range& range) {
   return taken;
 }
 
-// A sequence's index, counted from the end where negative; -1: out of range.
+// Index in a sequence, from the end if negative; -1: out of range.
 int64_t resolve_index(const Value& index, size_t length) {
   int64_t i = integer_of(index);
   if (i < 0) i += static_cast<int64_t>(length);

@@ -5,7 +5,7 @@
 namespace warpchat::jinja {
 namespace {
 
-// Deeper expressions are refused: they are evaluated and freed recursively. jinja2 itself gives up at 200.
+// Limit on depth, since expressions are evaluated and freed recursively. jinja2 gives up at 200.
 constexpr int kMaxDepth = 250;
 constexpr char kTooDeep[] = "an expression is nested too deeply";
 
@@ -190,7 +190,7 @@ ExprPtr ExpressionParser::parse_product() {
   }
 }
 
-ExprPtr ExpressionParser::parse_power() {  // from the left, unlike Python's
+ExprPtr ExpressionParser::parse_power() {  // left-associative, unlike Python
   const int line = current().line;
   ExprPtr left = parse_unary();
   while (skip_operator("**")) left = make(line, Binary{Binary::Op::kPower, std::move(left), parse_unary()});

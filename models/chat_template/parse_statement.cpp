@@ -3,7 +3,7 @@
 namespace warpchat::jinja {
 namespace {
 
-constexpr int kMaxBlocks = 100;  // nested; jinja2 itself gives up at 100 levels of indentation, 20 loops
+constexpr int kMaxBlocks = 100;  // nesting; jinja2 gives up at 100 levels of indentation, 20 loops
 
 bool is_unsupported(std::string_view tag) {
   for (std::string_view other :
@@ -28,7 +28,7 @@ class StatementParser : ExpressionParser {
  private:
   using EndTags = std::initializer_list<std::string_view>;
 
-  // Statements up to one of the end tags, whose name is then current; up to the template's end where there are none.
+  // Statements up to one of the end tags, whose name is then current. Without end tags: up to the template's end.
   Body parse_body(EndTags ends) {
     Body body;
     while (current().type != TokenType::kEnd) {
@@ -59,7 +59,7 @@ class StatementParser : ExpressionParser {
     fail_at(line, "the tag '" + tag + "' is not closed with 'end" + tag + "'");
   }
 
-  // The body of a block statement, whose opening tag ends here; behind its end tag's name.
+  // Body of a block statement, from the end of its opening tag to after its end tag's name.
   Body parse_block(std::string_view end) {
     Body body = parse_branch({end});
     take();
@@ -162,7 +162,7 @@ class StatementParser : ExpressionParser {
     body.push_back({line, SetBlock{std::move(target), std::move(filter), std::move(inner)}});
   }
 
-  // One name or several, up to `end`; with namespaces' attributes where those may be assigned to.
+  // One or more names up to `end`; namespace attributes where allowed.
   Target parse_target(std::string_view end, bool with_attributes) {
     const auto is_end = [&] { return is_operator(")") || is_name(end) || is_block_end(); };
     Target target = parse_one_target(with_attributes);
@@ -211,7 +211,7 @@ class StatementParser : ExpressionParser {
     return parameters;
   }
 
-  // An assignment outside all scopes may hide the variable that was passed in.
+  // An assignment outside all scopes may hide a passed-in variable.
   void note_store(const Target& target) {
     for (const Target& one : target.several) note_store(one);
     if (scopes_ > 0 || target.is_tuple) return;
@@ -227,7 +227,7 @@ class StatementParser : ExpressionParser {
     return body;
   }
 
-  // Inside a macro or a call's body no loop of the outside can be left.
+  // break and continue cannot leave a macro or a call's body.
   template <class Parse>
   Body outside_loop(Parse parse) {
     const int loops = std::exchange(loops_, 0);
@@ -300,9 +300,9 @@ class StatementParser : ExpressionParser {
     }
   }
 
-  std::vector<std::pair<std::string, int>> open_;  // tags and their lines
-  int loops_ = 0;                                  // around this place
-  int branches_ = 0;                               // of 'if' around this place
+  std::vector<std::pair<std::string, int>> open_;  // tags with their lines
+  int loops_ = 0;                                  // enclosing loops
+  int branches_ = 0;                               // enclosing 'if' branches
   int target_depth_ = 0;
   std::vector<std::string> hidden_;
 };

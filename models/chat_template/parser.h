@@ -1,4 +1,4 @@
-// Parses a template's tokens by jinja2's grammar.
+// Parses a template's tokens with jinja2's grammar.
 #pragma once
 #include <algorithm>
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace warpchat::jinja {
 
-// Error, naming the construct and its line, for wrong syntax and for what this interpreter does not support.
+// Error with construct and line for invalid syntax and unsupported features.
 Template parse_template(std::string_view source);
 
 // Expressions: one function per level of precedence, lowest first.
@@ -20,15 +20,15 @@ class ExpressionParser {
   explicit ExpressionParser(std::vector<Token> tokens) : tokens_(std::move(tokens)) {}
 
  protected:
-  // What a name inside a macro may refer to beside its parameters.
+  // Implicit names used in a macro, besides its parameters.
   struct MacroUses {
     bool caller = false, varargs = false, kwargs = false;
   };
-  // How a list of expressions without brackets is read.
+  // How to read an expression list without brackets.
   struct TupleRules {
     bool allows_conditional = true;
     bool may_be_empty = false;       // in parentheses
-    std::string_view end_name = {};  // a name that ends it
+    std::string_view end_name = {};  // a name that ends the list
   };
 
   const Token& current() const { return tokens_[at_]; }
@@ -57,14 +57,14 @@ class ExpressionParser {
     if (scopes_ == 0) mentioned_.insert(name);
   }
 
-  std::vector<MacroUses> macros_;    // that are being parsed, outermost first
-  int scopes_ = 0;                   // around this place: loops, macros, blocks
-  std::set<std::string> mentioned_;  // variables, outside all scopes
-  // Unknown filters and tests so far, with their lines, outside what may never run: there they are errors when reached.
+  std::vector<MacroUses> macros_;    // being parsed, outermost first
+  int scopes_ = 0;                   // enclosing scopes: loops, macros, blocks
+  std::set<std::string> mentioned_;  // variables mentioned outside all scopes
+  // Unknown filters and tests so far, with lines, outside code that may never run: in such code they fail when reached.
   std::vector<std::pair<int, std::string>> unsupported_;
 
  private:
-  class Level;  // guards the depth of recursion
+  class Level;  // guards the recursion depth
 
   ExprPtr parse_conditional();
   ExprPtr parse_and();

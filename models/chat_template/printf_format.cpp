@@ -21,7 +21,7 @@ class PrintfFormatter {
     } else {
       queue_ = {values};
     }
-    // Only for what is no mapping or list must every value be used.
+    // Unless the value is a mapping or list, every value must be used.
     mapping_ = values.dict();
     may_be_left_ = mapping_ || values.undefined() || (list && list->form != List::Form::kTuple);
   }
@@ -138,7 +138,7 @@ class PrintfFormatter {
     }
   }
 
-  // Of a number it is content: the number may be.
+  // A character made from a number counts as content, since the number may come from content.
   static TracedText character(const Value& v) {
     if (v.text() && count_code_points(v.text()->bytes) == 1) return *v.text();
     const int64_t c = to_integer(v, "the value of %c");
@@ -152,7 +152,7 @@ class PrintfFormatter {
   }
 
   const Text& format_;
-  const std::string& text_;  // format_'s
+  const std::string& text_;  // bytes of format_
   std::vector<Value> queue_;
   Dict* mapping_ = nullptr;
   bool may_be_left_ = false;

@@ -20,7 +20,7 @@ std::string escape_of(char32_t c) {
   return escape;
 }
 
-// Appends the repr of values to one string, which is refused beyond kMaxTextBytes.
+// Appends values' repr to one string. Fault beyond kMaxTextBytes.
 class Printer {
  public:
   explicit Printer(TracedText& out) : out_(out) {}
@@ -101,7 +101,7 @@ void Printer::print_object(const Value& v) {
   }
 }
 
-// Digits and exponent of scientific notation ("d.ddde+XX") as Python lays them out.
+// Lays out digits and exponent of scientific notation ("d.ddde+XX") like Python.
 std::string python_notation(std::string_view scientific) {
   const bool negative = scientific.front() == '-';
   if (negative) scientific.remove_prefix(1);
@@ -176,7 +176,7 @@ TracedText escape_html(const TracedText& text) {
   constexpr std::string_view kLetters = "&<>'\"";
   constexpr std::string_view kEscapes[] = {"&amp;", "&lt;", "&gt;", "&#39;", "&#34;"};
   TracedText out;
-  size_t plain = 0;  // where what is written as it is begins
+  size_t plain = 0;  // start of characters that need no escape
   for (size_t at; (at = text.bytes.find_first_of(kLetters, plain)) != std::string::npos; plain = at + 1) {
     out.append(text, plain, at);
     out.append_for(kEscapes[kLetters.find(text.bytes[at])], text, at, at + 1);

@@ -1,4 +1,4 @@
-// Values as Python prints them: str() for output and `~`, repr() inside containers.
+// Values as Python prints them: str() for output and `~`, repr() within containers.
 #pragma once
 #include <string>
 #include <string_view>
@@ -7,15 +7,15 @@
 
 namespace warpchat::jinja {
 
-TracedText str(const Value& v);  // Fault for what has no stable text: methods, iterators
+TracedText str(const Value& v);  // Fault for values without stable text: methods, iterators
 TracedText repr(const Value& v);
 TracedText repr_text(const TracedText& text);  // quoted and escaped
 std::string repr_text(std::string_view text);  // for messages
-std::string repr_float(double x);              // the shortest decimal that reads back as x, in Python's notation
+std::string repr_float(double x);              // shortest decimal that reads back as x, in Python's notation
 TracedText escape_html(const TracedText& text);
 
-// The bytes of a string value, escaped for HTML unless it is markup; of other values str().
+// Bytes of a string value, HTML-escaped unless it is markup; str() of other values.
 TracedText str_as_markup(const Value& v);
-TracedText text_of(const Value& text, bool as_markup);  // of a string value: as it is, or that
+TracedText text_of(const Value& text, bool as_markup);  // of a string value: unchanged, or as above
 
 }  // namespace warpchat::jinja

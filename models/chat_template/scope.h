@@ -1,5 +1,5 @@
-// The names that a place of a template sees: a loop's body, a macro, a block have their own, and look outwards for the
-// rest. Assignments stay in the innermost scope.
+// Scopes of a template: loop bodies, macros and blocks have their own names and look outwards for others. Assignments
+// stay in the innermost scope.
 #pragma once
 #include <string_view>
 #include <utility>
@@ -31,7 +31,7 @@ struct Scope : Object {
   }
 
   const Scope* outer;
-  std::vector<std::pair<std::string_view, Value>> names;  // the names live as long as the template
+  std::vector<std::pair<std::string_view, Value>> names;  // names live as long as the template
 };
 
 }  // namespace warpchat::jinja

@@ -1,4 +1,4 @@
-// Filters that apply other filters or tests to each item: map, select, reject and their kin.
+// Filters that apply other filters or tests to each item: map, select, reject and similar.
 #include <algorithm>
 
 #include "models/chat_template/filters.h"
@@ -7,7 +7,7 @@
 namespace warpchat::jinja {
 namespace {
 
-// arguments without the first n positional ones.
+// Arguments without the first n positional ones.
 Arguments without_first(const Arguments& arguments, size_t n) {
   return {{arguments.positional.begin() + static_cast<ptrdiff_t>(n), arguments.positional.end()}, arguments.named};
 }
@@ -39,7 +39,7 @@ Value filter_map(Heap& heap, const Value& input, const Arguments& arguments) {
   return heap.iterator(by_attribute ? map_attribute(heap, items, arguments) : map_filter(heap, items, arguments));
 }
 
-// Keeps the items, or those by an attribute, whose test gives `wanted`; without a test, whose truth does.
+// Keeps items whose test (on the item or its attribute) gives `wanted`; without a test, tests truth.
 template <bool wanted, bool by_attribute>
 Value filter_select(Heap& heap, const Value& input, const Arguments& arguments) {
   if (!is_true(input)) return heap.iterator({});

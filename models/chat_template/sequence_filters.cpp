@@ -1,4 +1,4 @@
-// Filters that take sequences apart, order them and put them together.
+// Filters that split, sort and join sequences.
 #include <algorithm>
 #include <unordered_set>
 
@@ -102,7 +102,7 @@ Value filter_sort(Heap& heap, const Value& input, const Arguments& arguments) {
   const auto given = bind("sort", arguments, {{"reverse", false}, {"case_sensitive", false}, {"attribute", None{}}});
   std::vector<Keyed> pairs;
   for (const Value& item : iterate(heap, input)) {
-    std::vector<Value> keys;  // one for each of "name,other"
+    std::vector<Value> keys;  // one per part of "name,other"
     if (const Text* paths = given[2].text()) {
       for (std::string_view path : split_at(paths->bytes, ",", -1)) {
         keys.push_back(sort_key(heap, attribute_path(heap, item, literal_text(std::string(path))), is_true(given[1])));
@@ -195,7 +195,7 @@ Value filter_slice(Heap& heap, const Value& input, const Arguments& arguments) {
   if (n > 100'000) throw Fault("slice's number is too large");
   const std::vector<Value> items = iterate(heap, input);
   const int64_t size = n < 0 ? 0 : static_cast<int64_t>(items.size()) / n;
-  const int64_t larger = n < 0 ? 0 : static_cast<int64_t>(items.size()) % n;  // so many slices have one item more
+  const int64_t larger = n < 0 ? 0 : static_cast<int64_t>(items.size()) % n;  // number of slices with one item more
   std::vector<Value> slices;
   auto from = items.begin();
   for (int64_t i = 0; i < n; ++i) {

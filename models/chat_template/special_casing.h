@@ -1,5 +1,5 @@
-// The letters whose upper or title case is more than one code point: Unicode 14, SpecialCasing.txt, the unconditional
-// rows. utf8proc knows the one-to-one mappings only.
+// Letters whose upper or title case has several code points: Unicode 14, SpecialCasing.txt, unconditional rows.
+// utf8proc only has one-to-one mappings.
 #pragma once
 #include <string_view>
 
@@ -115,7 +115,7 @@ constexpr SpecialCase kSpecialUpper[] = {
     {0xFB17, U"\u0544\u053D"},
 };
 
-// Where the title case is not the first code point of the upper case followed by the rest in lower case.
+// Title cases that are not the upper case's first code point followed by the rest in lower case.
 constexpr SpecialCase kSpecialTitle[] = {
     {0x0149, U"\u02BCN"},
     {0x1FB2, U"\u1FBA\u0345"},

@@ -1,4 +1,4 @@
-// Python's two ways to fill in a string: "%s of %d" % values, and "{} of {:>4}".format(values).
+// Python's two string formats: "%s of %d" % values, and "{} of {:>4}".format(values).
 #pragma once
 #include <string>
 
@@ -6,7 +6,7 @@
 
 namespace warpchat::jinja {
 
-// values: a tuple for several, a dict for %(name)s, else the one value. Markup escapes what it takes in.
+// values: a tuple for several, a dict for %(name)s, else a single value. Markup escapes inserted values.
 Value format_printf(Heap& heap, const Text& format, const Value& values);
 Value format_braces(Heap& heap, const Text& format, const Arguments& arguments);
 

@@ -8,7 +8,7 @@
 namespace warpchat::jinja {
 namespace {
 
-// A code point from n hexadecimal digits at `at`, which is moved behind them.
+// Reads a code point of n hexadecimal digits at `at`, and moves `at` behind it.
 char32_t take_hex(std::string_view text, size_t& at, size_t n) {
   unsigned code_point = 0;
   const std::string_view digits = text.substr(at, n);
@@ -51,7 +51,7 @@ std::string unescape(std::string_view text) {
       append_code_point(out, take_octal(text, --at));
     } else if (escape == 'N') {
       throw Fault("the escape \\N{...} in a string is not supported");
-    } else if (escape != '\n') {  // a line end behind a backslash is dropped
+    } else if (escape != '\n') {  // an escaped line end is dropped
       out += c;
       out += escape;
     }

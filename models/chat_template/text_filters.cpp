@@ -1,4 +1,4 @@
-// Filters that give texts.
+// Filters with text results.
 #include <algorithm>
 
 #include "models/chat_template/filters.h"
@@ -13,10 +13,10 @@
 namespace warpchat::jinja {
 namespace {
 
-// jinja2's soft_str: a string as it is, markup or not; anything else printed.
+// jinja2's soft_str: strings are unchanged, markup or not; other values are printed.
 Value as_text(Heap& heap, const Value& v) { return v.text() ? v : heap.text(str(v)); }
 
-// The filter that is a method of str.
+// A filter that calls a method of str.
 Value through_method(Heap& heap, const Value& input, const Arguments& arguments, std::string_view method) {
   return find_text_method(method)(heap, as_text(heap, input), arguments);
 }
@@ -97,7 +97,7 @@ Value filter_format(Heap& heap, const Value& input, const Arguments& arguments) 
   return format_printf(heap, *as_text(heap, input).text(), values);
 }
 
-// Every line but the first is indented, and empty ones are not, unless asked for.
+// Indents every line but the first, and no empty ones, unless requested.
 Value filter_indent(Heap& heap, const Value& input, const Arguments& arguments) {
   const auto given = bind("indent", arguments, {{"width", 4}, {"first", false}, {"blank", false}});
   TracedText text = to_text(input, "what the filter indent takes");

@@ -1,4 +1,4 @@
-// The methods of str. Positions and widths count code points, as Python's do.
+// Methods of str. Positions and widths count code points, as in Python.
 #include <algorithm>
 #include <iterator>
 #include <optional>
@@ -14,12 +14,12 @@ namespace {
 
 const std::string& bytes_of(const Value& self) { return self.text()->bytes; }
 
-// A text derived from self: markup stays markup.
+// Text derived from self: stays markup if self is.
 Value derived(Heap& heap, const Value& self, TracedText text) {
   return heap.text(std::move(text), self.text()->markup);
 }
 
-// part: a view into self's bytes.
+// part: a view of self's bytes.
 Value cut(Heap& heap, const Value& self, std::string_view part) { return derived(heap, self, self.text()->cut(part)); }
 
 Value cut_list(Heap& heap, const Value& self, const Parts& parts) {
@@ -124,11 +124,11 @@ Value format(Heap& heap, const Value& self, const Arguments& arguments) {
 
 // ---- Searching ----
 
-// The part of self between two optional positions, and the code points before it.
+// The part of self between two optional positions, and the number of code points before it.
 struct Window {
   std::u32string text;
   int64_t offset;
-  bool is_valid;  // the start is within the text: only then is even the empty string found
+  bool is_valid;  // start is within the text: else not even the empty string is found
 };
 
 Window window_of(const Value& self, const Value& start, const Value& end) {
@@ -206,7 +206,7 @@ Value is_ascii(Heap&, const Value& self, const Arguments& arguments) {
   return std::all_of(bytes_of(self).begin(), bytes_of(self).end(), [](char c) { return (c & 0x80) == 0; });
 }
 
-// Cased letters there are, and all of them of one case.
+// Whether there are cased letters, all of the same case.
 template <bool (*is_case)(char32_t), bool (*is_other_case)(char32_t)>
 Value is_all_cased(Heap&, const Value& self, const Arguments& arguments) {
   bind_nothing("a question about a str", arguments);

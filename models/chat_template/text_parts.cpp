@@ -110,7 +110,7 @@ TracedText replace_text(const TracedText& text, std::string_view old, const Trac
     at = found + old.size();
     if (!old.empty()) continue;
     if (at == text.bytes.size()) break;
-    next_code_point(text.bytes, at);  // an empty `old` is found before every code point and at the end
+    next_code_point(text.bytes, at);  // an empty `old` matches before every code point and at the end
     out.append(text, found, at);
   }
   out.append(text, at, text.bytes.size());

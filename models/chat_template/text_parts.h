@@ -1,4 +1,4 @@
-// Cutting texts as Python's str does. The parts are views into the text that was given.
+// Splits texts like Python's str. Parts are views of the given text.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -11,7 +11,7 @@ namespace warpchat::jinja {
 
 using Parts = std::vector<std::string_view>;
 
-// At most `limit` cuts, from the left or from the right; a negative limit is none.
+// At most `limit` splits, from the left or right; negative: no limit.
 Parts split_spaces(std::string_view text, int64_t limit);  // at runs of white space, without empty parts
 Parts split_spaces_from_right(std::string_view text, int64_t limit);
 Parts split_at(std::string_view text, std::string_view separator, int64_t limit);  // separator: not empty
@@ -19,10 +19,10 @@ Parts split_at_from_right(std::string_view text, std::string_view separator, int
 Parts split_lines(std::string_view text, bool keep_ends);
 
 enum Side { kLeft = 1, kRight = 2, kBoth = 3 };
-// Without the leading or trailing code points that are among `letters`.
+// Strips leading or trailing code points that are in `letters`.
 std::string_view strip_letters(std::string_view text, std::u32string_view letters, int side);
 
-// With every occurrence of `old` replaced, or the first `limit` where that is not negative.
+// Replaces every occurrence of `old`, or the first `limit` if not negative.
 TracedText replace_text(const TracedText& text, std::string_view old, const TracedText& by, int64_t limit);
 
 }  // namespace warpchat::jinja

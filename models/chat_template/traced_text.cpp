@@ -55,7 +55,7 @@ TracedText text_for(std::string bytes, bool is_content) {
   return text;
 }
 
-// Characters are mapped to one or more, so where as many of the same lengths come out, each is its own counterpart.
+// Each character maps to one or more. If lengths match, each one corresponds to its own image.
 TracedText same_shape(std::string bytes, const TracedText& from) {
   if (from.content.empty()) return own_text(std::move(bytes));
   const bool is_same = std::equal(bytes.begin(), bytes.end(), from.bytes.begin(), from.bytes.end(), [](char a, char b) {

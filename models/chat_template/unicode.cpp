@@ -41,7 +41,7 @@ void append_upper(std::u32string& out, char32_t c) {
 }
 
 void append_title(std::u32string& out, char32_t c) {
-  constexpr char32_t kSharpS = 0xDF;  // utf8proc gives it a one-to-one title case, Unicode gives "Ss"
+  constexpr char32_t kSharpS = 0xDF;  // utf8proc has a one-to-one title case, Unicode has "Ss"
   const SpecialCase* upper = find_special(kSpecialUpper, c);
   if (const SpecialCase* special = find_special(kSpecialTitle, c)) {
     out += special->mapped;
@@ -53,7 +53,7 @@ void append_title(std::u32string& out, char32_t c) {
   }
 }
 
-// Unicode's Case_Ignorable, by category and its few punctuation marks (UAX 29 MidLetter, MidNumLet, Single_Quote).
+// Unicode's Case_Ignorable: by category, and its few punctuation marks (UAX 29 MidLetter, MidNumLet, Single_Quote).
 bool is_case_ignorable(char32_t c) {
   constexpr std::u32string_view kMarks =
       U"'.:\u00B7\u0387\u055F\u05F4\u2018\u2019\u2024\u2027\uFE13\uFE52\uFE55\uFF07\uFF0E\uFF1A";
@@ -69,7 +69,7 @@ bool is_case_ignorable(char32_t c) {
   }
 }
 
-// A capital sigma ends a word when a letter stands before it and none behind.
+// A capital sigma is final after a letter, without a letter following.
 bool is_final_sigma(std::u32string_view text, size_t at) {
   size_t before = at;
   while (before > 0 && is_case_ignorable(text[before - 1])) --before;

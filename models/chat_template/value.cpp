@@ -11,7 +11,7 @@ namespace {
 bool equal_in(Walk& walk, const Value& a, const Value& b);
 bool less_in(Walk& walk, const Value& a, const Value& b);
 
-// All of int64 and of double is exact in the 64-bit significand of x86's long double.
+// int64 and double are exact in the 64-bit significand of x86's long double.
 long double number_of(const Value& v) {
   if (const bool* b = v.boolean()) return *b ? 1 : 0;
   if (const int64_t* i = v.integer()) return static_cast<long double>(*i);
@@ -60,7 +60,7 @@ bool less_in(Walk& walk, const Value& a, const Value& b) {
   if (a.undefined()) fail_undefined(*a.undefined());
   if (b.undefined()) fail_undefined(*b.undefined());
   if (is_number(a) && is_number(b)) return number_of(a) < number_of(b);
-  if (a.text() && b.text()) return a.text()->bytes < b.text()->bytes;  // UTF-8 sorts as its code points do
+  if (a.text() && b.text()) return a.text()->bytes < b.text()->bytes;  // UTF-8 sorts like its code points
   if (a.list() && b.list() && a.list()->form == b.list()->form && a.list()->form <= List::Form::kTuple) {
     return less_lists(walk, *a.list(), *b.list());
   }
@@ -109,7 +109,7 @@ size_t Dict::Hash::operator()(const Value& v) const { return hash_of(v); }
 bool Dict::Same::operator()(const Value& a, const Value& b) const { return equal(a, b); }
 
 const Value* Dict::find(const Value& key) const {
-  if (key.list() || key.dict()) hash_of(key);  // a small map does not hash what it looks for
+  if (key.list() || key.dict()) hash_of(key);  // Fault for unhashable keys, which a small map does not hash
   const auto place = places_.find(key);
   return place == places_.end() ? nullptr : &entries_[place->second].second;
 }
@@ -175,7 +175,7 @@ void Heap::append(List& list, Value item) {
 }
 
 void Heap::set(Dict& dict, const Value& key, Value value) {
-  constexpr size_t kEntryBytes = sizeof(Dict::Entry) + sizeof(Value) + 4 * sizeof(size_t);  // with its place
+  constexpr size_t kEntryBytes = sizeof(Dict::Entry) + sizeof(Value) + 4 * sizeof(size_t);  // including its place
   charge(kEntryBytes);
   dict.set(key, std::move(value));
 }

@@ -1,6 +1,6 @@
-// The values a template computes with: Python's, as far as Jinja shows them.
-// Strings are immutable and shared. Containers belong to the Heap of one rendering and are passed by pointer, as Python
-// passes references; so a list that contains itself is no leak, and nothing is freed recursively.
+// Values of a template: Python's, as far as Jinja exposes them. Strings are immutable and shared. Containers belong to
+// the Heap of one rendering and are passed by pointer, like Python's references. So a list that contains itself does
+// not leak, and nothing is freed recursively.
 #pragma once
 #include <concepts>
 #include <cstdint>
@@ -18,14 +18,14 @@
 
 namespace warpchat::jinja {
 
-// What went wrong, without the place: the interpreter adds the line.
+// A fault without position: the interpreter adds the line.
 class Fault : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// Guards a walk through nested values: one that is nested too deeply (it may contain itself) or that is too large
-// because its parts are shared is refused where it would be walked.
+// Guards recursion through nested values. Refuses values that are nested too deeply (they may contain themselves), or
+// too large because of shared parts.
 class Walk {
  public:
   class Level {
@@ -49,7 +49,7 @@ struct Undefined {
 };
 struct None {};
 struct Text : TracedText {
-  bool markup = false;  // passed the filter `safe` or `escape`: what is added to it is escaped for HTML
+  bool markup = false;  // marked by `safe` or `escape`: text added to it is HTML-escaped
 };
 struct List;
 class Dict;
@@ -60,7 +60,7 @@ class Loop;
 
 class Value {
  public:
-  Value() = default;  // undefined, for no stated reason
+  Value() = default;  // undefined without a reason
   Value(Undefined undefined) : of_(std::move(undefined)) {}
   Value(None) : of_(None{}) {}
   Value(std::shared_ptr<const Text> text) : of_(std::move(text)) {}
@@ -76,7 +76,7 @@ class Value {
   Value(Callable* callable) : of_(callable) {}
   Value(Loop* loop) : of_(loop) {}
 
-  // Null where the value is of another type.
+  // Null for values of another type.
   const Undefined* undefined() const { return std::get_if<Undefined>(&of_); }
   const bool* boolean() const { return std::get_if<bool>(&of_); }
   const int64_t* integer() const { return std::get_if<int64_t>(&of_); }
@@ -106,7 +106,7 @@ struct Object {
   virtual ~Object() = default;
 };
 
-// A sequence: Python's list, or one of the types that differ from it in printing and in what may be done to them.
+// A sequence: Python's list, or a type that differs in printing and in permitted operations.
 struct List : Object {
   enum class Form { kList, kTuple, kRange, kKeys, kValues, kItems };
   Form form = Form::kList;
@@ -115,7 +115,7 @@ struct List : Object {
   bool is_view() const { return form >= Form::kKeys; }  // of a dict: sized and iterable, without subscripts
 };
 
-// Keys in the order of their first insertion.
+// Ordered by first insertion.
 class Dict : public Object {
  public:
   using Entry = std::pair<Value, Value>;
@@ -133,14 +133,14 @@ class Dict : public Object {
     bool operator()(const Value& a, const Value& b) const;
   };
   std::vector<Entry> entries_;
-  std::unordered_map<Value, size_t, Hash, Same> places_;  // of each key in entries_
+  std::unordered_map<Value, size_t, Hash, Same> places_;  // index in entries of each key
 };
 
 struct Namespace : Object {
   Dict* attributes = nullptr;
 };
 
-// What map, select and the like return: read once, front to back.
+// Result of map, select and similar: read once, front to back.
 struct Iterator : Object {
   std::vector<Value> items;
   size_t next = 0;
@@ -148,7 +148,7 @@ struct Iterator : Object {
 
 struct Arguments {
   std::vector<Value> positional;
-  std::vector<std::pair<TracedText, Value>> named;  // a name may be a key out of the content
+  std::vector<std::pair<TracedText, Value>> named;  // names may be content keys
 };
 
 struct Callable : Object {
@@ -157,10 +157,10 @@ struct Callable : Object {
   std::function<Value(const Arguments&)> call;
 };
 
-// No text is longer: not a string value, not what a block captures, not the whole output.
+// Maximum length of any text: string values, captured blocks, the whole output.
 constexpr size_t kMaxTextBytes = size_t{64} << 20;
 
-// Owns the containers of one rendering and counts the bytes of all its values; Fault beyond the limit.
+// Owns a rendering's containers and counts the bytes of all its values; Fault beyond the limit.
 class Heap {
  public:
   explicit Heap(size_t max_bytes) : max_bytes_(max_bytes) {}
@@ -190,21 +190,21 @@ class Heap {
   std::vector<std::unique_ptr<Object>> objects_;
 };
 
-Value literal_text(std::string bytes);  // outside any heap: a template's own words
+Value literal_text(std::string bytes);  // outside any heap: template text
 Value undefined(std::string why);
 
-const char* type_name(const Value& v);                     // as messages say it: "str", "list", "undefined"
+const char* type_name(const Value& v);                     // as in messages: "str", "list", "undefined"
 [[noreturn]] void fail_undefined(const Undefined& value);  // Fault with its reason
 bool is_true(const Value& v);
 bool is_number(const Value& v);  // int, float or bool
 bool is_callable(const Value& v);
 size_t length_of(const Value& v);                        // Fault where Python's len() fails
-std::vector<Value> iterate(Heap& heap, const Value& v);  // all items; exhausts an Iterator; Fault if not iterable
+std::vector<Value> iterate(Heap& heap, const Value& v);  // all items; consumes an Iterator; Fault if not iterable
 bool is_iterable(const Value& v);
 
 bool equal(const Value& a, const Value& b);
 bool identical(const Value& a, const Value& b);  // Python's `is`
-bool less(const Value& a, const Value& b);       // Fault where Python cannot order
+bool less(const Value& a, const Value& b);       // Fault if Python cannot order them
 size_t hash_of(const Value& v);                  // Fault for lists and dicts
 
 }  // namespace warpchat::jinja

@@ -1,4 +1,4 @@
-// The tests of jinja2: `value is odd`, `value is in list`.
+// Tests of jinja2: `value is odd`, `value is in list`.
 #include "models/chat_template/filters.h"
 #include "models/chat_template/operators.h"
 #include "models/chat_template/python_text.h"
@@ -7,7 +7,7 @@
 namespace warpchat::jinja {
 namespace {
 
-// A test without parameters, from a question about the value.
+// A test without parameters, from a predicate.
 template <bool (*question)(const Value&)>
 bool plain(Heap&, const Value& v, const Arguments& arguments) {
   bind_nothing("this test", arguments);
@@ -35,7 +35,7 @@ bool is_escaped(const Value& v) { return v.text() && v.text()->markup; }
 bool is_filter(const Value& v) { return v.text() && find_filter(v.text()->bytes); }
 bool is_test(const Value& v) { return v.text() && find_test(v.text()->bytes); }
 
-// Has a length and subscripts, as strings and dicts have too.
+// Has a length and subscripts, like strings and dicts.
 bool is_sequence(const Value& v) { return v.undefined() || v.text() || v.dict() || (v.list() && !v.list()->is_view()); }
 
 template <bool (*is_case)(char32_t), bool (*is_other_case)(char32_t)>

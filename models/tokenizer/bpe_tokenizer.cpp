@@ -37,9 +37,9 @@ void BpeTokenizer::build_model(const std::vector<MergeRule>& rules) {
 
 void BpeTokenizer::encode_text(std::string_view text, std::vector<Token>& ids) const {
   struct Known {
-    size_t from, to;  // in ids, where this word's are
+    size_t from, to;  // range of this word's ids
   };
-  std::unordered_map<std::string_view, Known> known;  // words repeat
+  std::unordered_map<std::string_view, Known> known;  // cache, since words repeat
   Merger merger;
   for (const std::string_view word : splitter_.split(text)) {
     const size_t from = ids.size();

@@ -1,5 +1,5 @@
-// Byte-level BPE, tokenizer.ggml.model "gpt2": text is cut into words, a word's bytes are written in the alphabet of
-// byte_map.h, and neighbours merge by the ranks of tokenizer.ggml.merges.
+// Byte-level BPE, tokenizer.ggml.model "gpt2": splits text into words, maps a word's bytes to the alphabet of
+// byte_map.h, and merges neighbours by the ranks of tokenizer.ggml.merges.
 #pragma once
 #include <array>
 #include <memory>
@@ -25,10 +25,10 @@ class BpeTokenizer final : public VocabularyTokenizer {
 
   PreSplitter splitter_;
   bool whole_words_;
-  std::array<Token, 256> token_of_byte_;  // -1 where the vocabulary lacks the byte
-  std::optional<MergeTable> table_;       // one of these two
+  std::array<Token, 256> token_of_byte_;  // -1 if the vocabulary lacks the byte
+  std::optional<MergeTable> table_;       // exactly one of these two is set
   std::unique_ptr<SentencePieceModel> model_;
-  std::vector<Token> token_of_piece_;  // of model_; -1 for its unknown piece
+  std::vector<Token> token_of_piece_;  // by piece of model_; -1 for its unknown piece
 };
 
 }  // namespace warpchat

@@ -14,7 +14,7 @@ constexpr bool stands_for_itself(int byte) {
 struct Alphabet {
   std::array<std::array<char, 2>, 256> utf8{};
   std::array<uint8_t, 256> utf8_bytes{};
-  std::array<int16_t, kCharacters> byte_of{};  // -1: no character of the alphabet
+  std::array<int16_t, kCharacters> byte_of{};  // -1: not in the alphabet
 
   constexpr Alphabet() {
     for (auto& byte : byte_of) byte = -1;
@@ -34,8 +34,8 @@ struct Alphabet {
 constexpr Alphabet kAlphabet;
 
 struct Unmapped {
-  size_t bytes;   // of the character; 1 if it is none of the alphabet
-  int byte = -1;  // it stands for
+  size_t bytes;   // of the character; 1 if it is not in the alphabet
+  int byte = -1;  // the byte it represents
 };
 
 Unmapped first_of(std::string_view text) {

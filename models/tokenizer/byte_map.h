@@ -1,5 +1,5 @@
-// The alphabet of byte-level BPE (GPT-2): every byte is written as one printable character, the visible Latin-1 ones as
-// themselves and the other 68 as U+0100 to U+0143, so that token texts contain neither spaces nor broken characters.
+// Alphabet of byte-level BPE (GPT-2): each byte is one printable character. Visible Latin-1 characters represent
+// themselves, the other 68 bytes are U+0100 to U+0143. So token texts contain neither spaces nor incomplete characters.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -8,12 +8,12 @@
 
 namespace warpchat {
 
-// The one or two UTF-8 bytes of the character that stands for a byte.
+// UTF-8 of the character for a byte: one or two bytes.
 std::string_view mapped_byte(uint8_t byte);
 
 std::string map_bytes(std::string_view bytes);
 
-// The bytes that a text stands for; characters outside the alphabet stand for themselves.
+// The bytes that a text represents; characters outside the alphabet stay.
 std::string unmap_bytes(std::string_view text);
 
 // The byte, if the text is one character of the alphabet.

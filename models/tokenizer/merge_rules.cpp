@@ -9,31 +9,31 @@ namespace warpchat {
 namespace {
 
 constexpr std::string_view kMerges = "tokenizer.ggml.merges";
-constexpr size_t kMaxScores = size_t{1} << 24;  // whole numbers that float32 holds exactly
+constexpr size_t kMaxScores = size_t{1} << 24;  // integers that float32 represents exactly
 
-// The rules' results with the rank of their rule.
+// Results of rules, with the rank of their rule.
 class Origins {
  public:
   explicit Origins(uint32_t n_tokens) : rank_of_(n_tokens, kNoRank) {}
   bool has(Token token) const { return rank_of_[token] != kNoRank; }
   int64_t rank(Token token) const {
     return has(token) ? int64_t{rank_of_[token]} : -1;
-  }  // -1: a byte, there from the start
+  }  // -1: a byte, not made by a rule
   void set(Token token, uint32_t rank) { rank_of_[token] = rank; }
 
  private:
   std::vector<uint32_t> rank_of_;
 };
 
-// Whether the rules before `rank` leave the border between the texts of two tokens alone, so that merging the joined
-// text gives the two. Goes back in time: undoes the younger of the tokens at the border, until both are bytes. Of
-// equally old ones (the same token twice) the right one is younger, since the leftmost pair joins first.
+// Whether rules before `rank` never merge across the border of two tokens, so that merging the joined text gives both
+// tokens. Works backwards: undoes the younger token at the border until both are bytes. If the same token is on both
+// sides, the right one is younger, since the leftmost pair merges first.
 bool border_holds(const std::vector<MergeRule>& rules, const MergeTable& table, const Origins& origins, Token left,
                   Token right, int64_t rank) {
   bool right_undone = false;
   for (;;) {
     const int64_t across = table.find(left, right).rank;
-    // A tie goes to the leftmost: to the pair across the border only if its rival lies right of it.
+    // Ties go to the leftmost pair: the one across the border only if its rival is on its right.
     if (across < rank || (across == rank && right_undone)) return false;
     const int64_t left_rank = origins.rank(left), right_rank = origins.rank(right);
     if (left_rank < 0 && right_rank < 0) return true;

@@ -1,4 +1,4 @@
-// The merges of a byte-level BPE vocabulary, by rank: which two tokens join, and to which. From tokenizer.ggml.merges.
+// Merges of a byte-level BPE vocabulary by rank: pairs of tokens and their results, from tokenizer.ggml.merges.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -15,10 +15,10 @@ struct MergeRule {
   Token left, right, result;
 };
 
-// All of them, the first of the lowest rank. Error naming file and merge if a text is no two tokens, or makes none.
+// All rules, lowest rank first. Error with file and merge if a text is not two tokens, or has no result.
 std::vector<MergeRule> read_merge_rules(const GgufFile& file, const Vocabulary& vocabulary);
 
-// Rules by the pair they join; of several for one pair the one of the lowest rank.
+// Rules by pair; for duplicates the one of the lowest rank.
 class MergeTable {
  public:
   explicit MergeTable(const std::vector<MergeRule>& rules);
@@ -40,16 +40,16 @@ class MergeTable {
     return slot;
   }
 
-  int shift_;  // keeps as many high bits of the hash as slots_ has index bits
+  int shift_;  // keeps the hash's high bits, as many as slots_ has index bits
   std::vector<Slot> slots_;
 };
 
-// Why joining any two neighbours whose texts together are a rule's result, best rule first, would not always give what
-// the rules give; empty if it would. That is how sentencepiece merges: it knows results, not pairs. It is exact if
-//  - every result has one rule, of a higher rank than those of its parts (so ranks only rise while a text is merged),
-//  and
-//  - merging a result's own text arrives at it by its rule's two parts.
-// Then, wherever a result's text is up for joining, nothing has crossed its ends yet, so it is in just these two parts.
+// Reason why merging like sentencepiece, which joins any two neighbours whose joined text is a rule's result (best rule
+// first) and ignores pairs, may differ from these rules; empty if it is exact. It is exact if
+//  - every result has one rule, of a higher rank than the rules of its parts (so that ranks only rise during merging),
+// and
+//  - merging a result's own text ends with its rule's two parts.
+// Then nothing has crossed the ends of a result's text when it can be joined, so it consists of exactly these parts.
 std::string why_pairs_matter(const std::vector<MergeRule>& rules, const MergeTable& table,
                              const Vocabulary& vocabulary);
 

@@ -1,6 +1,5 @@
-// The merge loop of both tokeniser families: of all adjacent pairs that may join, the one of the lowest rank joins, of
-// several the leftmost, until none may. O(n log n) in the number of symbols, so one endless word costs no more than
-// text.
+// Merge loop of both tokeniser families: repeatedly joins the adjacent pair of the lowest rank, the leftmost of equals.
+// O(n log n) in the number of symbols, even for one endless word.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -14,19 +13,19 @@ inline constexpr uint32_t kNoSymbol = UINT32_MAX;
 inline constexpr uint32_t kNoRank = UINT32_MAX;
 
 struct Symbol {
-  uint32_t begin, end;  // bytes of the text; end == begin: joined into its left neighbour
-  Token token;          // -1 if the vocabulary does not have it
+  uint32_t begin, end;  // bytes of the text; end == begin: merged into its left neighbour
+  Token token;          // -1 if not in the vocabulary
   uint32_t previous = kNoSymbol, next = kNoSymbol;
 };
 
 struct Join {
-  uint32_t rank = kNoRank;  // kNoRank: the pair may not join
+  uint32_t rank = kNoRank;  // kNoRank: the pair cannot merge
   Token result = -1;
 };
 
 class Merger {
  public:
-  // Call clear, then add symbols from left to right, then merge.
+  // Usage: clear, add symbols from left to right, merge.
   void clear() { symbols_.clear(), heap_.clear(); }
   void add(uint32_t begin, uint32_t end, Token token) {
     const auto index = static_cast<uint32_t>(symbols_.size());
@@ -34,7 +33,7 @@ class Merger {
     symbols_.push_back({begin, end, token, index - 1});
   }
 
-  // rule(left, right): how these neighbours join. visit(symbol): what is left at the end, in order.
+  // rule(left, right): how neighbours merge. visit(symbol): remaining symbols in order.
   template <class Rule, class Visit>
   void merge(Rule rule, Visit visit) {
     for (uint32_t i = 0; i + 1 < symbols_.size(); ++i) propose(i, i + 1, rule);
@@ -51,14 +50,14 @@ class Merger {
  private:
   struct Proposal {
     uint32_t rank, left, right;
-    uint32_t end;  // of the right symbol when this was proposed
+    uint32_t end;  // end of the right symbol when proposed
     Token result;
   };
 
   static bool after(const Proposal& a, const Proposal& b) {
     return a.rank != b.rank ? a.rank > b.rank : a.left > b.left;
   }
-  // A symbol changes only by taking in its right neighbour, which moves its end and the neighbour out of the chain.
+  // A symbol only changes by absorbing its right neighbour, which moves its end and removes the neighbour.
   bool still_holds(const Proposal& p) const {
     return symbols_[p.left].end > symbols_[p.left].begin && symbols_[p.left].next == p.right &&
            symbols_[p.right].end == p.end;

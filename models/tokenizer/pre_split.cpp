@@ -11,8 +11,8 @@
 namespace warpchat {
 namespace {
 
-// Character classes, to stand in brackets. Debian's PCRE2 knows Unicode 14, the models' tokenisers Unicode 15: the
-// ranges are what 15.0 and 15.1 added. White space is listed because PCRE2's \s has U+180E, which Unicode took out.
+// Character classes for use in brackets. Debian's PCRE2 knows Unicode 14, the models' tokenisers Unicode 15: the ranges
+// are additions of 15.0 and 15.1. White space is listed because PCRE2's \s includes U+180E, which Unicode removed.
 const std::string kLetter =
     "\\p{L}\\x{1123F}-\\x{11240}\\x{11F02}\\x{11F04}-\\x{11F10}\\x{11F12}-\\x{11F33}\\x{1342F}\\x{13441}-\\x{13446}"
     "\\x{1B132}\\x{1B155}\\x{1DF25}-\\x{1DF2A}\\x{1E030}-\\x{1E06D}\\x{1E4D0}-\\x{1E4EB}\\x{2B739}"
@@ -25,13 +25,13 @@ const std::string kPunctuation = "\\p{P}\\x{11B00}-\\x{11B09}\\x{11F43}-\\x{11F4
 const std::string kSpace =
     "\\x{9}-\\x{D}\\x{20}\\x{85}\\x{A0}\\x{1680}\\x{2000}-\\x{200A}\\x{2028}\\x{2029}\\x{202F}\\x{205F}\\x{3000}";
 
-// Of a run of white space, the last one stays with what follows it.
+// The last character of a white space run belongs to the following word.
 const std::string kSpaces = "[" + kSpace + "]+(?![^" + kSpace + "])|[" + kSpace + "]+";
 
 const std::string kGpt2Words = "'s|'t|'re|'ve|'m|'ll|'d| ?[" + kLetter + "]+| ?[" + kNumber + "]+| ?[^" + kSpace +
                                kLetter + kNumber + "]+|" + kSpaces;
 
-// letters: what a word is made of.
+// letters: characters of words.
 std::string llama3_words(const std::string& digits, const std::string& letters = kLetter) {
   return "'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD]|[^\\r\\n" + kLetter + kNumber + "]?[" + letters +
          "]+|[" + kNumber + "]" + digits + "| ?[^" + kSpace + letters + kNumber + "]+[\\r\\n]*|[" + kSpace +
@@ -54,7 +54,7 @@ constexpr PreTokenizer kPreTokenizers[] = {
     {"qwen35", qwen35, false, false},  // and later ones
     {"deepseek-r1-qwen", qwen2, false, false},
     {"llama-bpe", llama3, true, true},
-    {"llama3", llama3, true, true},  // older names of llama-bpe
+    {"llama3", llama3, true, true},  // former names of llama-bpe
     {"llama-v3", llama3, true, true},
 };
 
@@ -64,8 +64,8 @@ constexpr PreTokenizer kPreTokenizers[] = {
   throw Error(std::string("cannot ") + action + ": " + reinterpret_cast<const char*>(message));
 }
 
-// What a match needs besides pattern and text. The patterns never nest their repetitions, so the work grows with the
-// text alone, and PCRE2's limit on it would only refuse long runs of white space.
+// Context of a match. The patterns never nest repetitions, so the work is linear in the text, and PCRE2's match limit
+// would only reject long runs of white space.
 struct Matching {
   std::unique_ptr<pcre2_match_data, decltype(&pcre2_match_data_free)> data{pcre2_match_data_create(1, nullptr),
                                                                            &pcre2_match_data_free};
@@ -74,12 +74,12 @@ struct Matching {
   Matching() { pcre2_set_match_limit(context.get(), UINT32_MAX); }
 };
 
-// Cuts out every match; what lies between matches is a word of its own.
+// Splits off every match; text between matches is a word, too.
 void cut(const pcre2_code* pattern, const Matching& matching, std::string_view text,
          std::vector<std::string_view>& words) {
   size_t done = 0;
   while (done < text.size()) {
-    // Checked once by the caller: checking at every match would read the whole text for each word.
+    // The caller checks UTF-8 once: a check per match would read the whole text for each word.
     const int found = pcre2_match(pattern, reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), done,
                                   PCRE2_NO_UTF_CHECK, matching.data.get(), matching.context.get());
     if (found == PCRE2_ERROR_NOMATCH) break;
@@ -117,7 +117,7 @@ PreSplitter::PreSplitter(const PreTokenizer& pre) {
                                          PCRE2_UTF | PCRE2_UCP, &code, &offset, nullptr);
     if (!compiled) fail("compile the pattern that splits text into words", code);
     patterns_.emplace_back(compiled);
-    pcre2_jit_compile(compiled, PCRE2_JIT_COMPLETE);  // where there is no JIT, matching is slower and the same
+    pcre2_jit_compile(compiled, PCRE2_JIT_COMPLETE);  // without a JIT, matching is slower but equal
   }
 }
 

@@ -1,5 +1,5 @@
-// Cuts text into the words inside which byte-level BPE merges. The patterns are those of the model families' own
-// tokenisers, by the name that GGUF gives them in tokenizer.ggml.pre.
+// Splits text into the words within which byte-level BPE merges. Patterns come from the model families' own tokenisers,
+// and are named as in tokenizer.ggml.pre.
 #pragma once
 #include <memory>
 #include <string>
@@ -12,9 +12,9 @@ namespace warpchat {
 
 struct PreTokenizer {
   std::string_view name;
-  std::vector<std::string> (*patterns)();  // each cuts the pieces that the ones before it left
-  bool whole_words;                        // a word that is a token's text is that token, whatever the merges say
-  bool adds_bos;                           // where the file does not say
+  std::vector<std::string> (*patterns)();  // each splits the pieces that earlier ones left
+  bool whole_words;                        // a word equal to a token's text is that token, regardless of merges
+  bool adds_bos;                           // default if the file does not say
 };
 
 const PreTokenizer* find_pre_tokenizer(std::string_view name);  // nullptr if unknown
@@ -24,7 +24,7 @@ class PreSplitter {
  public:
   explicit PreSplitter(const PreTokenizer& pre);
 
-  // The words of valid UTF-8 text, in order and together the whole text. May be called from several threads at once.
+  // Words of valid UTF-8 text in order; concatenated they are the text. Thread-safe.
   std::vector<std::string_view> split(std::string_view text) const;
 
  private:

@@ -10,7 +10,7 @@
 namespace warpchat {
 namespace {
 
-// Protocol buffers' wire format: a field is its number and wire type, then a varint, four bytes, or a length and bytes.
+// Protocol buffers' wire format: field number and wire type, then a varint, four bytes, or length and bytes.
 void append_varint(std::string& bytes, uint64_t value) {
   for (; value >= 0x80; value >>= 7) bytes += static_cast<char>(value | 0x80);
   bytes += static_cast<char>(value);

@@ -1,5 +1,5 @@
-// A sentencepiece BPE model built in memory from pieces and scores: of all adjacent pairs that together are a piece,
-// the one with the best score joins, of several the leftmost, until none are left. No normalisation of any kind.
+// A sentencepiece BPE model built in memory from pieces and scores: repeatedly joins the adjacent pair whose joined
+// text is the piece with the best score, the leftmost of equals. No normalisation.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -13,13 +13,13 @@ class SentencePieceProcessor;
 
 namespace warpchat {
 
-// The model's file format (sentencepiece's protobuf message ModelProto), written field by field.
+// Writer of the model's file format (sentencepiece's protobuf message ModelProto).
 class SentencePieceModelBytes {
  public:
-  // Texts must be distinct and not empty. Pieces are numbered from 0 in the order of their addition.
+  // Texts must be distinct and not empty. Pieces are numbered from 0 in order.
   void add(std::string_view text, float score) { add_piece(text, score, kNormal); }
   int n_pieces() const { return n_pieces_; }
-  // The finished model; its last piece, which no text matches, stands for unknown characters.
+  // The finished model. Its last piece matches no text and represents unknown characters.
   std::string finish(std::string_view unknown_text) &&;
 
  private:
@@ -31,17 +31,17 @@ class SentencePieceModelBytes {
 };
 
 struct FoundPiece {
-  int piece;              // or n_pieces() for characters, one or several, that are no piece
-  std::string_view text;  // the part of the input
+  int piece;              // n_pieces() for one or more characters that are no piece
+  std::string_view text;  // a part of the input
 };
 
 class SentencePieceModel {
  public:
-  // unknown_text: a text that is none of the pieces.
+  // unknown_text: any text that is not a piece.
   SentencePieceModel(SentencePieceModelBytes bytes, std::string_view unknown_text);
   ~SentencePieceModel();
 
-  // Valid UTF-8 only. May be called from several threads at once.
+  // Valid UTF-8 only. Thread-safe.
   std::vector<FoundPiece> encode(std::string_view text) const;
 
  private:

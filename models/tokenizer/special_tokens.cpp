@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::string_view kAsciiSpace = " \t\n\v\f\r";
 
-// Puts `token` in place of every occurrence of `special` that counts in the fragments that are still text.
+// Replaces every occurrence of `special` that counts by `token`, in fragments that are still text.
 template <class Counts>
 std::vector<Fragment> replace_in(const std::vector<Fragment>& fragments, std::string_view special, Token token,
                                  bool strips_right, Counts counts) {
@@ -42,16 +42,16 @@ SpecialTokens::SpecialTokens(const Vocabulary& vocabulary) : by_length_(vocabula
   for (const Token token : by_length_) starts_[static_cast<uint8_t>(vocabulary.text(token)[0])] = true;
 }
 
-// Which of by_length_ occur in the text at all: one pass instead of one for each of hundreds of tokens.
+// Which of by_length_ occur in the text: one pass instead of one per token.
 std::vector<char> SpecialTokens::find_present(const Vocabulary& vocabulary, std::string_view text) const {
   std::vector<char> present(by_length_.size(), false);
   const auto text_of = [&](uint32_t i) { return vocabulary.text(by_length_[i]); };
   for (size_t start = 0; start < text.size(); ++start) {
     if (!starts_[static_cast<uint8_t>(text[start])]) continue;
-    auto from = by_text_.begin(), to = by_text_.end();  // the tokens that agree with the text so far
+    auto from = by_text_.begin(), to = by_text_.end();  // tokens that match the text so far
     for (size_t depth = 0; from != to && start + depth < text.size(); ++depth) {
       const auto byte = static_cast<uint8_t>(text[start + depth]);
-      const auto byte_of = [&](uint32_t i) {  // a text that ends here sorts before all others
+      const auto byte_of = [&](uint32_t i) {  // a text that ends here sorts first
         return depth < text_of(i).size() ? static_cast<uint8_t>(text_of(i)[depth]) : -1;
       };
       from = std::partition_point(from, to, [&](uint32_t i) { return byte_of(i) < byte; });

@@ -1,5 +1,4 @@
-// Finds the texts of special tokens in a text, before anything else looks at it. From a text to fragments: special
-// tokens, and the texts between them.
+// Finds special tokens in a text before other processing: splits it into special tokens and the texts between them.
 #pragma once
 #include <array>
 #include <span>
@@ -13,7 +12,7 @@
 namespace warpchat {
 
 struct Fragment {
-  std::string_view text;  // ordinary text; of a special token, what it replaces
+  std::string_view text;  // ordinary text, or the replaced text of a special token
   Token token = -1;       // a special token, or -1
 };
 
@@ -21,9 +20,9 @@ class SpecialTokens {
  public:
   explicit SpecialTokens(const Vocabulary& vocabulary);
 
-  // Longer token texts are found before shorter ones, wherever they are; equally long ones by id; each from left to
-  // right. User-defined tokens are found always, control and unknown ones only where none of their bytes is in one of
-  // the ranges of content, which rise. No fragment is empty.
+  // Longer token texts are matched first, anywhere in the text; equally long ones by id, each from left to right.
+  // User-defined tokens always match. Control and unknown tokens match only outside the content ranges, which are
+  // sorted. No fragment is empty.
   std::vector<Fragment> split(const Vocabulary& vocabulary, std::string_view text,
                               std::span<const TextRange> content) const;
 
@@ -31,8 +30,8 @@ class SpecialTokens {
   std::vector<char> find_present(const Vocabulary& vocabulary, std::string_view text) const;
 
   std::vector<Token> by_length_;       // longest text first
-  std::vector<uint32_t> by_text_;      // indices into by_length_, in the order of the texts
-  std::array<bool, 256> starts_ = {};  // bytes with which a special token's text starts
+  std::vector<uint32_t> by_text_;      // indices into by_length_, sorted by text
+  std::array<bool, 256> starts_ = {};  // first bytes of special tokens' texts
 };
 
 }  // namespace warpchat

@@ -39,7 +39,7 @@ SpmTokenizer::SpmTokenizer(const GgufFile& file, MergeMethod method)
   }
 }
 
-// Control and byte tokens are no text: only special tokens in the text and missing characters give them.
+// Control and byte tokens are not text: they only result from special tokens and missing characters.
 bool SpmTokenizer::can_merge(Token token) const {
   return !vocabulary_.is(token, kControlToken | kUnknownToken | kByteToken);
 }
@@ -52,7 +52,7 @@ void SpmTokenizer::build_model(const std::vector<float>& scores) {
     token_of_piece_.push_back(token);
   }
   token_of_piece_.push_back(-1);
-  std::string unknown_text = " ";  // any text that is none of the pieces
+  std::string unknown_text = " ";  // any text that is no piece
   while (vocabulary_.find(unknown_text) >= 0) unknown_text += ' ';
   model_ = std::make_unique<SentencePieceModel>(std::move(bytes), unknown_text);
 }

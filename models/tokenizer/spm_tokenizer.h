@@ -1,5 +1,5 @@
-// SPM, tokenizer.ggml.model "llama": spaces are written as U+2581, neighbours merge if their joined text is a token,
-// the best score first, and characters that are no token become tokens of their bytes.
+// SPM, tokenizer.ggml.model "llama": spaces become U+2581, neighbours merge if their joined text is a token, best score
+// first, and characters without a token become byte tokens.
 #pragma once
 #include <array>
 #include <memory>
@@ -25,10 +25,10 @@ class SpmTokenizer final : public VocabularyTokenizer {
   void append_bytes(std::string_view characters, std::vector<Token>& ids) const;
 
   bool adds_space_;
-  std::array<Token, 256> token_of_byte_;       // -1 where the vocabulary lacks the byte
+  std::array<Token, 256> token_of_byte_;       // -1 if the vocabulary lacks the byte
   std::unique_ptr<SentencePieceModel> model_;  // null: merge_own
-  std::vector<Token> token_of_piece_;          // of model_; -1 for its unknown piece
-  std::vector<uint32_t> rank_;  // for merge_own: [n_vocab], the best score has rank 0, equal ones share one
+  std::vector<Token> token_of_piece_;          // by piece of model_; -1 for its unknown piece
+  std::vector<uint32_t> rank_;  // for merge_own: [n_vocab], rank 0 is the best score; equal scores share a rank
 };
 
 }  // namespace warpchat

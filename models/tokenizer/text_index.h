@@ -1,5 +1,5 @@
-// From text to number, for the hundred thousand texts of a vocabulary: built in milliseconds, 8 bytes a slot. The texts
-// stay where they are; the caller shows them.
+// Hash index from text to number, for vocabularies of 100,000 texts: built in milliseconds, 8 bytes per slot. Texts are
+// not stored; the caller provides them.
 #pragma once
 #include <bit>
 #include <cstdint>
@@ -13,8 +13,8 @@ class TextIndex {
  public:
   explicit TextIndex(size_t n_texts) : slots_(std::bit_ceil(n_texts + n_texts / 2 + 2)) {}
 
-  // Adds a number under its text. Returns the number that the text has already, or the new one.
-  // text_of(number) is the text of a number added before.
+  // Adds a number under its text. Returns the text's existing number, or the new one. text_of(number): text of an added
+  // number.
   template <class TextOf>
   int32_t add(std::string_view text, int32_t number, TextOf text_of) {
     const uint64_t slot = slot_of(text, text_of);
@@ -22,7 +22,7 @@ class TextIndex {
     return number_in(slot);
   }
 
-  // The number of a text, or -1.
+  // Number of a text, or -1.
   template <class TextOf>
   int32_t find(std::string_view text, TextOf text_of) const {
     return number_in(slot_of(text, text_of));
@@ -42,7 +42,7 @@ class TextIndex {
     return slot;
   }
 
-  std::vector<uint64_t> slots_;  // high half: of the text's hash; low half: number + 1, 0 where free
+  std::vector<uint64_t> slots_;  // high half: of the text's hash; low half: number + 1, 0 if free
 };
 
 }  // namespace warpchat

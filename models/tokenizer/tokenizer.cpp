@@ -11,10 +11,10 @@
 namespace warpchat {
 namespace {
 
-constexpr uint64_t kMaxTextBytes = uint64_t{1} << 28;  // keeps every position in 31 bits, however spaces are written
+constexpr uint64_t kMaxTextBytes = uint64_t{1} << 28;  // keeps positions within 31 bits, however spaces are encoded
 
 const PreTokenizer& pre_tokenizer_of(const GgufFile& file) {
-  // Files from before GGUF had the key mean "default".
+  // Files older than the key mean "default".
   const std::string_view name = file.get_string("tokenizer.ggml.pre", "default");
   const PreTokenizer* pre = find_pre_tokenizer(name);
   if (!pre) file.fail("key tokenizer.ggml.pre is \"" + printable(name) + "\", supported are " + pre_tokenizer_names());
@@ -103,7 +103,7 @@ std::string decode(const Tokenizer& tokenizer, std::span<const Token> tokens, bo
   return text;
 }
 
-// Appends the complete characters of `bytes` to `text` and takes them out; invalid bytes become U+FFFD.
+// Moves complete characters from `bytes` to `text`; invalid bytes become U+FFFD.
 static void move_characters(std::string& bytes, std::string& text) {
   size_t done = 0;
   while (done < bytes.size()) {

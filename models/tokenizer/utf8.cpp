@@ -6,10 +6,10 @@
 namespace warpchat {
 namespace {
 
-// What the second byte of a character may be, given the first: the bounds exclude overlong forms, surrogates and values
-// above U+10FFFF (Unicode standard, table 3-7).
+// Range of a character's second byte, by its first. Excludes overlong forms, surrogates and values above U+10FFFF
+// (Unicode standard, table 3-7).
 struct Lead {
-  size_t bytes;  // 0: no character starts with this byte
+  size_t bytes;  // 0: not a first byte
   uint8_t second_from, second_to;
 };
 

@@ -1,4 +1,4 @@
-// UTF-8 one character at a time, with the difference between bytes that are wrong and bytes that are still missing.
+// UTF-8 decoding by character. Distinguishes invalid bytes from incomplete characters.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -11,22 +11,22 @@ inline constexpr std::string_view kReplacementCharacter = "\xEF\xBF\xBD";  // U+
 enum class Utf8State { kValid, kInvalid, kIncomplete };
 
 struct Utf8Step {
-  size_t bytes;  // of the character; of the longest beginning of one, at least 1, where there is none
+  size_t bytes;  // of the character; else of the longest valid beginning, at least 1
   Utf8State state;
 };
 
-// Whether a byte of valid text is one of a character's, but not its first.
+// Whether a byte of valid text is a continuation byte.
 constexpr bool continues_character(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
 
-// The first character of a text that is not empty. Overlong forms, surrogates and values above U+10FFFF are invalid.
+// First character of a non-empty text. Overlong forms, surrogates and values above U+10FFFF are invalid.
 Utf8Step first_character(std::string_view text);
 
 bool is_valid_utf8(std::string_view text);
 
-// The text with every byte that belongs to no character replaced by U+FFFD.
+// Replaces bytes that belong to no character by U+FFFD.
 std::string replace_invalid_utf8(std::string_view text);
 
-// Appends the character's one to four bytes.
+// Appends the character in one to four bytes.
 void append_utf8(char32_t character, std::string& text);
 
 }  // namespace warpchat

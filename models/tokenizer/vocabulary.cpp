@@ -12,9 +12,9 @@ namespace {
 constexpr std::string_view kTokens = "tokenizer.ggml.tokens";
 constexpr std::string_view kScores = "tokenizer.ggml.scores";
 constexpr std::string_view kTypes = "tokenizer.ggml.token_type";
-constexpr uint64_t kMaxVocabularyBytes = uint64_t{1} << 30;  // of all tokens together; real vocabularies have a few MB
+constexpr uint64_t kMaxVocabularyBytes = uint64_t{1} << 30;  // total; real vocabularies have a few MB
 
-// Texts that are structure in every vocabulary that has them, whatever type the file gives them.
+// Texts that are control tokens in every vocabulary, whatever type the file gives them.
 constexpr std::string_view kControlTexts[] = {
     "<|eot_id|>", "<|im_end|>", "<|end|>", "<end_of_turn>", "<|endoftext|>", "</s>", "<|eom_id|>", "<EOT>", "_<EOT>",
     "[EOT]", "[EOS]", "<|end_of_text|>", "<end_of_utterance>", "<eos>", "<｜end▁of▁sentence｜>", "<|return|>",
@@ -26,10 +26,10 @@ constexpr std::string_view kControlTexts[] = {
     "▁<MID>", "<|code_middle|>", "<|middle|>", "<|fim_pad|>", "<fim-pad>", "<fim_pad>", "<PAD>", "[PAD]",
     "<|fim_repo|>", "<|repo_name|>", "<fim-repo>", "<REPO>", "<reponame>", "<|file_sep|>"};
 
-// Texts that end an answer besides the tokens that the file names for it.
+// Texts that end an answer, besides the file's own end tokens.
 constexpr std::string_view kEndTexts[] = {"<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<|eom_id|>"};
 
-// GGUF's token types, by number.
+// GGUF's token types by number.
 constexpr uint8_t kKindOfType[] = {kNormalToken,      kNormalToken, kUnknownToken, kControlToken,
                                    kUserDefinedToken, kNormalToken, kByteToken};
 
@@ -77,7 +77,7 @@ void Vocabulary::read_texts(const GgufFile& file) {
   starts_.reserve(tokens.size() + 1);
   for (Token id = 0; static_cast<size_t>(id) < tokens.size(); ++id) {
     starts_.push_back(static_cast<uint32_t>(texts_.size()));
-    // An empty text would be found everywhere; the token keeps its place under a name, as in llama.cpp.
+    // An empty text would match everywhere, so the token gets a name, as in llama.cpp.
     if (tokens[id].empty()) {
       texts_ += "[EMPTY_" + std::to_string(id) + "]";
     } else {
@@ -142,8 +142,8 @@ void Vocabulary::add_end(Token token) {
   if (token >= 0 && std::ranges::find(ends_, token) == ends_.end()) ends_.push_back(token);
 }
 
-// Phi-3's tokeniser drops the white space after its special tokens. GGUF has no key for that; llama.cpp goes by the
-// model's name, and so do files that were made for it.
+// Phi-3's tokeniser drops white space after its special tokens. GGUF has no key for that; llama.cpp goes by the model's
+// name, and files rely on it.
 void Vocabulary::read_strip(const GgufFile& file) {
   const std::string name = lower_case(file.get_string("general.name", ""));
   if (name.find("phi-3") == std::string::npos && name.find("phi3") == std::string::npos) return;

@@ -1,5 +1,5 @@
-// The vocabulary of a GGUF file: every token's text and kind, and the special tokens by role. From the keys
-// tokenizer.ggml.*, checked against each other; Error names file and key.
+// Vocabulary of a GGUF file: texts and kinds of tokens, and special tokens by role, from the keys tokenizer.ggml.*.
+// Error with file and key if they are inconsistent.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -13,15 +13,15 @@
 
 namespace warpchat {
 
-// What is known of a token, one bit each. A text that ends answers in every known model makes its token a control token
-// besides what the file calls it, as in llama.cpp.
+// Properties of a token as bits. A text that ends answers in every known model makes its token a control token, in
+// addition to its type in the file, as in llama.cpp.
 enum TokenKind : uint8_t {
-  kNormalToken = 1,       // also tokens that the file calls unused or gives no type
-  kUnknownToken = 2,      // stands for text that the vocabulary cannot express
+  kNormalToken = 1,       // also unused tokens and tokens without type
+  kUnknownToken = 2,      // represents text that the vocabulary cannot express
   kControlToken = 4,      // structure, not text
-  kUserDefinedToken = 8,  // text that is one token wherever it occurs
+  kUserDefinedToken = 8,  // always one token, wherever its text occurs
   kByteToken = 16,        // "<0x0A>"
-  kStripsRight = 32,      // the white space that follows it in a text is dropped
+  kStripsRight = 32,      // white space after it is dropped
 };
 inline constexpr int kSpecialKinds = kUnknownToken | kControlToken | kUserDefinedToken;
 
@@ -31,7 +31,7 @@ struct TokenRoles {  // -1: none
 
 class Vocabulary {
  public:
-  // defaults: bos and eos where the file does not name them; for unknown that is the first token of this type.
+  // defaults: bos and eos if the file lacks them; `unknown` defaults to the first token of that type.
   Vocabulary(const GgufFile& file, TokenRoles defaults);
 
   uint32_t size() const { return static_cast<uint32_t>(kinds_.size()); }
@@ -39,9 +39,9 @@ class Vocabulary {
   std::string_view text(Token token) const {
     return std::string_view(texts_).substr(starts_[token], starts_[token + 1] - starts_[token]);
   }
-  bool is(Token token, int kinds) const { return (kinds_[token] & kinds) != 0; }  // of any of the kinds
+  bool is(Token token, int kinds) const { return (kinds_[token] & kinds) != 0; }  // has any of the kinds
   Token find(std::string_view text) const;                                        // -1 if none
-  const std::vector<Token>& special_tokens() const { return special_; }           // ids that text may spell out, rising
+  const std::vector<Token>& special_tokens() const { return special_; }           // ids, ascending
 
   const TokenRoles& roles() const { return roles_; }
   std::span<const Token> end_of_generation() const { return ends_; }
@@ -55,7 +55,7 @@ class Vocabulary {
   void mark_control_by_text();
   void add_end(Token token);
 
-  std::string texts_;             // of all tokens, one after another
+  std::string texts_;             // of all tokens, concatenated
   std::vector<uint32_t> starts_;  // [size + 1] offsets in texts_
   std::vector<uint8_t> kinds_;    // [size] TokenKind bits
   std::vector<Token> special_;
@@ -64,7 +64,7 @@ class Vocabulary {
   TextIndex index_;
 };
 
-// The value of a token's text "<0x0A>", or -1.
+// Value of a token's text "<0x0A>", or -1.
 int byte_value(std::string_view text);
 
 }  // namespace warpchat

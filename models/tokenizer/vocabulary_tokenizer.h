@@ -1,4 +1,4 @@
-// What both tokeniser families share: the vocabulary, special tokens in the text, bos.
+// Common part of both tokeniser families: vocabulary, special tokens, bos.
 #pragma once
 #include <string>
 #include <vector>
@@ -27,8 +27,7 @@ class VocabularyTokenizer : public Tokenizer {
  protected:
   VocabularyTokenizer(const GgufFile& file, TokenRoles defaults, bool adds_bos_by_default);
 
-  // Appends the ids of valid text that is not empty and has no special tokens: the whole text, or what stands before,
-  // between or behind them.
+  // Appends ids of valid, non-empty text without special tokens: the whole text, or a part between special tokens.
   virtual void encode_text(std::string_view text, std::vector<Token>& ids) const = 0;
   virtual std::string text_of_normal(Token token) const = 0;
 
