@@ -1,4 +1,4 @@
-// /proc/self/maps tells which pages belong to files; madvise gives them back.
+// /proc/self/maps lists which pages belong to files; madvise releases them.
 #include "engine/file_mappings.h"
 
 #include <sys/mman.h>

@@ -44,7 +44,7 @@ struct Message {
   std::vector<AttachedFile> files = {};
   std::vector<ToolCall> tool_calls = {};
   std::string tool_call_id = {};          // role "tool": the call that this result belongs to
-  std::string model = {}, endpoint = {};  // what answered: file or name; URL, empty for this machine
+  std::string model = {}, endpoint = {};  // source of the answer: file or name; URL, empty for this machine
   std::optional<Timings> timings = {};
   AnswerCut cut = AnswerCut::kNone;
   bool operator==(const Message&) const = default;

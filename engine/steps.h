@@ -38,7 +38,7 @@ inline constexpr uint32_t kMostOneByOne = 8;
 // sequence. The columns of a pass are the tokens of its runs in order.
 struct Run {
   uint32_t sequence;
-  uint32_t position;              // of the first token
+  uint32_t position;              // first token's position
   std::span<const Token> tokens;  // at least one
   Logits wanted;
   // Draft verification: each token's result equals a single-token pass to the bit, where a device computes prompts

@@ -86,7 +86,7 @@ class DeviceTokens final : public TokenSource {
  private:
   Decoder& decoder_;
   DeviceSampler& sampler_;
-  uint32_t position_;      // of the next pass
+  uint32_t position_;      // the next pass's position
   uint64_t tokens_left_;   // that next() may still return
   uint32_t n_chosen_ = 1;  // sampled tokens not yet read
   bool is_first_ = true, is_broken_ = false;

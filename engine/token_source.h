@@ -13,7 +13,7 @@ namespace warpchat {
 struct TokenRun {
   SamplingParams sampling;
   std::vector<Token> recent;           // tokens that penalties count, oldest first
-  uint32_t position;                   // of the first new token; earlier ones are in the cache
+  uint32_t position;                   // first new token's position; earlier tokens are in the cache
   uint32_t last_column;                // column of the previous pass whose logits give the first token
   uint64_t max_tokens;                 // at least 1; limits the work
   std::vector<Token> end_tokens = {};  // stop tokens; a source may check only some of them

@@ -76,7 +76,7 @@ class GgufFile {
   ~GgufFile();
 
   const std::string& path() const;  // as given to open
-  uint64_t file_bytes() const;      // of all parts
+  uint64_t file_bytes() const;      // sum over all parts
   uint32_t version() const;
 
   // Metadata. get_ functions throw Error with file, key, expected and found type. A missing key throws, too, unless a
@@ -110,7 +110,7 @@ class GgufFile {
   // Throws Error "cannot load PATH: fault", for callers that find invalid contents.
   [[noreturn]] void fail(const std::string& fault) const;
 
-  const std::vector<TensorInfo>& tensors() const;              // of all parts, in file order
+  const std::vector<TensorInfo>& tensors() const;              // all parts' tensors, in file order
   const TensorInfo* find_tensor(std::string_view name) const;  // nullptr if absent
   const TensorInfo& tensor(std::string_view name) const;       // Error naming file and tensor if absent
 

@@ -41,7 +41,7 @@ enum class Ffn : uint8_t { kDense, kExperts };  // SwiGLU: dense, or mixture of 
 struct ExpertsConfig {
   uint32_t n = 0, n_used = 0;
   uint32_t ffn = 0;         // per expert
-  uint32_t shared_ffn = 0;  // of the shared expert, which every token uses; 0: none
+  uint32_t shared_ffn = 0;  // the shared expert's size; every token uses it; 0: none
   bool normalises = false;  // divides the weights of used experts by their sum
   float scale = 1;          // multiplies the weights
 };
@@ -50,7 +50,7 @@ struct ExpertsConfig {
 // value at the token's key. Source: Yang et al., Gated Delta Networks (2024).
 struct DeltaNetConfig {
   uint32_t n_k_heads = 0, n_v_heads = 0;  // n_v_heads is a multiple of n_k_heads
-  uint32_t head_dim = 0;                  // of keys and values
+  uint32_t head_dim = 0;                  // same for keys and values
   uint32_t conv_kernel = 0;               // positions seen by a channel's convolution
   bool tiled = false;                     // value head h uses key head h % n_k_heads, else h / (n_v_heads / n_k_heads)
   uint32_t inner() const { return n_v_heads * head_dim; }
@@ -95,7 +95,7 @@ struct MatrixShape {
 };
 LayerMatrices<MatrixShape> matrix_shapes(const ModelConfig& config, Mixer mixer = Mixer::kAttention);
 DeltaMatrices<MatrixShape> delta_matrix_shapes(const ModelConfig& config);
-ExpertMatrices<MatrixShape> expert_shapes(const ModelConfig& config);  // of one expert
+ExpertMatrices<MatrixShape> expert_shapes(const ModelConfig& config);  // shapes of one expert
 LayerVectors<uint32_t> vector_sizes(const ModelConfig& config);
 LayerVectors<bool> vectors_of(Architecture architecture);  // present in every dense layer of the architecture
 

@@ -304,7 +304,7 @@ template <class Block>
 NearestEntry nearest_entry(Weights x, double scale) {
   using Fields = GridFields<Block>;
   const int8_t* magnitudes = Fields::Expanded::kValues + expanded_code<Block>(0, false);
-  float distances[Fields::kGroup][8];  // of each weight from each magnitude
+  float distances[Fields::kGroup][8];  // each weight's distance from each magnitude
   for (size_t i = 0; i < x.size(); ++i)
     for (int m = 0; m < 8; ++m)
       distances[i][m] = static_cast<float>(std::pow(std::fabs(x[i]) - scale * magnitudes[m], 2));

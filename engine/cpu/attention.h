@@ -31,7 +31,7 @@ class CachedAttention {
   static uint64_t cache_bytes_per_position(const ModelConfig& config, KvTypes types = {});
   static uint64_t partial_bytes(const ModelConfig& config);  // memory independent of the context; saturates
 
-  uint64_t n_bytes() const { return memory_.n_bytes(); }  // of the page pool
+  uint64_t n_bytes() const { return memory_.n_bytes(); }  // size of the page pool
   uint32_t n_pages() const { return n_pages_; }
   void set_pages(uint32_t sequence, std::span<const uint32_t> pages);
   uint64_t positions_of(uint32_t sequence) const { return uint64_t{tables_[sequence].size()} * kPagePositions; }
@@ -63,7 +63,7 @@ class CachedAttention {
   const CpuKernels& kernels_;
   uint32_t n_heads_, n_kv_heads_, head_dim_, value_stride_;
   KvTypes types_;
-  uint64_t key_bytes_, page_bytes_;  // of a tile's keys; of a page
+  uint64_t key_bytes_, page_bytes_;  // a tile's keys; a page
   uint32_t n_pages_;
   std::vector<std::vector<uint32_t>> tables_;  // page table of each sequence
   Pages memory_;                               // [n_pages, page_bytes]

@@ -18,7 +18,7 @@ FastCores fast_cores(std::span<const uint32_t> usable_cpus, const std::filesyste
 // Result for this machine, determined once.
 const FastCores& fast_cores();
 
-uint32_t n_usable_cpus();  // of this process, with hyper-threads and slow cores; at least 1
+uint32_t n_usable_cpus();  // available to this process, with hyper-threads and slow cores; at least 1
 
 // Restricts the calling thread to these CPUs; no effect if the system refuses.
 void stay_on(std::span<const uint32_t> cpus);

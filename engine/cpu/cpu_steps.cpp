@@ -143,7 +143,7 @@ class CpuSteps final : public Steps {
   Pages activations_, logits_;
   PassState state_;
   Buffer q_gate_;                         // [columns, n_heads * head_dim], where attention is gated
-  std::vector<CachedRun> runs_;           // of the pass
+  std::vector<CachedRun> runs_;           // the pass's runs
   std::vector<Column> columns_;           // remaining columns of the pass
   std::vector<uint32_t> logits_columns_;  // columns with wanted logits, ascending
   Profile profile_;

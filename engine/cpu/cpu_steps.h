@@ -14,7 +14,7 @@ struct CpuOptions {
   uint32_t threads = 0;        // 0: one per physical core
   uint32_t context = 0;        // positions in the KV cache; > 0
   uint32_t max_columns = 512;  // prompt positions per pass
-  uint32_t sequences = 1;      // of up to `context` positions each
+  uint32_t sequences = 1;      // with up to `context` positions each
   uint32_t pages = 0;          // in the shared KV cache; 0: a full context per sequence
   uint32_t kept_states = 0;    // checkpoints of delta nets, besides the sequences' own states
   KvTypes cache = {};          // element types of the KV cache

@@ -48,7 +48,7 @@ class ExpertRunner {
   Arena& arena_;
   const ExpertsConfig config_;
   const uint32_t most_uses_;   // assignments at once
-  std::vector<Use> uses_;      // of the pass, sorted by expert and column
+  std::vector<Use> uses_;      // this pass's assignments, sorted by expert and column
   Pages sums_, shared_inner_;  // [columns, hidden], [columns, shared ffn]
   Pages inner_, outputs_;      // [most_uses, ffn], [most_uses, hidden]
 };

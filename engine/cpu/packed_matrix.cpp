@@ -14,7 +14,7 @@
 namespace warpchat {
 namespace {
 
-constexpr uint64_t kBytesAtOnce = 4 << 20;  // of the file, resident beside their copy; enough for all threads
+constexpr uint64_t kBytesAtOnce = 4 << 20;  // file bytes resident beside their copy; enough for all threads
 
 uint64_t bytes_of_group(const FormatKernels& format, uint64_t k) {
   return k / traits(format.type).block_weights * format.block_bytes;

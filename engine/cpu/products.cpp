@@ -112,7 +112,7 @@ void ProductRunner::run_groups(const ProductInput& input, const uint32_t* from, 
   assert(!groups.empty() && fitting(groups) == groups.size());
   struct Part {
     const ProductGroup* group;
-    uint32_t column;  // of the output
+    uint32_t column;  // output column
     Tile tiles;
     Cut cut = {};           // only in `multiplied`
     uint32_t end_task = 0;  // end of its range of task numbers

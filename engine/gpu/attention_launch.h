@@ -50,7 +50,7 @@ class LaunchForms {
   Stream stream_;
   DeviceMemory scratch_, error_;
   HostMemory error_read_;
-  GpuEvent last_use_;  // of scratch memory and error word
+  GpuEvent last_use_;  // last launch that uses scratch memory and error word
 };
 
 struct AttentionTensors {

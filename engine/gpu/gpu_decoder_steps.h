@@ -39,7 +39,7 @@ struct Arguments {
   }
 };
 
-struct Input {  // of matrix products
+struct Input {  // input of matrix products
   Buffer x;
   uint64_t gamma;           // 0: no norm
   bool has_halves = false;  // x contains f16 values of its columns, then their scales, instead of floats

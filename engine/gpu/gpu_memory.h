@@ -64,7 +64,7 @@ struct ActivationPlan {
   uint64_t hidden, q, k, v, mixed, inner;                       // f32 [buffer_columns, width]
   uint64_t halves, half_factors;                                // for the widest input: see kernels/half_columns.h
   uint64_t integers, integer_factors;                           // for the widest input: see kernels/integer_columns.h
-  uint64_t batch_scratch;                                       // of products of a batch: batch_scratch_bytes
+  uint64_t batch_scratch;                                       // scratch for a batch's products: batch_scratch_bytes
   uint64_t q_gate, qkv, z, alpha, beta, delta_mixed;            // f32 [buffer_columns, width], for hybrids
   uint64_t delta_chunks;                                        // for prompts of hybrids: see DeltaChunkScratch
   uint64_t scores, shared_inner, shared_output, shared_switch;  // f32 [buffer_columns, width], for expert layers

@@ -144,7 +144,7 @@ void GpuSteps::begin(std::span<const Run> runs) {
   }
   require(n_columns > 0 && n_columns <= max_columns(), "pass with no columns or too many");
   context_->make_current();
-  graphs_.forget();  // of an interrupted pass
+  graphs_.forget();  // drops an interrupted pass
   upload_pass(lay_out(runs));
   require(pass_.logits_columns.size() <= max_logits_columns(), "pass that wants too many logits");
   begin_pass();

@@ -223,7 +223,7 @@ void GpuSteps::sample() {
 }
 
 void GpuSteps::begin_next() {
-  graphs_.forget();  // of an interrupted pass
+  graphs_.forget();  // drops an interrupted pass
   PassLayout::Part& part = pass_.parts.front();
   part.longest = 0, part.n_keys = 0;
   for (const uint32_t position : pass_.last_positions) part.add_position(position);

@@ -17,7 +17,7 @@ class LaunchChoice {
   // kTokensBetweenLooks: tokens before another check for modes that were not ready.
   static constexpr uint32_t kTokens = 12, kWarmTokens = 3, kTokensBetweenLooks = 16;
 
-  struct Part {  // of an answer
+  struct Part {  // consecutive tokens of an answer in one mode
     LaunchMode mode;
     uint32_t tokens;  // UINT32_MAX: until the answer ends
   };

@@ -33,7 +33,7 @@ class LaunchTimer {
  private:
   struct Mark {                       // an event and the work that it ends
     std::vector<Part> parts;          // consecutive; empty: untimed
-    std::span<const GpuEvent> times;  // of a graph: one per part
+    std::span<const GpuEvent> times;  // a graph's events, one per part
   };
   void mark(Mark mark);
   void record(size_t i) const;

@@ -19,7 +19,7 @@ class MeasuredTokens final : public TokenSource {
     // Tokens of a run in that mode; Error if it does not work here.
     std::function<std::unique_ptr<TokenSource>(LaunchMode, const TokenRun&)> start;
     std::function<void(LaunchMode)> set_mode;  // for following passes
-    uint32_t sequence;                         // of the run
+    uint32_t sequence;                         // the run's sequence
   };
   // choice: must outlive this.
   MeasuredTokens(Decoder& decoder, LaunchChoice& choice, TokenRun run, Launcher launcher);
@@ -38,7 +38,7 @@ class MeasuredTokens final : public TokenSource {
   LaunchChoice& choice_;
   TokenRun run_;  // the rest of the run
   Launcher launcher_;
-  std::unique_ptr<TokenSource> source_;  // of the current part
+  std::unique_ptr<TokenSource> source_;  // source of the current part
   bool is_broken_ = false;               // the pass before a part was interrupted
   LaunchChoice::Part part_;              // mode and remaining tokens
   uint32_t n_given_ = 0;                 // tokens returned in this part

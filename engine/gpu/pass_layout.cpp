@@ -78,7 +78,7 @@ PassLayout lay_out(std::span<const Run> runs) {
     place(i, layout.parts.back());
   }
   layout.words.resize(2 * n_columns);
-  uint32_t column = 0;  // of the pass
+  uint32_t column = 0;  // column of the pass
   for (size_t i = 0; i < runs.size(); ++i) {
     const Run& run = runs[i];
     const PassKind kind = run.n_columns() > 1 ? PassKind::kPrompt : singles.kind;

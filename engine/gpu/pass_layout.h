@@ -34,7 +34,7 @@ struct PassLayout {
   std::vector<uint32_t> sequences;                       // per column, once per prompt
   std::vector<uint32_t> buffer_columns;                  // buffer column of each column of the pass
   std::vector<uint32_t> logits_columns;                  // columns of the pass, ascending: rows of logits
-  std::vector<uint32_t> last_sequences, last_positions;  // of runs with wanted logits
+  std::vector<uint32_t> last_sequences, last_positions;  // last token of each run with wanted logits
 
   uint32_t n_columns() const { return static_cast<uint32_t>(words.size() / 2); }  // in the buffers
   // Reduces prompts to wanted columns, and earlier ones back to a multiple of `aligned`, which divides kAlignedColumns.

@@ -30,7 +30,7 @@ class PhaseProfile {
   void record(uint32_t position);
 
  private:
-  struct Span {  // of a block, or of all blocks of a multiprocessor
+  struct Span {  // a block's phase, or that of all blocks of a multiprocessor
     uint32_t phase;
     uint64_t begin, end;  // GPU timer
   };
@@ -50,7 +50,7 @@ class PhaseProfile {
   PassKernels& kernels_;
   const PersistentLaunch& launch_;
   PhaseProgram program_;
-  std::vector<size_t> phases_;        // of one token
+  std::vector<size_t> phases_;        // phases of one token
   std::vector<uint32_t> operations_;  // profile row of each phase
   uint32_t kernel_;                   // profile row of the whole kernel
 };

@@ -53,7 +53,7 @@ struct HttpRequest {
   std::optional<std::string> json = {};        // sent by POST; none: GET
   Redirects redirects = Redirects::kSameHost;  // others are returned as answers
   uint64_t from = 0;                           // first byte wanted
-  std::chrono::seconds timeout{0};             // of the whole request; 0: none
+  std::chrono::seconds timeout{0};             // for the whole request; 0: none
   // Polled during the request: silence longer than this counts as a broken connection. Empty: HttpOptions::stall.
   std::function<std::chrono::milliseconds()> longest_silence = {};
   // The answer's header, without redirects; called once before the first on_body. Exceptions of callbacks end the
@@ -67,7 +67,7 @@ struct HttpOptions {
   std::string origin;  // "https://huggingface.co"; unencrypted requests need an http:// origin
   std::string user_agent;
   std::chrono::seconds stall{30};            // nearly no bytes for this long counts as a broken connection
-  size_t most_text_bytes = size_t{8} << 20;  // of a body without on_body; longer errors are truncated
+  size_t most_text_bytes = size_t{8} << 20;  // limit of a body without on_body; longer errors are truncated
 };
 
 }  // namespace warpchat

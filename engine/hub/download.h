@@ -20,7 +20,7 @@ enum class DownloadPhase {
 
 struct DownloadProgress {
   DownloadPhase phase;
-  uint64_t bytes, total;  // of all files
+  uint64_t bytes, total;  // sums over all files
 };
 
 struct DownloadListener {  // called on the thread of plan() or run()
@@ -30,7 +30,7 @@ struct DownloadListener {  // called on the thread of plan() or run()
 
 struct DownloadPlan {
   std::vector<HubFile> files;  // in order of parts
-  uint64_t bytes = 0;          // of all files
+  uint64_t bytes = 0;          // sum over all files
   uint64_t missing = 0;        // bytes to fetch
 };
 
@@ -59,7 +59,7 @@ class Download {
   HubClient client_;
   HubCache cache_;
   DownloadPlan plan_;
-  uint64_t bytes_before_ = 0;  // of files before the current one
+  uint64_t bytes_before_ = 0;  // sum over files before the current one
 };
 
 }  // namespace warpchat

@@ -16,7 +16,7 @@ namespace {
 constexpr int kTries = 5;
 constexpr int kMostPages = 64;                    // pages of a repository's list, 1,000 files each
 constexpr long kLongestWait = 120;                // s; longest wait that a server may request
-constexpr std::chrono::seconds kTextTimeout{60};  // of a whole list
+constexpr std::chrono::seconds kTextTimeout{60};  // for a whole list
 constexpr size_t kNearNames = 5;
 
 HttpOptions http_options(const HubSettings& settings) {

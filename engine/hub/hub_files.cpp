@@ -98,7 +98,7 @@ std::string list_models(std::vector<HubModel> models, bool whole_names) {
   return list;
 }
 
-// Of equally good matches, the one whose name the others extend: "m-Q4_K_M" of "m-128K-Q4_K_M".
+// Among equally good matches, the one whose name the others extend: "m-Q4_K_M" wins over "m-128K-Q4_K_M".
 const HubModel* plainest(const std::vector<HubModel>& models) {
   const HubModel* shortest = &models.front();
   for (const HubModel& model : models)

@@ -23,7 +23,7 @@ std::vector<HubFile> parse_file_list(std::string_view json, const std::string& s
 
 struct HubHit {
   std::string repository;    // "org/repo"
-  std::string architecture;  // of its GGUF files, "qwen2"; empty: unknown
+  std::string architecture;  // architecture of its GGUF files, "qwen2"; empty: unknown
   uint64_t downloads = 0;    // recent; 0: unknown
 };
 

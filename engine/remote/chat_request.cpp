@@ -102,7 +102,7 @@ RemoteRequest remote_request(const Prompt& prompt, const AnswerOptions& options,
     request.path = "/completions";
     request.body["prompt"] = *text;
   } else {
-    throw Error("an endpoint is given text: whose tokens are these?");
+    throw Error("an endpoint takes messages or text, not tokens");
   }
   add_sampling(request.body, options.sampling, model.kind);
   if (options.max_tokens >= 0) request.body["max_tokens"] = options.max_tokens;

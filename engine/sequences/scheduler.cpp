@@ -69,7 +69,7 @@ struct Scheduler::Job {
 
 struct Scheduler::Share {
   Job* job;
-  uint32_t n_tokens;              // of the job's missing tokens
+  uint32_t n_tokens;              // taken from the job's missing tokens
   bool is_sampled = false;        // the last token's logits give the next one
   std::vector<Token> draft = {};  // after the missing tokens
   uint32_t n_drafted() const { return static_cast<uint32_t>(draft.size()); }

@@ -28,7 +28,7 @@ struct ModelOptions {
   uint32_t context = 0;                  // positions; 0: the model's own, up to kDefaultContextLimit
   uint32_t batch = 512;                  // positions per prefill pass
   uint32_t sequences = 1;                // answered concurrently
-  std::optional<uint64_t> cache_bytes;   // of the shared KV cache, at least one context; none: a context per sequence
+  std::optional<uint64_t> cache_bytes;   // shared KV cache, at least one context; none: a context per sequence
   KvTypes cache = {};                    // element types of the KV cache
   std::optional<LaunchMode> launch;      // for a GPU; none: the fastest, or kStream on the emulator
   std::function<void(double)> progress;  // 0..1 while loading; may be empty

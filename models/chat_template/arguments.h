@@ -23,6 +23,6 @@ void bind_nothing(std::string_view what, const Arguments& arguments);
 // Bound values as C++ types; Fault for another type.
 int64_t to_integer(const Value& v, std::string_view what);           // int or bool
 const Text& to_text(const Value& v, std::string_view what);          // str
-const std::string& to_bytes(const Value& v, std::string_view what);  // of a str
+const std::string& to_bytes(const Value& v, std::string_view what);  // bytes of a str
 
 }  // namespace warpchat::jinja

@@ -82,7 +82,7 @@ struct Conditional {  // then if test else otherwise; null otherwise: undefined
 
 struct Expr {
   int line;
-  int height;  // of the subtree, from 1
+  int height;  // levels in the subtree, from 1
   std::variant<Literal, Variable, ListDisplay, DictDisplay, AttributeOf, ItemOf, SliceOf, Call, Filtered, Tested, Unary,
                Binary, Concatenation, Comparison, Conditional>
       node;

@@ -12,7 +12,7 @@ namespace warpchat::jinja {
 
 // Limits that stop a template with an Error.
 struct Limits {
-  size_t bytes = size_t{512} << 20;  // of all values at one time
+  size_t bytes = size_t{512} << 20;  // all values at one time
   int64_t steps = 200'000'000;       // evaluated expressions and loop iterations
   int depth = 1000;                  // nesting of expressions, blocks and macros
 };

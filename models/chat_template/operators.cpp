@@ -93,7 +93,7 @@ TracedText slice_text(const TracedText& text, const Range& range) {
     const size_t begin = offset_of(text.bytes, start);
     return text.cut(begin, begin + offset_of(std::string_view(text.bytes).substr(begin), count));
   }
-  std::vector<size_t> offsets;  // of every code point, and of the end
+  std::vector<size_t> offsets;  // every code point's offset, and the end
   for (size_t at = 0; at < text.bytes.size(); next_code_point(text.bytes, at)) offsets.push_back(at);
   offsets.push_back(text.bytes.size());
   TracedText taken;

@@ -18,7 +18,7 @@ void append_code_point(std::string& out, char32_t c);
 std::u32string decode(std::string_view text);
 std::string encode(std::u32string_view code_points);
 size_t count_code_points(std::string_view text);
-size_t offset_of(std::string_view text, size_t n);  // of code point n, from 0; the end's if there are only n
+size_t offset_of(std::string_view text, size_t n);  // offset of code point n, from 0; the end if there are only n
 
 bool is_space(char32_t c);      // stripped by str.strip(), same as \s
 bool is_line_end(char32_t c);   // split at by str.splitlines()

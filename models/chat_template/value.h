@@ -112,7 +112,7 @@ struct List : Object {
   Form form = Form::kList;
   std::vector<Value> items;
 
-  bool is_view() const { return form >= Form::kKeys; }  // of a dict: sized and iterable, without subscripts
+  bool is_view() const { return form >= Form::kKeys; }  // a dict's view: sized and iterable, without subscripts
 };
 
 // Ordered by first insertion.

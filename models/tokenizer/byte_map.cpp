@@ -34,7 +34,7 @@ struct Alphabet {
 constexpr Alphabet kAlphabet;
 
 struct Unmapped {
-  size_t bytes;   // of the character; 1 if it is not in the alphabet
+  size_t bytes;   // length of the character; 1 if it is not in the alphabet
   int byte = -1;  // the byte it represents
 };
 

@@ -11,7 +11,7 @@ inline constexpr std::string_view kReplacementCharacter = "\xEF\xBF\xBD";  // U+
 enum class Utf8State { kValid, kInvalid, kIncomplete };
 
 struct Utf8Step {
-  size_t bytes;  // of the character; else of the longest valid beginning, at least 1
+  size_t bytes;  // length of the character; else of the longest valid beginning, at least 1
   Utf8State state;
 };
 

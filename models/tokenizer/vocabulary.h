@@ -55,7 +55,7 @@ class Vocabulary {
   void mark_control_by_text();
   void add_end(Token token);
 
-  std::string texts_;             // of all tokens, concatenated
+  std::string texts_;             // all tokens' texts, concatenated
   std::vector<uint32_t> starts_;  // [size + 1] offsets in texts_
   std::vector<uint8_t> kinds_;    // [size] TokenKind bits
   std::vector<Token> special_;

@@ -50,7 +50,7 @@ constexpr TileConfig kTileConfig = [] {
   return c;
 }();
 
-struct WideDots {  // of one sub-block: [columns][rows]
+struct WideDots {  // one sub-block: [columns][rows]
   alignas(64) Ints highs[kWideColumns], lows[kWideColumns];
 };
 

@@ -112,7 +112,7 @@ struct Format<BlockQ3K> {
   Floats d;
   WARPCHAT_INLINE explicit Format(const uint8_t* at) : block(at), d(halves_at(at, offsetof(BlockQ3K, d))) {}
   WARPCHAT_INLINE Words codes(int sub, int quad) const {
-    const int group = sub / 2, word = sub % 2 * 4 + quad;  // of 32 weights
+    const int group = sub / 2, word = sub % 2 * 4 + quad;  // group: 32 weights
     return bit_pairs(words_at(block, offsetof(BlockQ3K, qs), group / 4 * 8 + word), group % 4) |
            moved_bit(words_at(block, offsetof(BlockQ3K, hmask), word), group, 2);
   }
