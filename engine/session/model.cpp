@@ -136,7 +136,7 @@ DeviceChoice device_for(const ModelOptions& options, const Model& model) {
           .total(model.context);
   DeviceChoice device = choose_device(options.device, needed);
   if (device.table == nullptr && device.lacks_memory && options.beside_another)
-    throw MemoryShortage(device.reason + "; give up the model that is loaded", WayOut::Kind::kUseCpu);
+    throw MemoryShortage(device.reason + "; unload the current model first", WayOut::Kind::kUseCpu);
   return device;
 }
 

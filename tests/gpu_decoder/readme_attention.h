@@ -3,10 +3,10 @@
 // clang-format off
 #include "engine/gpu/attention_launch.h"
 
-// out [3, 128] = each token's rotated query over the keys and values up to its own position, each by another form.
+// out [3, 128] = attention of each rotated query over positions up to its own. Uses each form for one token.
 void attend(const Stream& stream, const Tokens& tokens, const Cache& cache, const DeviceMemory& out) {
   AttentionSpec spec{2, 1, /*head_dim=*/64, /*max_positions=*/128};
-  spec.lengths_are_positions = true;  // else u32 numbers of keys
+  spec.lengths_are_positions = true;  // else lengths are u32 numbers of keys
   spec.k_type = spec.v_type = KvType::kF32;
   const auto token = [&](uint64_t i) -> AttentionTensors {
     const TensorView position{tokens.positions.address() + i * 4, ElementType::kU32, {1}};
@@ -16,7 +16,7 @@ void attend(const Stream& stream, const Tokens& tokens, const Cache& cache, cons
   launch.run(token(0));
   launch.enqueue(stream, token(1));
   PendingLaunch third = launch.start(token(2));
-  while (!third.is_done()) std::this_thread::yield();  // or do something useful
+  while (!third.is_done()) std::this_thread::yield();  // or do other work
   third.wait();
   launch.check(stream);
 }
