@@ -13,8 +13,8 @@ class PassLength {
   static constexpr double kSeconds = 0.15;
   static constexpr uint32_t kLeast = 128;
   static constexpr uint32_t kColumnsOfAnExpert = 16;
-  // Every pass but the last is a multiple of this, and only a shorter prompt makes a shorter pass. Timing must not change
-  // a bit of the result, and on a GPU passes of fewer columns use other products and other attention.
+  // Every pass but the last is a multiple of this, and only a shorter prompt makes a shorter pass. Timing must not
+  // change a bit of the result, and on a GPU passes of fewer columns use other products and other attention.
   static constexpr uint32_t kUnit = 16;
   // The unit where a recurrent state goes through a pass in chunks (kernels/delta_chunk.h).
   static constexpr uint32_t kChunk = 64;

@@ -43,7 +43,7 @@ class LaunchTimer {
   Profile& profile_;
   std::vector<GpuEvent> events_;  // created on demand, reused after collect()
   std::vector<Mark> marks_;       // for the events in use
-  size_t collected_ = 0;          // number of marks
+  size_t collected_ = 0;          // marks that were collected
   double began_ = 0;              // time of the first mark on the profile's clock
 };
 

@@ -18,10 +18,10 @@ struct PassLayout {
   struct Part {
     PassKind kind;
     uint32_t first, n_columns;  // in the buffers
-    uint32_t first_sequence;    // index in sequences of the first column's
+    uint32_t first_sequence;    // index of the first column in `sequences`
     uint32_t longest = 0;       // number of keys of the last position
     uint64_t n_keys = 0;        // summed over columns
-    uint32_t n_wanted = 0;      // last columns of a prompt whose logits are wanted
+    uint32_t n_wanted = 0;      // last columns of a prompt, whose logits are wanted
     void add_position(uint32_t position);
   };
   struct Wanted {  // adjacent buffer columns whose logits are adjacent rows

@@ -122,7 +122,7 @@ class ConversationStore {
   ConversationId insert(const ConversationTree& tree);
 
   // Branches.
-  std::vector<Turn> branch(TurnId last) const;                         // from the first message to this turn
+  std::vector<Turn> branch(TurnId last) const;          // from the first message to this turn
   std::vector<TurnId> siblings(TurnId turn) const;      // with the same parent, including itself, oldest first
   void show(ConversationId conversation, TurnId last);  // shows the branch that ends here; 0: no message
   TurnId show_newest_below(ConversationId conversation, TurnId turn);  // newest branch through it; returns its end
