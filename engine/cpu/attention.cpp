@@ -124,8 +124,12 @@ void CachedAttention::copy_page(uint32_t from, uint32_t to) {
   std::memcpy(memory_.as<uint8_t>() + to * page_bytes_, memory_.as<uint8_t>() + from * page_bytes_, page_bytes_);
 }
 
+uint64_t CachedAttention::bytes_per_key() const {
+  return row_bytes(types_.k, head_dim_, head_dim_) + row_bytes(types_.v, value_stride_, head_dim_);
+}
+
 HeadTile CachedAttention::tile(uint32_t layer, uint32_t kv_head, uint32_t page) const {
-  const uint64_t tile_bytes = key_bytes_ + kPagePositions * row_bytes(types_.v, value_stride_, head_dim_);
+  const uint64_t tile_bytes = kPagePositions * bytes_per_key();
   uint8_t* start = memory_.as<uint8_t>() + page * page_bytes_ + (uint64_t{layer} * n_kv_heads_ + kv_head) * tile_bytes;
   HeadTile tile{nullptr, nullptr, head_dim_, value_stride_, {}, {}};
   const auto place = [](KvType type, uint8_t* at, uint32_t width, uint16_t*& halves, float*& floats, HeadCodes& codes) {

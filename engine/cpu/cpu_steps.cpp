@@ -336,8 +336,8 @@ void CpuSteps::attention(uint32_t index, Buffer q, Buffer k, Buffer v, Buffer mi
   rope_scatter(index, q, k, v);
   uint64_t n_keys = 0;  // read once per run
   for (const CachedRun& run : runs_) n_keys += run.position + run.columns;
-  const uint64_t cached = n_keys * 2 * sizeof(uint16_t) * config_.n_kv_heads;
-  OperationTimer timer(profile_, op_attention_, column_bytes(2 * uint64_t{q.width}) + cached * config_.head_dim);
+  const uint64_t cached = n_keys * config_.n_kv_heads * cache_.bytes_per_key();
+  OperationTimer timer(profile_, op_attention_, column_bytes(2 * uint64_t{q.width}) + cached);
   cache_.run(places_[index], runs_, floats(q), floats(mixed));
   if (!config_.gated_attention) return;
   pool_.for_each(n_columns(), [&](uint32_t column) {

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 
 #include "engine/decoder.h"
@@ -131,6 +132,25 @@ TEST(CpuCaches, OfFloatsAreNearerThanOfHalves) {
   EXPECT_LT(of_floats, of_halves / 4);  // the rest is of products with weights
   EXPECT_LT(error_of_cache({f32, f16}), of_halves);
   EXPECT_LT(error_of_cache({f16, f32}), of_halves);
+}
+
+TEST(CpuCaches, AreProfiledWithTheBytesOfTheirTypes) {
+  const std::vector<std::byte> bytes = build_tiny_model({}, /*seed=*/1);
+  const LoadedModel loaded(GgufFile::view(bytes, "tiny"));
+  const auto bytes_of_attention = [&](KvTypes types) {
+    Decoder decoder = cpu_decoder(loaded, "", 2, 64, 256, types);
+    decoder.steps().set_measuring(true);
+    decode(decoder, some_tokens(8), {4});
+    const std::vector<OperationProfile> rows = decoder.steps().profile().rows();
+    return std::ranges::find(rows, "attention", &OperationProfile::name)->bytes;
+  };
+  const auto q8 = KvType::kQ8_0, f16 = KvType::kF16, f32 = KvType::kF32;
+  const uint64_t of_f16 = bytes_of_attention({f16, f16});
+  // Two passes of four tokens, each of which reads the positions up to its end: 4 + 8 keys.
+  const uint64_t values = (4 + 8) * uint64_t{loaded.config.n_layers} * loaded.config.n_kv_heads * loaded.config.head_dim;
+  EXPECT_EQ(bytes_of_attention({f32, f32}), of_f16 + values * 2 * (sizeof(float) - sizeof(uint16_t)));
+  EXPECT_EQ(bytes_of_attention({f32, f16}), of_f16 + values * (sizeof(float) - sizeof(uint16_t)));
+  EXPECT_LT(bytes_of_attention({q8, q8}), of_f16);
 }
 
 class CpuDecoderOnOneModel : public testing::Test {
