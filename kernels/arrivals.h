@@ -1,13 +1,13 @@
-// Blocks that leave something in device memory for the one of them that comes last.
+// Finds the last of several blocks to finish, which combines the results that the others left in device memory.
 #pragma once
 #include "kernels/virtual_block.h"
 
 namespace warpchat {
 
-// By every thread of n blocks, which must not have parted: whether this one is the last to arrive at `arrivals`, which
-// counts modulo n, so that the last one leaves zero for the next launch. The barriers and the atomic's release and
-// acquire make what all threads of the earlier blocks have stored visible to all threads of the last. slot: of the
-// block, which a barrier must part from earlier uses.
+// Called by all threads of n blocks, without divergence. Returns whether this block is the last to arrive at
+// `arrivals`, which counts modulo n and so is zero again for the next launch. The barriers and the acquire-release
+// atomic make every store of the earlier blocks visible to all threads of the last. slot: one per block; a barrier must
+// separate this call from earlier accesses to it.
 inline ptx::Pred last_to_arrive(ptx::Builder& b, const VirtualBlock& block, const ptx::Global<ptx::u32>& arrivals,
                                 const ptx::Reg<ptx::u32>& n, const ptx::Shared<ptx::u32>& slot) {
   block.barrier();

@@ -16,8 +16,8 @@ using namespace ptx;
 
 namespace {
 
-// The keys that column may attend to, as far as the cache and the grid reach; ends the threads of a column that asks
-// for more, one of which sets the error word.
+// Number of keys of the column, checked against cache and grid. If it is too large, the column's threads exit and one
+// sets the error word.
 Reg<u32> checked_length(Builder& b, const AttentionSpec& s, const AttentionAddresses& at, const VirtualBlock& block,
                         const Reg<u32>& column) {
   const Reg<u32>& given = at.length;
@@ -34,7 +34,7 @@ Reg<u32> checked_length(Builder& b, const AttentionSpec& s, const AttentionAddre
   return (given + (s.lengths_are_positions ? 1 : 0)).named("length");
 }
 
-// Of a column and KV head, whose floats begin behind `before`. Halves need no factor but 1.
+// Destination of a column and KV head, `before` floats from the start. f16 results always have a factor of 1.
 AttentionResults results_of(Builder& b, const AttentionPlan& plan, const VirtualBlock& block,
                             const AttentionAddresses& at, const Reg<u64>& before, const Reg<u32>& kv_head) {
   if (const auto* floats = std::get_if<Global<f32>>(&at.out)) return *floats + before;
@@ -46,7 +46,7 @@ AttentionResults results_of(Builder& b, const AttentionPlan& plan, const Virtual
 }
 
 struct Pages {
-  Reg<u32> numbers, last;  // a lane's each, and that of the last one
+  Reg<u32> numbers, last;  // one per lane; the last page's
 };
 
 Pages pages_of_split(Builder& b, const AttentionSpec& s, const AttentionAddresses& at, const Reg<u32>& split,
@@ -92,7 +92,7 @@ void attention_body(Builder& b, const AttentionSpec& spec, const AttentionAddres
   Reg<u32> n_keys = b.min(length - split * plan.split_positions(), plan.split_positions());
   const Pages pages = pages_of_split(b, s, at, split, n_keys);
   const AttentionQueries queries(b, plan, block, at, column, kv_head, length - 1, pages.last, split == n_splits - 1);
-  // Where a page beyond the cache has been told of, its rows are others'.
+  // A page out of range has been reported; clamping keeps the reads inside the cache.
   Reg<u32> numbers = at.projections ? b.min(pages.numbers, at.projections->n_pages - 1) : pages.numbers;
   const KvRows keys(b, {s.k_type, s.n_kv_heads, s.head_dim}, at.k_pages, kv_head);
   const KvRows values(b, {s.v_type, s.n_kv_heads, s.head_dim}, at.v_pages, kv_head);

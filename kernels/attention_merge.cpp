@@ -45,7 +45,7 @@ void SplitMerge::for_items(uint32_t heads, const Item& body) const {
   };
   if (!plan_.spec.writes_halves)
     return b_.for_("item", block_.thread(), heads * fours, AttentionPlan::kWarps * kWarpSize, run);
-  const uint32_t n_warps = heads * fours / kWarpSize;  // with results of every lane, as can_write_halves() says
+  const uint32_t n_warps = heads * fours / kWarpSize;  // all lanes have results: see can_write_halves()
   const auto run_own = [&] { run(block_.thread()); };
   n_warps == AttentionPlan::kWarps ? run_own() : b_.if_(block_.warp() < n_warps, run_own);
 }
@@ -109,7 +109,7 @@ void SplitMerge::put_out(const Reg<u32>& head, const Reg<u32>& dim, const Softma
   store_out(place, gated({v[0] * share, v[1] * share, v[2] * share, v[3] * share}, place));
 }
 
-// place: of the first value among those of the KV head, a multiple of four.
+// place: index of the first value within the KV head, a multiple of four.
 void SplitMerge::store_out(const Reg<u32>& place, const Four& values) const {
   if (const auto* floats = std::get_if<Global<f32>>(&out_))
     return (*floats + place).store(0, {values[0], values[1], values[2], values[3]});
@@ -120,7 +120,7 @@ void SplitMerge::store_halves(const Reg<u32>& place, const HalfQuad& quad) const
   const auto& [halves, kv_head] = std::get<HalfResults>(out_);
   const AttentionSpec& s = plan_.spec;
   Reg<u32> of_column = kv_head * (plan_.group * s.head_dim) + place;
-  // Of 32 values octet t has 4 t to 4 t + 3, and as many from 16 + 4 t on.
+  // In each 32 values, octet t holds 4 t to 4 t + 3 and 16 + 4 t to 16 + 4 t + 3.
   Reg<u32> pairs = (of_column & ~31u) / 4 + (of_column & 12) / 2 + (of_column & 16) / 16;
   (halves + pairs * 2).store(0, {quad.first, quad.second});
   const auto n_pairs = static_cast<uint32_t>(half_column_values(uint64_t{s.n_heads} * s.head_dim) / 2);
@@ -151,8 +151,8 @@ Pred SplitMerge::is_last_child(const Level& level, const Reg<u64>& n_parents, co
   return last_to_arrive(b_, block_, arrivals, children, arrived_);
 }
 
-// Some children at a time, those beyond the last in its place and without weight: the sums so far and theirs, each
-// scaled from its own largest score to that of both, so that no weight exceeds 1.
+// Merges a few children at a time, repeating the last one with weight zero. Both sums are rescaled to the larger top
+// score, so no weight exceeds 1.
 SoftmaxState SplitMerge::merged(const Level& level, const Reg<u32>& first, const Reg<u32>& children,
                                 const Reg<u32>& head, const Reg<u32>& dim) const {
   constexpr uint32_t kAhead = AttentionPlan::kMergeAhead;

@@ -1,6 +1,6 @@
-// The end of incremental attention: what a split has computed goes to the output if it is the only one, else to
-// scratch, where the last to arrive of up to kFanIn neighbours merges them, and so on up a tree. A node's children are
-// merged in index order, whoever does it.
+// The last step of incremental attention. A single split writes the output directly. Otherwise results go to scratch,
+// and the last to arrive of up to kFanIn neighbours merges them, level by level up a tree. Children are merged in index
+// order, whichever block does it.
 #pragma once
 #include <array>
 #include <functional>
@@ -13,15 +13,14 @@
 
 namespace warpchat {
 
-// Where the results of a column and KV head go: floats, or among the halves of the column, with their means, as
-// kernels/half_columns.h has them.
+// Destination of one column and KV head: fp32, or the f16 column with its means (kernels/half_columns.h).
 struct HalfResults {
   ptx::Global<ptx::b32> column;
   ptx::Reg<ptx::u32> kv_head;
 };
 using AttentionResults = std::variant<ptx::Global<ptx::f32>, HalfResults>;
 
-// Of four dimensions of one head: the online softmax over some keys. values: the sum of 2^(score - top) * value.
+// Online softmax over some keys, for four dimensions of one head. values: sum of 2^(score - top) * value.
 struct SoftmaxState {
   ptx::Reg<ptx::f32> top, sum;
   ptx::Vec<ptx::f32, 4> values;
@@ -29,25 +28,25 @@ struct SoftmaxState {
 
 class SplitMerge {
  public:
-  // out, gate: [group, head_dim], of this column and KV head. n_splits: of the column's length, in [1, plan.nodes[0]].
+  // out, gate: [group, head_dim] of this column and KV head. n_splits: for the column's length, in [1, plan.nodes[0]].
   SplitMerge(ptx::Builder& b, const AttentionPlan& plan, const VirtualBlock& block, const ptx::Global<ptx::u8>& scratch,
              const AttentionResults& out, const std::optional<ptx::Global<ptx::f32>>& gate,
              const ptx::Reg<ptx::u32>& kv_cell, const ptx::Reg<ptx::u32>& n_splits);
 
-  // body(head, dim) for each four dimensions of `heads` heads, spread over the block's threads; with halves no branch
-  // parts a warp.
+  // Calls body(head, dim) for every four dimensions of `heads` heads, distributed over the block's threads. For f16
+  // output no branch diverges within a warp.
   using Item = std::function<void(const ptx::Reg<ptx::u32>& head, const ptx::Reg<ptx::u32>& dim)>;
   void for_items(uint32_t heads, const Item& body) const;
 
-  // The split's result for these dimensions of a head of the group; every head and dimension before finish.
+  // Result of the split for these dimensions of a head; call it for every head and dimension before finish().
   void put(const ptx::Reg<ptx::u32>& split, const ptx::Reg<ptx::u32>& head, const ptx::Reg<ptx::u32>& dim,
            const SoftmaxState& state) const;
-  void put_zeros() const;  // the output of a column without keys
-  // Arrives; of all blocks of the column and KV head the last one writes the output.
+  void put_zeros() const;  // output of a column without keys
+  // Arrives; the last block of the column and KV head writes the output.
   void finish(const ptx::Reg<ptx::u32>& split) const;
 
  private:
-  // A level of the tree: AttentionPlan::Level, and its nodes.
+  // One level of the tree (AttentionPlan::Level) and its number of nodes.
   struct Level {
     ptx::Global<ptx::u32> arrivals;
     ptx::Global<ptx::f32> states, values;
@@ -78,8 +77,8 @@ class SplitMerge {
   AttentionResults out_;
   std::optional<ptx::Global<ptx::f32>> gate_;
   ptx::Reg<ptx::u32> kv_cell_, n_splits_;
-  ptx::Shared<ptx::u32> arrived_;               // what the block's first thread counted
-  std::optional<ptx::Const<ptx::u64>> levels_;  // a row of kLevelWords for each, and for the output's one node
+  ptx::Shared<ptx::u32> arrived_;               // arrival count seen by the block's first thread
+  std::optional<ptx::Const<ptx::u64>> levels_;  // kLevelWords per level, and one row for the output's single node
 };
 
 }  // namespace warpchat

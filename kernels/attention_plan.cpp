@@ -36,7 +36,7 @@ void check(const AttentionSpec& s) {
   }
 }
 
-// Hands out parts of scratch.
+// Allocates arrays in scratch.
 class Parts {
  public:
   static constexpr uint64_t kPart = AttentionPlan::kPartBytes;
@@ -70,7 +70,7 @@ AttentionPlan::AttentionPlan(const AttentionSpec& given) : spec(given) {
     levels[i].states = parts.take(kv_heads * nodes[i] * group * 2);
     levels[i].values = parts.take(kv_heads * nodes[i] * group * spec.head_dim);
   }
-  scratch_bytes = std::max<uint64_t>(parts.bytes(), kPartBytes);  // so that there always is a buffer to pass
+  scratch_bytes = std::max<uint64_t>(parts.bytes(), kPartBytes);  // never empty: there is always a buffer to pass
 }
 
 std::string AttentionPlan::name() const {
@@ -115,7 +115,7 @@ ptx::Dimensions attention_grid(const AttentionSpec& spec, uint32_t longest_lengt
   return {ceil_div(n_pages, spec.pages_per_block), spec.n_kv_heads, spec.columns};
 }
 
-// Every key and value once, each query and gate in and each result out; a product and a sum each for score and value.
+// Every key, value, query, gate and result moves once; a multiply and an add each for score and value.
 ptx::Cost attention_cost(const AttentionSpec& spec, uint64_t keys) {
   const uint64_t width = uint64_t{spec.n_heads} * spec.head_dim;
   const uint64_t of_column =

@@ -1,5 +1,4 @@
-// What follows from an AttentionSpec: how a block's lanes share the keys, the tree that merges the splits, and where
-// its parts lie in scratch.
+// Everything derived from an AttentionSpec: how lanes share keys, the merge tree, and the layout of scratch.
 #pragma once
 #include <string>
 #include <vector>
@@ -9,39 +8,39 @@
 namespace warpchat {
 
 struct AttentionPlan {
-  static constexpr uint32_t kMostPages = ptx::kWarpSize;  // of a block: a lane knows the number of each
+  static constexpr uint32_t kMostPages = ptx::kWarpSize;  // per block: each lane holds one page number
   static constexpr uint32_t kWarps = 8;
-  static constexpr uint32_t kGroup = 32;       // dimensions: of a scale of codes
-  static constexpr uint32_t kGroupsAhead = 4;  // whose keys and values registers hold at the same time
-  static constexpr uint32_t kHeadsAtOnce = 8;  // rows of a product, which has as many of what halves leave
-  static constexpr uint32_t kFanIn = 32;       // children of a node of the merge
-  static constexpr uint32_t kMergeAhead = 8;   // children whose states are in flight
+  static constexpr uint32_t kGroup = 32;       // dimensions that share one scale in q8_0
+  static constexpr uint32_t kGroupsAhead = 4;  // groups whose keys and values fit registers together
+  static constexpr uint32_t kHeadsAtOnce = 8;  // rows of an mma for the high f16 parts; as many more for the low parts
+  static constexpr uint32_t kFanIn = 32;       // children of a merge node
+  static constexpr uint32_t kMergeAhead = 8;   // children loaded at once
 
-  static constexpr uint32_t kPartBytes = 256;  // of scratch: each part takes a multiple of them
+  static constexpr uint32_t kPartBytes = 256;  // alignment of each scratch array
 
-  // Of every level of the merge but the last, which is the output; bytes into scratch.
+  // Byte offsets into scratch, for every merge level except the last, which is the output.
   struct Level {
     uint64_t arrivals = 0;  // u32 [columns, n_kv_heads, nodes of the next level]
-    uint64_t states = 0;    // f32 [columns, n_kv_heads, nodes, group, 2]: the largest score and the sum of the weights
-    uint64_t values = 0;    // f32 [columns, n_kv_heads, nodes, group, head_dim]: the values, weighted and summed
+    uint64_t states = 0;    // f32 [columns, n_kv_heads, nodes, group, 2]: top score and sum of weights
+    uint64_t values = 0;    // f32 [columns, n_kv_heads, nodes, group, head_dim]: weighted sum of values
   };
 
-  explicit AttentionPlan(const AttentionSpec& spec);  // throws Error for a spec that no kernel can have
+  explicit AttentionPlan(const AttentionSpec& spec);  // throws Error for an unsupported spec
   std::string name() const;
-  // Whether a page's values are asked for with its keys: where registers are left.
+  // Whether a page's values are loaded together with its keys, if registers allow.
   bool has_values_ahead() const { return groups * planes() <= kGroupsAhead; }
-  // Halves that a key or a value is multiplied as: those of f32 take the more registers.
+  // f16 planes per key or value: f32 needs two.
   uint32_t planes() const { return KvTypes{spec.k_type, spec.v_type}.has_f32() ? 2 : 1; }
   uint32_t split_positions() const { return spec.pages_per_block * kPagePositions; }
-  uint32_t pages_at_once() const { return spec.pages_per_block > 1 ? 2 : 1; }  // whose scores lie in shared memory
-  // Whether all queries of a group lie in shared memory, so that a team that keeps to its KV head turns them once.
+  uint32_t pages_at_once() const { return spec.pages_per_block > 1 ? 2 : 1; }  // score buffers in shared memory
+  // Whether shared memory holds all queries of a group, so a team that stays with its KV head rotates them once.
   bool turns_once() const { return group <= kHeadsAtOnce; }
 
   AttentionSpec spec;           // with its scale
-  uint32_t group;               // query heads of a KV head
-  uint32_t groups;              // of dimensions, the last of which may be smaller
-  uint32_t turns;               // in which a warp goes over every other group of the values
-  std::vector<uint32_t> nodes;  // of each level, for a column and KV head: [0] are the splits, the last is 1
+  uint32_t group;               // query heads per KV head
+  uint32_t groups;              // of kGroup dimensions; the last may be smaller
+  uint32_t turns;               // rounds in which a warp covers every other group of the values
+  std::vector<uint32_t> nodes;  // per level, for a column and KV head: [0] is the number of splits, the last is 1
   std::vector<Level> levels;    // nodes.size() - 1
   uint64_t scratch_bytes;
 };

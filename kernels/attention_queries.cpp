@@ -28,7 +28,7 @@ AttentionQueries::AttentionQueries(Builder& b, const AttentionPlan& plan, const 
       factors_(block.shared<f32>("factors", AttentionPlan::kHeadsAtOnce)) {
   if (!at.projections) return;
   const ProjectionAddresses& p = *at.projections;
-  std::optional<Shared<f32>> staging;  // of the one warp that has the key
+  std::optional<Shared<f32>> staging;  // only in the warp that has the key
   if (HeadScatter::stages(plan.spec.scatters[0])) staging.emplace(block.shared<f32>("key", plan.spec.head_dim));
   const HeadAddresses heads{at.q, p.k, p.v, p.gamma, at.k_pages, at.v_pages, p.n_pages, at.error};
   scatter_.emplace(b, plan.spec.scatters, p.rope, heads, column, position, page, staging);

@@ -1,9 +1,9 @@
-// A block computes the scores of all keys of a page, a warp eight of them, and then the weighted values, of which a
-// warp has sixteen keys and half of the dimensions; both on tensor cores, with fp32 split into two halves each. Sums go
-// over a group's dimensions, the groups, the pages, the keys of a warp and the warps, in this order.
+// A block scores all keys of a page, eight per warp, then sums the weighted values: each warp has sixteen keys and half
+// of the dimensions. Both run on tensor cores, with fp32 split into two f16. Summation order: dimensions in a group,
+// groups, pages, keys of a warp, warps.
 //
-// Of several pages, the next one's keys take the place of those that have scores, and its values the place of those
-// that have been summed: memory is asked half a page ahead, in the registers that one page needs.
+// With several pages, the next page's keys overwrite those already scored, and its values those already summed. Loads
+// run half a page ahead in the registers of one page.
 #include "kernels/attention_split.h"
 
 #include <algorithm>
@@ -46,7 +46,7 @@ void AttentionSplit::attend(const SplitMerge& merge, const Reg<u32>& number) {
   if (left > 0) attend_from(b_.var("first_head", whole * kHeadsAtOnce), left);
 }
 
-// Of some heads, the scores and the sums of one page.
+// Scores and sums of one page, for some heads.
 void AttentionSplit::attend_page(const PageRows& key_rows, const PageRows& value_rows, const Reg<u32>& first_head,
                                  uint32_t heads, const SplitMerge& merge, const Reg<u32>& number) {
   b_.region("queries", [&] { queries_.fill(first_head, heads); });
@@ -91,7 +91,7 @@ void AttentionSplit::attend_pages(const SplitMerge& merge, const Reg<u32>& numbe
   });
 }
 
-// The scores of two pages lie side by side: while some warps read the one's, others are at the next.
+// Two score buffers alternate: while some warps read one, others already write the next page's.
 Pred AttentionSplit::add_page(Var<u32>& index, Ahead& keys, Ahead& values, Running& running) {
   const Reg<u32> which = index & 1;
   const Scores scores{scores_.all + which * kPageScores, scores_.tops + which * kPageTops};
@@ -136,8 +136,8 @@ void AttentionSplit::store_running(Running& running) {
   }
 }
 
-// Rows may be what the block itself has written. Read-only loads pass barriers, and ptxas moves those of the values to
-// the keys: of large heads in f32 they are more than registers hold.
+// Rows may have been written by this block. Also, ptxas moves read-only loads across barriers: it would hoist the value
+// loads to the key loads, and f32 heads of large size would overflow the registers.
 Cache AttentionSplit::cache_of_rows(Cache cache) const {
   const bool is_too_much = split_.values.has_floats() && plan_.groups > AttentionPlan::kGroupsAhead;
   cache = block_.cache(cache);
@@ -171,7 +171,7 @@ void AttentionSplit::keep(const std::vector<Cells>& all, Ahead& ahead) {
   }
 }
 
-// n: groups, or turns.
+// n: number of groups or turns.
 std::vector<AttentionSplit::Cells> AttentionSplit::kept(const Ahead& ahead, uint32_t n) {
   std::vector<Cells> all(n);
   for (size_t i = 0; i < ahead.words.size(); ++i) all[i / (ahead.words.size() / n)].words.push_back(ahead.words[i]);
@@ -179,7 +179,7 @@ std::vector<AttentionSplit::Cells> AttentionSplit::kept(const Ahead& ahead, uint
   return all;
 }
 
-// N words of the row, from one of its values on.
+// N words of `row`, starting at first_value.
 template <int N>
 void AttentionSplit::load_words(const KvRows& rows, const Reg<u32>& row, uint32_t first_value, Cells& cells) {
   const uint32_t per_word = 4 / rows.layout().value_bytes();
@@ -192,7 +192,7 @@ void AttentionSplit::load_words(const KvRows& rows, const Reg<u32>& row, uint32_
   }
 }
 
-// Of the warp's keys, each lane eight dimensions of one; the scales are those of the two whose scores a lane gets.
+// Each lane loads eight dimensions of one of the warp's keys, and the scales of the two keys whose scores it receives.
 AttentionSplit::Cells AttentionSplit::load_keys(const PageRows& page, uint32_t group) {
   if (page.all.has_floats()) return load_float_keys(page, group);
   const uint32_t first = group * kGroup, head_dim = plan_.spec.head_dim;
@@ -215,7 +215,7 @@ AttentionSplit::Cells AttentionSplit::load_keys(const PageRows& page, uint32_t g
   return cells;
 }
 
-// Four dimensions of each half of the group: what a load reads of a row is one range.
+// Four dimensions from each half of the group, so a load covers one contiguous range per row.
 AttentionSplit::Cells AttentionSplit::load_float_keys(const PageRows& page, uint32_t group) {
   const uint32_t head_dim = plan_.spec.head_dim;
   const Reg<u32> row = b_.min(block_.warp() * kKeys + eighth_, page.last);
@@ -228,7 +228,7 @@ AttentionSplit::Cells AttentionSplit::load_float_keys(const PageRows& page, uint
   return cells;
 }
 
-// Of four keys, four dimensions each: of the group that is the turn's, or the last one again.
+// Four keys, four dimensions each, from the turn's group; past the end, the last group again.
 AttentionSplit::Cells AttentionSplit::load_values(const PageRows& page, uint32_t turn) {
   const uint32_t first = turn * 2 * kGroup, head_dim = plan_.spec.head_dim;
   const bool is_whole = first + 2 * kGroup <= head_dim;
@@ -254,7 +254,7 @@ AttentionSplit::Cells AttentionSplit::load_values(const PageRows& page, uint32_t
   return cells;
 }
 
-// Bare codes, where they are codes: exact.
+// q8_0 stays bare codes, which f16 holds exactly.
 AttentionSplit::Planes AttentionSplit::planes_of(const KvRows& rows, const std::vector<Reg<u32>>& words) {
   if (rows.has_floats()) return planes_of_floats(words);
   Planes planes;
@@ -269,7 +269,7 @@ AttentionSplit::Planes AttentionSplit::planes_of(const KvRows& rows, const std::
   return planes;
 }
 
-// Four lanes have one power of two: those that share a column of the second matrix.
+// Four lanes, which share a column of the second operand, share one power of two.
 AttentionSplit::Planes AttentionSplit::planes_of_floats(const std::vector<Reg<u32>>& words) {
   Var<u32> bits = b_.var("largest", 0u);
   for (const Reg<u32>& word : words) bits = b_.max(bits, word & 0x7fffffffu);
@@ -289,7 +289,8 @@ AttentionSplit::Planes AttentionSplit::planes_of_floats(const std::vector<Reg<u3
   return planes;
 }
 
-// This lane's head with two of the warp's keys. Each group's sum is by itself: chains are short, and scales come in.
+// This lane's head with two of the warp's keys. Each group is summed separately: dependency chains stay short, and
+// scales apply per group.
 AttentionSplit::Floats AttentionSplit::products_with_keys(uint32_t heads, const std::vector<Cells>& keys) {
   Reg<u32> head = heads == kHeadsAtOnce ? eighth_ : b_.min(eighth_, heads - 1);
   Floats first, second;
@@ -314,7 +315,7 @@ AttentionSplit::Floats AttentionSplit::products_with_keys(uint32_t heads, const 
   return {sum_of(first), sum_of(second)};
 }
 
-// Eight of a head's dimensions in a group, zeros beyond the last: those that the lane has of a key.
+// Eight dimensions of a head in a group, matching the lane's part of a key; zeros beyond the last.
 std::vector<AttentionSplit::Pair> AttentionSplit::query(uint32_t plane, const Reg<u32>& head, uint32_t group) {
   std::vector<Pair> pairs;
   if (split_.keys.has_floats())
@@ -324,7 +325,7 @@ std::vector<AttentionSplit::Pair> AttentionSplit::query(uint32_t plane, const Re
   return pairs;
 }
 
-// kDims of each lane of a quarter, from `first` on.
+// kDims dimensions from `first` on, per lane of a quarter.
 template <int kDims>
 void AttentionSplit::add_query(uint32_t plane, const Reg<u32>& head, uint32_t first, std::vector<Pair>& pairs) {
   const uint32_t head_dim = plan_.spec.head_dim;
@@ -355,14 +356,14 @@ void AttentionSplit::score(uint32_t heads, const std::vector<Cells>& keys, const
   b_.if_(quarter_ == 0, [&] { to.tops.store(eighth_ * kWarps + block_.warp(), top); });
 }
 
-// The largest score of a head, of which the largest weight is 1; weights are larger by 2 to the power of kTopWeight.
+// Top score of a head. Its weight is 2^kTopWeight.
 Reg<f32> AttentionSplit::highest(const Reg<u32>& head, const Scores& scores) {
   const Vec<f32, 4> low = scores.tops.load<4>(head * kWarps), high = scores.tops.load<4>(head * kWarps + 4);
   const auto of = [&](const Vec<f32, 4>& v) { return b_.max(b_.max(v[0], v[1]), b_.max(v[2], v[3])); };
   return b_.max(of(low), of(high));
 }
 
-// Of this lane's head and four of the keys of the warp's sum.
+// Weights of four keys of the warp's sum, for this lane's head.
 AttentionSplit::Floats AttentionSplit::weights_above(const Reg<f32>& shift, const Scores& scores) {
   const Vec<f32, 4> own = scores.all.load<4>(eighth_ * kScoreStride + sum_ * 16 + quarter_ * 4);
   Floats weights;
@@ -370,7 +371,7 @@ AttentionSplit::Floats AttentionSplit::weights_above(const Reg<f32>& shift, cons
   return weights;
 }
 
-// That of the lane's keys becomes that of all keys of the warp's sum.
+// Reduces the lane's sum over the keys to the warp's.
 void AttentionSplit::store_sum(Var<f32>& sum) {
   for (uint32_t distance : {1, 2}) sum += b_.shuffle_xor(sum, distance);
   b_.if_((quarter_ | half_) == 0, [&] { sums_.store(sum_ * kHeadsAtOnce + eighth_, sum); });
@@ -384,7 +385,7 @@ AttentionSplit::Floats AttentionSplit::weigh() {
   return weights;
 }
 
-// As the first matrix of a product: halves above what they leave.
+// Splits into f16 high and low parts, as the first operand of an mma.
 Vec<f16x2, 4> AttentionSplit::split(const Floats& four) {
   const auto high = [&](size_t i) { return b_.convert_pair<f16x2>(four[i], four[i + 1]); };
   const auto low = [&](size_t i, const Pair& pair) {
@@ -395,7 +396,7 @@ Vec<f16x2, 4> AttentionSplit::split(const Floats& four) {
   return {first, left, second, low(2, second)};
 }
 
-// add(turn, weights, rows) for each turn: products of the weights and of four keys' rows, two pairs of dimensions each.
+// Calls add(turn, weights, rows) for each turn; rows: four keys, two pairs of dimensions each.
 void AttentionSplit::for_turns(const Floats& weights, const std::vector<Cells>& values, const OfTurn& add) {
   std::optional<Vec<f16x2, 4>> of_halves;
   if (!split_.values.has_codes()) of_halves.emplace(split(weights));
@@ -408,7 +409,7 @@ void AttentionSplit::for_turns(const Floats& weights, const std::vector<Cells>& 
   }
 }
 
-// Of one dimension of every lane's four.
+// One of every lane's four dimensions.
 Vec<f32, 4> AttentionSplit::product_with_values(const Vec<f16x2, 4>& weights, const std::vector<Pair>& rows,
                                                 uint32_t dim, InVec<f32, 4> sum) {
   const auto of_two = [&](size_t row) {

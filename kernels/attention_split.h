@@ -1,5 +1,5 @@
-// What a block of incremental attention does with the keys and values of its split: scores, online softmax, and the
-// weighted values, for all query heads of a KV head.
+// One block of incremental attention: scores, online softmax and weighted values of its split, for all query heads of a
+// KV head.
 #pragma once
 #include <functional>
 #include <limits>
@@ -12,43 +12,42 @@
 
 namespace warpchat {
 
-// The split of a block: of one page, or of several neighbouring ones that it goes over one after the other.
+// The split of a block: one page, or several neighbouring pages that it processes in turn.
 struct SplitKeys {
-  KvRows keys, values;         // of the KV head in page 0
-  ptx::Reg<ptx::u32> numbers;  // of its pages, a lane's each; of one page, in every lane
+  KvRows keys, values;         // of this KV head, in page 0
+  ptx::Reg<ptx::u32> numbers;  // page numbers, one per lane; with one page, the same in all lanes
   ptx::Reg<ptx::u32> n_keys;   // at least 1
 };
 
-// Both products are of 16 rows: up to 8 heads' halves, and what those leave, so that nothing is lost to halves but the
-// heads' last bits. Which eight of a row's dimensions, or four of its keys, are the 16 of a step is free, as long as
-// both sides mean the same: so each lane's are neighbours in memory. Dimensions beyond the last, and rows beyond the
-// last key, are read as the last ones again, and weigh nothing. Keys and values in f32 become two halves, too, by
-// powers of two that leave the largest below what halves hold: of keys one for each group of a row, of values one for
-// four dimensions of sixteen rows.
+// Both products have 16 rows: the high f16 parts of up to 8 heads, then their low parts, so only the last bits of a
+// head are lost. Which eight dimensions (or four keys) of a row form the 16 of an mma step is arbitrary if both
+// operands agree, so each lane reads neighbouring memory. Dimensions and keys beyond the end repeat the last one with
+// weight zero. f32 keys and values are split as well, scaled by powers of two to fit f16: one per row and group for
+// keys, one per four dimensions of sixteen rows for values.
 class AttentionSplit {
  public:
   AttentionSplit(ptx::Builder& b, const AttentionPlan& plan, const VirtualBlock& block, const AttentionQueries& queries,
                  const SplitKeys& split);
 
-  // For all heads of the group; their results go to `merge`, as those of split `number`.
+  // Processes all heads of the group and puts their results into `merge` as split `number`.
   void attend(const SplitMerge& merge, const ptx::Reg<ptx::u32>& number);
 
  private:
   static constexpr uint32_t kWarps = AttentionPlan::kWarps, kHeadsAtOnce = AttentionPlan::kHeadsAtOnce;
-  static constexpr uint32_t kGroup = AttentionPlan::kGroup;     // of dimensions: a lane's piece of a key times four
-  static constexpr uint32_t kKeys = kPagePositions / kWarps;    // that a warp scores
-  static constexpr uint32_t kSums = kWarps / 2;                 // of keys, 16 each, whose values two warps weigh
-  static constexpr uint32_t kTurnDims = 4;                      // of the values, that a lane has in a turn
-  static constexpr uint32_t kScoreStride = kPagePositions + 8;  // so that the heads' rows lie in other banks
+  static constexpr uint32_t kGroup = AttentionPlan::kGroup;     // dimensions: four lanes cover a group of one key
+  static constexpr uint32_t kKeys = kPagePositions / kWarps;    // keys that a warp scores
+  static constexpr uint32_t kSums = kWarps / 2;                 // sums over 16 keys each; two warps share one
+  static constexpr uint32_t kTurnDims = 4;                      // value dimensions per lane and turn
+  static constexpr uint32_t kScoreStride = kPagePositions + 8;  // the padding moves heads to different banks
   static constexpr uint32_t kPageScores = kHeadsAtOnce * kScoreStride, kPageTops = kHeadsAtOnce * kWarps;
-  // The logarithm of the largest weight, so that halves hold what small ones leave.
+  // log2 of the largest weight: scaling up keeps the low parts of small weights in f16 range.
   static constexpr int kTopWeight = 6;
   static constexpr float kNoScore = -std::numeric_limits<float>::infinity();
 
   using Pair = ptx::Reg<ptx::f16x2>;
   using Floats = std::vector<ptx::Reg<ptx::f32>>;
-  // Cells as halves; of f32 also what those leave, and what products with either take to be values again: the powers of
-  // two of the columns that a lane has of a product.
+  // Cells as f16. For f32 also the low parts, and the powers of two that undo the scaling, one per result column of the
+  // lane.
   struct Planes {
     std::vector<Pair> high, low;
     Floats factors;
@@ -57,12 +56,12 @@ class AttentionSplit {
     KvRows all;
     ptx::Reg<ptx::u32> last;
   };
-  // Of a group of dimensions of one row, or of several: as they are in memory, and their scales if they are codes.
+  // Raw words of a group of dimensions, of one row or several, and the scales if they are q8_0.
   struct Cells {
     std::vector<ptx::Reg<ptx::u32>> words;
     std::vector<ptx::Reg<ptx::f16>> scales;
   };
-  // Cells of all groups, which those of the next page take the place of.
+  // Cells of all groups of the current page, overwritten by the next page's.
   struct Ahead {
     std::vector<ptx::Var<ptx::u32>> words;
     std::vector<ptx::Var<ptx::f16>> scales;
@@ -71,8 +70,8 @@ class AttentionSplit {
   struct Scores {
     ptx::Shared<ptx::f32> all, tops;
   };
-  // Of the pages so far: of the lane's head the largest score, of its keys the sum of the weights, and of the values
-  // what the warp's products add up to, four dimensions a turn.
+  // Accumulated over the pages so far: the top score of the lane's head, the sum of weights of its keys, and the warp's
+  // weighted values, four dimensions per turn.
   struct Running {
     ptx::Var<ptx::f32> top, sum;
     std::vector<ptx::VarVec<ptx::f32, 4>> values;
@@ -124,12 +123,12 @@ class AttentionSplit {
   const VirtualBlock& block_;
   const AttentionQueries& queries_;
   SplitKeys split_;
-  ptx::Reg<ptx::u32> eighth_, quarter_;  // of the warp's lanes: a row and a column of both products' second matrices
-  ptx::Reg<ptx::u32> half_, sum_;  // which of the groups of dimensions, and which of the sums over keys, a warp weighs
+  ptx::Reg<ptx::u32> eighth_, quarter_;  // row and column of the lane in the second operand of both products
+  ptx::Reg<ptx::u32> half_, sum_;        // group of dimensions, and sum over keys, that this warp accumulates
   ptx::Reg<ptx::f32> zero_;
-  Scores scores_;                // of several pages two, in turn
-  ptx::Shared<ptx::f32> sums_;   // [kSums, kHeadsAtOnce]: of the weights; of several pages then the largest scores
-  ptx::Shared<ptx::f32> parts_;  // [kSums, heads, head_dim]: of the weighted values
+  Scores scores_;                // two buffers with several pages, used alternately
+  ptx::Shared<ptx::f32> sums_;   // [kSums, kHeadsAtOnce]: sums of weights; with several pages, later the top scores
+  ptx::Shared<ptx::f32> parts_;  // [kSums, heads, head_dim]: weighted values
 };
 
 }  // namespace warpchat

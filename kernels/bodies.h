@@ -1,6 +1,6 @@
-// What the decoding kernels do, apart from their parameters: each body takes a spec, the addresses that its kernel's
-// header describes as parameters, and the block that it is. A kernel of one operation calls its body once; one that
-// plays many blocks of many operations calls the same bodies.
+// Kernel bodies of decoding, without their parameters. A body takes a spec, the addresses that the kernel's header
+// documents as parameters, and the block to compute. A single-operation kernel calls its body once; the persistent
+// decoder plays many blocks with the same bodies.
 #pragma once
 #include <functional>
 #include <optional>
@@ -17,11 +17,11 @@
 
 namespace warpchat {
 
-// What a kernel of one operation does with its parameters: the body itself, or a call of a function that holds it.
+// Emits a kernel's work: the body itself, or a call of a device function that contains it.
 template <class Addresses>
 using BodyOf = std::function<void(ptx::Builder& b, const Addresses& at, const VirtualBlock& block)>;
 
-// The number of real columns, where a spec has several.
+// Number of columns in this launch, if the spec allows several.
 using ColumnCount = std::optional<ptx::Reg<ptx::u32>>;
 
 struct EmbeddingAddresses {
@@ -34,55 +34,56 @@ struct EmbeddingAddresses {
 ptx::Launch embedding_launch(const EmbeddingSpec& spec);  // blocks: parts of a row, columns
 void embedding_body(ptx::Builder& b, const EmbeddingSpec& spec, const EmbeddingAddresses& at,
                     const VirtualBlock& block);
-// embedding(), its body given; and so below.
+// embedding() with the body given. The other *_kernel functions below work alike.
 ptx::Kernel embedding_kernel(const EmbeddingSpec& spec, ptx::Target target, const BodyOf<EmbeddingAddresses>& body);
 
 struct GemvAddresses {
-  std::vector<ptx::Global<ptx::u8>> matrices;  // weights, and with kSwiglu up
+  std::vector<ptx::Global<ptx::u8>> matrices;  // weights, and up with kSwiglu
   ptx::Global<ptx::f32> x;
   std::optional<ptx::Global<ptx::f32>> gamma, bias;
   ptx::Global<ptx::f32> y;
   ColumnCount n_columns;
-  // Of a body that serves several products: how many rows this one has, at least the plan's rows_per_step; and whether
-  // it has a bias. None: all have the plan's rows, and a bias if the plan's epilogue has one.
+  // Only in a body that serves several products: this product's rows, at least the plan's rows_per_step, and whether it
+  // has a bias. None: rows and bias as in the plan.
   std::optional<ptx::Reg<ptx::u32>> rows;
   std::optional<ptx::Pred> has_bias;
 };
-// A block stands for all blocks whose index has its rest by `blocks()`: any grid does the whole product.
+// A block computes every block of the grid with the same index modulo `blocks()`, so any grid computes the whole
+// product.
 void gemv_body(ptx::Builder& b, const GemvPlan& plan, const GemvAddresses& at, const VirtualBlock& block);
-// The same for a played block by the plan that `which` counts, the same for the whole team, of those that differ in
-// weights and rows only: what they do alike stands in the text once.
+// A played block with plans[which]; `which` is uniform in the team. The plans differ only in weights and rows, so
+// shared code is emitted once.
 void gemv_body(ptx::Builder& b, std::vector<GemvPlan> plans, const ptx::Reg<ptx::u32>& which, const GemvAddresses& at,
                const VirtualBlock& block);
 ptx::Kernel gemv_kernel(const GemvSpec& spec, ptx::Target target, const BodyOf<GemvAddresses>& body);
 
 struct ProjectionAddresses {
   ptx::Global<ptx::f32> k, v;
-  std::vector<ptx::Global<ptx::f32>> gamma;  // of q and k, with QK norm
+  std::vector<ptx::Global<ptx::f32>> gamma;  // q's and k's, with QK norm
   ptx::Reg<ptx::u32> n_pages;
   std::optional<ptx::Reg<ptx::u32>> rope;    // with several scatters
-  std::optional<ptx::Reg<ptx::u32>> turned;  // the KV head whose queries this block's shared memory still holds
+  std::optional<ptx::Reg<ptx::u32>> turned;  // KV head whose rotated queries shared memory still holds
 };
 inline constexpr uint32_t kNoneTurned = UINT32_MAX;
-struct HalfColumnAddresses {  // as kernels/half_columns.h has them
+struct HalfColumnAddresses {  // layout: kernels/half_columns.h
   ptx::Global<ptx::b32> halves;
   ptx::Global<ptx::f32> factors;
 };
 struct AttentionAddresses {
   ptx::Global<ptx::f32> q;
   ptx::Global<ptx::u8> k_pages, v_pages;
-  ptx::Global<ptx::u32> page_table;  // of the block's column
-  ptx::Reg<ptx::u32> length;         // likewise, or its position
+  ptx::Global<ptx::u32> page_table;  // of this column
+  ptx::Reg<ptx::u32> length;         // of this column; or its position
   std::variant<ptx::Global<ptx::f32>, HalfColumnAddresses> out;
   ptx::Global<ptx::u8> scratch;
   ptx::Global<ptx::u32> error;
-  std::optional<ptx::Global<ptx::f32>> gate;       // if gated
+  std::optional<ptx::Global<ptx::f32>> gate;       // with gated
   std::optional<ProjectionAddresses> projections;  // with scatters
 };
-// Blocks as attention_grid says; those of a column that find no keys return.
+// Blocks as in attention_grid; a block whose split lies beyond the column's keys returns.
 void attention_body(ptx::Builder& b, const AttentionSpec& spec, const AttentionAddresses& at,
                     const VirtualBlock& block);
-uint32_t attention_warps();  // of a block
+uint32_t attention_warps();  // per block
 ptx::Kernel attention_kernel(const AttentionSpec& spec, ptx::Target target, const BodyOf<AttentionAddresses>& body);
 
 struct StateAddresses {  // of delta nets
@@ -115,15 +116,15 @@ struct RouteAddresses {
   ptx::Global<ptx::f32> weights;
   ColumnCount n_columns;
 };
-// Blocks of a warp: 1, columns.
+// One warp per block; grid: 1, columns.
 void route_body(ptx::Builder& b, const RouteSpec& spec, const RouteAddresses& at, const VirtualBlock& block);
 ptx::Kernel route_kernel(const RouteSpec& spec, ptx::Target target, const BodyOf<RouteAddresses>& body);
 
-// Matrices of all experts, to those of one.
+// The matrices of one expert, from the arrays of all experts.
 std::vector<ptx::Global<ptx::u8>> matrices_of_expert(const GemvPlan& plan,
                                                      const std::vector<ptx::Global<ptx::u8>>& matrices,
                                                      const ptx::Reg<ptx::u32>& expert);
-// The body is that of a use's product: the addresses are its own.
+// The body computes one assignment's product; the addresses are already those of its expert.
 ptx::Kernel expert_product_kernel(const ExpertProductSpec& spec, ptx::Target target, const BodyOf<GemvAddresses>& body);
 
 struct ExpertSumAddresses {

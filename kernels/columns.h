@@ -1,4 +1,4 @@
-// The columns of a launch: a kernel made for up to so many of them computes as many as its last parameter says.
+// The columns of a launch: a kernel supports up to spec.columns and computes n_columns, its last parameter.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -9,12 +9,12 @@ namespace warpchat {
 
 constexpr uint32_t ceil_div(uint32_t n, uint32_t d) { return n / d + (n % d != 0); }
 
-// Declares n_columns, so after all other parameters. Nothing for one column.
+// Declares n_columns; call it after all other parameters. Returns nothing for one column.
 inline std::optional<ptx::Reg<ptx::u32>> declare_columns(ptx::Builder& b, uint32_t columns) {
   if (columns == 1) return {};
   return b.param<ptx::u32>("n_columns");
 }
-// Ends the threads of columns beyond.
+// Exits the threads of columns beyond n_columns.
 inline void leave_beyond_columns(ptx::Builder& b, const std::optional<ptx::Reg<ptx::u32>>& n_columns,
                                  const ptx::Reg<ptx::u32>& column) {
   if (n_columns) b.return_if(column >= *n_columns);

@@ -21,7 +21,8 @@ std::string name_of_conv_prompt(const DeltaNetSpec& s) {
          std::to_string(s.head_dim) + "_k" + std::to_string(s.conv_kernel) + "_c" + std::to_string(s.columns);
 }
 
-// A lane a channel; the warps have some positions each of a window in shared memory, before which the last ones stand.
+// One lane per channel. Each warp computes some positions of a window in shared memory, which starts with the last
+// positions of the previous one.
 Kernel conv_prompt(const DeltaNetSpec& s, Target target) {
   require_prompt("conv_prompt", s);
   constexpr uint32_t kWindow = kConvWindow, kEach = kWindow / kConvWarps;  // positions
@@ -39,7 +40,7 @@ Kernel conv_prompt(const DeltaNetSpec& s, Target target) {
   Reg<u32> warp = b.warp_uniform(b.warp());
   std::vector<Reg<f32>> taps;
   for (uint32_t i = 0; i < n; ++i) taps.push_back(conv.load(channel * n + i, kReadOnly));
-  std::vector<Var<f32>> before;  // what the channel was, the oldest first
+  std::vector<Var<f32>> before;  // channel's previous inputs, oldest first
   for (uint32_t i = 0; i < n_before; ++i) before.push_back(b.var("before", 0.0f));
   b.if_(positions.load(0, kReadOnly) != 0, [&] {
     for (uint32_t i = 0; i < n_before; ++i) before[i] = tail.load(uint64_t{i} * channels);

@@ -1,6 +1,6 @@
-// Products of matrices by 256 threads. The left ones are rows in memory, which come in slices of 32 of k: a slice lies
-// in one of two buffers while the next one is on its way in the threads' registers. Of the right ones a part stays in
-// shared memory. A thread's rows are 32 (or 16) apart, so that those of a warp lie in different banks.
+// Matrix products by 256 threads. Left matrices stream from memory in slices of 32 of k, double-buffered in shared
+// memory while the next slice loads into registers. Part of each right matrix stays in shared memory. A thread's rows
+// are 32 (or 16) apart, so a warp's rows fall into different banks.
 #include "kernels/delta_chunk.h"
 
 #include <bit>
@@ -22,11 +22,11 @@ using Scratch = DeltaChunkScratch;
 using Sharing = DeltaChunkSharing;
 
 constexpr uint32_t kChunkThreads = Sharing::kThreads, kChunkWarps = kChunkThreads / kWarpSize;
-constexpr uint32_t kRows = 2 * kDeltaChunk;  // of a left matrix: two of a row a position
+constexpr uint32_t kRows = 2 * kDeltaChunk;  // of a left matrix: two per position
 constexpr uint32_t kSlice = Sharing::kSlice, kQuads = kSlice / 4;
 constexpr uint32_t kSliceStride = kSlice + 4;
 constexpr uint32_t kSliceFloats = kRows * kSliceStride;
-constexpr uint32_t kSliceRows = kChunkThreads / kQuads;  // that the threads copy side by side
+constexpr uint32_t kSliceRows = kChunkThreads / kQuads;  // copied in parallel
 constexpr uint32_t kScanValues = Sharing::kScanValues;
 
 std::string chunk_name(const char* family, const DeltaNetSpec& s, bool has_eps = false) {
@@ -48,8 +48,8 @@ Global<f32> scratch_of(Builder& b, const DeltaNetSpec& s, const Global<f32>& scr
 }
 
 using Quads = std::vector<Vec<f32, 4>>;
-using FourSums = VarVec<f32, 4>;          // of a thread's part of a product: four columns
-using NextQuads = std::vector<FourSums>;  // of a slice, on their way in a thread
+using FourSums = VarVec<f32, 4>;          // a thread's part of a product: four columns
+using NextQuads = std::vector<FourSums>;  // slice being loaded by a thread
 
 Vec<f32, 4> values_of(const FourSums& x) { return {Reg<f32>(x[0]), Reg<f32>(x[1]), Reg<f32>(x[2]), Reg<f32>(x[3])}; }
 std::vector<FourSums> zero_rows(Builder& b, const char* name, uint32_t n) {
@@ -64,7 +64,7 @@ NextQuads next_quads(Builder& b) {
   return quads;
 }
 
-// A slice [kRows, kSlice] from rows in global memory into shared memory: each thread has the same quad of every
+// Copies a slice [kRows, kSlice] from rows in global memory to shared memory. Each thread copies the same quad of every
 // kSliceRows-th row.
 struct SliceCopy {
   Builder& b;
@@ -77,8 +77,8 @@ struct SliceCopy {
   }
 };
 
-// The keys of a chunk's positions, then its queries, as the convolution left them. Behind the last position it is that
-// one again, which no factor lets count.
+// The keys of a chunk's positions, then its queries, after the convolution. Positions beyond the last repeat it with
+// factor zero.
 struct KeysAndQueries {
   Builder& b;
   const DeltaNetSpec& s;
@@ -98,8 +98,7 @@ struct KeysAndQueries {
   }
 };
 
-// A sum of floats with twice their bits: what a state fades by in a chunk may be e^-1000, of which the differences
-// count.
+// Double-float sum: a chunk may decay by e^-1000, and differences of such logarithms must stay accurate.
 struct LongSum {
   Reg<f32> high, low;
   friend LongSum operator+(const LongSum& a, const LongSum& b) {
@@ -142,7 +141,7 @@ class DeltaPreparation {
       b_.for_("of_group", 0, group, 1, [&](Reg<u32> of_group) {
         Reg<u32> head = s_.tiled ? of_group * s_.n_k_heads + key_head_ : key_head_ * group + of_group;
         const Global<f32> to = scratch_of(b_, s_, scratch_, b_.block(), head);
-        b_.barrier();  // the lengths are there, and nobody is at the head before
+        b_.barrier();  // lengths are complete, and the previous head is finished
         b_.if_(b_.warp_uniform(b_.warp()) == 0, [&] { b_.region("fade", [&] { write_factors(head, to); }); });
         b_.barrier();
         weigh(keys, queries, inverse, weights);
@@ -154,19 +153,19 @@ class DeltaPreparation {
   }
 
  private:
-  static constexpr uint32_t kAcross = 16, kEach = 4;    // threads side by side; rows and columns of a thread
+  static constexpr uint32_t kAcross = 16, kEach = 4;    // threads in parallel; rows and columns per thread
   static constexpr uint32_t kStride = kDeltaChunk + 4;  // of matrices in shared memory
   static constexpr uint32_t kBlock = Sharing::kInvertedRows;
   static constexpr float kMinLogarithm = -1000;  // e^-1000 is 0
 
-  // Of all pairs of positions k . k and q . k; and of each what divides by its length, 0 where there is none.
+  // k . k and q . k for all pairs of positions, and the reciprocal length of each; 0 for padding.
   void multiply_keys(std::vector<FourSums>& keys, std::vector<FourSums>& queries) {
     const Shared<f32> slices = b_.shared<f32>("slices", 2 * kSliceFloats);
     const SliceCopy copy{b_};
     const KeysAndQueries rows{b_, s_, copy, qkv_, key_head_, n_columns_};
     FourSums squares = b_.vars<f32, 4>("squares", 0.0f);
     NextQuads quads = next_quads(b_);
-    Var<u32> here = b_.var("here", 0u);  // where the slice comes to lie
+    Var<u32> here = b_.var("here", 0u);  // offset of the current slice
     rows.load(first_, b_.var("k", 0u), quads);
     b_.for_("slice", 0, s_.head_dim, kSlice, [&](Reg<u32> slice) {
       copy.put(quads, slices + here);
@@ -179,7 +178,7 @@ class DeltaPreparation {
       here = kSliceFloats - here;
     });
     put_lengths(copy, squares);
-    b_.barrier();  // the slices' turn is over
+    b_.barrier();  // slices are no longer needed
   }
 
   void multiply_slice(const Shared<f32>& slice, std::vector<FourSums>& keys, std::vector<FourSums>& queries) {
@@ -201,7 +200,7 @@ class DeltaPreparation {
     });
   }
 
-  // Of the eight lanes that have a row of the slices each of the first four puts the length of one of their four rows.
+  // Eight lanes share a row of the slices; each of the first four writes the length of one of their four rows.
   void put_lengths(const SliceCopy& copy, const FourSums& squares) {
     static_assert(SliceCopy::kEach == 4 && 2 * kSliceRows == kDeltaChunk);
     Reg<u32> which = b_.thread() % kQuads;
@@ -217,7 +216,7 @@ class DeltaPreparation {
     });
   }
 
-  // By a warp, two positions a lane.
+  // Called by one warp, two positions per lane.
   void write_factors(const Reg<u32>& head, const Global<f32>& to) {
     Reg<f32> zero = b_.var("zero", 0.0f);
     Reg<f32> bias = dt_bias_.load(head, kReadOnly), decay = decay_.load(head, kReadOnly);
@@ -262,11 +261,11 @@ class DeltaPreparation {
     b_.if_(is_first, [&] { to.store(Scratch::kOfState, exponential(b_, end.high)); });
   }
 
-  // A and P: of a thread's blocks of kAcross rows and columns those below the diagonal are whole, those above it zeros.
-  // What is masked is so before e to its power, which might be infinite.
+  // Builds A and P. Of a thread's blocks of kAcross rows and columns, those below the diagonal are full and those above
+  // are zero. Masking precedes the exponential, which could otherwise overflow.
   void weigh(const std::vector<FourSums>& keys, const std::vector<FourSums>& queries, const Shared<f32>& inverse,
              const Shared<f32>& weights) {
-    struct Factors {  // of positions from one of the thread's on
+    struct Factors {  // for positions from one of the thread's on
       Shared<f32> high, low, lengths;
       LongSum fade(uint32_t i) const { return {high.load(i * kAcross), low.load(i * kAcross)}; }
     };
@@ -304,9 +303,9 @@ class DeltaPreparation {
     }
   }
 
-  // Of the unit lower triangular matrix whose lower part this is, in its place: first the blocks on the diagonal, a
-  // thread a column; then from top to bottom the rows of blocks, each -B (A T) with its block B of the diagonal, its
-  // part A of the matrix, and what of the inverse T is there above. Ends with a barrier.
+  // Inverts, in place, the unit lower triangular matrix with this strict lower part. Diagonal blocks come first, one
+  // column per thread. Then rows of blocks from top to bottom: -B (A T), with the inverted diagonal block B, the row's
+  // part A of the matrix, and the part of the inverse T above. Ends with a barrier.
   void invert(const Shared<f32>& matrix, const Shared<f32>& part) {
     std::vector<Var<f32>> column;
     Reg<f32> one = b_.var("one", 1.0f);
@@ -347,7 +346,7 @@ class DeltaPreparation {
     });
   }
 
-  // sum += left . four rows, of which `right` is the thread's quad of the first
+  // sum += left . four rows; right: the thread's quad of the first row
   void add_products(const Vec<f32, 4>& left, const Shared<f32>& right, FourSums& sum) {
     for (int e = 0; e < 4; ++e) {
       const Vec<f32, 4> four = right.load<4>(static_cast<uint32_t>(e) * kStride);
@@ -383,16 +382,16 @@ class DeltaPreparation {
   const DeltaNetSpec& s_;
   Global<f32> qkv_, alpha_, beta_, dt_bias_, decay_, scratch_;
   Reg<u32> n_columns_, first_, key_head_;
-  Reg<u32> row_, column_;  // of products, the thread's first: its others are kAcross apart
-  Shared<f32> lengths_;    // of keys, then queries: what they are multiplied by, [2, kDeltaChunk]
+  Reg<u32> row_, column_;  // first row and column of the thread's products; the others are kAcross apart
+  Shared<f32> lengths_;    // [2, kDeltaChunk]: reciprocal lengths of keys, then of queries
   struct {
     Shared<f32> high, low;
-  } fades_;  // logarithms of what has faded up to and with each position
+  } fades_;  // cumulative log decay, up to and including each position
   Shared<f32> learns_;
 };
 
-// Rows 0 to 63 of the left matrices are of keys and of T, the others of queries and of P T; a thread has two of each,
-// and four columns.
+// Rows 0 to 63 of the left matrices belong to the keys and T, the others to the queries and P T. A thread has two of
+// each, and four columns.
 class DeltaScan {
  public:
   DeltaScan(Builder& b, const DeltaNetSpec& s)
@@ -428,7 +427,7 @@ class DeltaScan {
       for (uint32_t i = 0; i < n_dims_; ++i) state[i] = cells.load<4>(uint64_t{i} * s_.head_dim);
     });
     put_state(state);
-    Var<u32> here = b_.var("here", 0u);  // where the slice is that comes next
+    Var<u32> here = b_.var("here", 0u);  // offset of the next slice
     NextQuads quads = next_quads(b_);
     rows_.load(here, here, quads);
     copy_.put(quads, slices_);
@@ -438,11 +437,11 @@ class DeltaScan {
   }
 
  private:
-  static constexpr uint32_t kAcross = kScanValues / 4;              // threads side by side
-  static constexpr uint32_t kRowThreads = kChunkThreads / kAcross;  // and their rows
-  static constexpr uint32_t kHalf = kDeltaChunk / kRowThreads;      // of a thread's rows, of either kind
+  static constexpr uint32_t kAcross = kScanValues / 4;              // threads in parallel
+  static constexpr uint32_t kRowThreads = kChunkThreads / kAcross;  // threads over the rows
+  static constexpr uint32_t kHalf = kDeltaChunk / kRowThreads;      // rows of each kind per thread
 
-  // The thread's n_dims_ rows of the state and its columns.
+  // This thread's columns and n_dims_ rows of the state.
   Global<f32> state_cells() {
     const Global<f32> layer =
         b_.pointer<f32>(states_.load(0, kReadOnly), 16) + b_.mul_wide(layer_, 1) * s_.layer_floats();
@@ -454,7 +453,7 @@ class DeltaScan {
     for (uint32_t i = 0; i < n_dims_; ++i) own.store(i * kScanValues, values_of(state[i]));
   }
 
-  // What a thread's rows of a chunk have, of keys and of queries.
+  // Factors of a thread's rows of a chunk, for keys and queries.
   struct OfRows {
     std::vector<Vec<f32, 4>> values;
     std::vector<Reg<f32>> of_found, of_read, of_learnt;
@@ -472,8 +471,8 @@ class DeltaScan {
     return rows;
   }
 
-  // A chunk, whose slices go over the state, then over the positions before each, then over those that the state
-  // learns. Each round asks for the next slice, computes with this one, and puts that one into the other buffer.
+  // One chunk: slices over the state, then over the preceding positions, then over the state update. Each round loads
+  // the next slice, computes with the current one and stores the loaded one in the other buffer.
   void go_over(const Reg<u32>& first, std::vector<FourSums>& state, NextQuads& quads, Var<u32>& here) {
     const Global<f32> scratch = scratch_of(b_, s_, scratch_, first / kDeltaChunk, head_);
     const OfRows rows = load_rows(first, scratch);
@@ -505,7 +504,7 @@ class DeltaScan {
     });
   }
 
-  // Of the keys, what the values change from; of the queries, what they read of the state.
+  // Keys give what the values differ from; queries give the state's read-out.
   void put_found(const OfRows& rows, std::vector<FourSums>& sums) {
     for (uint32_t r = 0; r < kHalf; ++r) {
       const auto change = [&](int j) { return rows.values[r][j] - rows.of_found[r] * sums[r][j]; };
@@ -515,7 +514,7 @@ class DeltaScan {
   }
   void put_learnt(const Reg<u32>& first, const OfRows& rows, const std::vector<FourSums>& sums, const Reg<f32>& fade,
                   std::vector<FourSums>& state) {
-    b_.barrier();  // all have read the changes
+    b_.barrier();  // all threads have read the changes
     for (uint32_t r = 0; r < kHalf; ++r) {
       const auto learnt = [&](int j) { return sums[r][j] * rows.of_learnt[r]; };
       put_changes(r, {learnt(0), learnt(1), learnt(2), learnt(3)});
@@ -608,9 +607,9 @@ class DeltaScan {
   Reg<u32> n_columns_, head_;
   SliceCopy copy_;
   KeysAndQueries rows_;
-  Reg<u32> row_, quad_;          // of a product: the thread's first row, the first of its four columns
-  Reg<u32> value_;               // of the head, that column
-  uint32_t n_dims_;              // of the state, side by side: a thread's
+  Reg<u32> row_, quad_;          // first row and first of four columns of the thread's products
+  Reg<u32> value_;               // value of the head in that column
+  uint32_t n_dims_;              // state rows per thread, consecutive
   Shared<f32> slices_;           // [2, kSliceFloats]
   Shared<f32> state_, changes_;  // [head_dim, kScanValues], and behind it [kDeltaChunk, kScanValues]
 };
@@ -660,7 +659,7 @@ Dimensions delta_finish_grid(const DeltaNetSpec& s, uint32_t n_columns) {
   return {ceil_div(s.n_v_heads, kChunkWarps), n_columns};
 }
 
-// A warp a head of a column.
+// One warp per head and column.
 Kernel delta_finish(const DeltaNetSpec& s, Target target) {
   require_prompt("delta_finish", s);
   const uint32_t d = s.head_dim;

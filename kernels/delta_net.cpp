@@ -19,7 +19,7 @@ using namespace ptx;
 namespace {
 
 constexpr uint32_t kChannelThreads = 128;
-constexpr uint32_t kRowsOfRound = 32;  // of a thread's half of a state
+constexpr uint32_t kRowsOfRound = 32;  // of a thread's half of a state, per round
 
 void check(const std::string& family, const DeltaNetSpec& s, bool is_prompt) {
   require_between(1, kMaxBlocksInY, family, "n_k_heads", s.n_k_heads);
@@ -37,7 +37,7 @@ std::string sizes_of(const DeltaNetSpec& s) {
          std::to_string(s.conv_kernel) + "_c" + std::to_string(s.columns);
 }
 
-// What both kernels say of the sequence that a block is of.
+// State of the block's sequence, for both kernels.
 struct Sequence {
   Reg<u32> column;
   Pred begins;        // at position 0
@@ -71,7 +71,7 @@ Launch conv_launch(const DeltaNetSpec& s) {
   return Launch{{ceil_div(s.channels(), kChannelThreads), s.columns}, kChannelThreads};
 }
 
-// A thread a channel.
+// One thread per channel.
 void conv_body(Builder& b, const DeltaNetSpec& s, const ConvAddresses& to, const VirtualBlock& block) {
   const uint32_t channels = s.channels(), n = s.conv_kernel;
   Reg<u32> channel = (block.block() * kChannelThreads + block.thread()).named("channel");
@@ -79,7 +79,7 @@ void conv_body(Builder& b, const DeltaNetSpec& s, const ConvAddresses& to, const
   const Sequence sequence = sequence_of(b, s, to.state, to.n_columns, block);
   Global<f32> tail = sequence.layer + channel;
   std::vector<Reg<f32>> taps;
-  std::vector<Var<f32>> seen;  // what the channel was, the oldest first
+  std::vector<Var<f32>> seen;  // channel's previous inputs, oldest first
   for (uint32_t i = 0; i < n; ++i) taps.push_back(to.conv.load(channel * n + i, kReadOnly));
   for (uint32_t i = 0; i + 1 < n; ++i) seen.push_back(b.var("seen", 0.0f));
   b.if_(!sequence.begins, [&] {
@@ -123,9 +123,9 @@ std::string name_of_step(const DeltaNetSpec& s) {
 
 Launch delta_launch(const DeltaNetSpec& s) { return Launch{{s.n_v_heads, s.columns}, 2 * s.head_dim}; }
 
-// A block a value head, two neighbouring threads a value: each keeps half of the value's column of the state in
-// registers. Of a single token it reads a large half in rounds, and again to change it: among the bodies of a token a
-// thread has few registers.
+// One block per value head, two neighbouring threads per value, each with half of the value's state column in
+// registers. In single-token kernels a large half is read in rounds, and again for the update: there a thread has few
+// registers.
 void delta_body(Builder& b, const DeltaNetSpec& s, const DeltaAddresses& at, const VirtualBlock& block) {
   const uint32_t d = s.head_dim, n_rows = d / 2, channels = s.channels();
   const uint32_t vector_warps = d / kWarpSize, warps = 2 * vector_warps;
@@ -144,7 +144,7 @@ void delta_body(Builder& b, const DeltaNetSpec& s, const DeltaAddresses& at, con
       sequence.layer + s.tail_floats() + wide(head) * (uint64_t{d} * d) + wide(first_row) * d + wide(value);
   const bool stays = s.columns > 1 || n_rows <= kRowsOfRound;
   const uint32_t round = stays ? n_rows : n_rows / 2;
-  std::vector<Var<f32>> state;  // rows of a round
+  std::vector<Var<f32>> state;  // rows of one round
   for (uint32_t i = 0; i < round; ++i) state.push_back(b.var<f32>("state"));
   const auto load = [&](const Global<f32>& from) {
     for (Var<f32>& cell : state) cell = 0.0f;
@@ -167,7 +167,8 @@ void delta_body(Builder& b, const DeltaNetSpec& s, const DeltaAddresses& at, con
     for (uint32_t i = 1; i < n; ++i) sum += slots.load(i);
     return Reg<f32>(sum);
   };
-  // Over both halves; of each four sums, so that none waits for the one before. change(keys, i): the four rows from i.
+  // Sums over both halves in four independent accumulators, to shorten dependency chains. change(keys, i): four rows
+  // from i on.
   const Shared<f32> own_keys = keys + first_row;
   const auto over_state = [&](const Shared<f32>& with, bool changes, const auto& change) {
     std::vector<Var<f32>> sums;
@@ -217,7 +218,7 @@ void delta_body(Builder& b, const DeltaNetSpec& s, const DeltaAddresses& at, con
     const Vec<f32, 4> four = keys_of_round.load<4>(i);
     for (uint32_t j = 0; j < 4; ++j) state[i + j] = b.fma(four[static_cast<int>(j)], change, state[i + j] * forget);
   });
-  put_squares(out_squares, read);  // of each value twice
+  put_squares(out_squares, read);  // each value is counted twice
   block.barrier();
   Reg<f32> factor = b.rsqrt(sum_of(out_squares, warps) * (0.5f / static_cast<float>(d)) + s.eps);
   Reg<u64> place = wide(column) * s.inner() + wide(value_at);

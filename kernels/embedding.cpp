@@ -19,7 +19,7 @@ void require(bool condition, const EmbeddingSpec& spec, const std::string& what)
   if (!condition) throw Error("cannot generate " + name_of(spec) + ": " + what);
 }
 
-// A unit's weights, rounded once: every product of a block's fields is exact in fp32.
+// Weights of a unit, rounded once: every product of a block's fields is exact in fp32.
 std::vector<Reg<f32>> weights_of(Builder& b, TensorType type, const PackedStreams& streams, const LoadedUnit& unit) {
   if (is_float(type)) return decode_floats(b, type, unit);
   const UnitFormat& format = unit_format(type);
@@ -35,7 +35,7 @@ std::vector<Reg<f32>> weights_of(Builder& b, TensorType type, const PackedStream
   return weights;
 }
 
-// to: the unit's place in its row. The row's last unit may be longer than the row where the format has no blocks.
+// to: the unit's place in its row. In formats without blocks, the last unit may extend beyond the row.
 void store_weights(Builder& b, const EmbeddingSpec& spec, const Global<f32>& to, const Reg<u32>& first,
                    const std::vector<Reg<f32>>& weights) {
   for (uint32_t i = 0; i < weights.size(); ++i) {

@@ -10,7 +10,7 @@ namespace warpchat {
 
 struct EmbeddingSpec {
   TensorType weights;
-  uint32_t n_vocab, hidden;  // rows and k, as is_packable (kernels/weight_layout.h) asks
+  uint32_t n_vocab, hidden;  // n_vocab rows of hidden values; hidden as is_packable (kernels/weight_layout.h) requires
   uint32_t columns = 1;
 };
 
@@ -18,8 +18,8 @@ struct EmbeddingSpec {
 //   weights    packed_bytes_per_row(weights, hidden) * n_vocab bytes, 16-byte aligned: packed as for gemv
 //   tokens     u32 [columns]
 //   out        f32 [columns, hidden], 16-byte aligned
-//   error      u32 [4]: kernels/error_word.h. A token of n_vocab or more sets it and leaves the column's out as it was
-//   n_columns  u32, only if columns > 1: at most `columns`; what lies beyond is neither read nor written
+//   error      u32 [4]: kernels/error_word.h. A token of n_vocab or more sets it and leaves the column's out unchanged
+//   n_columns  u32, only if columns > 1: at most `columns`; columns beyond are neither read nor written
 // Throws Error for a spec outside the bounds above.
 ptx::Kernel embedding(const EmbeddingSpec& spec, ptx::Target target);
 std::string name_of(const EmbeddingSpec& spec);

@@ -1,4 +1,4 @@
-// The kernel's side of the error word, and the host's.
+// Device and host code for the error word.
 #include "kernels/error_word.h"
 
 #include "models/message.h"

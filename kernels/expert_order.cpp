@@ -16,8 +16,8 @@ namespace {
 constexpr uint32_t kOrderWarps = kExpertOrderThreads / kWarpSize;
 constexpr uint32_t kOrderCounters = 8192;  // of all warps, in shared memory
 
-// A counting sort: warps count the uses of a stretch each by expert, a scan over experts says where each one's begin,
-// and the warps go through their stretches again.
+// Counting sort: each warp counts a range of assignments per expert, a scan over experts gives their offsets, and the
+// warps go through their ranges again.
 class OrderWriter {
  public:
   OrderWriter(Builder& b, const ExpertOrderSpec& spec)
@@ -58,12 +58,12 @@ class OrderWriter {
   }
 
  private:
-  // A lane's of 32 uses side by side.
+  // One lane's entry among 32 consecutive assignments.
   struct Group {
-    Reg<u32> use, expert;  // expert: 0 beyond the uses
+    Reg<u32> use, expert;  // expert: 0 beyond the last assignment
     Pred is_use, is_first;
-    Reg<u32> n_alike, n_alike_below;  // uses of the same expert: of all lanes, of the lanes below
-    Shared<u32> counter;              // the warp's, of the expert
+    Reg<u32> n_alike, n_alike_below;  // lanes with the same expert: in the warp, and below this lane
+    Shared<u32> counter;              // of this warp and expert
   };
   template <class F>
   void each_use(F&& body) {
@@ -86,8 +86,8 @@ class OrderWriter {
     });
   }
 
-  // A thread an expert: counters become the uses of the warps before, and its tiles are written behind those of the
-  // experts before.
+  // One thread per expert: counters become prefix sums over the warps, and the expert's tiles follow those of earlier
+  // experts.
   void deal_out() {
     Reg<u32> expert = b_.thread();
     Pred is_expert = expert < spec_.n;
@@ -120,8 +120,8 @@ class OrderWriter {
   Global<u32> experts_, order_, tiles_;
   const std::optional<Reg<u32>> n_columns_;
   Shared<u32> counters_;  // [counting warps, n]
-  Shared<u32> begins_;    // [n]: of an expert's uses in the order
-  Shared<u64> slots_;     // of the scan
+  Shared<u32> begins_;    // [n]: offset of each expert's assignments in the order
+  Shared<u64> slots_;     // for the scan
 };
 
 }  // namespace

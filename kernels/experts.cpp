@@ -21,11 +21,11 @@ using namespace ptx;
 
 namespace {
 
-constexpr uint32_t kMostExperts = 1024;  // as many as a warp's lanes hold at once
+constexpr uint32_t kMostExperts = 1024;  // limit: one warp holds all scores
 constexpr uint32_t kSumThreads = 128;
-constexpr float kLeastSum = 0x1p-14f;  // of the weights, where they are divided by it
+constexpr float kLeastSum = 0x1p-14f;  // lower bound of the weights' sum before dividing by it
 
-// Upper word: rises with the score, above 0. Lower word: falls with the index.
+// Upper word: increases with the score, never 0. Lower word: decreases with the index.
 Reg<u64> ranked(Builder& b, const Reg<f32>& score, const Reg<u32>& index) {
   return b.join<u64>(~index, b.max(ordered_bits(score), 1u));
 }
@@ -41,14 +41,14 @@ std::string name_of(const RouteSpec& s) {
          (s.scale == 1 ? "" : scale) + columns_part(s.columns);
 }
 
-// A warp a column: a lane holds every 32nd score, and lane i what the i-th choice was.
+// One warp per column. A lane holds every 32nd score, and lane i the i-th choice.
 void route_body(Builder& b, const RouteSpec& s, const RouteAddresses& at, const VirtualBlock& block) {
   Reg<u32> column = block.block(Axis::kY).named("column");
   leave_beyond_columns(b, at.n_columns, column);
   Global<f32> row = at.scores + wide(column) * s.n;
 
   std::vector<Var<f32>> held;
-  std::vector<Var<u64>> left;  // 0: chosen, or beyond the last
+  std::vector<Var<u64>> left;  // 0: already chosen, or out of range
   for (uint32_t first = 0; first < s.n; first += kWarpSize) {
     Reg<u32> index = b.lane() + first;
     if (first + kWarpSize <= s.n) {

@@ -1,7 +1,7 @@
-// A block takes 64 rows, 16 a warp, and walks the keys in tiles that it copies to shared memory: the values of a tile
-// come while its scores are computed, the next tile's keys while its values are weighted. In mma's layout a lane has
-// two rows, lane / 4 and the one 8 below, and of every 8 columns the two from 2 (lane % 4); the four lanes of a row
-// keep its softmax state alike, and the layout of the scores is that of mma's first operand, which the weights become.
+// A block takes 64 rows, 16 per warp, and walks the keys in tiles copied to shared memory. A tile's values load while
+// its scores are computed, the next keys while the values are accumulated. In mma's layout a lane has rows lane / 4 and
+// lane / 4 + 8, and columns 2 (lane % 4) and the next of every 8. The four lanes of a row hold identical softmax
+// states. The scores' layout equals that of mma's first operand, so weights need no shuffle.
 #include "kernels/flash_attention.h"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ using namespace ptx;
 namespace {
 
 constexpr float kMasked = -std::numeric_limits<float>::infinity();
-constexpr float kTopWeight = 14;  // a row's largest weight is 2^14: of halves, the small ones keep most bits
+constexpr float kTopWeight = 14;  // log2 of a row's largest weight: small weights keep most bits in f16
 
 using Fragment = Vec<f16x2, 4>;  // 16 rows, 16 of k: (row, first 8 of k), (row + 8, first 8), (row, last 8), ...
 using Tile = VarVec<f32, 4>;     // 16 rows, 8 columns: two columns of row, two of row + 8

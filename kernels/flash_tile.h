@@ -1,4 +1,4 @@
-// A tile of keys or values in shared memory, as halves, and how it gets there from a cache of any type.
+// A tile of keys or values as f16 in shared memory, loaded from a cache of any type.
 #pragma once
 #include <functional>
 #include <optional>
@@ -8,26 +8,26 @@
 
 namespace warpchat {
 
-// Where codes or floats wait until they become halves: of whichever of keys and values is under way. A thread's pieces
-// are its own.
+// Staging for codes or floats before conversion to f16, shared by keys and values in turn. Each thread reads only the
+// pieces it copied.
 struct FlashStage {
   ptx::Shared<ptx::u32> words;                  // [staged_pieces, 4]
-  std::optional<ptx::Shared<ptx::f16>> scales;  // [staged_scales, 2]: of a piece of codes and its neighbour
+  std::optional<ptx::Shared<ptx::f16>> scales;  // [staged_scales, 2]: scale of a piece of codes, and of its neighbour
 };
 
 class FlashTile {
  public:
-  // rows: of the KV head in page 0. halves: [keys, key_stride]. low: likewise, for what halves leave of floats; without
-  // it, floats are rounded to halves. scales: f32 [scales_per_row, keys]: the halves of codes
-  // are the bare codes, and this is where their scales go; without it, and for f16, the halves are the values.
+  // rows: of the KV head in page 0. halves: [keys, key_stride]. low: same shape, the low f16 plane of floats; without
+  // it floats are rounded to f16. scales: f32 [scales_per_row, keys]. With it, `halves` holds bare codes and their
+  // scales go here; without it, and for f16, `halves` holds the values.
   FlashTile(ptx::Builder& b, const FlashAttentionPlan& plan, const KvRows& rows, const ptx::Shared<ptx::f16>& halves,
             const std::optional<ptx::Shared<ptx::f16>>& low, const std::optional<FlashStage>& stage,
             const std::optional<ptx::Shared<ptx::f32>>& scales);
 
-  // By all threads, when nobody reads the tile any more: begins to copy the rows from the first, a multiple of the
-  // tile's keys, which lie in `page`; those from `end` on are the last one again.
+  // Called by all threads once no thread reads the tile any more. Starts copying rows from first_row, a multiple of the
+  // tile's keys within `page`; rows from `end` on repeat the last one.
   void begin(const ptx::Reg<ptx::u32>& page, const ptx::Reg<ptx::u32>& first_row, const ptx::Reg<ptx::u32>& end) const;
-  void finish() const;  // by all threads, before the barrier behind which the tile is there
+  void finish() const;  // called by all threads; the barrier after it publishes the tile
 
   const ptx::Shared<ptx::f16>& halves() const { return halves_; }
   const std::optional<ptx::Shared<ptx::f16>>& low() const { return low_; }
@@ -36,11 +36,11 @@ class FlashTile {
 
  private:
   struct Piece {
-    ptx::Reg<ptx::u32> index, row, part;  // of the tile's pieces; its row; which of the row's pieces
+    ptx::Reg<ptx::u32> index, row, part;  // piece in the tile; its row; its number within the row
   };
   using PieceBody = std::function<void(const Piece&)>;
   void for_pieces(const PieceBody& body) const;
-  ptx::Reg<ptx::u32> place(const Piece& piece) const;  // of a piece, in halves from the tile's first on
+  ptx::Reg<ptx::u32> place(const Piece& piece) const;  // of a piece: offset in f16 from the tile's start
   void decode(const Piece& piece, const ptx::Vec<ptx::u32, 4>& codes, const ptx::Reg<ptx::f16>& scale) const;
   void split(const Piece& piece, const ptx::Vec<ptx::u32, 4>& floats) const;
 
