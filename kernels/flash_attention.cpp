@@ -63,7 +63,7 @@ class FlashAttentionWriter {
         tile_of("keys", parameters_.k_pages, spec_.k_type, stage, has_key_scales(), plan_.key_planes());
     const FlashTile values = tile_of("values", parameters_.v_pages, spec_.v_type, stage, false, 1);
     b_.for_("tile", b_.block(), n_tiles, b_.blocks(), [&](Reg<u32> tile) {
-      Reg<u32> first_row = (n_tiles - 1 - tile) * plan_.rows();  // the longest rows first
+      Reg<u32> first_row = (n_tiles - 1 - tile) * plan_.rows();  // longest rows first
       attend(rows_of(first_row, n_rows, position, n_keys), keys, values);
     });
   }
@@ -91,23 +91,23 @@ class FlashAttentionWriter {
           n_queries(b.param<u32>("n_queries")) {}
   };
 
-  // A lane's two rows; beyond the last row they are that one again, but for `row`.
+  // A lane's two rows. Beyond the end, all fields except `row` repeat the last row.
   struct Row {
     Reg<u32> row;
-    Reg<u64> offset;  // in q, out and gate, of the lane's first pair of dimensions
-    Reg<u32> n_keys;  // that it attends to
+    Reg<u64> offset;  // in q, out and gate: the lane's first pair of dimensions
+    Reg<u32> n_keys;  // keys that it attends to
   };
   struct Rows {
     std::vector<Row> lane;
     Reg<u32> n_rows;
-    Reg<u32> least_keys;  // of the warp's rows
-    Reg<u32> most_keys;   // of the block's
+    Reg<u32> least_keys;  // minimum over the warp's rows
+    Reg<u32> most_keys;   // maximum over the block's rows
   };
 
-  // [dim_steps] in registers, or in shared memory where only their own lane reads them.
+  // [dim_steps] in registers, or in shared memory that only the lane itself reads.
   struct Queries {
     std::vector<Fragment> high, low;
-    std::vector<Reg<f32>> factors;  // of each row: a product times it is a score, in powers of two
+    std::vector<Reg<f32>> factors;  // per row: factor from product to score, in powers of two
   };
 
   template <class T>
@@ -115,7 +115,7 @@ class FlashAttentionWriter {
     return plan_.shared_bytes() > kMaxStaticSharedBytes ? b_.dynamic_shared<T>(name, n) : b_.shared<T>(name, n);
   }
 
-  // Ends all threads if there is a query behind the cache.
+  // Exits all threads if a query's position is beyond the cache.
   Reg<u32> checked_position() {
     Reg<u32> given = parameters_.positions.load(0, kReadOnly);
     Reg<u32> room = spec_.max_positions - b_.min(given, spec_.max_positions);
@@ -169,20 +169,20 @@ class FlashAttentionWriter {
     if (own_queries_) begin_keys();
     const Queries queries = load_queries(rows, keys, values);
     if (!own_queries_) begin_keys();
-    Tiles sums = new_tiles(spec_.head_dim / 8 + 1);  // the last: of the weights themselves
+    Tiles sums = new_tiles(spec_.head_dim / 8 + 1);  // the last tile sums the weights
     VarVec<f32, 2> tops = b_.vars<f32, 2>("top", kMasked);
     b_.for_("first_key", 0, end, plan_.keys, [&](Reg<u32> first_key) {
       Reg<u32> next_key = first_key + plan_.keys;
       Reg<u32> next_page = table_.load(b_.min(next_key, end - 1) / kPagePositions, kReadOnly);
       keys.finish();
-      b_.barrier();  // these keys are here, and the values before are no longer needed
+      b_.barrier();  // these keys have arrived, and the previous values are no longer needed
       values.begin(page, first_key, end);
       Tiles scores = new_tiles(plan_.keys / 8);
       b_.region("scores", [&] {
         keys.has_scales() ? add_scaled_scores(queries, keys, scores) : add_scores(queries, keys, scores);
       });
       values.finish();
-      b_.barrier();  // the values are here, and the keys are no longer needed
+      b_.barrier();  // these values have arrived, and the keys are no longer needed
       b_.if_(next_key < end, [&] { keys.begin(next_page, next_key, end); });
       page = next_page;
       b_.region("softmax", [&] {
@@ -200,8 +200,8 @@ class FlashAttentionWriter {
     return tiles;
   }
 
-  // The queries' fragments are made in a loop, by way of shared memory, where each lane finds its own again: where
-  // they stay, or in the place of the keys and the values.
+  // Builds the queries' fragments in a loop through shared memory, where each lane reads back its own: in their final
+  // place, or temporarily in that of keys and values.
   Queries load_queries(const Rows& rows, const FlashTile& keys, const FlashTile& values) {
     Queries queries;
     b_.region("queries", [&] {
@@ -209,7 +209,7 @@ class FlashAttentionWriter {
       for (const Row& row : rows.lane) find_scale(row, scales, queries.factors);
       const auto place_in = [&](const FlashTile& tile) { return tile.halves().as<b32>() + b_.thread() * 4; };
       const uint32_t step_words = (own_queries_ ? kWarpSize : plan_.threads()) * 4;
-      if (!own_queries_) b_.barrier();  // nobody needs the tiles of the rows before any more
+      if (!own_queries_) b_.barrier();  // no thread reads the previous rows' tiles any more
       const Shared<b32> places[] = {own_queries_ ? query_place(0) : place_in(values),
                                     own_queries_ ? query_place(1) : place_in(keys)};
       b_.for_("step", 0, plan_.dim_steps(), 1, [&](Reg<u32> step) {
@@ -221,12 +221,12 @@ class FlashAttentionWriter {
         queries.high.push_back(places[0].load<4>(step * step_words).as<f16x2>());
         queries.low.push_back(places[1].load<4>(step * step_words).as<f16x2>());
       }
-      b_.barrier();  // all have theirs: keys may come
+      b_.barrier();  // all have loaded theirs; keys may overwrite them
     });
     return queries;
   }
 
-  // A row's elements are multiplied by `scale` before they become halves, and its scores by `factor`.
+  // `scale` brings a row's elements into f16 range; `factor` converts its scores back.
   void find_scale(const Row& row, std::vector<Reg<f32>>& scales, std::vector<Reg<f32>>& factors) {
     Var<u32> most = b_.var("most", 0u);
     b_.for_("dim", 0, spec_.head_dim, 8, [&](Reg<u32> dim) {
@@ -239,14 +239,14 @@ class FlashAttentionWriter {
     factors.push_back(power_of_two(exponent - kTopExponent).named("factor"));
   }
 
-  // Two of a row of q, in the units of the exponent.
+  // Two elements of a row of q, in units of the exponent.
   Vec<f32, 2> load_elements(const Row& row, const Reg<u32>& dim) {
     const Vec<f32, 2> loaded = (parameters_.q + row.offset + dim).load<2>(0, kReadOnly);
     constexpr float kLog2E = std::numbers::log2e_v<float>;
     return {loaded[0] * (spec_.scale * kLog2E), loaded[1] * (spec_.scale * kLog2E)};
   }
 
-  // A fragment of halves, and one of what they leave.
+  // High and low f16 fragments.
   using Split = std::array<Fragment, 2>;
   Split split_queries(const Rows& rows, const Reg<u32>& step, const std::vector<Reg<f32>>& scales) {
     std::vector<Reg<f16x2>> high, low;
@@ -279,7 +279,7 @@ class FlashAttentionWriter {
       for (uint32_t tile = 0; tile < scores.size(); tile += 2) {
         const uint32_t offset = tile * 8 * plan_.key_stride() + step * 16;
         const Vec<f16x2, 4> pair = b_.ldmatrix<4>(own + offset);
-        if (keys.low()) {  // what halves leave of the keys, times the queries' halves
+        if (keys.low()) {  // low parts of the keys times high parts of the queries
           const Vec<f16x2, 4> left = b_.ldmatrix<4>(own + (static_cast<uint32_t>(plan_.tile_halves()) + offset));
           for (uint32_t i = 0; i < 2; ++i) multiply(high, left.slice<2>(2 * i), scores[tile + i]);
         }
@@ -291,9 +291,8 @@ class FlashAttentionWriter {
     }
   }
 
-  // The products of bare codes, times the keys' scales: group by group, which is two steps, or what is left of one. A
-  // group's sums start at zero times the scores: that ptxas cannot compute ahead, and so keeps few of them in
-  // registers.
+  // Products of bare codes times the keys' scales, one group (two steps, or the remaining one) at a time. Each group's
+  // sums start at zero times the scores: ptxas cannot fold that, so few groups stay in registers at once.
   void add_scaled_scores(const Queries& queries, const FlashTile& keys, Tiles& scores) {
     constexpr uint32_t kSteps = KvLayout::kGroup / 16;
     const Shared<ptx::f16> own = keys.halves() + ((b_.lane() & 7) * plan_.key_stride() + (b_.lane() >> 3) * 8);
@@ -315,7 +314,7 @@ class FlashAttentionWriter {
     }
   }
 
-  // Of both planes, step by step; two registers of `b` a step.
+  // Both planes, step by step; two registers of `b` per step.
   template <int N>
   Vec<f32, 4> products(const std::vector<Fragment>& low, const std::vector<Fragment>& high, const Vec<f16x2, N>& b,
                        Vec<f32, 4> sum, int step = 0) {
@@ -338,7 +337,7 @@ class FlashAttentionWriter {
     });
   }
 
-  // Scores become weights relative to the largest score so far, and so do the sums.
+  // Turns scores into weights relative to the running maximum, and rescales the sums.
   void weigh(const std::vector<Reg<f32>>& factors, Tiles& scores, VarVec<f32, 2>& tops, Tiles& sums) {
     for (int r = 0; r < 2; ++r) {
       Var<f32> top = b_.var("top", b_.max(scores[0][2 * r], scores[0][2 * r + 1]));
@@ -401,8 +400,8 @@ class FlashAttentionWriter {
   Parameters parameters_;
   Global<u32> table_;
   Reg<u32> kv_head_;
-  Reg<u32> pair_;                           // the first of a lane's columns of eight
-  std::optional<Shared<b32>> own_queries_;  // of [warps, 2, dim_steps, 32, 4], the lane's first
+  Reg<u32> pair_;                           // first of the lane's two columns in every eight
+  std::optional<Shared<b32>> own_queries_;  // [warps, 2, dim_steps, 32, 4], from the lane's first word
 };
 
 }  // namespace

@@ -11,7 +11,7 @@
 namespace warpchat {
 namespace {
 
-constexpr uint32_t kMostDimsInRegisters = 128;  // of queries beside the sums
+constexpr uint32_t kMostDimsInRegisters = 128;  // queries, next to the sums
 constexpr uint32_t kRowsOfGrid = 64;
 
 void check(const FlashAttentionSpec& s) {

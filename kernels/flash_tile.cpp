@@ -1,5 +1,5 @@
-// Threads take the pieces of 16 bytes in turn, neighbours side by side. Halves are copied as they are. Codes and floats
-// become halves on the way: those of a staged tile when they have come, by the thread that copied them.
+// Threads copy 16-byte pieces in turn. f16 is copied unchanged. Codes and floats are converted to f16 on the way; if
+// the tile is staged, after arrival, by the thread that copied them.
 #include "kernels/flash_tile.h"
 
 namespace warpchat {
@@ -73,9 +73,9 @@ void FlashTile::finish() const {
   });
 }
 
-// NaN stays NaN, as comparisons with it are false.
+// NaN stays NaN, since comparisons with it are false.
 void FlashTile::split(const Piece& piece, const Vec<u32, 4>& floats) const {
-  constexpr float kMax = 65504;  // of halves
+  constexpr float kMax = 65504;  // largest f16
   const auto value = [&](int i) {
     const Reg<f32> x = floats[i].as<f32>();
     return b_.select(x > kMax, kMax, b_.select(x < -kMax, -kMax, x));
@@ -103,7 +103,7 @@ void FlashTile::decode(const Piece& piece, const Vec<u32, 4>& codes, const Reg<p
     to.store(word * 2, {value(low[0]), value(low[1]), value(high[0]), value(high[1])});
   }
   if (!scales_) return;
-  constexpr uint32_t kPieces = KvLayout::kGroup / kCopy;  // of a group, whose first one brings the scale
+  constexpr uint32_t kPieces = KvLayout::kGroup / kCopy;  // per group; the first one carries the scale
   Reg<u32> group = piece.part / kPieces;
   b_.if_((piece.part & (kPieces - 1)) == 0,
          [&] { scales_->store(group * plan_.keys + piece.row, b_.convert<f32>(scale)); });

@@ -17,9 +17,9 @@ using namespace ptx;
 
 namespace {
 
-constexpr size_t kFewTiles = kGemmFewColumns / 8;  // of columns, that a block always computes
+constexpr size_t kFewTiles = kGemmFewColumns / 8;  // column tiles that a block always computes
 
-// What a launch has once, whatever its products.
+// Parameters of a launch that all its products share.
 struct LaunchParameters {
   Global<b32> halves;  // pairs
   Global<f32> factors;
@@ -27,17 +27,17 @@ struct LaunchParameters {
     Global<u32> order, tiles;
   };
   std::optional<Experts> experts;
-  std::optional<Global<u8>> scratch;  // with parts
+  std::optional<Global<u8>> scratch;  // with split-K
   Reg<u32> k;
   std::optional<Reg<u32>> n_columns;  // without experts
 };
 
-// A block's rows of a product.
+// The block's rows of its product.
 struct BlockRows {
-  Reg<u32> rows, row_block;  // the product's rows, and which of its blocks this is
+  Reg<u32> rows, row_block;  // rows of the product, and index among its blocks
 };
 
-// Where a product goes.
+// Where a product's results go.
 struct Destination : BlockRows {
   struct Addends {
     Reg<u64> bias, residual;  // addresses, or null
@@ -46,24 +46,24 @@ struct Destination : BlockRows {
   Global<f32> y;
 };
 
-// A product's own.
+// The product that this block computes.
 struct ProductOfBlock : BlockRows {
   std::vector<Global<u8>> matrices;
-  std::function<Destination()> destination;  // asked for once, behind the products: it takes no register before
-  std::optional<Reg<u32>> format;            // its number, where the kernel takes several
+  std::function<Destination()> destination;  // evaluated once, after the products, so it occupies no registers before
+  std::optional<Reg<u32>> format;            // its format number, if the kernel supports several
 };
 
 constexpr uint32_t kWrittenTiles = GemmPlan::kWrittenTiles, kMergedParts = GemmPlan::kMergedParts;
 constexpr uint32_t kStagedAtOnce = GemmPlan::kStagedAtOnce;
 
-// A block of no more columns has none of this tile's sums.
+// Blocks with at most this many columns skip this tile.
 uint32_t most_that_pass_over_tile(size_t column_tile) {
   return most_that_pass_over(static_cast<uint32_t>(8 * column_tile));
 }
 
 class GemmWriter {
-  // [rows_per_warp / 16, columns / 8] tiles of 16 rows by 8 columns. A lane has two columns side by side of a row, then
-  // of the row 8 below.
+  // [rows_per_warp / 16, columns / 8] tiles of 16 rows by 8 columns. A lane has two neighbouring columns in one row,
+  // and in the row 8 below.
   using Sums = std::vector<VarVec<f32, 4>>;
 
  public:
@@ -99,7 +99,7 @@ class GemmWriter {
   }
 
  private:
-  // body(number) of the block's format, of those from `first` on. What is before and behind is one text for all.
+  // Calls body(number) for the block's format, among those from `first` on. Other code is shared by all formats.
   template <class Body>
   void in_own_format(size_t first, const Body& body) {
     if (!product_.format || first + 1 == plan_.formats.size()) return body(first);
@@ -108,7 +108,7 @@ class GemmWriter {
         [&] { in_own_format(first + 1, body); });
   }
 
-  // The units from `begin` to `end`, a tile of k after the other.
+  // Accumulates units `begin` to `end`, one tile of k after the other.
   void add_tiles(const Reg<u32>& begin, const Reg<u32>& end, const Reg<u32>& n_columns, Sums& sums) {
     const auto ask_ahead = [&](const Reg<u32>& unit) {
       b_.if_(unit < end, [&] { with_weights([&](const GemmWeights& weights) { weights.ask_ahead(unit); }); });
@@ -127,10 +127,10 @@ class GemmWriter {
     });
   }
 
-  // The block's columns: of all, or of the uses in their order.
+  // The block's columns: of the batch, or of the assignments in their order.
   struct Tile {
     Reg<u32> first, count;
-    std::optional<Reg<u64>> rows_before;  // of the experts before its own
+    std::optional<Reg<u64>> rows_before;  // rows of the preceding experts
   };
   Tile tile_of_columns() {
     Reg<u32> first = (b_.block() * plan_.columns).named("first_column");
@@ -147,7 +147,7 @@ class GemmWriter {
     return {first, count, b_.mul_wide(tile[0].named("expert"), product_.rows)};
   }
 
-  // The units of k that the block goes over: all, or a part that begins with a tile.
+  // Units of k that the block covers: all, or a split-K part, which starts at a tile.
   struct Range {
     Reg<u32> begin, end;
   };
@@ -161,14 +161,14 @@ class GemmWriter {
     return {begin, b_.min(tile_at(part + 1), n_units)};
   }
 
-  // Where the input of the tile's column is, among all.
+  // Index of the tile column's input in the batch.
   Reg<u32> input_row(const Tile& tile, const Reg<u32>& column) const {
     Reg<u32> place = tile.first + column;
     if (!launch_.experts) return place;
     return launch_.experts->order.load(place, kReadOnly) / spec_.uses_per_input;
   }
 
-  // A warp's rows_per_warp rows: it reads those from first_read. Rows before `first` are another warp's.
+  // A warp's rows_per_warp rows, read from first_read on. Rows before `first` belong to another warp.
   struct Rows {
     Reg<u32> first, first_read;
   };
@@ -177,12 +177,12 @@ class GemmWriter {
     Reg<u32> first = (step * plan_.rows_per_warp).named("first_row");
     return {first, b_.min(first, block.rows - plan_.rows_per_warp)};
   }
-  // Of two matrices the first half of the warps has rows of the first.
+  // With two matrices, the first half of the warps computes the first.
   bool has_two() const { return plan_.matrices.size() == 2; }
   Reg<u32> row_warp() const { return has_two() ? b_.warp() % plan_.row_warps() : b_.warp(); }
   Pred has_first() const { return b_.warp() < plan_.row_warps(); }
 
-  // The warp's: of two matrices of different formats, one of two.
+  // The warp's weights; with two matrices of different formats, one of two.
   void place_weights(size_t format, const std::optional<Reg<u64>>& rows_before) {
     Reg<u32> row = rows_of_warp(product_).first_read + (b_.lane() >> 2);
     const auto place = [&](size_t number, const Global<u8>& matrix) {
@@ -210,8 +210,8 @@ class GemmWriter {
     return sums;
   }
 
-  // A turn for each of the tile's units, or two of them, so that there are fewer instructions to compile. What is asked
-  // for behind the last tile is the last one's again.
+  // One or two units per turn, which limits the instructions to compile. Prefetches beyond the end repeat the last
+  // tile.
   void add_tile(GemmWeights& weights, const Reg<u32>& first_unit, const Reg<u32>& end, const Reg<u32>& n_columns,
                 Sums& sums) {
     const Reg<u32> next_tile = b_.min(first_unit + kGemmTileUnits, end - kGemmTileUnits);
@@ -241,8 +241,7 @@ class GemmWriter {
     });
   }
 
-  // body(c) for the columns 8 c to 8 c + 7 from tile `first` on. A block that has no more than 16 or 32 passes over the
-  // others.
+  // Calls body(c) for columns 8 c to 8 c + 7, from tile `first` on. Blocks with at most 16 or 32 columns skip the rest.
   template <class Body>
   void for_columns(const Reg<u32>& n_columns, size_t first, const Body& body) {
     const size_t end = std::min(n_column_tiles(), first == 0 ? kFewTiles : 2 * first);
@@ -251,14 +250,14 @@ class GemmWriter {
     b_.if_(n_columns > static_cast<uint32_t>(end * 8), [&] { for_columns(n_columns, end, body); });
   }
 
-  // sum += the units' weights times x, of the row of `upper` and the one 8 below.
+  // sum += the units' weights times x, for the row of `upper` and the one 8 below.
   void add_products(const std::vector<std::vector<WeightPart>>& units, const std::vector<RowNumbers>& numbers,
                     const std::vector<Vec<f16x2, 4>>& x, size_t upper, VarVec<f32, 4>& sum) {
     const auto add = [&](const Vec<f32, 4>& products, const Reg<f32>& of_upper, const Reg<f32>& of_lower) {
       for (int i = 0; i < 4; ++i) sum[i] = b_.fma(i < 2 ? of_upper : of_lower, products[i], sum[i]);
     };
     const std::vector<Reg<f32>>& factor = numbers[upper].factor;
-    std::vector<Vec<f32, 4>> all;  // where the units share a factor
+    std::vector<Vec<f32, 4>> all;  // for units that share a factor
     for (size_t u = 0; u < units.size(); ++u) {
       const WeightPart &above = units[u][upper], &below = units[u][upper + 1];
       const size_t n_scales = above.scales.size();
@@ -278,7 +277,7 @@ class GemmWriter {
       add(all.back(), factor[0], numbers[upper + 1].factor[0]);
   }
 
-  // sum += the tile's lowest weights times the means of x.
+  // sum += the tile's minimums times the means of x.
   void add_lowest(const std::vector<RowNumbers>& numbers, const Vec<f16x2, 2>& x, size_t upper, VarVec<f32, 4>& sum) {
     const RowNumbers &above = numbers[upper], &below = numbers[upper + 1];
     const Vec<f16x2, 4> lowest{above.lowest.front(), below.lowest.front(), above.lowest.back(), below.lowest.back()};
@@ -288,7 +287,7 @@ class GemmWriter {
 
   InVec<f32, 4> zeros() { return {zero_, zero_, zero_, zero_}; }
 
-  // before + the products of n pairs from `first`, for two rows of weights 8 apart and eight columns.
+  // before + the products of n pairs from `first` on, for two rows of weights 8 apart and eight columns.
   Vec<f32, 4> multiply(const std::vector<Reg<f16x2>>& upper, const std::vector<Reg<f16x2>>& lower,
                        const Vec<f16x2, 4>& x, size_t first, size_t n, const InVec<f32, 4>& before) {
     std::vector<Vec<f32, 4>> sums;
@@ -304,9 +303,9 @@ class GemmWriter {
     return sums.back();
   }
 
-  // The block leaves its sums in scratch; the last of a tile's to arrive goes on, and adds up those of all in the order
-  // of the parts. f32 [tiles of rows and columns, parts, warps, tiles of 16 rows by 8 columns, lanes, 4], as they are
-  // in registers.
+  // Writes the block's partial sums to scratch. Only the last block of a tile continues; it adds all split-K parts in
+  // index order. Layout as in registers: f32 [tiles of rows and columns, parts, warps, tiles of 16 rows by 8 columns,
+  // lanes, 4].
   void leave_part(const Reg<u32>& n_columns, const Sums& sums) {
     const Global<f32> own = place_of_part(b_.block(Axis::kZ));
     for_columns(n_columns, 0, [&](size_t c) {
@@ -327,21 +326,22 @@ class GemmWriter {
            (b_.warp() * (n_tiles() * kWarpSize) + b_.lane()) * 4;
   }
 
-  // Where the lane's outputs are: two columns side by side of two rows in every tile, as its sums.
+  // Addresses of the lane's outputs: two neighbouring columns in two rows of every tile, like its sums.
   struct Outputs {
-    Reg<u32> first_column;       // of the block's
-    Reg<u32> column_bytes;       // of y
-    std::vector<Reg<u32>> ends;  // [rows_per_warp / 8]: of the columns of each row; 0 where another warp writes it
-    Reg<u64> y;                  // of the row in column 0 of all; in the block's first without experts
+    Reg<u32> first_column;  // in the block
+    Reg<u32> column_bytes;  // of y
+    std::vector<Reg<u32>>
+        ends;    // [rows_per_warp / 8]: end of the columns to write in each row; 0 if another warp writes it
+    Reg<u64> y;  // the row in column 0 of the batch with experts, else in the block's first column
     std::optional<Reg<u64>> residual;
     std::optional<Pred> has_residual;
     std::vector<Var<f32>> bias;        // [rows_per_warp / 8]
-    std::optional<Global<f32>> parts;  // the first
+    std::optional<Global<f32>> parts;  // the first part
   };
   Outputs outputs_of(const Tile& tile) {
     const Destination destination = product_.destination();
     const Rows rows = rows_of_warp(destination);
-    // Of the thread's number: ptxas would keep the lane's from the start on, and spill them.
+    // From the thread index: ptxas would keep the lane's value alive from the start, and spill it.
     Reg<u32> row = (rows.first_read + (b_.thread() >> 2 & 7)).named("row");
     Reg<u32> first = ((b_.thread() & 3) * 2).named("column"), bytes = destination.rows * 4;
     const auto place = [&](const Reg<u64>& from) {
@@ -364,15 +364,15 @@ class GemmWriter {
     return out;
   }
 
-  // A tile on its way out.
+  // A tile being written.
   struct Outgoing {
     size_t row_tile, column_tile;
-    std::optional<VarVec<f32, 4>> sum;  // with parts: of all
-    std::vector<Var<f32>> residual;     // [4], where there are addends
+    std::optional<VarVec<f32, 4>> sum;  // with split-K: the total
+    std::vector<Var<f32>> residual;     // [4], with bias or residual
   };
   void write_sums(const Tile& tile, const Sums& sums) { write_tiles(tile, outputs_of(tile), 0, sums); }
 
-  // From a tile of columns on, some at once.
+  // Writes the tiles from column tile `first` on, several at once.
   void write_tiles(const Tile& tile, const Outputs& out, size_t first, const Sums& sums) {
     const size_t at_once = kWrittenTiles / n_row_tiles();
     const size_t end = std::min(first + at_once, n_column_tiles());
@@ -385,7 +385,7 @@ class GemmWriter {
     if (end == n_column_tiles()) return;
     b_.if_(tile.count > static_cast<uint32_t>(end * 8), [&] { write_tiles(tile, out, end, sums); });
   }
-  // Some parts of all of these tiles at once. A block of so many columns as are passed over does not come here.
+  // Adds several split-K parts of all these tiles at once. Blocks with no columns left return before this.
   void add_parts(const Tile& tile, const Outputs& out, uint32_t passed_over, std::vector<Outgoing>& all) {
     b_.for_("first_part", 0, b_.blocks(Axis::kZ), kMergedParts, [&](Reg<u32> first) {
       const Global<f32> from = *out.parts + b_.mul_wide(first, part_floats());
@@ -409,7 +409,7 @@ class GemmWriter {
           for (int at = 0; at < 4; ++at) (*all[i].sum)[at] += part[at];
     });
   }
-  // Of the lane's two columns in a tile of them.
+  // Addresses of the lane's two columns in column tile c.
   std::vector<Reg<u64>> places_of(const Tile& tile, const Outputs& out, const Reg<u64>& from, size_t c) {
     std::vector<Reg<u64>> places;
     for (uint32_t i = 0; i < 2; ++i) {
@@ -423,7 +423,7 @@ class GemmWriter {
     return places;
   }
 
-  // Whether its i-th value is the warp's to write.
+  // Whether this warp writes the tile's i-th value.
   Pred is_own(const Outputs& out, const Outgoing& tile, uint32_t i) {
     return out.first_column + (static_cast<uint32_t>(8 * tile.column_tile) + i % 2) <
            out.ends[2 * tile.row_tile + i / 2];
@@ -456,14 +456,13 @@ class GemmWriter {
     }
   }
 
-  // Of two matrices, which meet by way of shared memory, in the input's place, stage_columns at once. Lanes side by
-  // side then have rows side by side, of 32 / rows_per_warp columns. Warps that have the same rows write columns in
-  // turn.
+  // Two matrices meet in shared memory, in the input's place, stage_columns at a time. Neighbouring lanes then have
+  // neighbouring rows of 32 / rows_per_warp columns. Warps with the same rows alternate columns.
   void write_staged(const Tile& tile, const Sums& sums) {
     const Global<f32> y = product_.destination().y;
     const Rows rows = rows_of_warp(product_);
     Shared<f32> own = input_.stage(b_.warp()), of_rows = input_.stage(row_warp());
-    // Of the thread's number: ptxas would keep the lane's quad from the start on, and spill it.
+    // From the thread index: ptxas would keep the lane's quad alive from the start, and spill it.
     Reg<u32> quad = b_.thread() >> 2 & 7;
     Shared<f32> fragment = own + (b_.lane() & 3) * (2 * plan_.stage_column()) + quad;
     Reg<u32> lane_row = (b_.lane() % plan_.rows_per_warp).named("lane_row");
@@ -481,7 +480,8 @@ class GemmWriter {
   }
   uint32_t columns_at_once() const { return kWarpSize / plan_.rows_per_warp * 2; }
 
-  // Those of the columns from `begin` on, which is `first` or a later stage's: registers have no index.
+  // Stages the columns from `begin` on. `begin` equals `first` or a later stage's start, as registers cannot be
+  // indexed.
   void stage_sums(const Shared<f32>& fragment, const Reg<u32>& begin, uint32_t first, const Sums& sums) {
     const uint32_t next = first + plan_.stage_columns();
     const auto stage = [&] { stage_tiles(fragment, first / 8, std::min(plan_.columns, next) / 8, sums); };
@@ -497,8 +497,8 @@ class GemmWriter {
                          sums[tile_index(r, c)][static_cast<int>(i)]);
   }
 
-  // Of a row every columns_at_once-th column from `column` on, below `end` of the stage. staged: the sum of the first
-  // matrix.
+  // Writes every columns_at_once-th column of a row, from `column` to the stage's `end`. staged: the first matrix's
+  // sum.
   void write_columns(const Rows& rows, const Reg<u32>& row, const Tile& tile, const Global<f32>& y,
                      const Reg<u32>& begin, const Reg<u32>& column, const Reg<u32>& end, const Shared<f32>& staged) {
     std::vector<Reg<u64>> places;
@@ -530,7 +530,7 @@ class GemmWriter {
   const ProductOfBlock& product_;
   GemmInput& input_;
   std::optional<Shared<u32>> uses_;  // [columns], with experts
-  std::deque<GemmWeights> weights_;  // which stay where they are
+  std::deque<GemmWeights> weights_;  // addresses must be stable
   Var<f32> zero_;
 };
 
@@ -565,7 +565,7 @@ Declared declare_one(Builder& b, const GemmPlan& plan) {
   return {{halves, factors, experts, scratch, k, n_columns}, {of_block, std::move(matrices), destination, {}}};
 }
 
-// Of several products the block has rows of one.
+// With several products, selects the one whose rows the block has.
 Declared declare_several(Builder& b, const GemmPlan& plan) {
   struct Addresses {
     Reg<u64> weights, bias, residual, y;

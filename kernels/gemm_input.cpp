@@ -1,5 +1,5 @@
-// The 16-byte parts of a column lie in their order in columns of even number, and those of neighbouring units exchanged
-// in the others: so the two columns that eight lanes read at once have no bank conflicts.
+// Even columns store their 16-byte parts in order; odd columns swap the parts of neighbouring units. So the two columns
+// that eight lanes read together do not conflict.
 #include "kernels/gemm_input.h"
 
 #include <algorithm>
@@ -37,7 +37,7 @@ GemmInput::GemmInput(Builder& b, const GemmPlan& plan)
 uint32_t GemmInput::columns_at_once() const { return plan_.threads() / kRowParts; }
 uint32_t GemmInput::tile_pairs() const { return plan_.columns * kRowPairs; }
 
-// Columns beyond those of the block are its last one again.
+// Columns beyond the block's last repeat it.
 void GemmInput::begin(const Columns& columns, const Reg<u32>& first_unit) {
   columns_.emplace(columns);
   b_.for_("column", b_.thread(), plan_.columns, plan_.threads(), [&](Reg<u32> column) {
@@ -62,7 +62,7 @@ void GemmInput::ask(const Reg<u32>& first_unit) { ask_into(first_unit, tile_pair
 
 void GemmInput::turn() { tile_ = tile_pairs() - tile_; }
 
-// Of columns that the products pass over nothing.
+// Skips columns that no product reads.
 void GemmInput::ask_into(const Reg<u32>& first_unit, const Reg<u32>& tile) {
   Reg<u64> from = *first_part_ + wide(first_unit * (kUnitParts * kPartBytes));
   const Shared<b32> to = (own_ + tile).aligned(kPartBytes);
@@ -81,7 +81,7 @@ void GemmInput::ask_into(const Reg<u32>& first_unit, const Reg<u32>& tile) {
   if (plan_.has_lowest()) ask_means(first_unit, tile);
 }
 
-// A thread has a part or more of those that the block computes with.
+// Each thread loads one or more parts of the columns that the block computes.
 void GemmInput::ask_means(const Reg<u32>& first_unit, const Reg<u32>& tile) {
   const Shared<b32> to = (means_ + tile / (kRowPairs / kMeanPairs)).aligned(kPartBytes);
   Reg<u64> from = b_.address(columns_->halves) + wide(*step_bytes_ + first_unit / kGemmTileUnits * (kMeanPairs * 4));
@@ -109,7 +109,7 @@ void GemmInput::copy(const Shared<b32>& to, const Global<b32>& from) const {
     to.store(0, from.load<4>(0, kReadOnly));
 }
 
-// Units of even number lie one further in odd columns, the others one before.
+// In odd columns, even units move up by one and odd units move down.
 GemmInput::Place GemmInput::place(const Reg<u32>& unit) const {
   return (fragment_ + b_.mad(unit ^ odd_, kUnitPairs, tile_)).aligned(kPartBytes);
 }

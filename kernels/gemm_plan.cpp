@@ -9,7 +9,7 @@
 namespace warpchat {
 namespace {
 
-constexpr uint32_t kMostK = 1 << 24;  // a few rows' bytes are 32-bit numbers
+constexpr uint32_t kMostK = 1 << 24;  // so that byte offsets of a few rows fit 32 bits
 
 void check_type(const GemmSpec& spec, TensorType type) {
   const std::string format(traits(type).name);
@@ -37,7 +37,7 @@ void check(const GemmSpec& spec) {
   require(is_float(*spec.up) == is_float(spec.weights), spec, "its matrices are of formats that do not mix");
 }
 
-// Of sums, that parts write and one of them reads.
+// Traffic of split-K partial sums: written by every part, read by one.
 uint64_t parts_bytes(const GemmPlan& plan, uint32_t n_columns) {
   return uint64_t{2} * plan.parts * plan.spec.rows * n_columns * sizeof(float);
 }
@@ -77,7 +77,7 @@ bool takes_many_registers(const GemmPlan& plan) {
          std::ranges::any_of(plan.formats, has_two_small_scales);
 }
 
-// A warp's sums fill at most 64 registers: 32 rows by 64 columns.
+// A warp's sums occupy at most 64 registers: 32 rows by 64 columns.
 GemmPlan plan_of(const GemmSpec& spec) {
   check(spec);
   GemmPlan plan = {};
@@ -103,8 +103,8 @@ GemmPlan plan_of(const GemmSpec& spec) {
   return plan;
 }
 
-// 512 threads on a processor leave 128 registers each. With so few ptxas spills where there are 64 sums, where mma
-// multiplies 8 values of k, for formats that take many registers, and for sm_120.
+// 512 threads per multiprocessor leave 128 registers each. ptxas then spills with 64 sums, with mma's k of 8, for
+// formats that need many registers, and on sm_120.
 uint32_t GemmPlan::blocks_per_sm(ptx::Target target) const {
   const bool is_large = rows_per_warp * columns > 16 * 64 || !ptx::runs(target, ptx::sm_80) ||
                         ptx::runs(target, ptx::sm_120) || takes_many_registers(*this);

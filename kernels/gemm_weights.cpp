@@ -10,7 +10,7 @@ using namespace ptx;
 
 namespace {
 
-// -1024 less the code of weight 0, twice; of signed codes with their sign bit flipped.
+// f16x2 bits of -1024 minus the code of weight 0, twice; signed codes have their sign bit flipped.
 uint32_t minus_zero_bits(TensorType type) {
   const UnitFormat& format = unit_format(type);
   return 0xe400e400u + (format.has_signed_codes ? 128 : format.zero) * 0x10001u;
@@ -21,12 +21,12 @@ Reg<u32> blocks_of(const PackedStreams& block, const Reg<u32>& k) {
   return ((k + (values - 1)) / values).named("row_blocks");
 }
 
-// packed_bytes_per_row in sixteens
+// packed_bytes_per_row in 16-byte units.
 Reg<u32> row_sixteens(const PackedStreams& block, const Reg<u32>& n_blocks) {
   return ((n_blocks * block.end + 15) / 16).named("row_sixteens");
 }
 
-// n_words words from `from`.
+// Appends n_words words starting at `from`.
 void append_words(std::vector<Reg<b32>>& to, const Global<b32>& from, uint32_t n_words) {
   const auto append = [&](const auto& words) {
     for (int i = 0; i < words.size(); ++i) to.push_back(words[i]);
@@ -36,7 +36,7 @@ void append_words(std::vector<Reg<b32>>& to, const Global<b32>& from, uint32_t n
   append(from.load<4>({}, kReadOnly));
 }
 
-// A whole number of 0 to 1023, less 1024 and what `thousand` has beside it, as halves, twice.
+// n in [0, 1023] as two equal f16: n - 1024 plus 1024 and the offset in `thousand`.
 Reg<f16x2> twice_as_halves(Builder& b, const Reg<u32>& n, const Reg<f16x2>& thousand) {
   return b.mad(n, 0x10001u, 0x64006400u).as<f16x2>() - thousand;
 }
@@ -53,8 +53,8 @@ std::vector<Reg<T>> as_they_are(const std::vector<Var<T>>& vars) {
   return {vars.begin(), vars.end()};
 }
 
-// Before sm_80 there are no registers for the weights of more than one unit; a block of 12 warps, alone on a processor,
-// has some for a whole tile's.
+// Before sm_80 registers hold one unit of weights; a block of 12 warps, alone on a multiprocessor, can hold a whole
+// tile's.
 uint32_t units_of_turn(const GemmPlan& plan, TensorType type, Target target) {
   if (!unit_format(type).has_small_scales || !runs(target, sm_80)) return 1;
   return plan.warps == 12 ? kGemmTileUnits : 2;
@@ -81,7 +81,7 @@ GemmWeights::GemmWeights(Builder& b, const GemmPlan& plan, TensorType type, cons
            b.mul_wide(row, row_sixteens_) * 16),
       small_(stream(std::min(streams_.heads, streams_.scales))) {}
 
-// Row `row` of the lane's.
+// The lane's row number `row`.
 template <class T>
 Global<T> GemmWeights::of_row(const Global<T>& first, size_t row) const {
   if (row == 0) return first;
@@ -90,14 +90,14 @@ Global<T> GemmWeights::of_row(const Global<T>& first, size_t row) const {
 
 GemmWeights::Bytes GemmWeights::stream(uint64_t offset) const { return offset == 0 ? row_ : row_ + n_blocks_ * offset; }
 
-// A unit, or the row's last one in place of those beyond, where columns are zero.
+// Clamps a unit to the row; beyond its end the columns are zero.
 Reg<u32> GemmWeights::inside(const Reg<u32>& unit) const { return is_whole() ? unit : b_.min(unit, n_blocks_ - 1); }
 
-// Where the lane's words of a unit are in its first row.
+// Addresses of the lane's words of a unit in its first row.
 std::vector<Global<u8>> GemmWeights::low_places(const Reg<u32>& unit) const {
   if (streams_.low_bits == 2) return {(row_.as<b64>() + unit).as<u8>()};
   if (streams_.low_bits == 16) {
-    const auto quad = [&](uint32_t first) {  // columns are 0 beyond k
+    const auto quad = [&](uint32_t first) {  // columns are zero beyond k
       return (row_.as<b64>() + b_.min(unit * 8 + part_ + first, n_blocks_ * 2 - 1)).as<u8>();
     };
     const Bytes first = quad(0);
@@ -108,7 +108,7 @@ std::vector<Global<u8>> GemmWeights::low_places(const Reg<u32>& unit) const {
   return {word};
 }
 
-// The four lanes of a row have two sectors of it each, or with four rows a row each.
+// The four lanes of a row prefetch two sectors each; with four rows, one row each.
 void GemmWeights::ask_ahead(const Reg<u32>& unit) const {
   constexpr uint32_t kSectorBytes = 32;
   const uint32_t lanes = 4 / n_rows_;
@@ -145,7 +145,7 @@ void GemmWeights::begin_turn(const Reg<u32>& next) {
     for (const Bytes& place : low_places(*asked_)) low_.push_back(place);
 }
 
-// Of the lane's unit of each row.
+// Loads the lane's unit of each row, without low codes.
 void GemmWeights::ask_numbers(const Reg<u32>& first_unit) {
   if (type_ == TensorType::kF16) return;
   Reg<u32> unit = inside(first_unit + part_);
@@ -248,7 +248,7 @@ std::vector<WeightPart> GemmWeights::unit(uint32_t number, const Reg<u32>& of_ti
   return parts;
 }
 
-// scales: of the unit's parts, that go into its weights; or none.
+// scales: per part of the unit, multiplied into its weights; or none.
 std::vector<Reg<f16x2>> GemmWeights::pairs_of(const LoadedUnit& unit, const std::vector<Reg<f16x2>>& scales) const {
   std::vector<Reg<f16x2>> pairs;
   if (type_ == TensorType::kF16) {
@@ -257,14 +257,14 @@ std::vector<Reg<f16x2>> GemmWeights::pairs_of(const LoadedUnit& unit, const std:
   }
   const PartCodes codes = decode_part(b_, type_, streams_, unit, part_, two_parts_);
   const bool is_signed = format_.has_signed_codes, starts_at_zero = format_.zero == 0 && !is_signed;
-  std::vector<Reg<f16x2>> starts;  // what 1024 times a scale is too much, which is exact as that is less than 64
+  std::vector<Reg<f16x2>> starts;  // 1024 times each scale, to be subtracted; exact, since scales are below 64
   if (starts_at_zero)
     for (const Reg<f16x2>& scale : scales) starts.push_back(scale * minus_zero_);
   for (const Reg<b32>& four : {codes.front, codes.back}) {
     Reg<u32> word = (is_signed ? four ^ 0x80808080u : four).as<u32>();
     const size_t which = pairs.empty() ? 0 : scales.size() - 1;
     for (uint32_t selector : {0x4140u, 0x4342u}) {
-      // A byte below the exponent of 1024 is the half 1024 + byte.
+      // A byte combined with the exponent of 1024 is the f16 1024 + byte.
       const Reg<f16x2> code = b_.prmt(word, 0x64646464u, selector).as<f16x2>();
       if (scales.empty())
         pairs.push_back(code + minus_zero_);

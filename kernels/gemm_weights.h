@@ -1,7 +1,6 @@
-// A unit of packed weights as fragments of mma's first operand: 16 rows by 32 values of k, exact in halves. Lane 4 g +
-// t holds 8 weights of row g and 8 of row g + 8, in pairs; where they lie in the unit is free, as long as the columns
-// lie the same way (kernels/half_columns.h): 4 t to 4 t + 3, then 16 + 4 t to 16 + 4 t + 3, which
-// one word of the packed row has, or two quads of F16.
+// A unit of packed weights as fragments of mma's first operand: 16 rows by 32 values of k, exact in f16. Lane 4 g + t
+// holds 8 weights of row g and 8 of row g + 8, in pairs. k is permuted to match kernels/half_columns.h: the lane has 4
+// t to 4 t + 3 and 16 + 4 t to 16 + 4 t + 3, which are one word of a packed row, or two quads of F16.
 #pragma once
 #include <optional>
 #include <vector>
@@ -11,60 +10,60 @@
 
 namespace warpchat {
 
-// A lane's part of one row's unit.
+// A lane's part of a unit of one row.
 struct WeightPart {
-  std::vector<ptx::Reg<ptx::f16x2>> pairs;  // 4: weights, or code - zero, times the scale where that is small
-  std::vector<ptx::Reg<ptx::f32>> scales;   // that products are yet to be multiplied by, by part of the unit; or none
+  std::vector<ptx::Reg<ptx::f16x2>> pairs;  // 4 pairs: weights, or code - zero, times the sub-scale if that is small
+  std::vector<ptx::Reg<ptx::f32>> scales;  // factors still to be applied to the products, per part of the unit; or none
 };
 
-// Of a row in a tile of k.
+// Factors of one row in a tile of k.
 struct RowNumbers {
-  std::vector<ptx::Reg<ptx::f32>> factor;  // of products with small scales, of all units
-  // Weights' lowest values by the means of columns: twice in each pair, those of the first and the last 16 of the unit
-  // that the lane has of four. And what their products are to be multiplied by.
+  std::vector<ptx::Reg<ptx::f32>> factor;  // for products with small scales, the same for all units
+  // Weight minimums that multiply the columns' means: two pairs, for the first and last 16 weights of the lane's unit.
+  // Then the factor of those products.
   std::vector<ptx::Reg<ptx::f16x2>> lowest;
   std::vector<ptx::Reg<ptx::f32>> lowest_factor;
 };
 
-// A matrix's weights in a warp: some units of k at once, a turn, whose codes are asked for while products read those
-// before. Lane t of a row's four reads and decodes the scales of the tile's t-th unit for all of them, a tile before.
+// A warp's weights of one matrix. Codes are prefetched one turn (some units of k) ahead. Lane t of the four lanes of a
+// row loads and decodes the scales of the tile's unit t for all four, one tile ahead.
 class GemmWeights {
  public:
-  // matrix: its first byte. A lane has every 8th of plan.rows_per_warp rows from `row` on. rows_before: of the experts
-  // before this one, which rows are counted from.
+  // matrix: its first byte. A lane has every 8th of plan.rows_per_warp rows from `row` on. rows_before: rows of the
+  // preceding experts, added to every row.
   GemmWeights(ptx::Builder& b, const GemmPlan& plan, TensorType type, const ptx::Global<ptx::u8>& matrix,
               const ptx::Reg<ptx::u32>& k, const ptx::Reg<ptx::u32>& row,
               const std::optional<ptx::Reg<ptx::u64>>& rows_before);
 
-  // By a warp: asks for its rows' units from `unit` on, a tile of k, into the second-level cache.
+  // Called by a warp: prefetches its rows' units from `unit` on, one tile of k, into L2.
   void ask_ahead(const ptx::Reg<ptx::u32>& unit) const;
-  void begin(const ptx::Reg<ptx::u32>& first_unit);  // of the first tile
-  // Of the lane's rows in the tile; asks for those of the tile from `next` on.
+  void begin(const ptx::Reg<ptx::u32>& first_unit);  // starts the first tile
+  // Factors of the lane's rows in the tile; starts loading those of the tile from `next` on.
   std::vector<RowNumbers> numbers(const ptx::Reg<ptx::u32>& next);
-  // Then the tile's turns: where the codes are that are asked for in this one, those of the turn from `next` on; each
-  // of the turn's units once, that is the tile's of_tile-th; and behind them the next turn's.
+  // For each turn of the tile: begin_turn() sets where ask_units() prefetches, the turn from `next` on; unit() gives
+  // each of the turn's units once, which is the tile's of_tile-th.
   void begin_turn(const ptx::Reg<ptx::u32>& next);
   std::vector<WeightPart> unit(uint32_t number, const ptx::Reg<ptx::u32>& of_tile);
   void ask_units();
-  // So many units' products share a factor.
+  // Number of units whose products share a factor.
   uint32_t units_at_once() const { return units_at_once_; }
 
  private:
   using Bytes = ptx::Global<ptx::u8>;
-  struct Numbers {  // a unit but for its low codes, while they are another tile's
+  struct Numbers {  // a unit without low codes, loaded for the next tile
     Numbers() = default;
     Numbers(Numbers&&) = default;
     std::vector<ptx::Var<ptx::b32>> high;
     std::vector<ptx::Var<ptx::f16>> head;
     std::vector<ptx::Var<ptx::s32>> scales;
   };
-  // Of the tile in work, of the lane's unit.
+  // Decoded scales of the lane's unit in the current tile.
   struct UnitScales {
     std::vector<ptx::Reg<ptx::f32>> scales;
     std::vector<ptx::Reg<ptx::f16x2>> small;
     std::vector<ptx::Reg<ptx::b32>> high;
   };
-  bool is_whole() const { return streams_.units_per_head == 8; }  // no row ends in a tile
+  bool is_whole() const { return streams_.units_per_head == 8; }  // rows are whole tiles
   template <class T>
   ptx::Global<T> of_row(const ptx::Global<T>& first, size_t row) const;
   Bytes stream(uint64_t offset) const;
@@ -78,18 +77,18 @@ class GemmWeights {
   ptx::Builder& b_;
   const TensorType type_;
   const UnitFormat& format_;
-  const uint32_t n_rows_;  // of a lane: 2 or 4
+  const uint32_t n_rows_;  // per lane: 2 or 4
   const uint32_t units_at_once_;
-  const PackedStreams streams_;                 // of a block; in a row of n they begin n times as far from its start
+  const PackedStreams streams_;  // of a block of weights; in a row of n blocks, offsets are n times as large
   ptx::Reg<ptx::u32> part_, two_parts_;         // t, 2 t
-  ptx::Reg<ptx::f16x2> minus_zero_;             // less the half that a code of weight 0 becomes at first
-  ptx::Reg<ptx::f16x2> zero_scale_;             // what a scale of 0 becomes
-  ptx::Reg<ptx::u32> n_blocks_, row_sixteens_;  // of a row: blocks, bytes
+  ptx::Reg<ptx::f16x2> minus_zero_;             // minus the f16 to which code 0 first converts
+  ptx::Reg<ptx::f16x2> zero_scale_;             // the f16 to which scale 0 converts
+  ptx::Reg<ptx::u32> n_blocks_, row_sixteens_;  // per row: blocks, 16-byte units
   ptx::Reg<ptx::u64> eight_rows_;               // bytes
-  Bytes row_, small_;                           // the lane's first; the first of its streams of heads and scales
+  Bytes row_, small_;                           // the lane's first row; its first byte of heads and scales
   std::vector<Numbers> numbers_;                // [rows]: of the lane's unit
-  std::vector<std::vector<ptx::Var<ptx::b32>>> codes_;  // [units of a turn, rows]: low ones
-  // Of the turn that is asked for: its first unit, and where its codes are, of formats whose rows end with a tile.
+  std::vector<std::vector<ptx::Var<ptx::b32>>> codes_;  // [units per turn, rows]: low codes
+  // Turn being prefetched: its first unit and, for formats whose rows are whole tiles, the address of its codes.
   std::optional<ptx::Reg<ptx::u32>> asked_;
   std::vector<Bytes> low_;
   std::vector<UnitScales> scales_;  // [rows]

@@ -17,10 +17,10 @@ using namespace ptx;
 
 namespace {
 
-// What every row needs of a column's unit: the integers' sums as the format's zero or lowest weight meets them.
+// Per column unit, shared by all rows: sums of the integers, prepared for the format's zero point or minimum.
 struct ScaledSums {
-  std::vector<Reg<u32>> starts;     // of the sums of low products: -zero * sum
-  std::vector<Reg<f32>> of_lowest;  // factors of the lowest weights
+  std::vector<Reg<u32>> starts;     // initial value of the low products: -zero * sum
+  std::vector<Reg<f32>> of_lowest;  // factors of the minimums
 };
 
 ScaledSums scaled_sums(Builder& b, const UnitFormat& format, const InputUnit& x) {
@@ -36,7 +36,7 @@ ScaledSums scaled_sums(Builder& b, const UnitFormat& format, const InputUnit& x)
   return result;
 }
 
-// before + code . n for the two planes of four values
+// before + codes . n, for the two planes of four values.
 Reg<s32> add_high(Builder& b, bool has_signed_codes, const Reg<b32>& codes, const Reg<b32>& n, In<s32> before) {
   if (has_signed_codes) return b.dp4a(codes.as<s8x4>(), n.as<s8x4>(), before);
   return b.dp4a(codes.as<u8x4>(), n.as<s8x4>(), before);
@@ -48,7 +48,7 @@ Reg<u32> add_low(Builder& b, bool has_signed_codes, const Reg<b32>& codes, const
   return b.dp4a(codes.as<s8x4>(), n.as<u8x4>(), sum).as<u32>();
 }
 
-// The exact sum of (code - zero) * n over the `n_words` words from `first`; start: -zero times the sum of n, or none.
+// Exact sum of (code - zero) * n over `n_words` words from `first` on. start: -zero times the sum of n, or none.
 Reg<s32> dot(Builder& b, const UnitFormat& format, const DecodedCodes& w, const InputUnit& x, size_t first,
              size_t n_words, const std::optional<Reg<u32>>& start) {
   const bool is_signed = format.has_signed_codes;
@@ -63,7 +63,7 @@ Reg<s32> dot(Builder& b, const UnitFormat& format, const DecodedCodes& w, const 
   return b.mad(high.back(), 256, low.back().as<s32>());
 }
 
-// sum += the unit's weights . the unit's values; of several columns kernels/gemv_columns.cpp adds up likewise.
+// sum += weights . values of the unit; kernels/gemv_columns.cpp adds in the same order.
 void add_codes(Builder& b, const UnitFormat& format, const DecodedCodes& w, const InputUnit& x, const ScaledSums& sums,
                Var<f32>& sum) {
   const size_t n = 8 / format.n_scales;
@@ -85,7 +85,7 @@ class GemvWriter {
   GemvWriter(Builder& b, const GemvPlan& plan, const GemvAddresses& at, const VirtualBlock& block, SharedInput& input)
       : b_(b), plan_(plan), spec_(plan.spec), at_(at), block_(block), input_(input) {}
 
-  // Every blocks()-th step of the block's warps, from its own; of an input that is there, or comes in tiles.
+  // Every blocks()-th step of the block's warps. The input is resident, or streams in tiles.
   void write() {
     if (at_.rows) n_steps_.emplace((*at_.rows + (plan_.rows_per_step - 1)) / plan_.rows_per_step);
     if (plan_.is_tiled()) {
@@ -101,13 +101,13 @@ class GemvWriter {
   }
 
  private:
-  // The rows of a lane in a step: `row`, and every n_groups-th after it. Rows before `first` are another warp's.
+  // A lane's rows in a step: `row` and every n_groups-th after it. Rows before `first` belong to another warp.
   struct Rows {
     Reg<u32> first, row;
-    std::vector<Global<u8>> starts;  // of `row` in each matrix
+    std::vector<Global<u8>> starts;  // address of `row` in each matrix
   };
 
-  // A warp's step when all of the input is in shared memory.
+  // A warp's step with all of the input in shared memory.
   void write_rows_of(const Reg<u32>& step) {
     const Rows rows = rows_of(step);
     Sums sums = new_sums();
@@ -123,7 +123,7 @@ class GemvWriter {
     Sums sums = new_sums();
     input_.clear_squares();
     b_.for_("first_unit", 0, plan_.n_units, plan_.tile_units, [&](Reg<u32> first_unit) {
-      block_.barrier();  // nobody reads the tile before any more
+      block_.barrier();  // no thread reads the previous tile any more
       input_.fill(at_.x, at_.gamma, at_.n_columns, first_unit);
       block_.barrier();
       b_.if_(step < n_steps(), [&] { add_products(rows, first_unit, sums); });
@@ -170,8 +170,8 @@ class GemvWriter {
     });
   }
 
-  // Adds the products of n units of the tile, lanes_per_row apart: the first, and those of the others that are there.
-  // All are loaded before any is decoded, the last one in place of those beyond.
+  // Adds the products of n units of the tile, lanes_per_row apart; only the first is known to exist. All loads precede
+  // decoding; loads beyond the end repeat the last unit.
   void add_units(const Rows& rows, const FirstUnit& first, const Reg<u32>& first_unit, uint32_t n, Sums& sums) {
     std::vector<Reg<u32>> units;
     std::vector<std::vector<LoadedUnit>> loaded;
@@ -203,7 +203,7 @@ class GemvWriter {
     return loaded;
   }
 
-  // Of floats; the first column is always there.
+  // For float weights; the first column always exists.
   template <class F>
   void for_each_column(F&& body) {
     body(0u);
@@ -253,13 +253,13 @@ class GemvWriter {
     });
   }
 
-  // Adds up over the lanes of a row, as many of the [columns, rows_per_warp] sums at once as there are lanes, and
-  // writes each from the first lane that has it.
+  // Sums over the lanes of a row, for as many of the [columns, rows_per_warp] sums at once as there are lanes; the
+  // first lane with each sum writes it.
   void write_rows(const Rows& rows, const Sums& sums) {
     const uint32_t n_sums = spec_.columns * plan_.rows_per_warp;
     for (uint32_t first = 0; first < n_sums;) {
       const uint32_t n = std::min(std::bit_floor(n_sums - first), plan_.lanes_per_row);
-      std::vector<Reg<f32>> totals;  // of each matrix
+      std::vector<Reg<f32>> totals;  // per matrix
       b_.region("reduce", [&] {
         for (size_t m = 0; m < plan_.matrices.size(); ++m) {
           const auto begin = sums.begin() + static_cast<ptrdiff_t>(sum_index(m, 0, first));
@@ -271,7 +271,7 @@ class GemvWriter {
     }
   }
 
-  // totals: of the n sums from `first`, each in lanes_per_row / n lanes.
+  // totals: n sums from `first` on, each in lanes_per_row / n lanes.
   void write_totals(const Rows& rows, const std::vector<Reg<f32>>& totals, uint32_t first, uint32_t n) {
     const uint32_t lanes_per_sum = plan_.lanes_per_row / n;
     Reg<u32> index = lane_of_row() / lanes_per_sum + first;
@@ -306,7 +306,7 @@ class GemvWriter {
   const GemvAddresses& at_;
   const VirtualBlock& block_;
   SharedInput& input_;
-  std::optional<Reg<u32>> n_steps_;  // where the addresses have rows
+  std::optional<Reg<u32>> n_steps_;  // if the addresses include rows
 };
 
 GemvAddresses declare_addresses(Builder& b, const GemvPlan& plan) {
@@ -320,7 +320,7 @@ GemvAddresses declare_addresses(Builder& b, const GemvPlan& plan) {
   return {std::move(matrices), x, gamma, bias, y, declare_columns(b, s.columns), {}, {}};
 }
 
-// Those of the block's columns, which its y tells. Ends blocks beyond the last.
+// Addresses of the block's columns, selected by its y. Exits blocks beyond the last.
 GemvAddresses addresses_of_block(Builder& b, const GemvPlan& plan, GemvAddresses at) {
   const GemvSpec& s = plan.spec;
   if (s.columns == 1) return at;
@@ -354,7 +354,7 @@ void gemv_body(Builder& b, std::vector<GemvPlan> plans, const Reg<u32>& which, c
   if (plans.size() == 1) return gemv_body(b, plans[0], at, block);
   const auto is_of_first_kind = [&](const GemvPlan& plan) { return plan.has_float_input == plans[0].has_float_input; };
   const auto other = std::ranges::find_if_not(plans, is_of_first_kind);
-  if (other != plans.end()) {  // floats and integers have no input in common
+  if (other != plans.end()) {  // floats and integers share no input
     const std::vector<GemvPlan> first(plans.begin(), other), rest(other, plans.end());
     const auto n_first = static_cast<uint32_t>(first.size());
     b.if_else(

@@ -16,19 +16,19 @@ namespace {
 
 constexpr uint32_t kTileRows = GemvPlan::kTileRows;
 constexpr uint32_t kColumnPlace =
-    GemvPlan::kTileFloats / ColumnsLayout::kColumns;  // of a column's rows: their padding parts the banks
+    GemvPlan::kTileFloats / ColumnsLayout::kColumns;  // rows per column; the padding avoids bank conflicts
 
-// Fragments of mma's operands of a unit, in words.
-struct WeightWords {  // of rows g and g + 8: the lane's first and last four values
+// mma operand fragments of a unit, in words.
+struct WeightWords {  // rows g and g + 8: the lane's first and last four values
   PartCodes upper, lower;
 };
 struct UnitColumns {
-  Vec<b32, 4> planes;             // the high one's first and last four values, then the low one's
-  Vec<f32, 2> scales;             // of the lane's two columns in the sums
-  std::vector<Vec<s32, 2>> sums;  // that the formats ask for: of all of the unit, or of both halves
+  Vec<b32, 4> planes;             // high plane: first and last four values; then the low plane
+  Vec<f32, 2> scales;             // of the lane's two result columns
+  std::vector<Vec<s32, 2>> sums;  // as the formats need: over the unit, or over both halves
 };
 
-// What a launch has once, whatever its products: the columns, and room for sums.
+// Shared by all products of a launch: the columns, and memory for sums.
 struct SharedColumns {
   Global<b32> integers;
   Global<f32> factors;
@@ -41,14 +41,14 @@ Global<b32> declare_integers(Builder& b, const GemvSpec& spec) {
 Global<f32> declare_factors(Builder& b) { return b.global<f32>("factors", ColumnsLayout::kColumns); }
 Shared<f32> declare_parts(Builder& b, const GemvPlan& plan) { return b.shared<f32>("parts", plan.part_floats()); }
 
-// A product's own, and which of its blocks this one is.
+// One product, and the block's index within it.
 struct ProductOfColumns {
   std::vector<Global<u8>> matrices;
   std::optional<Global<f32>> bias;
-  std::optional<Pred> has_bias;  // none: where there is an address
+  std::optional<Pred> has_bias;  // none: whether the bias address is non-null
   Global<f32> y;
   Reg<u32> block;
-  std::optional<Reg<u32>> rows;  // none: the plan's
+  std::optional<Reg<u32>> rows;  // none: as in the plan
 };
 
 class ColumnsWriter {
@@ -80,7 +80,7 @@ class ColumnsWriter {
     for (size_t i = 0; i < plan_.matrices.size() * plan_.units_at_once; ++i)
       sums.push_back(b_.vars<f32, 4>("sum", 0.0f));
     b_.region("products", [&] {
-      // As often by every warp: before sm_90 shuffles are calls where ptxas cannot see that no warp parts.
+      // All warps iterate equally often: before sm_90, shuffles become calls if ptxas cannot prove convergence.
       Reg<u32> own = split * plan_.units_at_once;
       b_.for_("round", 0, plan_.n_units, plan_.lanes_per_row, [&](Reg<u32> round) {
         Reg<u32> unit = round + own;
@@ -97,7 +97,7 @@ class ColumnsWriter {
   using Sums = std::vector<VarVec<f32, 4>>;  // of an mma: rows g, g, g + 8, g + 8; columns 2 t, 2 t + 1 of each
 
   bool has_whole_tile() const { return spec_.rows >= kTileRows; }
-  // The last tile overlaps the one before if the rows do not fill it.
+  // The last tile overlaps the previous one if rows do not divide evenly.
   In<u32> last_first_row() const {
     if (product_.rows) return *product_.rows - kTileRows;
     return has_whole_tile() ? spec_.rows - kTileRows : 0;
@@ -115,8 +115,8 @@ class ColumnsWriter {
     });
   }
 
-  // Where rows g and g + 8 of each matrix begin, and those whose scales the lane decodes for the four lanes of a row:
-  // of four units that of its number in both rows; of two, one in one row; of a single unit two lanes decode the same.
+  // Addresses of rows g and g + 8 in each matrix, and of those whose scales the lane decodes for the row's four lanes:
+  // with four units, the lane's unit in both rows; with two, one unit in one row; with one, two lanes decode the same.
   void place_rows(const Reg<u32>& row) {
     const uint32_t at_once = plan_.units_at_once;
     const auto rows_from = [&](const Reg<u32>& first) {
@@ -136,7 +136,7 @@ class ColumnsWriter {
       scale_rows_.push_back(rows_from(own + which * (kTileRows / 2)));
     }
   }
-  // Row `half`, 0 or 1, of those placed, and what is to be added to its addresses.
+  // Row `half` (0 or 1) of those placed.
   const Global<u8>& start(const std::vector<std::vector<Global<u8>>>& rows, size_t half, size_t m) const {
     return rows[std::min(half, rows.size() - 1)][m];
   }
@@ -144,7 +144,7 @@ class ColumnsWriter {
     return rows.size() == 1 ? half * (kTileRows / 2) * plan_.matrices[m].row_bytes : 0;
   }
 
-  // Units that are not there, by the condition if there is one, count for nothing.
+  // Units for which is_there is false contribute nothing.
   void add_units(const Reg<u32>& unit, const std::optional<Pred>& is_there, Sums& sums) {
     const uint32_t at_once = plan_.units_at_once;
     std::vector<std::vector<LoadedUnit>> codes;   // [matrices][units, rows]
@@ -175,7 +175,7 @@ class ColumnsWriter {
     }
   }
 
-  // The lane's words of the units from `unit` on, of each those of both rows.
+  // The lane's words of the units from `unit` on, for both rows.
   std::vector<LoadedUnit> load_codes(size_t m, const Reg<u32>& unit) {
     const PackedStreams& s = plan_.matrices[m].streams;
     Reg<u32> word = unit * 4 + part_;
@@ -216,7 +216,7 @@ class ColumnsWriter {
     return all;
   }
 
-  // The number of the i-th unit in row `half`, from the lane that has decoded it.
+  // The number of unit i in row `half`, from the lane that decoded it.
   Reg<f32> of_quad(const std::vector<DecodedCodes>& decoded, std::vector<Reg<f32>> DecodedCodes::*numbers, size_t which,
                    uint32_t i, uint32_t half) {
     const uint32_t at_once = plan_.units_at_once;
@@ -244,7 +244,7 @@ class ColumnsWriter {
     return x;
   }
 
-  // sum += the unit's weights . the unit's values of two rows and two columns: as add_codes() of kernels/gemv.cpp.
+  // sum += weights . values of a unit, for two rows and two columns; same order as add_codes() in kernels/gemv.cpp.
   void add_unit(size_t m, const WeightWords& w, const std::vector<DecodedCodes>& decoded, uint32_t i,
                 const UnitColumns& x, VarVec<f32, 4>& sum) {
     const UnitFormat& format = unit_format(plan_.matrices[m].type);
@@ -269,7 +269,7 @@ class ColumnsWriter {
     for (int at = 0; at < 4; ++at) sum[at] = b_.fma(total[total.size() - 4 + at], x.scales[at % 2], sum[at]);
   }
 
-  // The exact sums of (code - zero) * n over a part of the unit, or all of it. sums: of n.
+  // Exact sums of (code - zero) * n over one part of the unit, or all of it. sums: of n.
   Vec<s32, 4> dot(const UnitFormat& format, const WeightWords& w, const UnitColumns& x, uint32_t part,
                   const Vec<s32, 2>* sums) {
     const bool starts = sums != nullptr && !format.has_lowest;
@@ -292,7 +292,7 @@ class ColumnsWriter {
     return {all[0], all[1], all[2], all[3]};
   }
 
-  // before + codes . words, of all of the unit, or of its first or last 16 values.
+  // before + codes . words over the whole unit, or its first or last 16 values.
   template <class A, class B>
   Vec<s32, 4> multiply(const WeightWords& w, const Vec<b32, 2>& words, uint32_t n_parts, uint32_t part,
                        const InVec<s32, 4>& before) {
@@ -315,7 +315,7 @@ class ColumnsWriter {
     return {upper[0], upper[1], lower[0], lower[1]};
   }
 
-  // A lane of a column by itself has every lanes_per_row-th unit: the sums of each of those lanes, apart.
+  // Stores separate sums for each lane of the single-column kernel, which has every lanes_per_row-th unit.
   void stage(const Reg<u32>& split, const Sums& sums) {
     const uint32_t at_once = plan_.units_at_once, lanes = plan_.lanes_per_row;
     Reg<u32> lane_sums =
@@ -358,7 +358,7 @@ class ColumnsWriter {
         *product_.has_bias, [&] { write(GemvEpilogue::kBias); }, [&] { write(GemvEpilogue::kStore); });
   }
 
-  // As warp_sum() adds up over lanes.
+  // Same order as warp_sum().
   Reg<f32> sum_of_lanes(const Shared<f32>& of_tile, uint32_t m) {
     std::vector<Reg<f32>> sums;
     for (uint32_t lane = 0; lane < plan_.lanes_per_row; ++lane)
@@ -379,10 +379,10 @@ class ColumnsWriter {
   Reg<u32> part_, two_parts_;
   Var<s32> zero_;
   std::vector<std::vector<Global<u8>>> rows_, scale_rows_;  // [1 or 2][matrices]
-  std::optional<Global<b32>> planes_, numbers_;             // the lane's, of unit 0
+  std::optional<Global<b32>> planes_, numbers_;             // of the lane, for unit 0
 };
 
-// The products of a launch: of each format once, for those blocks whose product has it.
+// The products of a launch: code once per format, executed by blocks whose product has that format.
 class TogetherWriter {
  public:
   TogetherWriter(Builder& b, const std::vector<GemvPlan>& plans) : b_(b), plans_(plans) {
@@ -430,7 +430,7 @@ class TogetherWriter {
     return any.back();
   }
 
-  // The value of the block's own product, of those of a format.
+  // Selects the value of the block's own product, among those of a format.
   template <class T, class ValueOf>
   Reg<T> of_own(TensorType type, const ValueOf& value_of) const {
     std::vector<Reg<T>> chosen;

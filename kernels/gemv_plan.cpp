@@ -10,12 +10,12 @@
 namespace warpchat {
 namespace {
 
-// Static shared memory alone, which every target has: at least two blocks share a multiprocessor, and hide each other's
-// waiting. A little is left to a kernel that plays this one among others.
+// Static shared memory only, which every target has: two blocks per multiprocessor then hide each other's latency. A
+// little is left for a kernel that plays this one among others.
 constexpr uint32_t kSharedBytes = ptx::kMaxStaticSharedBytes - 64;
 constexpr uint32_t kMaxColumns = 8;
-constexpr uint32_t kFewBlocks = 112;   // about one for each multiprocessor of a large GPU
-constexpr uint32_t kManyBlocks = 264;  // more only repeat the prologue
+constexpr uint32_t kFewBlocks = 112;   // about one per multiprocessor of a large GPU
+constexpr uint32_t kManyBlocks = 264;  // more would only repeat the prologue
 
 void check(const GemvSpec& spec) {
   require(spec.rows > 0, spec, "it has no rows");
@@ -32,10 +32,10 @@ void check(const GemvSpec& spec) {
           spec, "its matrices are of formats that do not mix");
 }
 
-// Half a warp or fewer lanes for a row whose units would leave many lanes idle in the last round, or give a lane too
-// few at once. It follows from k alone, so that one code serves products of any rows.
+// Half a warp or fewer lanes per row if the units would leave many lanes idle in the last round, or too few per lane.
+// Depends on k only, so that one kernel serves any number of rows.
 uint32_t choose_lanes(uint32_t n_units) {
-  constexpr uint32_t kLeastLanes = 8, kLeastUnits = 3;  // units of a lane, where there are more lanes than those
+  constexpr uint32_t kLeastLanes = 8, kLeastUnits = 3;  // units per lane, if there are more lanes than kLeastLanes
   for (uint32_t lanes : {32u, 16u, kLeastLanes}) {
     const uint32_t rounds = ceil_div(n_units, lanes);
     if ((rounds >= kLeastUnits || lanes == kLeastLanes) && n_units * 20 >= rounds * lanes * 17) return lanes;
@@ -62,7 +62,7 @@ void share_rows(GemvPlan& plan) {
   require(plan.rows_per_step <= spec.rows, spec, "a warp takes more rows than there are");
   plan.n_steps = ceil_div(spec.rows, plan.rows_per_step);
   const uint32_t rows_per_pass = plan.rows_per_step * plan.warps;
-  uint32_t n_passes;  // steps a warp makes, one after the other
+  uint32_t n_passes;  // steps per warp, in sequence
   if (spec.rows_per_block != 0) {
     require(spec.rows_per_block % rows_per_pass == 0, spec,
             "rows_per_block is no multiple of " + std::to_string(rows_per_pass));
@@ -74,8 +74,8 @@ void share_rows(GemvPlan& plan) {
   plan.n_blocks = ceil_div(plan.n_steps, plan.warps * n_passes);
 }
 
-// A single column's products are quick, so that loads must be many to keep the memory busy: four of each lane, and a
-// unit more where that is the row's last.
+// A single column computes quickly, so many loads must be in flight: four per lane, and one more if that completes the
+// row.
 uint32_t choose_units_in_flight(const GemvPlan& plan) {
   if (plan.spec.columns > 1 || plan.is_tiled()) return 1;
   const uint32_t rows = plan.rows_per_warp * static_cast<uint32_t>(plan.matrices.size());
@@ -83,8 +83,8 @@ uint32_t choose_units_in_flight(const GemvPlan& plan) {
   return all <= units + 1 ? all : units;
 }
 
-// The most units that fit, shared out evenly over the tiles; a multiple of 32, so that lanes meet the same units in the
-// same order as without tiles.
+// The maximum number of units that fit, evenly distributed over the tiles; a multiple of 32, so that lanes get the same
+// units in the same order as without tiles.
 void lay_out_input(GemvPlan& plan) {
   const uint32_t slots = std::max(32u, ceil_div(plan.n_units, GemvPlan::kFillUnits));
   const uint32_t squares_bytes = plan.normalises() ? plan.spec.columns * slots * 4 : 0;
@@ -120,14 +120,14 @@ uint32_t GemvPlan::input_column_bytes() const { return (tile_units * input_unit_
 
 uint32_t GemvPlan::row_tiles_in_all() const { return ceil_div(spec.rows, kTileRows); }
 
-// More units of a warp at once share more of its work, but there are to be enough warps for all processors.
+// More units per warp amortise its work, but all multiprocessors need enough warps.
 void share_tiles(GemvPlan& plan, uint32_t n_tiles) {
   constexpr uint32_t kManyWarps = 2048, kBlockWarps = 8, kMostUnits = 4;
   const GemvSpec& spec = plan.spec;
   require(spec.k <= kMostIntegerColumnValues, spec,
           "k is " + std::to_string(spec.k) + "; expected at most " + std::to_string(kMostIntegerColumnValues));
   const uint32_t lanes = plan.lanes_per_row;
-  // Two matrices, one of them with two scales a unit: more units would take more registers than there are.
+  // Two matrices, one with two scales per unit: more units would exceed the registers.
   const bool is_large = std::ranges::any_of(
       plan.matrices, [](const ProductMatrix& matrix) { return unit_format(matrix.type).n_scales == 2; });
   uint32_t& at_once = plan.units_at_once;

@@ -9,9 +9,9 @@ GridBarrier::GridBarrier(Builder& b, const Global<u64>& counter)
   b_.if_(b_.thread() == 0, [&] { open_at_.store(0, uint64_t{0}); });
 }
 
-// The block barriers carry the order from the block's threads to the one that counts, and back. The release makes all
-// of that visible with the arrival, the acquire makes what others arrived with visible here. It empties the first-level
-// cache, with every poll: of this block's processor, which holds no other, and where nothing of use is left.
+// Block barriers order the block's threads with the one that counts. Its release publishes their writes with the
+// arrival; its acquire makes other blocks' writes visible. The acquire also invalidates L1 at every poll, which only
+// affects this block: no other runs on its multiprocessor.
 void GridBarrier::wait(const std::function<void()>& meanwhile) {
   b_.region("grid barrier", [&] {
     b_.barrier();

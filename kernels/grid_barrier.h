@@ -1,4 +1,4 @@
-// A barrier of all blocks of a cooperative launch: what any block wrote before it, every block reads behind it.
+// A barrier across all blocks of a cooperative launch: every block then sees what any block wrote before it.
 #pragma once
 #include <functional>
 
@@ -6,22 +6,22 @@
 
 namespace warpchat {
 
-// Arrivals are counted in one number that is never set back within a launch, so that nobody can meet the remains of an
-// earlier barrier: barrier number n is open once blocks * n have arrived.
+// The arrival counter is never reset within a launch, so no block can mistake an earlier barrier's count for this
+// one's: barrier n opens once blocks * n have arrived.
 class GridBarrier {
  public:
-  // counter: u64, zero when the launch begins; nothing else beside it in its 128 bytes.
+  // counter: u64, zero at launch, alone in its 128 bytes.
   GridBarrier(ptx::Builder& b, const ptx::Global<ptx::u64>& counter);
 
-  // By every thread of every block, which must not have parted. `meanwhile`, if any, runs when the block has arrived
-  // and others may not have: what it reads must not be written before the barrier opens.
+  // Called by all threads of all blocks, without divergence. `meanwhile` runs after the block has arrived, while others
+  // may not have: what it reads must not be written before the barrier opens.
   void wait(const std::function<void()>& meanwhile = {});
 
  private:
   ptx::Builder& b_;
   ptx::Global<ptx::u64> counter_;
   ptx::Shared<ptx::u64>
-      open_at_;  // the count that opens the last barrier: of one thread, so not in everybody's registers
+      open_at_;  // the count that opens the last barrier, kept by one thread in shared memory to save registers
 };
 
 }  // namespace warpchat

@@ -13,9 +13,9 @@ using namespace ptx;
 namespace {
 
 constexpr uint32_t kThreads = kHalfColumnThreads, kWarps = kThreads / kWarpSize;
-constexpr uint32_t kOctet = 8;  // values that a thread has at once: two quads, 16 apart
+constexpr uint32_t kOctet = 8;  // values per thread at once: two quads, 16 apart
 constexpr uint32_t kTurnOctets = kHalfColumnTurn / kOctet;
-constexpr uint32_t kOctetsAtOnce = kTurnOctets / kThreads;  // of a thread
+constexpr uint32_t kOctetsAtOnce = kTurnOctets / kThreads;  // per thread
 
 class HalfColumnWriter {
  public:
@@ -31,8 +31,8 @@ class HalfColumnWriter {
         sums_(b.shared<f32>("sums", kWarps)),
         normalises_(gamma_ != 0) {}
 
-  // Twice over the column, as its halves need the largest value of all; the second time from its last turn on, whose
-  // values are still there: all of a column that is no longer than a turn.
+  // Two passes over the column, as scaling needs the largest value. The second starts from the last turn, still in
+  // registers: for short columns, that is everything.
   void write() {
     Reg<u32> column = b_.block().named("column");
     Reg<u32> n_steps = ((k_ + (kHalfColumnStep - 1)) / kHalfColumnStep).named("n_steps");
@@ -54,7 +54,7 @@ class HalfColumnWriter {
     });
     Reg<u32> of_warp = warp_max(b_, b_.max(Reg<f32>(most).as<u32>() >> 23, kLeastExponent));
     b_.if_(b_.lane() == 0, [&] { exponents_.store(b_.warp(), of_warp); });
-    Reg<f32> sum = block_sum(b_, squares, sums_, kWarps);  // whose barrier is the exponents', too
+    Reg<f32> sum = block_sum(b_, squares, sums_, kWarps);  // its barrier also publishes the exponents
     Reg<u32> highest = warp_max(b_, exponents_.load(b_.lane() % kWarps));
     b_.if_(b_.thread() == 0, [&] {
       Var<f32> factor = b_.var("factor", power_of_two(highest - kTopExponent));
@@ -77,11 +77,10 @@ class HalfColumnWriter {
   using Quad = VarVec<f32, 4>;
   using Octet = std::vector<Quad>;
 
-  // The thread's octets of a turn are kThreads apart, which are whole units of 32: what tells them apart are numbers
-  // that addresses take as they are.
+  // A thread's octets are kThreads apart, a multiple of a unit of 32, so they differ by constant address offsets.
   Reg<u32> first_octet(const Reg<u32>& turn) const { return turn * kTurnOctets + b_.thread(); }
 
-  // body(i) where the block has an i-th octet of the turn: short columns have one.
+  // Calls body(i) if the turn has an i-th octet for the block; short columns have one.
   template <class Body>
   void for_octets(const Reg<u32>& turn, const Reg<u32>& n_octets, const Body& body) {
     Reg<u32> of_block = turn * kTurnOctets;
@@ -93,7 +92,7 @@ class HalfColumnWriter {
     }
   }
 
-  // The thread's octets of a turn, times gamma where there is one, zero beyond k; adds up the squares of x.
+  // A thread's octets of a turn, times gamma if there is one, zero beyond k; accumulates the squares of x.
   void load_turn(const Global<f32>& x, const Reg<u32>& turn, const Reg<u32>& n_octets, std::vector<Octet>& octets,
                  Var<f32>* squares) {
     Reg<u32> octet = first_octet(turn), first = (octet >> 2) * 32 + (octet & 3) * 4;
@@ -108,7 +107,7 @@ class HalfColumnWriter {
         for (Quad& quad : octets[i])
           for (int j = 0; j < 4; ++j) *squares = b_.fma(quad[j], quad[j], *squares);
       });
-    // A branch around each octet: ptxas would ask for more of gamma at once than it has registers for.
+    // A branch per octet: ptxas would otherwise load more of gamma at once than fits its registers.
     b_.if_(normalises_, [&] {
       const Global<f32> gamma = own_values(b_.pointer<f32>(gamma_, 4), first);
       for (uint32_t i = 0; i < kOctetsAtOnce; ++i)
@@ -121,7 +120,7 @@ class HalfColumnWriter {
     return spec_.has_quads ? (from + first).aligned(16) : from + first;
   }
 
-  // body(value, what is in its place behind `own`) for those of the thread's i-th octet that are not beyond k.
+  // Calls body(value, element of `own`) for each element of the thread's i-th octet below k.
   template <class Body>
   void for_values(const Global<f32>& own, const Reg<u32>& first, uint32_t i, Octet& values, const Body& body) {
     for (uint32_t quad = 0; quad < 2; ++quad) {
@@ -139,7 +138,7 @@ class HalfColumnWriter {
     }
   }
 
-  // Octets end with a step, of sixteen. No branch parts the lanes of a block.
+  // A step has sixteen octets. No branch diverges within a block.
   void store_turn(const Global<b32>& to, const Global<b32>& means, const Reg<u32>& turn, const Reg<u32>& n_octets,
                   std::vector<Octet>& octets, const Reg<f32>& scale) {
     Reg<u32> octet = first_octet(turn);
@@ -154,7 +153,7 @@ class HalfColumnWriter {
     });
   }
 
-  // Four lanes have 32 values, and the means of their first and last 16.
+  // Four lanes hold 32 values and the means of the first and last 16.
   struct Halves {
     Vec<b32, 4> pairs;
     Vec<b32, 2> means;
@@ -174,8 +173,8 @@ class HalfColumnWriter {
   Global<f16> halves_;
   Global<f32> factors_;
   Reg<u32> k_;
-  Shared<u32> exponents_;  // [kWarps]: of their largest values
-  Shared<f32> sums_;       // [kWarps]: of their squares
+  Shared<u32> exponents_;  // [kWarps]: of each warp's largest value
+  Shared<f32> sums_;       // [kWarps]: sums of squares
   Pred normalises_;
 };
 

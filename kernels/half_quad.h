@@ -1,4 +1,4 @@
-// Four values as halves in the layout of kernels/half_columns.h, with the mean of the sixteen that four lanes have.
+// Four values as f16 in the layout of kernels/half_columns.h, with the mean over four lanes' sixteen values.
 #pragma once
 #include <array>
 
@@ -9,10 +9,11 @@ namespace warpchat {
 
 struct HalfQuad {
   ptx::Reg<ptx::b32> first, second;  // pairs
-  ptx::Reg<ptx::b32> mean;           // of the halves of four neighbouring lanes, in all of them: it, and what it leaves
+  ptx::Reg<ptx::b32>
+      mean;  // mean of the f16 values of four neighbouring lanes, and its remainder; the same in all four
 };
 
-// No branch may have split the warp.
+// Warp-uniform control flow is required.
 inline HalfQuad half_quad(ptx::Builder& b, const std::array<ptx::Reg<ptx::f32>, 4>& values) {
   using namespace ptx;
   const Reg<f16x2> first = b.convert_pair<f16x2>(values[0], values[1]),

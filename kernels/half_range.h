@@ -1,15 +1,15 @@
-// Values of any size as halves: scaled by a power of two, so that the largest one becomes 2^14 to 2^15.
+// Brings values of any magnitude into f16 range by a power of two: the largest becomes 2^14 to 2^15.
 #pragma once
 #include "ptx/builder.h"
 
 namespace warpchat {
 
-// Of float exponents with their bias of 127.
-constexpr uint32_t kTopExponent = 14;                  // of the largest value
-constexpr uint32_t kLeastExponent = kTopExponent + 1;  // below 2^-112 a value vanishes
-constexpr uint32_t kOnes = 0x3c003c00;                 // 1 in both halves
+// Biased float exponents (bias 127).
+constexpr uint32_t kTopExponent = 14;                  // of the scaled largest value, unbiased
+constexpr uint32_t kLeastExponent = kTopExponent + 1;  // magnitudes below 2^-112 become zero
+constexpr uint32_t kOnes = 0x3c003c00;                 // 1 in both f16
 
-// 2^n, n with the bias
+// 2^(n - 127)
 inline ptx::Reg<ptx::f32> power_of_two(const ptx::Reg<ptx::u32>& n) { return (n << 23).as<ptx::f32>(); }
 
 }  // namespace warpchat

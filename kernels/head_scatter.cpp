@@ -1,4 +1,4 @@
-// A lane holds pairs of dimensions: those that RoPE turns together; beyond the rotated dimensions, neighbours.
+// Each lane holds pairs of dimensions: those that RoPE rotates together or, beyond the rotated dimensions, neighbours.
 #include "kernels/head_scatter.h"
 
 #include <functional>
@@ -17,7 +17,7 @@ namespace {
 struct Pair {
   Reg<u32> first, second;  // dimensions
   bool may_turn;
-  std::optional<Pred> turns;  // where not all lanes' pairs do, or none
+  std::optional<Pred> turns;  // whether the pair is rotated; none if all pairs are, or none is
   Var<f32> a, b;              // their values
 };
 
@@ -26,7 +26,7 @@ class RotatedHead {
   RotatedHead(Builder& b, const KvScatterSpec& spec);
 
   void load(const Global<f32>& from);
-  // What lanes find together; in no branch that ptxas may take for one that parts a warp, or shuffles become calls.
+  // Warp-wide; kept out of branches that ptxas may consider divergent, which would turn shuffles into calls.
   Reg<f32> rms_factor();
   Reg<u32> largest_exponent(float scale);
 
@@ -39,7 +39,7 @@ class RotatedHead {
  private:
   Pair pair_of(uint32_t first);
   uint32_t n_pairs() const { return s_.head_dim / 2; }
-  // body(pair, its index) for each pair of this lane.
+  // Calls body(pair, index) for each pair of this lane.
   void for_pairs(const std::function<void(Pair&, const Reg<u32>&)>& body);
 
   Builder& b_;
@@ -51,7 +51,7 @@ RotatedHead::RotatedHead(Builder& b, const KvScatterSpec& spec) : b_(b), s_(spec
   for (uint32_t first = 0; first < n_pairs(); first += kWarpSize) pairs_.push_back(pair_of(first));
 }
 
-// A lane's pair of those from the first-th on, a warp's.
+// The lane's pair among the 32 from `first` on.
 Pair RotatedHead::pair_of(uint32_t first) {
   const uint32_t turned = s_.rope_dims / 2;
   const bool none_turns = first >= turned, all_turn = turned == n_pairs() || first + kWarpSize <= turned;
@@ -135,7 +135,7 @@ void RotatedHead::store(const Pointer<T, S>& to) {
   });
 }
 
-// exponent: the largest one of the values times to.scale.
+// exponent: the maximum over the values times to.scale.
 void RotatedHead::split(const QueryPlanes& to, const Reg<u32>& exponent) {
   Reg<f32> scale = power_of_two(127 + 127 + kTopExponent - exponent);
   for_pairs([&](Pair& pair, const Reg<u32>&) {
@@ -150,13 +150,13 @@ void RotatedHead::split(const QueryPlanes& to, const Reg<u32>& exponent) {
   b_.if_(b_.lane() == 0, [&] { to.factor.store(0, power_of_two(exponent - kTopExponent)); });
 }
 
-// A lane's eight values of a head, zeros beyond it.
+// A lane's eight values of a head, zeros beyond its end.
 template <Space S>
 std::vector<Reg<f32>> eight_of(Builder& b, const Pointer<f32, S>& head, uint32_t head_dim) {
   const uint32_t pieces = head_dim / 8;
   const Pointer<f32, S> own = head + b.min(b.lane(), pieces - 1) * 8;
   std::vector<Reg<f32>> values;
-  for (uint32_t first : {0, 4}) {  // 16 bytes at a time: what heads are aligned to
+  for (uint32_t first : {0, 4}) {  // 16 bytes at a time, the alignment of heads
     const Vec<f32, 4> loaded = own.template load<4>(first);
     for (int i = 0; i < 4; ++i)
       values.push_back(pieces == kWarpSize ? loaded[i] : b.select(b.lane() < pieces, loaded[i], 0.0f));
@@ -164,7 +164,7 @@ std::vector<Reg<f32>> eight_of(Builder& b, const Pointer<f32, S>& head, uint32_t
   return values;
 }
 
-// Of the rotation's pairs, a position.
+// Turns per position of the rotation's pairs.
 Const<u64> turns_of(Builder& b, std::span<const KvScatterSpec> specs, const std::optional<Reg<u32>>& rope) {
   std::vector<uint64_t> table;
   for (const KvScatterSpec& spec : specs)
@@ -218,7 +218,7 @@ KvRows HeadScatter::row(KvType type, const Global<u8>& pages, const Reg<u32>& kv
 }
 
 void HeadScatter::run(const Reg<u32>& head, const std::optional<QueryPlanes>& query) const {
-  Reg<u32> key = head - s_.n_heads, value = key - s_.n_kv_heads;  // wrap far up for heads before
+  Reg<u32> key = head - s_.n_heads, value = key - s_.n_kv_heads;  // for earlier heads these wrap to large values
   const Pred is_query = head < s_.n_heads, is_key = key < s_.n_kv_heads, is_value = value < s_.n_kv_heads;
   const auto either = [&](const Pred& is_first, const auto& first, const auto& second) {
     return b_.select(is_first, b_.address(first), b_.address(second));
@@ -251,7 +251,7 @@ void HeadScatter::run(const Reg<u32>& head, const std::optional<QueryPlanes>& qu
   b_.if_(is_key && has_page, [&] {
     const KvRows to = row(s_.k_type, at_.k_pages, key);
     if (!to.has_codes()) return store_pairs(to);
-    values.store(staging_.value());  // pairs, out of which come neighbours
+    values.store(staging_.value());  // changes pairs into neighbouring values
     b_.warp_barrier();
     store_codes(b_, to, eight_of(b_, *staging_, s_.head_dim));
   });

@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint32_t kConvertWarps = kIntegerColumnWarps, kConvertThreads = kConvertWarps * kWarpSize;
 constexpr uint32_t kConvertUnit = 32, kConvertValues = 8;
-constexpr uint32_t kConvertUnits = kIntegerColumnRound / kConvertUnit;  // of a warp's round: four lanes a unit
+constexpr uint32_t kConvertUnits = kIntegerColumnRound / kConvertUnit;  // per warp and round: four lanes per unit
 constexpr uint32_t kMostConvertRounds = kMostIntegerColumnValues / kConvertUnit / kConvertUnits;
 
 class IntegerColumnWriter {
@@ -56,7 +56,7 @@ class IntegerColumnWriter {
  private:
   using Values = std::vector<Var<f32>>;
 
-  // The lane's values from `first` on, times gamma, and their squares without it; zeros where it is not.
+  // The lane's values from `first` on, times gamma; adds their squares without gamma. Zeros if is_there is false.
   Values load(const Global<f32>& x, const Reg<u32>& first, const Pred& is_there, Var<f32>& squares) {
     Values values;
     for (uint32_t i = 0; i < kConvertValues; ++i) values.push_back(b_.var("value", 0.0f));
@@ -78,7 +78,7 @@ class IntegerColumnWriter {
     return values;
   }
 
-  // Four lanes have a unit: words 2 q and 2 q + 1 of each plane are lane q's.
+  // Four lanes share a unit: words 2 q and 2 q + 1 of each plane are lane q's.
   void store(const Global<b32>& to, const Reg<u32>& unit, const Pred& is_inside, const std::vector<Reg<f32>>& values) {
     const IntegerPart part = integers_of(b_, values, true);
     Reg<u32> quarter = b_.lane() % 4, half = quarter / 2, of_group = column_ % ColumnsLayout::kColumns;
@@ -120,7 +120,7 @@ class IntegerColumnWriter {
   Global<f32> factors_;
   Reg<u32> k_, column_;
   Pred is_real_;
-  Shared<f32> squares_;  // [kMostConvertRounds]: sums of rounds
+  Shared<f32> squares_;  // [kMostConvertRounds]: sums per round
   Pred normalises_;
 };
 

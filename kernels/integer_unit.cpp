@@ -7,9 +7,9 @@ using namespace ptx;
 namespace {
 
 constexpr float kLargestInteger = 32512;
-constexpr float kVanishing = 1e-30f;  // the inverse of less would overflow
+constexpr float kVanishing = 1e-30f;  // the inverse of anything smaller would overflow
 
-// Adding it to a float of at most 2^22 leaves the float's nearest integer in the low bits.
+// Adding it to a float of at most 2^22 leaves the nearest integer in the low bits.
 constexpr float kMagic = 12582912;
 constexpr uint32_t kMagicBits = 0x4b400000;
 
@@ -18,7 +18,7 @@ constexpr uint32_t kMagicBits = 0x4b400000;
 Reg<f32> IntegerPart::scale(Builder& b) const { return b.select(vanishes, 0.0f, limit * (1 / kLargestInteger)); }
 
 IntegerPart integers_of(Builder& b, const std::vector<Reg<f32>>& values, bool has_sum) {
-  // As integers, the magnitudes of NaN and infinity are the largest, and make the scale none.
+  // Compared as integers, NaN and infinity are the largest magnitudes, so the scale becomes NaN.
   Var<u32> most = b.var("most", values[0].as<u32>() & 0x7fffffffu);
   for (size_t i = 1; i < values.size(); ++i) most = b.max(most, values[i].as<u32>() & 0x7fffffffu);
   for (uint32_t distance : {2u, 1u}) most = b.max(most, b.shuffle_xor(most, distance));

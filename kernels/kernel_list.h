@@ -1,4 +1,4 @@
-// The kernels that a decoder of given sizes and formats needs: the specs of a pass's steps, and each kernel once.
+// The kernels of a decoder with given sizes and formats: the specs of every step of a pass, and each kernel once.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -38,68 +38,69 @@ DecoderFormats formats_of(const ModelTensors& tensors);
 
 // What the columns of a pass are.
 enum class PassKind : uint8_t {
-  kToken,   // one position
+  kToken,   // one position of one sequence
   kPrompt,  // consecutive positions of one sequence
-  kFew,     // one position each of 2 to kFewSequences sequences: by a token's products, so that no bit of it changes
-  kBatch,   // of more
-  kRun,     // a few consecutive positions of one sequence, likewise; attention and states take one after the other
+  kFew,    // one position each of 2 to kFewSequences sequences, with a token's products: bit-identical to single tokens
+  kBatch,  // one position each of more sequences
+  kRun,    // draft verification: a few positions of one sequence, with a token's products; attention and states run in
+           // turn
 };
 inline constexpr size_t kPassKinds = 5;
-inline constexpr uint32_t kFewSequences = 8;    // beyond which gemm gains
-PassKind kind_of_tokens(uint32_t n_sequences);  // a token of each
+inline constexpr uint32_t kFewSequences = 8;    // from more sequences on, gemm is faster
+PassKind kind_of_tokens(uint32_t n_sequences);  // for one token of each sequence
 
-// A matrix product: gemv for tokens of few sequences, and where gemm does not take the matrix, up to kGemvColumns
-// columns a block; else gemm.
+// A matrix product: gemv for tokens of few sequences, or for up to kGemvColumns columns per block if gemm does not
+// support the matrix; else gemm.
 using ProductSpec = std::variant<GemvSpec, GemmSpec>;
 inline constexpr uint32_t kGemvColumns = 8;
 
-// Flash attention for a prompt, where it takes the heads; else incremental attention, for a prompt in several launches
-// of up to kGemvColumns columns.
+// Flash attention for prompts, if it supports the heads; else incremental attention, which runs a prompt in launches of
+// up to kGemvColumns columns.
 using DecoderAttentionSpec = std::variant<AttentionSpec, FlashAttentionSpec>;
 
-// The steps of engine/steps.h as specs. q, k, v: of the normalised columns, bias where the model has one; output, down:
-// residual; gate_up: of the normalised columns, swiglu. RMSNorm is gemv's prologue, and before gemm half_columns does
-// it, before gemv of several columns integer_columns, once for all products of the same input.
+// The steps of engine/steps.h as specs. q, k, v: normalised input, bias if the model has one; output, down: residual;
+// gate_up: normalised input, SwiGLU. RMSNorm is gemv's prologue. For gemm, half_columns applies it, and for gemv of
+// several columns, integer_columns: once for all products of an input.
 using LayerSpecs = LayerProducts<ProductSpec>;
-// Of a layer of experts, in place of gate_up and down; the shared expert's where there is one.
+// A mixture-of-experts layer, in place of gate_up and down; the shared fields only with a shared expert.
 struct ExpertSpecs {
-  ProductSpec router;  // of the columns that gate_up has
+  ProductSpec router;  // has gate_up's input
   RouteSpec route;
-  ExpertProductSpec gate_up, down;  // each use by itself; of at most kMostUses uses a launch
+  ExpertProductSpec gate_up, down;  // each assignment alone, at most kMostUses per launch
   ProductSpec shared_gate_up, shared_down, shared_switch;
   ExpertSumSpec sum;
-  // In place of gate_up and of down where a pass has many columns and gemm takes the matrix: the uses in this order.
+  // Replace gate_up and down when a pass has many columns and gemm supports the matrix: assignments in this order.
   std::optional<GemmSpec> grouped_gate_up, grouped_down;
   ExpertOrderSpec order;
   bool has_order() const { return grouped_gate_up.has_value() || grouped_down.has_value(); }
   static constexpr uint32_t kMostUses = 65535;
 };
-// Of a layer that is a delta net, in place of q, k and v, and of the same columns.
+// A delta-net layer, in place of q, k and v, with the same input.
 using DeltaSpecs = DeltaMatrices<ProductSpec>;
-bool is_there(const ProductSpec& product);                  // a layer has it
-bool takes_halves(const ProductSpec& product);              // gemm
-bool takes_integers(const ProductSpec& product);            // gemv of several columns of quantised weights
-bool writes_halves(const DecoderAttentionSpec& attention);  // in place of half_columns, for the output of its layer
+bool is_there(const ProductSpec& product);        // the layer has this product
+bool takes_halves(const ProductSpec& product);    // whether it is a gemm
+bool takes_integers(const ProductSpec& product);  // whether it is a gemv of several columns with quantised weights
+bool writes_halves(const DecoderAttentionSpec& attention);  // replaces half_columns for the output product
 struct DecoderSpecs {
   PassKind kind;
   EmbeddingSpec embedding;
-  DecoderAttentionSpec attention;          // of every layer
-  std::vector<KvScatterSpec> kv_scatters;  // of a prompt, of each rotation; in tokens attention has them
-  std::vector<uint32_t> ropes;             // [layers.size()]: which rotation
+  DecoderAttentionSpec attention;          // the same for every layer
+  std::vector<KvScatterSpec> kv_scatters;  // for prompts, one per rotation; in decode passes attention includes them
+  std::vector<uint32_t> ropes;             // [layers.size()]: index of the rotation
   std::vector<LayerSpecs> layers;
-  std::vector<ExpertSpecs> experts;                   // [layers.size()] of a mixture, else empty
-  std::vector<DeltaSpecs> deltas;                     // [layers.size()] of a hybrid, else empty
-  DeltaNetSpec delta_net;                             // of its layers
-  ProductSpec logits;                                 // of the normalised columns
-  std::optional<HalfColumnsSpec> half_columns;        // where there is a gemm: its input
-  std::optional<IntegerColumnsSpec> integer_columns;  // likewise, where a product takes integers
+  std::vector<ExpertSpecs> experts;                   // [layers.size()] with experts, else empty
+  std::vector<DeltaSpecs> deltas;                     // [layers.size()] with delta nets, else empty
+  DeltaNetSpec delta_net;                             // the same for every delta-net layer
+  ProductSpec logits;                                 // has normalised input
+  std::optional<HalfColumnsSpec> half_columns;        // input conversion of gemm, if there is one
+  std::optional<IntegerColumnsSpec> integer_columns;  // input conversion of integer products, if there are any
 };
 
-// context: positions of each KV cache. columns: most of a pass, 1 for kToken. formats: at least one layer.
+// context: positions per KV cache. columns: maximum per pass, 1 for kToken. formats: at least one layer.
 DecoderSpecs decoder_specs(const ModelConfig& config, const DecoderFormats& formats, uint32_t context, PassKind kind,
                            uint32_t columns, KvTypes cache = {});
 
-// visit(product) for each that a layer has. Specs: DecoderSpecs, const or not.
+// Calls visit(product) for each product that is present. Specs: DecoderSpecs, const or not.
 template <class Specs, class Visit>
 void for_each_product(Specs& specs, Visit&& visit) {
   const auto visit_if_there = [&](auto& product) {
@@ -111,10 +112,10 @@ void for_each_product(Specs& specs, Visit&& visit) {
     for (auto* product : {&e.router, &e.shared_gate_up, &e.shared_down, &e.shared_switch}) visit_if_there(*product);
 }
 
-// Two or more of a pass's products of one input that are one launch, in their order.
+// Two or more products of one input that share a launch, in order.
 using ProductsTogether = std::variant<GemvTogether, GemmTogether>;
 std::vector<ProductsTogether> together(const std::vector<const ProductSpec*>& of_one_input);
-bool is_part_of(const ProductsTogether& all, const ProductSpec& product);  // of the same input
+bool is_part_of(const ProductsTogether& all, const ProductSpec& product);  // product: has the same input
 template <class T>
 bool is_part_of_any(const std::vector<T>& launches, const ProductSpec& product) {
   return std::ranges::any_of(launches, [&](const T& launch) { return is_part_of(launch, product); });
@@ -129,7 +130,7 @@ std::vector<const T*> of_one_input(const DeltaMatrices<T>& delta) {
   return {&delta.qkv, &delta.z, &delta.alpha, &delta.beta};
 }
 
-// alone(product) for each that a layer has and that has a launch of its own, beside(products) for those of one launch.
+// Calls alone(product) for each product with its own launch, and beside(products) for those that share one.
 template <class Alone, class Beside>
 void for_each_launch(const DecoderSpecs& specs, Alone&& alone, Beside&& beside) {
   const auto visit = [&](const std::vector<const ProductSpec*>& products) {
@@ -148,17 +149,17 @@ void for_each_launch(const DecoderSpecs& specs, Alone&& alone, Beside&& beside) 
       visit({product});
 }
 
-// That of decoder_specs, but for scatters and halves.
+// Like decoder_specs, without scatter and f16 conversion.
 DecoderAttentionSpec decoder_attention(const ModelConfig& config, uint32_t context, PassKind kind, uint32_t columns,
                                        KvTypes cache = {});
 
-// For any product of a batch that has parts (kernels/gemm.h).
+// Enough for every split-K product of a batch (kernels/gemm.h).
 uint64_t batch_scratch_bytes(uint32_t columns);
 
-// That of expert_specs: of a pass of many columns.
+// As in expert_specs, for a pass of many columns.
 ExpertOrderSpec decoder_expert_order(const ExpertsConfig& experts, uint32_t columns);
 
-// Every kernel of the specs once; those of a token call the functions of token_functions.h.
+// Every kernel of the specs once; a token's kernels call the functions of token_functions.h.
 std::vector<ptx::Kernel> decoder_kernels(const DecoderSpecs& specs, ptx::Target target);
 
 std::string name_of(const ProductSpec& spec);

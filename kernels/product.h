@@ -1,5 +1,5 @@
-// What every matrix product has, on whichever instructions it runs: its matrices, its name and its cost. A spec here is
-// GemvSpec or GemmSpec, which spell these fields alike; gemm's prologue is a kernel of its own.
+// Shared by all matrix products: matrices, name and cost. A Spec is GemvSpec or GemmSpec, which name these fields
+// alike; gemm's prologue is a separate kernel.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -21,7 +21,7 @@ struct ProductMatrix {
   uint64_t row_bytes;  // packed
 };
 
-// The weights, and with kSwiglu up, which is as the weights where the spec does not say.
+// The weights and, with kSwiglu, up, in the weights' format unless the spec says otherwise.
 template <class Spec>
 std::vector<ProductMatrix> matrices_of(const Spec& spec) {
   std::vector<ProductMatrix> matrices;
@@ -33,7 +33,7 @@ std::vector<ProductMatrix> matrices_of(const Spec& spec) {
   return matrices;
 }
 
-// Declares a kernel's first parameters, "weights" and "up". rows: 0 if the launch tells.
+// Declares a kernel's first parameters, "weights" and "up". rows: 0 if they are a launch parameter.
 std::vector<ptx::Global<ptx::u8>> declare_matrices(ptx::Builder& b, const std::vector<ProductMatrix>& matrices,
                                                    uint32_t rows);
 
@@ -42,7 +42,7 @@ inline uint64_t input_bytes(const GemvSpec& spec, uint64_t columns) {
   return 4 * spec.k * (columns + (spec.prologue == GemvPrologue::kRmsNorm ? 1 : 0));
 }
 
-// Of `columns` columns: every matrix once, or n_reads times, input and output, and the vector of the epilogue.
+// Cost of `columns` columns: every matrix n_reads times, input, output, and the epilogue's vector.
 template <class Spec>
 ptx::Cost product_cost(const Spec& spec, const std::vector<ProductMatrix>& matrices, uint64_t columns,
                        uint64_t n_reads = 1) {
@@ -58,7 +58,7 @@ ptx::Cost product_cost(const Spec& spec, const std::vector<ProductMatrix>& matri
   return cost;
 }
 
-// "gemv_q4k_2048x11008_rmsnorm_swiglu": family, formats, sizes if any, prologue, epilogue.
+// "gemv_q4k_2048x11008_rmsnorm_swiglu": family, formats, sizes if fixed, prologue, epilogue.
 template <class Spec>
 std::string product_name(const std::string& family, const Spec& spec, const std::string& sizes) {
   std::string name = family + "_" + std::string(unit_format(spec.weights).name);
@@ -70,7 +70,7 @@ std::string product_name(const std::string& family, const Spec& spec, const std:
   return name + kEpilogues[static_cast<int>(spec.epilogue)];
 }
 
-// What of the sharing a spec gives, "_w8"; nothing for 0.
+// Name suffix of a distribution field, such as "_w8"; empty for 0.
 inline std::string name_part(const char* letter, uint32_t n) {
   return n != 0 ? "_" + std::string(letter) + std::to_string(n) : "";
 }

@@ -4,7 +4,7 @@
 
 namespace warpchat {
 
-// a * b + c of 16 rows, 8 columns and 16 of k, in mma's layout of m16n8k16; by two instructions where there is no such.
+// a * b + c for 16 rows, 8 columns and 16 of k, in the layout of m16n8k16; two m16n8k8 on targets without it.
 inline ptx::Vec<ptx::f32, 4> product_of_16(ptx::Builder& b, const ptx::Vec<ptx::f16x2, 4>& x,
                                            const ptx::Vec<ptx::f16x2, 2>& y, ptx::InVec<ptx::f32, 4> sum) {
   if (runs(b.target(), ptx::sm_80)) return b.mma(x, y, sum);

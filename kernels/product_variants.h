@@ -1,5 +1,5 @@
-// The products of a token that one code computes: a function for each of the decoder's products holds a variant for
-// each format, and serves all layers, whatever their rows.
+// Groups a token's products that can share code: each product function holds one variant per format and serves all
+// layers, whatever their rows.
 #pragma once
 #include <vector>
 
@@ -7,13 +7,13 @@
 
 namespace warpchat {
 
-// One stands for all that differ in fewer rows, and in whether they have a bias. `normed` is of q, k, v and their gate,
-// of a delta net's products, of routers and the switches of shared experts, and of the logits; gate_up and down are of
-// dense layers, of an expert, and of the shared one.
+// A variant serves all products that differ only in having fewer rows, or in bias. `normed`: q, k, v and their gate, a
+// delta net's products, routers, shared experts' gates, and the logits. gate_up and down: dense layers, experts and
+// shared experts.
 struct ProductVariants {
   std::vector<GemvSpec> normed, output, gate_up, down;
 };
-ProductVariants product_variants(const DecoderSpecs& specs);  // of PassKind::kToken
+ProductVariants product_variants(const DecoderSpecs& specs);  // requires PassKind::kToken
 uint32_t variant_of(const std::vector<GemvSpec>& variants, const ProductSpec& product);
 
 }  // namespace warpchat
