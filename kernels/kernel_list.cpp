@@ -17,10 +17,10 @@ namespace warpchat {
 
 namespace {
 
-constexpr uint32_t kLeastGemmRows = 16, kMostGemmColumns = 64;  // the columns of a block
-// A batch's products for a GPU of about so many processors. Those of one matrix go over k in parts of at least some
-// tiles each, so that nearly all processors have a block, of few rows, as parts have to be added up; or two, where a
-// warp would go over many tiles, one after the other.
+constexpr uint32_t kLeastGemmRows = 16, kMostGemmColumns = 64;  // columns per block
+// Split-K for a batch's products, tuned for a GPU of about this many multiprocessors. A single-matrix product is split
+// until nearly all multiprocessors have a block, with a minimum of tiles per split because partial sums must be added;
+// or in two, if a warp would go over many tiles.
 constexpr uint32_t kBatchProcessors = 132, kBatchWarps = 4, kBatchBlocks = 128, kLeastPartTiles = 2, kManyPartTiles = 9;
 
 uint32_t batch_row_blocks(uint32_t rows) { return ceil_div(rows, kBatchWarps * 16); }
@@ -32,7 +32,8 @@ uint32_t parts_of(uint32_t n_blocks, uint32_t k) {
   return std::clamp(std::min(wanted, n_tiles / kLeastPartTiles), 1u, kMostGemmParts);
 }
 
-// Attention's, so that in contexts of about so many pages the blocks of all columns run at once, two a processor.
+// Pages per block such that, in contexts of about this length, the blocks of all columns run at once, two per
+// multiprocessor.
 uint32_t pages_per_block(const AttentionSpec& spec) {
   constexpr uint32_t kPages = 16;
   if (!takes_several_pages(spec)) return 1;
@@ -40,7 +41,7 @@ uint32_t pages_per_block(const AttentionSpec& spec) {
   return ceil_div(kPages, std::clamp(2 * kBatchProcessors / caches, 1u, kPages));
 }
 
-// Of two matrices: as many warps a block as let the busiest processor go over the fewest rows.
+// With two matrices: the warps per block that minimise the rows of the busiest multiprocessor.
 uint32_t swiglu_warps(uint32_t rows) {
   const auto busiest = [&](uint32_t warps) {
     return ceil_div(ceil_div(rows, warps / 2 * 16), kBatchProcessors) * warps;
@@ -69,7 +70,7 @@ ProductSpec product_of(GemvSpec gemv, PassKind kind, uint32_t columns) {
   return gemv;
 }
 
-// Of products of one input, which are one launch: parts for the blocks of all of them.
+// Fused products of one input: split-K for the blocks of all of them together.
 void share_parts(std::initializer_list<ProductSpec*> of_one_input) {
   uint32_t n_blocks = 0;
   const auto for_each_of_parts = [&](const auto& visit) {
@@ -111,7 +112,7 @@ LayerSpecs layer_specs(const ModelConfig& c, const LayerConfig& layer, const Lay
   }
   switch (layer.ffn) {
     case Ffn::kExperts:
-      break;  // expert_specs
+      break;  // see expert_specs
     case Ffn::kDense:
       GemvSpec gate_up = product(m.gate, c.ffn, c.hidden, GemvPrologue::kRmsNorm, GemvEpilogue::kSwiglu);
       gate_up.up = m.up;
@@ -122,7 +123,7 @@ LayerSpecs layer_specs(const ModelConfig& c, const LayerConfig& layer, const Lay
   return specs;
 }
 
-// Of normalised columns; not by tensor cores, which round the weights.
+// For normalised columns; avoids f16 tensor cores, which would round the weights.
 ProductSpec exact_product(const ModelConfig& c, TensorType weights, uint32_t rows, uint32_t columns) {
   return GemvSpec{
       weights,  rows, c.hidden, std::min(columns, kGemvColumns), GemvPrologue::kRmsNorm, GemvEpilogue::kStore,
@@ -137,7 +138,7 @@ DeltaSpecs delta_specs(const ModelConfig& c, const LayerConfig& layer, const Lay
     return product_of({weights, rows, c.hidden, 1, GemvPrologue::kRmsNorm, GemvEpilogue::kStore, c.rms_eps}, kind,
                       columns);
   };
-  // So few rows that of a batch of tokens a block would be alone, for longer than gemv takes.
+  // So few rows that a block of a batch GEMM would run alone, for longer than gemv takes.
   const auto of_heads = [&](TensorType weights) {
     return kind == PassKind::kPrompt ? product(weights, net.n_v_heads)
                                      : exact_product(c, weights, net.n_v_heads, columns);
@@ -190,7 +191,7 @@ ExpertSpecs expert_specs(const ModelConfig& c, const LayerFormats& f, PassKind k
   return specs;
 }
 
-// visit(gemm) for each of the specs.
+// Calls visit(gemm) for each GEMM of the specs.
 template <class Visit>
 void for_each_gemm(const DecoderSpecs& specs, const Visit& visit) {
   const auto visit_if_gemm = [&](const ProductSpec& product) {
@@ -203,9 +204,9 @@ void for_each_gemm(const DecoderSpecs& specs, const Visit& visit) {
       if (*grouped) visit(**grouped);
 }
 
-// The products of one matrix have one kernel that takes all of their formats, so that those of one input are one
-// launch; but for formats that take many registers, of which there is another kernel. The logits have it, too, where it
-// is theirs but for the formats.
+// Gives single-matrix products one kernel that supports all their formats, so that products of one input can be fused.
+// Formats that need many registers get a second kernel. The logits use the shared kernel too, if they differ only in
+// format.
 void join_formats(DecoderSpecs& specs) {
   const auto for_each_of_one_matrix = [&](const auto& visit) {
     for_each_product(specs, [&](ProductSpec& product) {
@@ -248,7 +249,7 @@ std::optional<HalfColumnsSpec> half_columns_of(const DecoderSpecs& specs, float 
   return half_columns;
 }
 
-// Whether attention can give halves to every product that takes what it gives.
+// Whether attention can write f16 for every product that reads its output.
 bool gives_halves(const ModelConfig& c, const DecoderSpecs& specs) {
   if (specs.kind != PassKind::kBatch || !can_write_halves(std::get<AttentionSpec>(specs.attention))) return false;
   for (size_t i = 0; i < specs.layers.size(); ++i)
@@ -258,8 +259,8 @@ bool gives_halves(const ModelConfig& c, const DecoderSpecs& specs) {
 
 }  // namespace
 
-// Room for twice the uses that an expert has on average: few experts then take a second tile, and no block computes
-// many columns that are none.
+// Tiles hold twice an expert's average number of assignments: few experts then need a second tile, and few columns of a
+// block are empty.
 ExpertOrderSpec decoder_expert_order(const ExpertsConfig& e, uint32_t columns) {
   const uint64_t twice_average = (2 * uint64_t{columns} * e.n_used + e.n - 1) / e.n;
   const uint64_t tile = std::min<uint64_t>(kMostGemmColumns, (twice_average + 7) / 8 * 8);
@@ -284,7 +285,7 @@ bool writes_halves(const DecoderAttentionSpec& attention) {
 
 std::vector<ProductsTogether> together(const std::vector<const ProductSpec*>& of_one_input) {
   GemvTogether gemvs;
-  std::vector<GemmTogether> gemms;  // of a kernel each
+  std::vector<GemmTogether> gemms;  // one per kernel
   for (const ProductSpec* product : of_one_input) {
     if (const auto* gemv = std::get_if<GemvSpec>(product)) {
       if (goes_together(*gemv)) gemvs.products.push_back(*gemv);
@@ -328,7 +329,7 @@ DecoderAttentionSpec decoder_attention(const ModelConfig& c, uint32_t context, P
   if (kind == PassKind::kPrompt && flash_takes_heads)
     return FlashAttentionSpec{c.n_heads, c.n_kv_heads, c.head_dim, context,          true,
                               0,         cache.k,      cache.v,    c.gated_attention};
-  // Which writes the keys that the next column of a run reads.
+  // It writes the keys that the next column of a draft reads.
   AttentionSpec spec{c.n_heads, c.n_kv_heads, c.head_dim, context, kind == PassKind::kRun ? 1 : columns};
   spec.lengths_are_positions = true;
   spec.k_type = cache.k, spec.v_type = cache.v;
@@ -342,7 +343,7 @@ DecoderAttentionSpec decoder_attention(const ModelConfig& c, uint32_t context, P
 
 DecoderSpecs decoder_specs(const ModelConfig& c, const DecoderFormats& formats, uint32_t context, PassKind kind,
                            uint32_t columns, KvTypes cache) {
-  // An architecture has it in every layer of attention or in none.
+  // An architecture has QK norm in every attention layer or in none.
   const bool qk_norm = std::ranges::any_of(formats.layers, [](const LayerFormats& f) { return f.has.q_norm; });
   const GemvSpec logits{formats.output,       c.n_vocab, c.hidden, 1, GemvPrologue::kRmsNorm,
                         GemvEpilogue::kStore, c.rms_eps};

@@ -1,5 +1,5 @@
-// A code becomes a number without a conversion: it is put below the exponent of a number whose last place counts ones,
-// and that number is taken away again.
+// Codes are dequantised without a conversion: the code becomes the low bits of a float whose unit in the last place is
+// 1, and that float's value is subtracted.
 #include "kernels/kv_rows.h"
 
 namespace warpchat {
@@ -44,18 +44,19 @@ Global<ptx::f16> KvRows::scales(const Reg<u32>& row) const {
   return *scales_ + b_.mul_wide(row, layout_.scales_per_row());
 }
 
-// The words of four codes: the nearest numbers q in -127 to 127, and the bias. Ties go up, as in models/quantise.h.
+// Packs four codes: the nearest integers in -127 to 127, plus the bias. Ties round up, as in models/quantise.h.
 Reg<u32> packed(Builder& b, const std::vector<Reg<f32>>& values, size_t first, const Reg<f32>& inverse) {
   std::vector<Reg<u32>> codes;
   for (size_t i = first; i < first + 4; ++i)
-    codes.push_back(b.convert<u32>(b.min(values[i] * inverse, 127.0f) + 127.0f + 0.5f));  // below zero becomes zero
+    codes.push_back(
+        b.convert<u32>(b.min(values[i] * inverse, 127.0f) + 127.0f + 0.5f));  // negative values clamp to zero
   Reg<u32> low = b.prmt(codes[0], codes[1], 0x0040), high = b.prmt(codes[2], codes[3], 0x0040);
   return b.prmt(low, high, 0x5410) + 0x01010101u * (KvLayout::kBias - 127);
 }
 
-// The largest magnitude is found among bits, where no number is larger than any: it makes the scale no number.
+// Takes the maximum magnitude over the bits, where NaN is largest, so a NaN makes the scale NaN.
 void store_codes(Builder& b, const KvRows& row, const std::vector<Reg<f32>>& values) {
-  constexpr uint32_t kLanes = KvLayout::kGroup / 8;  // of a scale
+  constexpr uint32_t kLanes = KvLayout::kGroup / 8;  // per scale
   constexpr float kMost = 127 * KvLayout::kMostScale;
   Var<u32> bits = b.var("most", 0u);
   for (const Reg<f32>& value : values) bits = b.max(bits, value.as<u32>() & 0x7fffffffu);
@@ -71,7 +72,7 @@ void store_codes(Builder& b, const KvRows& row, const std::vector<Reg<f32>>& val
 }
 
 Vec<f16x2, 2> codes_as_halves(Builder& b, const Reg<u32>& word) {
-  constexpr uint32_t kExponents = 0x64646464;  // 1024 in each half, whose last place is 1
+  constexpr uint32_t kExponents = 0x64646464;  // 1024 in each f16; unit in the last place 1
   const auto pair = [&](uint32_t selector) {
     return b.prmt(word, kExponents, selector).as<f16x2>() - (1024.0f + KvLayout::kBias);
   };
@@ -80,7 +81,7 @@ Vec<f16x2, 2> codes_as_halves(Builder& b, const Reg<u32>& word) {
 }
 
 Vec<f32, 4> codes_as_floats(Builder& b, const Reg<u32>& word) {
-  constexpr uint32_t kExponent = 0x4b000000;  // 2^23, whose last place is 1
+  constexpr uint32_t kExponent = 0x4b000000;  // 2^23; unit in the last place 1
   const auto number = [&](uint32_t byte) {
     return b.prmt(word, kExponent, 0x7440 + byte).as<f32>() - (0x1p23f + KvLayout::kBias);
   };

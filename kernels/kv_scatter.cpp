@@ -1,4 +1,4 @@
-// A warp a head.
+// One warp per head.
 #include "kernels/kv_scatter.h"
 
 #include <cmath>
@@ -38,7 +38,7 @@ void check(const KvScatterSpec& s) {
   if (!finite) throw Error(family + ": eps, the magnitude or a frequency is no finite number");
 }
 
-// Of what the text holds beyond the name's numbers.
+// Hash of the parameters that the name does not spell out.
 uint32_t hash_of(const KvScatterSpec& s) {
   uint32_t hash = name_hash("");
   const auto add = [&](const auto& value) {
@@ -51,7 +51,7 @@ uint32_t hash_of(const KvScatterSpec& s) {
   return hash;
 }
 
-// Ends the threads of a column whose position the cache does not have, one of which sets the error word.
+// Exits the threads of a column whose position is beyond the cache; one of them sets the error word.
 Reg<u32> checked_position(Builder& b, const KvScatterSpec& s, const Global<u32>& positions, const Global<u32>& error,
                           const Reg<u32>& column) {
   Reg<u32> position = positions.load(column, kReadOnly).named("position");

@@ -24,11 +24,11 @@ namespace {
 
 constexpr uint32_t kBlockWarps = kPersistentThreads / kWarpSize;
 
-// A 64-bit word of a struct in memory that nothing writes meanwhile.
+// A 64-bit field of a struct in memory that is constant during the launch.
 Reg<u64> word_at(const Global<u8>& base, size_t offset) { return (base + offset).as<u64>().load({}, kReadOnly); }
 Reg<u32> number_at(const Global<u8>& base, size_t offset) { return (base + offset).as<u32>().load({}, kReadOnly); }
 
-// A row of the table in registers.
+// A table row in registers.
 struct Product {
   Reg<u64> weights, up, gamma, bias, y;
   Reg<u32> variant, first_block, n_blocks, rows;
@@ -48,7 +48,7 @@ Product load_product(const Global<u8>& row) {
           number(offsetof(ProductRow, rows))};
 }
 
-// Those of layers of some kinds.
+// Parameters that exist only with delta-net layers.
 struct DeltaParameters {
   Global<f32> qkv, z, alpha, beta, mixed;
   explicit DeltaParameters(Builder& b)
@@ -120,7 +120,7 @@ struct Parameters {
   Global<u32> step() const { return in_state(offsetof(DecoderState, step)); }
 };
 
-// Writes down when the block's phases begin and end.
+// Records when the block's phases begin and end.
 class StampWriter {
  public:
   StampWriter(Builder& b, Target target)
@@ -129,8 +129,8 @@ class StampWriter {
         n_blocks_(number_at(request_, offsetof(StampRequest, n_blocks))),
         write_(write_function(target)) {}
 
-  // By every thread; one of them writes, at the end of a phase when all of them have come. Blocks that keep no time go
-  // on at once. phase: its number, as a register or not.
+  // Called by all threads; one writes, and at a phase's end it first waits for the others. Blocks without stamps return
+  // at once. phase: a register or a constant.
   template <class Number>
   void begin(const Number& phase) {
     b_.if_(b_.block() < n_blocks_, [&] { write(phase); });
@@ -152,7 +152,7 @@ class StampWriter {
     Reg<u32> phase = b.argument<u32>("phase", Sharing::kWarp);
     b.if_(b.thread() == 0, [&] {
       Reg<u32> n_slots = number_at(request, offsetof(StampRequest, n_slots));
-      Reg<u64> bytes = wide(n_slots) * sizeof(Stamp) + 16;  // of a block
+      Reg<u64> bytes = wide(n_slots) * sizeof(Stamp) + 16;  // per block
       Global<u8> own = request + 16 + wide(b.block()) * bytes;
       Reg<u32> count = own.as<u32>().load();
       Global<u8> slot = own + 16 + wide(count % n_slots) * sizeof(Stamp);
@@ -206,13 +206,13 @@ class DecoderWriter {
       });
       run_phases(program, logits + 1, program.phases.size());
       barrier_.wait();
-      return b_.uniform(at_.end().load()) == 0;  // of the whole grid: a barrier lies behind its writing
+      return b_.uniform(at_.end().load()) == 0;  // uniform over the grid: a barrier follows its write
     });
     return b_.finish(Launch{1, kPersistentThreads, true});
   }
 
  private:
-  // Until the phase may begin. It is given what the block can do meanwhile.
+  // Waits until the phase may begin; its argument is work to do while waiting.
   using Meanwhile = std::function<void()>;
   using Wait = std::function<void(const Meanwhile&)>;
 
@@ -220,7 +220,7 @@ class DecoderWriter {
     for (size_t i = begin; i < end; ++i) run_phase(program.phases[i], static_cast<uint32_t>(i));
   }
 
-  // Phases that only some layers have stand in a branch that all blocks take alike.
+  // Phases that only some layers have are in a branch that all blocks take alike.
   void run_layer(const PhaseProgram& program, size_t begin, size_t end) {
     for (size_t next; begin < end; begin = next) {
       const LayerPart of = program.phases[begin].of;
@@ -236,10 +236,9 @@ class DecoderWriter {
     return (number_at(row(offsetof(LayerRow, parts)), 0) & (1u << static_cast<uint32_t>(part))) != 0;
   }
 
-  // Meanwhile a phase reads the tables, and asks for weights: its own, or those of the output, which comes behind
-  // phases that have none.
+  // While waiting, a phase reads the tables and prefetches weights: its own, or the output's if it has none.
   void run_phase(const Phase& phase, uint32_t index) {
-    const bool waits = !phase.waits_for.empty() && index != 0;  // the first one's barrier ends the token
+    const bool waits = !phase.waits_for.empty() && index != 0;  // the first phase's barrier ends the token
     run_phase(name_of(phase.kind), index, waits, [&](const Wait& wait) { write_phase(phase.kind, wait); });
   }
   template <class Number, class F>
@@ -285,18 +284,18 @@ class DecoderWriter {
         return publish(wait);
       case PhaseKind::kQkv:
       case PhaseKind::kLogits:
-        break;  // multiply_first
+        break;  // see multiply_first
     }
     throw Error("the persistent decoder has no phase " + std::string(name_of(kind)) + " of its own");
   }
 
   Global<u8> row(size_t offset) const { return at_.layers + wide(*layer_) * sizeof(LayerRow) + offset; }
 
-  // Virtual block `number` of a grid in one dimension.
+  // Virtual block `number` of a one-dimensional grid.
   VirtualBlock block_of(const Team& team, const Reg<u32>& number, const Reg<u32>& n) {
     return VirtualBlock(b_, team, number, zero_, zero_, n);
   }
-  // body(block) for all blocks of a launch.
+  // Calls body(block) for all blocks of a launch.
   template <class F>
   void play(const Launch& launch, F&& body) {
     const Team team = team_of(b_, kBlockWarps, launch.threads.x / kWarpSize);
@@ -312,7 +311,7 @@ class DecoderWriter {
 
   void ask_ahead(size_t product) { ahead_.ask(b_, row(product), zero_); }
 
-  // The one product of a phase, all of which have the variants' rows.
+  // A phase with a single product, with as many rows as its variants.
   void multiply(size_t offset, const ProductFunction& function, const Global<f32>& x, const Wait& wait) {
     std::optional<Product> product;
     wait([&] {
@@ -322,7 +321,7 @@ class DecoderWriter {
     multiply_by_share(*product, function, x);
   }
 
-  // A layer's first products, or behind the layers the logits, which have a phase of their own in the program.
+  // A layer's first products or, after the layers, the logits, which are a separate phase of the program.
   void multiply_first(uint32_t qkv, uint32_t logits, const Pred& is_behind_layers) {
     Reg<u32> phase = b_.select(is_behind_layers, In<u32>(logits), In<u32>(qkv));
     constexpr uint32_t kMost = std::extent_v<decltype(LayerRow::first)>;
@@ -330,8 +329,8 @@ class DecoderWriter {
               [&](const Wait& wait) { multiply_normed(offsetof(LayerRow, first), kMost, wait); });
   }
 
-  // Products whose rows stand side by side, at most n, each by the blocks that it names. Where each of them has its
-  // own, a block has one of them; in a grid of fewer blocks than products each goes through all.
+  // At most n products with consecutive table rows, each computed by the blocks in its row. Normally a block has one of
+  // them. With fewer blocks than products, each block goes through all.
   void multiply_normed(size_t offset, uint32_t n, const Wait& wait) {
     const auto row_of = [&](const Reg<u32>& index) { return row(offset) + wide(index) * sizeof(ProductRow); };
     const auto first_block = [](const Global<u8>& product) {
@@ -350,7 +349,7 @@ class DecoderWriter {
     b_.if_(b_.blocks() < n, [&] {
       b_.for_("product", 1, n, 1, [&](Reg<u32> index) {
         b_.if_(first_block(row_of(index)) == 0, [&] {
-          b_.barrier();  // shared memory is the next one's
+          b_.barrier();  // the next product reuses shared memory
           multiply_by_share(load_product(row_of(index - 1)), functions_.normed, at_.hidden);
         });
       });
@@ -358,7 +357,7 @@ class DecoderWriter {
   }
 
   void multiply_by_share(const Product& product, const ProductFunction& function, const Global<f32>& x) {
-    Reg<u32> rank = b_.block() - product.first_block;  // wraps far up for blocks before the first
+    Reg<u32> rank = b_.block() - product.first_block;  // for earlier blocks this wraps to a large value
     b_.if_(rank < product.n_blocks, [&] {
       const Team team = team_of(b_, kBlockWarps, function.warps());
       function.call(VirtualBlock(b_, team, rank, zero_, zero_, product.n_blocks), product.variant,
@@ -380,7 +379,7 @@ class DecoderWriter {
 
   const ExpertSpecs& expert_specs() const { return specs_.experts[0]; }
   uint32_t n_used() const { return expert_specs().route.n_used; }
-  // Of this block, which writes and reads them alone.
+  // Private to this block, which writes and reads them.
   Global<u32> own_experts() { return own_route().as<u32>(); }
   Global<f32> own_weights() { return own_route().as<f32>() + n_used(); }
   Global<u8> own_route() { return at_.experts->routes + wide(b_.block()) * route_bytes(specs_, 1); }
@@ -419,11 +418,12 @@ class DecoderWriter {
 
   void multiply_shared(size_t offset, const ProductFunction& function, const Global<f32>& x) {
     if (!at_.experts->shared_inner) return;
-    b_.barrier();  // shared memory
+    b_.barrier();  // the next product reuses shared memory
     multiply_by_share(load_product(row(offset)), function, x);
   }
 
-  // The product's blocks, or as many virtual ones as there are uses, are parted among the uses as evenly as can be.
+  // Distributes the product's blocks (or one virtual block per assignment, if that is more) evenly over the
+  // assignments.
   void multiply_uses(size_t offset, const ExpertProductSpec& spec, const ProductFunction& function,
                      const Global<f32>& x, const Global<f32>& y) {
     Reg<u32> n_blocks = number_at(row(offset), offsetof(ProductRow, n_blocks)), n = b_.max(n_blocks, n_used());
@@ -443,7 +443,7 @@ class DecoderWriter {
       function.call(VirtualBlock(b_, team, number - first, zero_, zero_, first_of(use + 1) - first), product.variant,
                     addresses_of(product, matrix(product.weights, stride), matrix(product.up, up_stride), input,
                                  y + wide(use) * spec.product.rows));
-      b_.barrier();  // shared memory is the next one's
+      b_.barrier();  // the next block reuses shared memory
     };
     b_.if_(rank < n_blocks, [&] { b_.for_("of_uses", rank, n, n_blocks, play); });
   }
@@ -485,7 +485,7 @@ class DecoderWriter {
     });
   }
 
-  // What the layer's mixer has given.
+  // The output of the layer's mixer.
   Global<f32> mixed() {
     if (!at_.delta) return at_.mixed;
     return b_.pointer<f32>(
@@ -495,7 +495,7 @@ class DecoderWriter {
   Global<u8> pages(size_t offset) { return b_.pointer<u8>(word_at(row(offset), 0), KvLayout::kAlignment); }
   Global<u64> page_tables() const { return (at_.request + offsetof(DecodeRequest, page_table)).as<u64>(); }
 
-  // Keys and values of the splits that the block takes first, and a page is contiguous for each KV head.
+  // Prefetches keys and values of the block's first splits; a page is contiguous per KV head.
   void ask_for_keys(const Reg<u32>& position, const Global<u32>& table) {
     const Dimensions grid = attention_grid(attention_, attention_.max_positions);
     Reg<u32> number = b_.warp() * b_.blocks() + b_.block();
@@ -513,10 +513,9 @@ class DecoderWriter {
     });
   }
 
-  // The splits that the position has; one block of a grid for the whole context tells of a position beyond it. Where
-  // pages and norms lie is read for each split: it would take registers from all of them. Where the teams are a
-  // multiple of the KV heads, which on most GPUs they are, each has one head throughout, and its queries are turned
-  // once.
+  // Processes the splits up to the position; a position out of range is reported by one block of a full-context grid.
+  // Addresses of pages and norms are reloaded per split to save registers. If the number of teams is a multiple of the
+  // KV heads, as on most GPUs, each team keeps one head and rotates its queries once.
   void attend(const Wait& wait) {
     std::optional<Reg<u32>> rope, position;
     std::optional<Global<u32>> table;
@@ -554,7 +553,7 @@ class DecoderWriter {
     b_.if_(in_request(offsetof(DecodeRequest, returns_rows)) != 0, [&] { return_row(); });
   }
 
-  // Unless a forced token comes, which the sampler then has not chosen.
+  // Skipped if a forced token follows, in which case nothing was sampled.
   void sample() {
     Reg<u32> number = b_.uniform(at_.step().load()) + 1;
     b_.if_(number >= in_request(offsetof(DecodeRequest, n_forced)), [&] {
@@ -572,7 +571,7 @@ class DecoderWriter {
 
   Reg<u32> in_request(size_t offset) const { return number_at(at_.request, offset); }
 
-  // A token or position that no phase could use: said by one thread; all leave before the first barrier.
+  // Reports a token or position out of range by one thread; all blocks exit before the first barrier.
   void leave_if_refused() {
     Reg<u32> token = at_.token().load(), position = at_.position().load();
     Pred refused = token >= n_vocab() || position >= max_positions();
@@ -610,7 +609,7 @@ class DecoderWriter {
     });
   }
 
-  // The next token to the host and into the state, or a reason to end.
+  // Sends the next token to the host and stores it in the state, or sets a reason to end.
   void go_on(const Reg<u32>& step, const Reg<u32>& token, const Pred& is_forced, Var<u32>& end) {
     Reg<u32> number = step + 1;
     Reg<u32> position = at_.position().load() + 1;
@@ -625,7 +624,7 @@ class DecoderWriter {
       Reg<u32> end_token = (at_.request + offsetof(DecodeRequest, end_tokens)).as<u32>().load(i, kReadOnly);
       end_if(!is_forced && end_token == token, DecodeEnd::kEndToken);
     });
-    // What all blocks wrote of this step is visible to who sees the slot.
+    // The release makes all blocks' writes of this step visible to a reader of the slot.
     Global<u64> tokens = (at_.host + sizeof(HostWords)).as<u64>();
     (tokens + step).store_release(b_.join<u64>(token, number), Scope::kSystem);
     at_.token().store(0, token);
@@ -647,10 +646,10 @@ class DecoderWriter {
   Reg<u32> zero_;
   uint32_t attention_teams_;
   std::optional<StampWriter> stamps_;
-  std::optional<Reg<u32>> layer_;  // of whose row it reads; the row's address would take two registers
+  std::optional<Reg<u32>> layer_;  // layer of the current table row; keeping the row's address would take two registers
 };
 
-// Of the names of all steps: which formats, where.
+// Hash of all steps' names with their formats and positions.
 uint32_t hash_of(const DecoderSpecs& specs) {
   uint32_t hash = name_hash("");
   const auto add = [&](const std::string& name) { hash = name_hash(name + ";", hash); };
@@ -712,7 +711,7 @@ void share_blocks(std::span<ProductRow* const> rows, std::span<const uint64_t> b
       rows[i]->first_block = 0, rows[i]->n_blocks = n_blocks;
       continue;
     }
-    // One for each, and of the rest what its bytes come to.
+    // At least one block each; the rest in proportion to bytes.
     const auto part = [&](uint64_t up_to) { return static_cast<uint32_t>((up_to * spare + total / 2) / total); };
     rows[i]->first_block = first;
     rows[i]->n_blocks = 1 + part(before + bytes[i]) - part(before);

@@ -73,7 +73,7 @@ class TableWriter {
             .rows = std::get<GemvSpec>(spec).rows};
   }
 
-  // Each of these rows by a share of the blocks.
+  // Distributes the blocks over these rows.
   void share(std::span<ProductRow> rows, std::span<const ProductSpec* const> specs) const {
     std::vector<ProductRow*> pointers;
     std::vector<uint64_t> bytes;
@@ -85,7 +85,8 @@ class TableWriter {
     for (size_t i = 0; i < rows.size(); ++i) set_ahead(rows[i], *specs[i]);
   }
 
-  // Of each matrix equal parts for the row's blocks; n: of such products, of as many experts.
+  // Prefetched bytes: each matrix divided equally over the row's blocks. n: concurrent products of this kind, one per
+  // expert.
   void set_ahead(ProductRow& row, const ProductSpec& product, uint32_t n = 1) const {
     if (!is_there(product)) return;
     const GemvSpec& spec = std::get<GemvSpec>(product);

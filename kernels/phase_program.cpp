@@ -16,7 +16,7 @@ std::string text_of(PhaseKind kind) { return std::string(name_of(kind)); }
   throw Error("phase " + text_of(phase.kind) + " " + what);
 }
 
-// Two tokens.
+// The phases of two tokens.
 std::vector<const Phase*> unrolled(const PhaseProgram& program, std::span<const LayerKind> layers) {
   std::vector<const Phase*> order;
   for (int token = 0; token < 2; ++token)
@@ -33,15 +33,15 @@ void check_kinds(const PhaseProgram& program) {
       if (!kinds.contains(kind)) refuse(phase, "waits for " + text_of(kind) + ", which is not in the program");
 }
 
-// The last of `order` before `at` of this kind.
+// The last phase of this kind before order[at].
 std::optional<size_t> last_before(const std::vector<const Phase*>& order, size_t at, PhaseKind kind) {
   while (at-- > 0)
     if (order[at]->kind == kind) return at;
   return {};
 }
 
-// How many of the phases before order[at] all blocks have ended when it begins, given how many when the one before it
-// began. All that comes before a phase has ended with it, as blocks go in order.
+// How many phases before order[at] all blocks have finished when it begins, given that number for the previous phase.
+// Blocks run phases in order, so finishing one implies finishing all earlier ones.
 size_t ended_before(const std::vector<const Phase*>& order, size_t at, size_t ended) {
   const Phase& phase = *order[at];
   bool waits = at == 0 || phase.waits_for.empty();

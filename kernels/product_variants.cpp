@@ -13,8 +13,7 @@ bool may_have_bias(const GemvSpec& spec) {
   return spec.epilogue == GemvEpilogue::kBias || spec.epilogue == GemvEpilogue::kStore;
 }
 
-// Whether the variant's code computes the product as a kernel of its own would: to the same bits, and with as many
-// blocks.
+// Whether the variant's code computes the product as its own kernel would: same bits, same number of blocks.
 bool serves(const GemvSpec& variant, const GemvSpec& product) {
   GemvSpec same = product;
   same.rows = variant.rows;
@@ -24,7 +23,7 @@ bool serves(const GemvSpec& variant, const GemvSpec& product) {
   return plan.lanes_per_row == own.lanes_per_row && plan.rows_per_warp == own.rows_per_warp;
 }
 
-// From most rows to fewest, each product that none before it serves; those of floats last.
+// The products, by decreasing rows, that no earlier variant serves; float formats last.
 std::vector<GemvSpec> variants_among(std::vector<GemvSpec> products) {
   std::ranges::stable_sort(products, std::greater(), &GemvSpec::rows);
   std::vector<GemvSpec> variants;

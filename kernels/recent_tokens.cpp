@@ -39,7 +39,7 @@ void RecentTokens::accept(const Reg<u32>& token) const {
   b_.if_(has_penalties_, [&] {
     b_.if_(n_accepted >= wide(settings_.window), [&] {
       Reg<u32> oldest =
-          memory_.tokens.load((number - settings_.window) & (ring_ - 1));  // perhaps in the new one's place
+          memory_.tokens.load((number - settings_.window) & (ring_ - 1));  // may be the slot of the new token
       b_.if_(oldest < n_vocab_, [&] { count(oldest, UINT32_MAX); });
     });
     count(token, 1);

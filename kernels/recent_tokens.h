@@ -1,6 +1,5 @@
-// The penalties of recent tokens inside a sampling kernel: how often each token occurs among those that count stands in
-// device memory and is kept up as tokens come and go, so that neither the vocabulary nor the window costs shared
-// memory, and the logits themselves stay as they are.
+// Penalties of recent tokens in a sampling kernel. Token counts over the window live in device memory and are updated
+// incrementally, so neither vocabulary nor window size costs shared memory. The logits are not modified.
 #pragma once
 #include <functional>
 
@@ -11,14 +10,14 @@ namespace warpchat {
 // The same in all threads of the block.
 struct PenaltySettings {
   ptx::Reg<ptx::f32> repeat, presence, frequency;
-  ptx::Reg<ptx::u32> window;  // tokens that count, at most the ring
+  ptx::Reg<ptx::u32> window;  // tokens in the window, at most the ring's size
 };
 
-// What the device keeps of the tokens accepted so far.
+// The tokens accepted so far, in device memory.
 struct RecentTokensMemory {
   ptx::Global<ptx::u64> n_accepted;
-  ptx::Global<ptx::u32> tokens;  // [ring]: number i at i modulo ring, a power of two
-  ptx::Global<ptx::u32> counts;  // [n_vocab], of the last `window`; read and written only where there are penalties
+  ptx::Global<ptx::u32> tokens;  // [ring]: token i at i modulo ring, a power of two
+  ptx::Global<ptx::u32> counts;  // [n_vocab], over the last `window` tokens; used only with penalties
 };
 
 class RecentTokens {
@@ -26,14 +25,14 @@ class RecentTokens {
   RecentTokens(ptx::Builder& b, uint32_t n_vocab, uint32_t ring, const PenaltySettings& settings,
                const RecentTokensMemory& memory);
 
-  // The logit of a token: repeat divides a positive one and multiplies another one; then presence is taken off once,
-  // and frequency for each occurrence.
+  // Penalises a token's logit: repeat divides a positive logit and multiplies a negative one; then presence is
+  // subtracted once, and frequency per occurrence.
   void penalise(const ptx::Reg<ptx::u32>& token, ptx::Var<ptx::f32>& logit) const;
-  // body() if any of four tokens has a penalty, the first of them a multiple of 4. It asks for each without asking
-  // whether there are penalties at all.
+  // Calls body() if any of four tokens has a penalty; `first` is a multiple of 4. Does not check first whether
+  // penalties are enabled.
   void if_any_of_four(const ptx::Reg<ptx::u32>& first, const std::function<void()>& body) const;
   void penalise_one_of_four(const ptx::Reg<ptx::u32>& token, ptx::Var<ptx::f32>& logit) const;
-  // By one thread: the token that comes next; the one that no longer counts goes.
+  // Called by one thread: adds the next token and removes the one that leaves the window.
   void accept(const ptx::Reg<ptx::u32>& token) const;
 
  private:

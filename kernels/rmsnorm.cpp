@@ -19,9 +19,9 @@ std::string name_of(const RmsNormSpec& s) {
   return name;
 }
 
-// A block a column; a thread holds what it has squared until it can scale it, so that x is read once.
+// One block per column. Threads keep squared values until they can scale them, so x is read once.
 Kernel rmsnorm(const RmsNormSpec& s, Target target) {
-  constexpr uint32_t kThreads = 256, kHeld = 32;  // 8,192 values; of longer rows the rest is read again
+  constexpr uint32_t kThreads = 256, kHeld = 32;  // 8,192 values in registers; longer rows are read again beyond that
   require_between(1, INT32_MAX, "rmsnorm", "n", s.n);
   require_between(1, UINT16_MAX, "rmsnorm", "columns", s.columns);
   if (!std::isfinite(s.eps) || s.eps < 0) throw Error("rmsnorm: eps is no finite number from 0 on");

@@ -1,4 +1,4 @@
-// RMSNorm by itself, for where no product follows that could take it as its prologue.
+// RMSNorm as a kernel, for inputs whose product cannot apply it as a prologue.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -8,14 +8,14 @@
 namespace warpchat {
 
 struct RmsNormSpec {
-  uint32_t n;  // of a row
+  uint32_t n;  // row length
   uint32_t columns = 1;
   float eps = 1e-6f;
 };
 
-// y = x * rsqrt(mean(x^2) + eps) * gamma, row by row; a block a column. Name: rmsnorm_896_c1_e<bits of eps>.
-// Parameters: x f32 [columns, n], gamma f32 [n], y f32 [columns, n] (may be x), and n_columns u32 if columns > 1: at
-// most `columns`; what lies beyond is neither read nor written. Finite for every x up to 1e16. Throws Error for n = 0.
+// y = x * rsqrt(mean(x^2) + eps) * gamma, row by row; one block per column. Name: rmsnorm_896_c1_e<bits of eps>.
+// Parameters: x f32 [columns, n], gamma f32 [n], y f32 [columns, n] (may alias x), and n_columns u32 if columns > 1: at
+// most `columns`; columns beyond are neither read nor written. Finite for every x up to 1e16. Throws Error for n = 0.
 ptx::Kernel rmsnorm(const RmsNormSpec& spec, ptx::Target target);
 std::string name_of(const RmsNormSpec& spec);
 

@@ -7,13 +7,13 @@
 
 namespace warpchat {
 
-// A frequency in radians per position as 2^-64 turns per position: products with a position wrap as turns do.
+// A frequency in radians per position as 2^-64 turns per position: products with a position wrap exactly.
 uint64_t turns_per_position(double frequency);
 
 struct Rotation {
   ptx::Reg<ptx::f32> cosine, sine;
 };
-// Of the angle turns * position. No approximate instruction takes part: the same on every device.
+// Cosine and sine of turns * position. Uses no approximate instructions, so it is identical on every device.
 Rotation rotation_at(ptx::Builder& b, const ptx::Reg<ptx::u64>& turns, const ptx::Reg<ptx::u32>& position);
 
 }  // namespace warpchat

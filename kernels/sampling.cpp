@@ -1,8 +1,7 @@
-// Warps of all blocks write down the best of each slot, a stretch of the column's logits. The block that comes last
-// finds the best of all among these, and a bound under which nothing can be chosen; it collects what is above it from
-// the slots whose best is. A handful is then filtered in shared memory; where more remain than the block has threads,
-// the same rules narrow all logits down. Whole numbers everywhere, so that both ways and every order of threads choose
-// the same token.
+// Warps of all blocks write the best candidate of each slot (a range of the column's logits). The last block finds the
+// overall best, and a lower bound of what can be sampled. It collects candidates above the bound, from the slots whose
+// best exceeds it. A few are filtered in shared memory; if more remain than the block has threads, the same rules
+// narrow down all logits. All arithmetic is integer, so both ways and every thread order give the same token.
 #include "kernels/sampling.h"
 
 #include <bit>
@@ -36,17 +35,18 @@ void require_sample_spec(const SampleSpec& s) {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr uint32_t kNoToken = UINT32_MAX;
-constexpr uint32_t kMostBlocks = 64;  // of a column: more gain nothing
+constexpr uint32_t kMostBlocks = 64;  // per column; more gain nothing
 
 struct Best {
   Reg<f32> of_thread;  // the thread's best logit; -infinity if it has none
   Reg<u64> of_all;     // candidate
-  Pred all_finite;     // of the column's logits; else of_all is the first that is not
+  Pred all_finite;     // over the column's logits; if false, of_all is the first that is not finite
 };
 
-constexpr uint64_t kNotFinite = uint64_t{1} << 63;  // above all candidates; with the id's order, so the lowest is best
+constexpr uint64_t kNotFinite = uint64_t{1}
+                                << 63;  // above all candidates, combined with the id's order, so the lowest id wins
 
-// The best of each of the block's slots; zero for none of a lane's.
+// Best candidate of each of the block's slots; zero if a lane has none.
 void find_best_of_slots(const SampleColumn& column) {
   Builder& b = column.b;
   Reg<u32> warps = column.block.threads() / kWarpSize;
@@ -87,8 +87,8 @@ void report_first_not_finite(const SampleColumn& column, const Best& best) {
   });
 }
 
-// A logit that at least top_k others reach, if top_k is at most the number of threads: each warp has enough threads
-// whose best does.
+// A logit that at least top_k others reach, if top_k is at most the number of threads: enough threads of each warp have
+// a best logit that high.
 Reg<f32> bound_of_top_k(const SampleColumn& column, const Reg<f32>& best_of_thread) {
   Builder& b = column.b;
   Var<f32> left = b.var("left", best_of_thread), reached = b.var<f32>("reached");
@@ -106,8 +106,8 @@ Reg<f32> bound_of_top_k(const SampleColumn& column, const Reg<f32>& best_of_thre
   return logit_of(column.memory.least.load());
 }
 
-// A logit whose inferiors weigh, even if all logits were among them, less than half of what top_p leaves out. Only the
-// exponent counts, so that no approximation is needed.
+// A logit below which the weights sum to less than half of what top_p discards, even if all logits were there. Uses
+// only the exponent, so no approximation is needed.
 Reg<f32> bound_of_top_p(const SampleColumn& column, const SampleRules& rules, const Reg<u64>& total) {
   Builder& b = column.b;
   Reg<f32> left_out = b.convert<f32>(total) * (1.0f - column.settings.top_p);
@@ -116,7 +116,7 @@ Reg<f32> bound_of_top_p(const SampleColumn& column, const SampleRules& rules, co
   return b.fma(b.convert<f32>(exponent), std::numbers::ln2_v<float>, rules.best_logit);
 }
 
-// All candidates from the bound on, as far as memory.candidates goes; returns how many there are.
+// Collects candidates from the bound on, up to the capacity of memory.candidates; returns their number.
 Reg<u32> collect(const SampleColumn& column, const Reg<f32>& bound) {
   Builder& b = column.b;
   const auto keep = [&](const Reg<u32>& id, const Reg<f32>& logit) {
@@ -216,7 +216,7 @@ void sample_body(Builder& b, const SampleSpec& spec, const SampleBuffers& buffer
   find_best_of_slots(column);
   b.if_(is_last_block(column), [&] {
     const Best best = find_best(column);
-    Var<u32> token = b.var("token", kNoToken);  // but in the one thread that finds it
+    Var<u32> token = b.var("token", kNoToken);  // except in the one thread that finds it
     const auto take_best = [&] { token = b.select(block.thread() == 0, column.id_of(best.of_all), kNoToken); };
     const auto choose = [&] {
       b.if_else(column.settings.temperature <= 0.0f, take_best, [&] { filter_and_draw(column, best, token); });
@@ -236,7 +236,7 @@ Kernel sample(const SampleSpec& s, Target target) {
                               b.global<u32>("positions", s.columns),
                               b.global<u32>("error", kErrorWords),
                               b.var("advance", s.advances ? 1u : 0u)};
-  b.min_blocks_per_sm(1);  // ptxas would rather spill than leave room for one block only
+  b.min_blocks_per_sm(1);  // otherwise ptxas spills rather than limit occupancy to one block
   leave_beyond_columns(b, declare_columns(b, s.columns), b.block(Axis::kY));
   SampleFunction(s, target).call(VirtualBlock(b), buffers);
   const uint32_t warps = s.threads / kWarpSize;

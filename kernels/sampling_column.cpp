@@ -40,7 +40,7 @@ SampleSettings load_settings(Builder& b, const SampleSpec& s, const Global<u8>& 
   return {{repeat, presence, frequency, window}, top_k, top_p, temperature, log_min_p, seed, position};
 }
 
-// body(id, x) for each of four, in a loop that runs: all are back in their places at its end.
+// Calls body(id, x) for each of four values in a real loop; all are back in their places at its end.
 template <class Body>
 void take_turns(Builder& b, const Reg<u32>& first, SampleColumn::Logits& x, const Body& body) {
   b.for_("turn", 0, 4, 1, [&](Reg<u32> turn) {

@@ -17,7 +17,7 @@ SampleRules sample_rules(const SampleColumn& column, const Reg<u64>& best) {
   Builder& b = column.b;
   const SampleSettings& s = column.settings;
   Reg<f32> best_logit = logit_of(column.ordered_of(best));
-  // The lowest f32 that is not below the exact bound.
+  // The lowest f32 not below the exact bound.
   Reg<f32> bound = b.convert<f32>(b.convert<f64>(best_logit) + s.log_min_p, Round::kUp);
   return {best,
           best_logit,
@@ -34,12 +34,12 @@ namespace {
 Reg<u64> weight_of(const SampleColumn& column, const SampleRules& rules, const Reg<f32>& logit) {
   return sampling_weight(column.b, logit - rules.best_logit, column.weight_bits());
 }
-// The same at another one; factor: 1 / temperature, finite.
+// The same at another temperature; factor: 1 / temperature, finite.
 Reg<u64> weight_of(const SampleColumn& column, const SampleRules& rules, const Reg<f32>& logit, In<f32> factor) {
   return sampling_weight(column.b, (logit - rules.best_logit) * factor, column.weight_bits());
 }
 
-// The weight that top_p's head must reach, of `total`; at least 1.
+// Weight that the top_p set must reach, out of `total`; at least 1.
 Reg<u64> top_p_target(const SampleColumn& column, const Reg<u64>& total) {
   Builder& b = column.b;
   Reg<f64> share = b.convert<f64>(column.settings.top_p) * b.convert<f64>(total, Round::kZero);
@@ -55,8 +55,8 @@ Reg<u64> sum_of_all(const SampleColumn& column, const SampleRules& rules) {
   return block_sum(b, sum, column.memory.warp_slots, column.block);
 }
 
-// Each thread holds one candidate against all others, twice: in the order of candidates, how many are better and what
-// these weigh, which top_k and top_p ask for; then what lies before it in the order of ids, for the draw.
+// Each thread compares its candidate with all others, twice: in candidate order for the count and weight of better ones
+// (top_k, top_p), then in id order for the prefix sum of the draw.
 void choose_of_few(const SampleColumn& column, const SampleRules& rules, const Reg<u32>& n_candidates,
                    const Reg<u64>& total, Var<u32>& token) {
   Builder& b = column.b;
@@ -103,15 +103,15 @@ void choose_of_few(const SampleColumn& column, const SampleRules& rules, const R
 
 namespace {
 
-// What is done to all logits, one after the other; each looks for the end of a head. In candidates' order, best first:
-// of so many, or of so much weight. In that of ids: of the shares up to the ticket.
+// The steps over all logits, in sequence; each finds the end of a prefix. kTopK and kTopP: in candidate order, best
+// first, by count or by weight. kDraw: in id order, by share up to the drawn number.
 constexpr uint32_t kTopK = 0, kTopP = 1, kDraw = 2, kSteps = 3;
 
 struct Step {
   Pred counts, draws;  // kTopK, kDraw
 };
 
-// What the head must reach, of all that a step counts.
+// Target of the prefix, out of the step's total.
 Reg<u64> target_of(const SampleColumn& column, const SampleRules& rules, const Step& step, const Reg<u64>& total) {
   Builder& b = column.b;
   Reg<u64> ticket = b.mul_hi(rules.random, total);
@@ -119,13 +119,13 @@ Reg<u64> target_of(const SampleColumn& column, const SampleRules& rules, const S
   return b.select(step.counts, wide(column.settings.top_k), of_weight);
 }
 
-// The last of the fewest of the step's keys, largest first, that reach its target together, of the candidates from
-// `cut` on. A radix search: the interval [low, low + 2^bits) that holds it is cut into 2^digit parts, one a thread as
-// far as that goes, until it is one number.
+// The last key of the shortest prefix (largest keys first) that reaches the target, among candidates from `cut` on. A
+// radix search: the interval [low, low + 2^bits) is divided into 2^digit parts, one per thread as far as possible,
+// until one value remains.
 Reg<u64> end_of_head(const SampleColumn& column, const SampleRules& rules, const Step& step, In<u64> cut) {
   Builder& b = column.b;
   Reg<u32> digit = 31 - b.clz(column.block.threads()), n_parts = 1u << digit;
-  Reg<u32> part = (n_parts - 1) - column.block.thread();  // the largest keys are the first thread's
+  Reg<u32> part = (n_parts - 1) - column.block.thread();  // the first thread has the largest keys
   const uint64_t last_id = column.spec.n_vocab - 1;
   const Shared<u64>&parts = column.memory.parts, &found = column.memory.found, of_thread = parts + part;
   Reg<f32> factor = b.select(step.draws, rules.factor, 1.0f);
@@ -174,7 +174,7 @@ void choose_of_many(const SampleColumn& column, const SampleRules& rules, Var<u3
       cut = end_of_head(column, rules, step, cut);
     });
   });
-  // The last step's end is an id.
+  // The last step ends at an id.
   token = b.select(column.block.thread() == 0, (column.spec.n_vocab - 1) - b.convert<u32>(cut), token);
 }
 

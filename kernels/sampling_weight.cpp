@@ -8,12 +8,12 @@ using namespace ptx;
 
 // e^t as 2^n * 2^f with f in [-1/2, 1/2], where eight terms of the exponential series are exact to 1e-8.
 Reg<u64> sampling_weight(Builder& b, const Reg<f32>& exponent, uint32_t bits) {
-  constexpr float kLowest = -80;  // a weight of 0, and yet a normal number before it is rounded
+  constexpr float kLowest = -80;  // its weight is 0, yet it is a normal float before rounding
   constexpr double kLog2E = std::numbers::log2e, kLn2 = std::numbers::ln2;
   constexpr float kLog2EHigh = static_cast<float>(kLog2E), kLog2ELow = static_cast<float>(kLog2E - kLog2EHigh);
   constexpr int kTerms = 8;
   Reg<f32> t = b.max(exponent, kLowest);
-  Reg<f32> negative = b.round(t * -kLog2EHigh, Round::kNearest);  // the whole part, negated
+  Reg<f32> negative = b.round(t * -kLog2EHigh, Round::kNearest);  // integer part, negated
   Reg<f32> part = b.fma(t, kLog2ELow, b.fma(t, kLog2EHigh, negative));
   double coefficient[kTerms] = {1};
   for (int i = 1; i < kTerms; ++i) coefficient[i] = coefficient[i - 1] * kLn2 / i;

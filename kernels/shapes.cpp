@@ -6,14 +6,14 @@
 namespace warpchat {
 namespace {
 
-// From the models' config.json.
+// From the models' config.json files.
 struct Row {
   const char* name;
   Architecture architecture;
   uint32_t n_layers, hidden, ffn, n_heads, n_kv_heads, head_dim, n_vocab, context_length;
   bool tied_output;
-  ExpertsConfig experts = {};  // of every layer, where there are any
-  uint32_t n_v_heads = 0;      // of the delta nets of a hybrid; 0: it is none
+  ExpertsConfig experts = {};  // the same for every layer, if there are any
+  uint32_t n_v_heads = 0;      // in the delta nets of a hybrid; 0: not a hybrid
 };
 constexpr auto kQwen2 = Architecture::kQwen2, kQwen3 = Architecture::kQwen3;
 constexpr ExpertsConfig kExpertsOf30B{.n = 128, .n_used = 8, .ffn = 768, .normalises = true};
@@ -35,7 +35,7 @@ constexpr Row kRows[] = {
 constexpr double kRopeBase = 1e6;
 constexpr float kRmsEps = 1e-6f;
 
-// All hybrids have these: the last of four layers is of attention, a quarter of whose heads is rotated.
+// In all hybrids here, every fourth layer is attention and a quarter of each head is rotated.
 constexpr uint32_t kAttentionInterval = 4, kRotatedPart = 4;
 constexpr double kHybridRopeBase = 1e7;
 

@@ -11,18 +11,18 @@ namespace warpchat {
 
 struct ModelShape {
   ModelConfig config;
-  DecoderFormats formats;  // of the model in Q4_K_M
+  DecoderFormats formats;  // as in a Q4_K_M file
 };
 
 std::vector<std::string> shape_names();  // "qwen2.5-0.5b", ...
 
-// Throws Error for an unknown name, with the known ones.
+// Throws Error for an unknown name, listing the known ones.
 ModelShape model_shape(std::string_view name);
 
-// What llama.cpp's quantiser makes of a model in Q4_K_M: Q6_K for the output and, in the layers it deems to need more
-// bits, for V, a delta net's qkv and every down, of experts as well; F32 for routers; Q4_K for the rest. Where k is no
-// multiple of 256, Q8_0 for Q6_K and Q5_0 for Q4_K. Who publishes files mixes otherwise at times.
-// Source: llama_tensor_get_type in llama.cpp's src/llama-quant.cpp.
+// What llama.cpp's quantiser produces for Q4_K_M: Q6_K for the output and, in layers it considers sensitive, for V, a
+// delta net's qkv and every down projection, including experts'; F32 for routers; Q4_K for the rest. If k is not a
+// multiple of 256, Q8_0 replaces Q6_K, and Q5_0 replaces Q4_K. Published files sometimes differ. Source:
+// llama_tensor_get_type in llama.cpp's src/llama-quant.cpp.
 DecoderFormats q4_k_m_formats(const ModelConfig& config);
 
 }  // namespace warpchat

@@ -52,7 +52,7 @@ SharedInput::Column SharedInput::column_at(const Column& first, const std::optio
           first.planes + *column * (plan_.input_column_bytes() / 4)};
 }
 
-// N values from `first` on, all asked for at once, scaled by gamma and their squares added up; zeros outside.
+// Loads N values from `first` on together, scales them by gamma and accumulates their squares; zeros outside.
 template <int N>
 std::vector<Reg<f32>> SharedInput::load_values(const Column& column, const Reg<u32>& first,
                                                const std::optional<Pred>& is_inside, Var<f32>& squares) {
@@ -91,8 +91,8 @@ std::vector<Reg<f32>> SharedInput::load_values(const Column& column, const Reg<u
   return all;
 }
 
-// Four lanes a unit, eight values a lane; no branch parts the lanes around the shuffles. The rounds are dealt out
-// to the warps. Some are asked for at once, and come to the first place in turn.
+// Four lanes per unit, eight values per lane; lanes must not diverge around the shuffles. Rounds are distributed over
+// the warps. Several are loaded at once and rotate through the first place.
 void SharedInput::fill_integers(const Column& tile, const FirstUnit& first) {
   constexpr uint32_t kUnits = GemvPlan::kFillUnits, kValues = 8;
   const uint32_t n_ahead = plan_.fill_rounds_ahead(), warps = plan_.warps;
@@ -114,7 +114,7 @@ void SharedInput::fill_integers(const Column& tile, const FirstUnit& first) {
     return load_values<kValues>(tile, round.unit * 32 + quarter * kValues, round.is_inside, squares);
   };
   b_.for_("round", block_.warp(), n_rounds, warps * n_ahead, [&](Reg<u32> index) {
-    std::vector<Var<f32>> ahead;  // of each round its values, and the sum of their squares
+    std::vector<Var<f32>> ahead;  // per round: values, and the sum of their squares
     for (uint32_t i = 0; i < n_ahead; ++i) {
       const Round round = round_at(i == 0 ? index : index + i * warps);
       Var<f32> squares = b_.var("squares", 0.0f);

@@ -1,7 +1,7 @@
-// A product's input in shared memory: filled by the block together, scaled by gamma where RMSNorm comes first, then
-// read unit by unit. Integers, of one column: those of kernels/integer_unit.h. A unit's 16 bytes of each half plane lie
-// beside the next unit's, so that lanes read without bank conflicts; behind the planes lie the sums of each 16
-// integers, and the scales. Floats: units of 4 or 8 in planes of 4.
+// A product's input in shared memory: filled by the whole block, scaled by gamma with RMSNorm, then read unit by unit.
+// Integers (one column): as in kernels/integer_unit.h. Each 16-byte half of a unit's plane lies next to that of the
+// following unit, to avoid bank conflicts; after the planes come the sums of each 16 integers, then the scales. Floats:
+// units of 4 or 8 in planes of 4.
 #pragma once
 #include <optional>
 
@@ -10,12 +10,12 @@
 
 namespace warpchat {
 
-// The first unit of what is in shared memory, where the input comes in several tiles; none: all of it is there.
+// First unit in shared memory if the input is tiled; none: all of it is resident.
 using FirstUnit = std::optional<ptx::Reg<ptx::u32>>;
 
-struct InputUnit {                            // of integers
+struct InputUnit {                            // quantised
   std::vector<ptx::Reg<ptx::b32>> high, low;  // 8 words of 4 values
-  std::vector<ptx::Reg<ptx::s32>> sums;       // of the first and the last 16 integers, or none
+  std::vector<ptx::Reg<ptx::s32>> sums;       // over the first and the last 16 integers, or none
   std::vector<ptx::Reg<ptx::f32>> scale;      // one
 };
 
@@ -23,14 +23,14 @@ class SharedInput {
  public:
   SharedInput(ptx::Builder& b, const GemvPlan& plan, const VirtualBlock& block);
 
-  // Before the first stretch; a block barrier must follow.
+  // Call before the first fill; a block barrier must follow.
   void clear_squares();
-  // x: f32 [columns, k], gamma: none or f32 [k]; n_columns: of floats, where there are several. A block barrier must
-  // come before the first read.
+  // x: f32 [columns, k], gamma: none or f32 [k], n_columns: for several float columns. A block barrier must precede the
+  // first read.
   void fill(const ptx::Global<ptx::f32>& x, const std::optional<ptx::Global<ptx::f32>>& gamma,
             const std::optional<ptx::Reg<ptx::u32>>& n_columns, const FirstUnit& first);
 
-  // Where a unit of the tile lies in the first column; the others are constant distances away.
+  // Address of a unit of the tile in the first column; other columns are at constant offsets.
   struct Place {
     ptx::Shared<ptx::b32> words, sums;
     ptx::Shared<ptx::f32> scale;
@@ -39,19 +39,19 @@ class SharedInput {
   InputUnit load_integers(const Place& place) const;
   std::vector<ptx::Reg<ptx::f32>> load_floats(const Place& place, uint32_t column) const;
 
-  // rsqrt(mean(x^2) + eps) of a column, when all of it was here.
+  // rsqrt(mean(x^2) + eps) of a column, once fill() has covered all of it.
   ptx::Reg<ptx::f32> rms_factor(const ptx::Reg<ptx::u32>& column) const;
 
  private:
-  struct Column {  // the values of the tile, and where they go
+  struct Column {  // the tile's values and their destination
     ptx::Global<ptx::f32> x;
     std::optional<ptx::Global<ptx::f32>> gamma;
     ptx::Shared<ptx::b32> planes;
   };
   Column column_at(const Column& first, const std::optional<ptx::Reg<ptx::u32>>& column) const;
-  // Eight units, which a warp makes integers of at once.
+  // Eight units that a warp converts to integers at once.
   struct Round {
-    ptx::Reg<ptx::u32> unit;  // of the lane
+    ptx::Reg<ptx::u32> unit;  // the lane's
     std::optional<ptx::Pred> is_inside;
   };
   void fill_integers(const Column& tile, const FirstUnit& first);
@@ -61,13 +61,13 @@ class SharedInput {
                                               const std::optional<ptx::Pred>& is_inside, ptx::Var<ptx::f32>& squares);
   void store_integers(const Column& tile, const Round& round, const ptx::Reg<ptx::u32>& quarter,
                       const std::vector<ptx::Reg<ptx::f32>>& values);
-  // Under the condition, if there is one.
+  // Conditional if there is a condition.
   void store_squares(const ptx::Reg<ptx::u32>& slot, const ptx::Reg<ptx::f32>& squares,
                      const std::optional<ptx::Pred>& condition);
   ptx::Shared<ptx::b32> sums_of(const ptx::Shared<ptx::b32>& planes) const { return planes + 4 * plane_words_; }
   ptx::Shared<ptx::f32> scales_of(const ptx::Shared<ptx::b32>& planes) const;
 
-  // Under the condition, if there is one.
+  // Conditional if there is a condition.
   template <class F>
   void where(const std::optional<ptx::Pred>& condition, F&& body) {
     if (condition)
@@ -79,9 +79,9 @@ class SharedInput {
   ptx::Builder& b_;
   const GemvPlan& plan_;
   const VirtualBlock& block_;
-  uint32_t plane_words_;  // of a half plane of bytes, or a plane of floats
+  uint32_t plane_words_;  // per half plane of bytes, or per plane of floats
   ptx::Shared<ptx::b32> planes_;
-  std::optional<ptx::Shared<ptx::f32>> squares_;  // [columns, squares_slots]: sums of rounds, or of warps' floats
+  std::optional<ptx::Shared<ptx::f32>> squares_;  // [columns, squares_slots]: partial sums, per round or per warp
 };
 
 }  // namespace warpchat

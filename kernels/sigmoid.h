@@ -1,4 +1,4 @@
-// Functions of e^x in fp32, by ex2.approx: their error is a few units of the last place.
+// Functions of e^x in fp32, by ex2.approx; the error is a few units in the last place.
 #pragma once
 #include "ptx/builder.h"
 

@@ -1,4 +1,4 @@
-// The sentence for a spec that no kernel can have.
+// Error messages for invalid specs.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -18,8 +18,8 @@ inline void require_between(uint64_t least, uint64_t most, const std::string& fa
                std::to_string(least) + " to " + std::to_string(most));
 }
 
-// Query heads that share KV heads evenly: each group of up to 128, since every round of eight adds to the text; a KV
-// head is a block in the grid's y.
+// At most this many query heads per KV head, since every eight add to the text. Each KV head is a block in the grid's
+// y.
 inline constexpr uint32_t kMaxGroup = 128, kMaxBlocksInY = 65535;
 inline void require_heads(const std::string& family, uint32_t n_heads, uint32_t n_kv_heads) {
   require_between(1, kMaxBlocksInY, family, "n_kv_heads", n_kv_heads);

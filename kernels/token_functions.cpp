@@ -15,7 +15,7 @@ Global<T> address(Builder& b, const std::string& name, int alignment = 16) {
   return b.global_argument<T>(name, Sharing::kWarp, alignment);
 }
 
-// body(block): declares its arguments, and then writes.
+// Calls body(block), which declares its arguments and then emits the function.
 template <class F>
 FunctionPointer function_of(const std::string& name, Target target, F&& body) {
   Builder b(name, target);
@@ -24,7 +24,7 @@ FunctionPointer function_of(const std::string& name, Target target, F&& body) {
   return b.finish_function();
 }
 
-// Columns, threads and the advance are the caller's.
+// Columns, threads and advance are the caller's.
 std::string function_name(const SampleSpec& spec) {
   return name_of(SampleSpec{.n_vocab = spec.n_vocab, .ring = spec.ring}) + "_body";
 }
@@ -225,7 +225,7 @@ TokenFunctions::TokenFunctions(const DecoderSpecs& specs, ProductVariants varian
 
 namespace {
 
-// The variant is known where the builder writes the call.
+// The variant is a constant at the call.
 BodyOf<GemvAddresses> call_of(const GemvSpec& spec, const ProductFunction& function) {
   return [&](Builder& b, const GemvAddresses& at, const VirtualBlock& block) {
     GemvAddresses all = at;

@@ -1,6 +1,6 @@
-// The bodies of a token's kernels as device functions: the separate kernels and the persistent decoder call the same
-// ones, and the module that holds both has each once.
-// A function takes VirtualBlock's arguments and then the addresses that its call() takes, in their order.
+// A token's kernel bodies as device functions. The separate kernels and the persistent decoder call the same ones, so a
+// module with both contains each once. A function takes VirtualBlock's arguments, then the addresses that its call()
+// takes, in order.
 #pragma once
 #include <optional>
 #include <string>
@@ -14,7 +14,7 @@ namespace warpchat {
 
 class BodyFunction {
  public:
-  uint32_t shared_bytes() const { return function_->shared_bytes; }  // of a block that plays it
+  uint32_t shared_bytes() const { return function_->shared_bytes; }  // per block
 
  protected:
   explicit BodyFunction(ptx::FunctionPointer function) : function_(std::move(function)) {}
@@ -23,7 +23,7 @@ class BodyFunction {
 
 class EmbeddingFunction : public BodyFunction {
  public:
-  EmbeddingFunction(const EmbeddingSpec& spec, ptx::Target target);  // of one column, as all specs here
+  EmbeddingFunction(const EmbeddingSpec& spec, ptx::Target target);  // requires one column, as all specs here
   void call(const VirtualBlock& block, const EmbeddingAddresses& at) const;
 };
 
@@ -33,7 +33,7 @@ class AttentionFunction : public BodyFunction {
   void call(const VirtualBlock& block, const AttentionAddresses& at) const;
 };
 
-// By whole blocks, of any number of threads, for the column that is their y.
+// Called by whole blocks of any size; their y is the column.
 class SampleFunction : public BodyFunction {
  public:
   SampleFunction(const SampleSpec& spec, ptx::Target target);
@@ -64,15 +64,15 @@ class ExpertSumFunction : public BodyFunction {
   void call(const VirtualBlock& block, const ExpertSumAddresses& at) const;
 };
 
-// One of several products, which differ in weights, and in rows if those of the addresses say so.
+// One function for several products that differ in weights and, with takes_rows, in rows.
 class ProductFunction : public BodyFunction {
  public:
-  // name: of the products; variants: as ProductVariants has them. takes_rows: the addresses have rows, of which there
-  // may be fewer than the variant's.
+  // name: of the products; variants: as in ProductVariants. takes_rows: the addresses include rows, which may be fewer
+  // than the variant's.
   ProductFunction(const std::string& name, std::vector<GemvSpec> variants, bool takes_rows, ptx::Target target);
   const std::vector<GemvSpec>& variants() const { return variants_; }
-  uint32_t warps() const;  // of a block
-  // which: of the variants. Addresses that no variant takes, and that the product has not, may be missing.
+  uint32_t warps() const;  // per block
+  // which: index of the variant. Addresses that no variant uses and the product lacks may be missing.
   void call(const VirtualBlock& block, const ptx::CallOperand& which, const GemvAddresses& at) const;
 
  private:
@@ -82,20 +82,20 @@ class ProductFunction : public BodyFunction {
   bool takes_rows_;
 };
 
-// All that a token of these specs, of PassKind::kToken, computes before its choice.
+// Everything that a token computes before sampling, for specs of PassKind::kToken.
 struct TokenFunctions {
   TokenFunctions(const DecoderSpecs& specs, ptx::Target target);
-  TokenFunctions(const DecoderSpecs& specs, ProductVariants variants, ptx::Target target);  // those of the specs
+  TokenFunctions(const DecoderSpecs& specs, ProductVariants variants, ptx::Target target);  // variants: of these specs
   EmbeddingFunction embed;
   AttentionFunction attend;
   ProductFunction normed, output, gate_up, down;
-  std::optional<ConvFunction> conv;  // where a layer is a delta net
+  std::optional<ConvFunction> conv;  // with delta-net layers
   std::optional<DeltaFunction> delta;
-  std::optional<RouteFunction> route;  // where a layer has experts
+  std::optional<RouteFunction> route;  // with layers of experts
   std::optional<ExpertSumFunction> sum;
 };
 
-// The kernels of these specs, each once, that call the functions.
+// The kernels of these specs, each once, as calls of the functions.
 std::vector<ptx::Kernel> token_kernels(const DecoderSpecs& specs, const TokenFunctions& functions, ptx::Target target);
 
 }  // namespace warpchat

@@ -15,7 +15,7 @@ Team team_of(Builder& b, uint32_t block_warps, uint32_t warps, uint32_t most_tea
   return {block_warps, n_teams, warps, index, b.thread() - index * (warps * kWarpSize), b.warp() - index * warps};
 }
 
-// Barrier 0 is the whole block's; each team has one of its own behind it.
+// Barrier 0 is the whole block's; the teams' barriers follow.
 std::optional<Reg<u32>> Team::barrier_number() const {
   if (is_block()) return {};
   return index + 1;

@@ -14,8 +14,7 @@ Reg<u64> shuffle(Builder& b, const Reg<u64>& x, In<u32> lane) {
   return b.join<u64>(b.shuffle(words[0], lane), b.shuffle(words[1], lane));
 }
 
-// body(1), body(2), body(4), body(8), body(16): a loop that runs, since unrolled these would be most of a kernel's
-// text.
+// Calls body(1), body(2), ... body(16) in a real loop: unrolled, this would be most of a kernel's text.
 template <class Body>
 void for_distances(Builder& b, const Body& body) {
   Var<u32> distance = b.var("distance", 1u);
@@ -26,7 +25,7 @@ void for_distances(Builder& b, const Body& body) {
   });
 }
 
-// all = the values of all lanes combined, in each of them.
+// Combines the values of all lanes; every lane gets the result.
 template <class Combine>
 void fold(Builder& b, Var<u64>& all, const Combine& combine) {
   for_distances(b, [&](const Var<u32>& distance) {
@@ -36,7 +35,7 @@ void fold(Builder& b, Var<u64>& all, const Combine& combine) {
   });
 }
 
-// sum = the sum up to and with this lane's value.
+// sum = inclusive prefix sum over the lanes.
 void scan(Builder& b, Var<u64>& sum) {
   for_distances(b, [&](const Var<u32>& distance) {
     Vec<u32, 2> words = b.split<u32>(sum);
@@ -46,8 +45,8 @@ void scan(Builder& b, Var<u64>& sum) {
   });
 }
 
-// over_lanes() with x of this warp's lanes; then, behind of_warps(), with x in lane w of every warp what it has become
-// in the last lane of warp w, and 0 where there is none: twice the same text. Ends with a barrier.
+// Calls over_lanes() with the warp's values. Then, in every warp, lane w gets the result of warp w's last lane (0 for
+// absent warps), and of_warps() combines these; the same text serves both. Ends with a barrier.
 template <class OverLanes, class OfWarps>
 void over_block(Builder& b, Var<u64>& x, const Shared<u64>& slots, const VirtualBlock& block,
                 const OverLanes& over_lanes, const OfWarps& of_warps) {
@@ -86,7 +85,7 @@ Reg<f32> strided_max(Builder& b, const Reg<f32>& x, uint32_t stride) {
   return strided_max(b, b.max(x, b.shuffle_xor(x, stride)), 2 * stride);
 }
 
-// Each exchange halves what a lane still holds: it gives away the half that its partner keeps.
+// Each exchange halves the values a lane holds: it sends the half that its partner keeps.
 Reg<f32> scattered_sums(Builder& b, const std::vector<Reg<f32>>& values, uint32_t width) {
   assert(std::has_single_bit(values.size()) && values.size() <= width);
   std::vector<Reg<f32>> held = values;
@@ -136,7 +135,7 @@ Reg<u64> block_sum(Builder& b, In<u64> x, const Shared<u64>& slots, const Virtua
   return folded_over_block(b, x, slots, block, [](const Reg<u64>& one, const Reg<u64>& other) { return one + other; });
 }
 
-// Every warp scans the sums of all warps once more, which costs less than to wait for one that does.
+// Every warp scans the totals of all warps, which is cheaper than waiting for one to do so.
 BlockScan block_scan(Builder& b, In<u64> x, const Shared<u64>& slots, const VirtualBlock& block) {
   Var<u64> sum = b.var<u64>("sum", x), up_to_here = b.var("up_to_here", uint64_t{0});
   over_block(

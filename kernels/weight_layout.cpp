@@ -1,4 +1,4 @@
-// One description of where a format keeps each code's bits serves both ways: packing reads them, unpacking writes them.
+// One description of where a format keeps each code's bits drives both packing (reads) and unpacking (writes).
 #include "kernels/weight_layout.h"
 
 #include <algorithm>
@@ -13,18 +13,18 @@ namespace {
 constexpr int kUnit = 32;
 using Codes = uint8_t[kUnit];
 
-// Bits of a block's byte: where a part of a code lies.
+// Position of part of a code, in bits of a byte of the block.
 struct BitsAt {
   size_t offset;
   int shift;
 };
 
-// Where code i of a block's unit has its low and its high bits.
+// Positions of the low and high bits of code i in a block's unit.
 template <class Block>
 struct Fields;
 
 template <class Block>
-struct NibbleFields {  // of the formats with one block a unit
+struct NibbleFields {  // for formats with one block per unit
   static constexpr int kLowBits = 4;
   static BitsAt low(int, int i) { return {offsetof(Block, qs) + i % 16, i / 16 * 4}; }
 };
@@ -97,7 +97,7 @@ concept HasHigh = requires {
   Fields<Block>::high(0, 0);
 };
 
-// Which code lies in bits `at` of byte `byte` of a stream's unit, for codes of `bits` bits.
+// Index of the code at bit `at` of byte `byte` in a unit of a stream, for codes of `bits` bits.
 constexpr int code_at(int bits, int byte, int at) {
   if (bits == 4) return byte + 4 * at;
   if (bits == 2) return byte / 4 * 16 + byte % 4 + 2 * at;
@@ -161,7 +161,7 @@ void write_q3k_scale(BlockQ3K& b, int s, int scale) {
   b.scales[s % 8] |= static_cast<uint8_t>((scale & 15) << (s / 8 * 4));
   b.scales[8 + s % 4] |= static_cast<uint8_t>(scale >> 4 << (s / 4 * 2));
 }
-// Into a block whose scales are 0 so far.
+// Writes scales into a block whose scales are zero.
 template <class Block>
 void write_scales(Block& b, int unit, ScaleBytes bytes) {
   if constexpr (std::is_same_v<Block, BlockIQ4XS>) {
@@ -188,7 +188,7 @@ void write_scales(Block& b, int unit, ScaleBytes bytes) {
   }
 }
 
-// The f16 numbers of a block, in the order of its head.
+// The block's f16 numbers, in the order of its head.
 template <class Block, class Visit>
 void for_each_head(Block& b, Visit visit) {
   if constexpr (requires { b.d; }) visit(b.d);
@@ -196,7 +196,7 @@ void for_each_head(Block& b, Visit visit) {
   if constexpr (requires { b.m; }) visit(b.m);
 }
 
-// Calls visit(bytes, first code, n) for a unit's low codes: those of 8 bits are in two streams, one behind the other.
+// Calls visit(bytes, first code, n) for a unit's low codes; 8-bit codes are in two consecutive streams.
 template <class Block, class Byte, class Visit>
 void for_low(const PackedStreams& s, Byte* row, uint64_t unit, Visit visit) {
   if constexpr (Fields<Block>::kLowBits == 8) {
@@ -214,7 +214,7 @@ void pack_unit(const PackedStreams& s, const Block& block, int sub, uint64_t uni
   Codes codes;
   for (int i = 0; i < kUnit; ++i) {
     const BitsAt at = Of::low(sub, i);
-    codes[i] = static_cast<uint8_t>(bytes[at.offset] >> at.shift);  // `put` masks
+    codes[i] = static_cast<uint8_t>(bytes[at.offset] >> at.shift);  // `put` masks the bits
   }
   for_low<Block>(s, row, unit, [&](std::byte* to, int first, int n) {
     if constexpr (Of::kLowBits == 8)
@@ -293,7 +293,7 @@ void unpack_row(const PackedStreams& s, const std::byte* row, std::byte* blocks)
   }
 }
 
-// What a unit has, of any number of them.
+// The fields that do not depend on the number of units.
 template <class Block>
 PackedStreams unit_streams() {
   PackedStreams s = {};
@@ -323,7 +323,7 @@ PackedStreams packed_streams(TensorType type, uint32_t k) {
   s.high = n_units * s.unit_weights * s.low_bits / 8;
   const uint64_t high_end = s.high + n_units * kUnit * s.high_bits / 8;
   const uint64_t n_heads = n_units / s.units_per_head;
-  // Four bytes before two, so that each stream begins aligned.
+  // Streams of four bytes precede streams of two, so that each is aligned.
   s.heads = s.head_bytes == 2 ? high_end + n_units * s.scale_bytes : high_end;
   s.scales = s.head_bytes == 2 ? high_end : high_end + n_heads * s.head_bytes;
   s.end = high_end + n_heads * s.head_bytes + n_units * s.scale_bytes;
@@ -340,7 +340,7 @@ void pack_rows(TensorType type, uint32_t k, uint64_t n_rows, std::span<const std
   for (uint64_t row = 0; row < n_rows; ++row) {
     const std::byte* from = blocks.data() + row * row_bytes;
     std::byte* to = packed.data() + row * packed_bytes;
-    std::memset(to + packed_bytes - 16, 0, 16);  // the padding is shorter
+    std::memset(to + packed_bytes - 16, 0, 16);  // the padding is shorter than that
     KernelBlocks::visit(type, [&](auto block) {
       if constexpr (kHasCodes<decltype(block)>)
         pack_row<decltype(block)>(streams, from, to);

@@ -11,7 +11,7 @@ using namespace ptx;
 namespace {
 
 constexpr UnitFormat kUnitFormats[] = {
-    // type, name, signed codes, zero, scales a unit, has a lowest weight, numbers that codes choose from, small scales
+    // type, name, signed codes, zero, scales per unit, has minimum, table of code values, small scales
     {TensorType::kF32, "f32", false, 0, 0, false},
     {TensorType::kF16, "f16", false, 0, 0, false},
     {TensorType::kBF16, "bf16", false, 0, 0, false},
@@ -34,16 +34,16 @@ constexpr UnitFormat kUnitFormats[] = {
 };
 static_assert(has_every_format<KernelBlocks>(kUnitFormats));
 
-// The same bits in every byte.
+// `bits` repeated in every byte.
 constexpr uint32_t in_each_byte(uint32_t bits) { return bits * 0x01010101u; }
 
-// w shifted by `left` bits, to the right where negative.
+// w shifted left by `left` bits; negative: right.
 Reg<b32> shifted(const Reg<b32>& w, int left) {
   if (left == 0) return w;
   return left > 0 ? w << static_cast<uint32_t>(left) : w >> static_cast<uint32_t>(-left);
 }
 
-// Word j's part of codes of `bits` bits each from a stream's words, moved to bit `to` of every byte.
+// Word j of `bits`-bit codes from a stream's words, moved to bit `to` of every byte.
 Reg<b32> code_bits(const std::vector<Reg<b32>>& words, int bits, int j, int to) {
   if (bits == 8) return words[j];
   const int n_words = bits, word = bits == 4 ? j % 4 : j / (8 / n_words),
@@ -62,8 +62,8 @@ void append(Values& to, const V& values) {
 
 const UnitFormat& unit_format(TensorType type) { return row_of(kUnitFormats, type); }
 
-// A choice from eight bytes is one prmt, whose selectors are the nibbles without their top bits. These bits choose
-// between the two halves of the table in a third one: its selector i is byte i of the first half, or of the second.
+// One prmt selects among eight bytes by the nibbles' low three bits. A third prmt uses the top bits to choose between
+// the two table halves: its selector i is byte i of the first half, or of the second.
 NibbleNumbers look_up_nibbles(Builder& b, const int8_t* table, const Reg<b32>& nibbles) {
   const auto word_of_table = [&](int first) {
     uint32_t word = 0;
@@ -72,7 +72,7 @@ NibbleNumbers look_up_nibbles(Builder& b, const int8_t* table, const Reg<b32>& n
   };
   const Reg<u32> places = (nibbles & 0x77777777u).as<u32>();
   const Reg<u32> halves = ((nibbles >> 1 & 0x44444444u) | 0x32103210u).as<u32>();
-  std::vector<Reg<u32>> numbers;  // of bytes 0 and 1, then of 2 and 3: each low nibble's before its high one's
+  std::vector<Reg<u32>> numbers;  // of bytes 0 and 1, then 2 and 3; each low nibble before its high one
   for (uint32_t shift : {0u, 16u}) {
     const Reg<u32> place = shift == 0 ? places : places >> shift;
     const Reg<u32> first = b.prmt(word_of_table(0), word_of_table(4), place);
@@ -84,7 +84,7 @@ NibbleNumbers look_up_nibbles(Builder& b, const int8_t* table, const Reg<b32>& n
 
 bool is_float(TensorType type) { return unit_format(type).n_scales == 0; }
 
-// Each stream is counted in elements as large as a unit's share of it, so that an address is one instruction.
+// Streams are indexed in elements of a unit's size, so that an address is one instruction.
 UnitPlace place_unit(const Global<u8>& row, const PackedStreams& streams, const Reg<u32>& unit) {
   Global<b32> low = streams.low_bits == 2 ? (row.as<b64>() + unit).as<b32>() : (row + unit * 16).as<b32>();
   Global<u8> high = row + streams.high;
@@ -109,7 +109,7 @@ ScalesPlace place_scales(const Global<u8>& heads, const Global<u8>& scales, cons
 
 void load_scales(TensorType type, const PackedStreams& streams, const ScalesPlace& place, uint64_t offset,
                  LoadedUnit& unit) {
-  // Short reads share their sectors with the lane's next ones: L1 keeps them.
+  // Short reads share a sector with the lane's next ones, so L1 should keep them.
   for (const auto& heads : place.heads) {
     if (streams.head_bytes == 4)
       append(unit.head, (heads + offset / 2).load<2>({}, kReadOnly));
@@ -146,7 +146,7 @@ LoadedUnit load_unit(TensorType type, const PackedStreams& streams, const UnitPl
 
 namespace {
 
-// Of what IQ2 and IQ3 are expanded to.
+// For the formats that IQ2 and IQ3 expand to.
 Reg<f32> divided_head(TensorType type, const Reg<f32>& head) {
   const int divisor = KernelBlocks::visit(type, [](auto block) {
     if constexpr (requires { block.kDivisor; }) return block.kDivisor;
@@ -190,7 +190,7 @@ void decode_scales(Builder& b, TensorType type, const LoadedUnit& unit, DecodedC
     case TensorType::kIQ4_NL:  // d
       out.scales.push_back(head[0]);
       return;
-    case TensorType::kMXFP4: {  // half of 2^(e - 127), which is no normal float for e = 0
+    case TensorType::kMXFP4: {  // half of 2^(e - 127), which is subnormal for e = 0
       const Reg<u32> power = b.max(unit.scales[0].as<u32>() << 23, 0x00400000u);
       out.scales.push_back(power.as<f32>() * 0.5f);
       return;
@@ -230,8 +230,8 @@ WholeScales decode_whole_scales(Builder& b, TensorType type, const LoadedUnit& u
       return {{first, second}, {lowest, raw(1) >> 4}, d, {minimum()}};
     }
     case TensorType::kQ3_K:
-      return {{raw(0), raw(1)}, {}, d, {}};  // each zero_of_scales() more
-    default: {                               // of IQ2 and IQ3, as nibbles
+      return {{raw(0), raw(1)}, {}, d, {}};  // each has zero_of_scales() added
+    default: {                               // expanded IQ2 and IQ3, as nibbles
       const Reg<u32> first = (raw(0) & 15) * 2 + 1;
       return {{first, (raw(0) >> 4) * 2 + 1}, {}, divided_head(type, d), {}};
     }

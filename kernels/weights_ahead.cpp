@@ -8,7 +8,7 @@ namespace warpchat {
 
 using namespace ptx;
 
-// A lane asks for all at once, or the lanes sector by sector where no instruction does so.
+// One lane prefetches everything with one instruction, or the lanes prefetch sector by sector if the target lacks it.
 void ask_ahead(Builder& b, Target target, const Global<u8>& from, In<u32> bytes) {
   if (runs(target, sm_90)) return b.if_(b.lane() == 0, [&] { b.prefetch_bulk(from, bytes); });
   constexpr uint32_t kSectorBytes = 32;

@@ -1,20 +1,19 @@
-// What a block of the persistent decoder asks for before it may begin: into the second-level cache, while it waits for
-// the others. Nobody waits for what comes. Weights are constants, so that nothing can be asked for too early; a key
-// that is written later is in that cache then.
+// L2 prefetch in the persistent decoder, issued by a block while it waits at a barrier. Nothing waits for the data.
+// Weights are constant, so no prefetch can be too early; a key written later updates L2.
 #pragma once
 #include "ptx/builder.h"
 
 namespace warpchat {
 
-// By a warp: so many bytes, a multiple of 32, from an address that is one of 16.
+// Called by a warp. bytes: a multiple of 32; from: 16-byte aligned.
 void ask_ahead(ptx::Builder& b, ptx::Target target, const ptx::Global<ptx::u8>& from, ptx::In<ptx::u32> bytes);
 
 class WeightsAhead {
  public:
   explicit WeightsAhead(ptx::Target target);
 
-  // By every thread of a block: its part of a product, as the row of the table says; `expert`: of whose matrices, 0 for
-  // a product that has no experts. product: ProductRow (kernels/persistent_decoder.h).
+  // Called by all threads of a block: prefetches its part of a product, as given in the table row. expert: index of the
+  // expert's matrices, 0 without experts. product: ProductRow (kernels/persistent_decoder.h).
   void ask(ptx::Builder& b, const ptx::Global<ptx::u8>& product, const ptx::Reg<ptx::u32>& expert) const;
 
  private:
