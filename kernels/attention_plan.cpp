@@ -25,14 +25,14 @@ void check(const AttentionSpec& s) {
   require_between(1, kMaxBlocksInY, family, "columns", s.columns);
   const uint32_t most_pages = takes_several_pages(s) ? AttentionPlan::kMostPages : 1;
   require_between(1, most_pages, family, "pages_per_block", s.pages_per_block);
-  if (s.writes_halves && !can_write_halves(s)) throw Error(family + ": its results cannot be halves");
-  if (!std::isfinite(s.scale)) throw Error(family + ": the scale is no finite number");
+  if (s.writes_halves && !can_write_halves(s)) throw Error(family + ": it cannot write f16");
+  if (!std::isfinite(s.scale)) throw Error(family + ": the scale is not finite");
   for (const KvScatterSpec& scatter : s.scatters) {
     const bool fits = scatter.n_heads == s.n_heads && scatter.n_kv_heads == s.n_kv_heads &&
                       scatter.head_dim == s.head_dim && scatter.max_positions == s.max_positions &&
                       scatter.columns == s.columns && scatter.k_type == s.k_type && scatter.v_type == s.v_type;
     if (!fits || s.one_sequence || !s.lengths_are_positions)
-      throw Error(family + ": a scatter is not of its heads, cache and columns");
+      throw Error(family + ": a scatter has other heads, another cache or other columns");
   }
 }
 

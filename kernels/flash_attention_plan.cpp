@@ -20,7 +20,7 @@ void check(const FlashAttentionSpec& s) {
   require_spec(s.head_dim >= 64 && s.head_dim <= 256 && s.head_dim % 16 == 0, family, "head_dim", s.head_dim,
                "a multiple of 16 from 64 to 256");
   require_between(1, INT32_MAX / (s.n_heads / s.n_kv_heads), family, "max_positions", s.max_positions);
-  if (!std::isfinite(s.scale)) throw Error(family + ": the scale is no finite number");
+  if (!std::isfinite(s.scale)) throw Error(family + ": the scale is not finite");
 }
 
 float default_scale(const FlashAttentionSpec& s) { return 1 / std::sqrt(static_cast<float>(s.head_dim)); }

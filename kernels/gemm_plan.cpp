@@ -13,7 +13,7 @@ constexpr uint32_t kMostK = 1 << 24;  // so that byte offsets of a few rows fit 
 
 void check_type(const GemmSpec& spec, TensorType type) {
   const std::string format(traits(type).name);
-  require(has_gemm(type), spec, "values of " + format + " are not exact in halves; gemv takes them");
+  require(has_gemm(type), spec, "f16 cannot hold " + format + " values exactly; use gemv");
   require(spec.k <= kMostK, spec, "k is " + std::to_string(spec.k) + "; expected at most " + std::to_string(kMostK));
   require(is_packable(type, spec.k), spec,
           "k is " + std::to_string(spec.k) + "; " + format + " needs a multiple of " +
@@ -24,17 +24,18 @@ void check(const GemmSpec& spec) {
   require(spec.rows >= 16, spec, "it has " + std::to_string(spec.rows) + " rows; expected at least 16");
   check_type(spec, spec.weights);
   require(spec.experts == 0 || spec.epilogue == GemvEpilogue::kStore || spec.epilogue == GemvEpilogue::kSwiglu, spec,
-          "experts have neither bias nor residual");
-  require(spec.formats.empty() || takes_addends(spec), spec, "experts and two matrices have a launch of their own");
+          "experts cannot have a bias or residual");
+  require(spec.formats.empty() || takes_addends(spec), spec,
+          "products of experts or two matrices cannot share a launch");
   require(spec.formats.empty() || std::ranges::find(spec.formats, spec.weights) != spec.formats.end(), spec,
-          "its format is none of the kernel's");
+          "the kernel does not support its format");
   for (const TensorType format : spec.formats)
-    require(has_gemm(format), spec, "values of " + std::string(traits(format).name) + " are not exact in halves");
-  require(spec.uses_per_input >= 1, spec, "an input has no uses");
+    require(has_gemm(format), spec, "f16 cannot hold " + std::string(traits(format).name) + " values exactly");
+  require(spec.uses_per_input >= 1, spec, "uses_per_input must be at least 1");
   if (!spec.up) return;
   require(spec.epilogue == GemvEpilogue::kSwiglu, spec, "only swiglu has an up matrix");
   check_type(spec, *spec.up);
-  require(is_float(*spec.up) == is_float(spec.weights), spec, "its matrices are of formats that do not mix");
+  require(is_float(*spec.up) == is_float(spec.weights), spec, "its two matrices have incompatible formats");
 }
 
 // Traffic of split-K partial sums: written by every part, read by one.
@@ -93,11 +94,11 @@ GemmPlan plan_of(const GemmSpec& spec) {
   require(plan.rows_per_warp == 16 || plan.rows_per_warp == 32, spec, "a warp takes 16 or 32 rows");
   require(plan.rows_per_warp <= spec.rows, spec, "a warp takes more rows than there are");
   plan.columns = spec.columns_per_block ? spec.columns_per_block : 64;
-  require(plan.columns % 8 == 0 && plan.columns <= 64, spec, "columns_per_block is no multiple of 8 up to 64");
+  require(plan.columns % 8 == 0 && plan.columns <= 64, spec, "columns_per_block must be a multiple of 8 up to 64");
   require(spec.parts <= 1 || (spec.experts == 0 && plan.matrices.size() == 1), spec,
-          "experts and two matrices have no parts");
+          "split-K needs a single matrix without experts");
   require(spec.parts <= kMostGemmParts, spec,
-          "it has " + std::to_string(spec.parts) + " parts; expected at most " + std::to_string(kMostGemmParts));
+          "parts is " + std::to_string(spec.parts) + "; expected at most " + std::to_string(kMostGemmParts));
   plan.parts = std::clamp(spec.parts, 1u, ceil_div(spec.k, kGemmTileK));
   plan.n_row_blocks = ceil_div(spec.rows, plan.rows_per_block());
   return plan;
@@ -119,11 +120,11 @@ ptx::Dimensions gemm_grid(GemmProducts products, uint32_t n_columns) {
   const GemmSpec& spec = products[0];
   const GemmPlan plan = plan_of(spec);
   require(products.size() == 1 || (products.size() <= kMostGemmProducts && !spec.formats.empty()), spec,
-          "it does not take " + std::to_string(products.size()) + " products");
+          "a launch cannot have " + std::to_string(products.size()) + " products");
   uint32_t n_row_blocks = 0;
   for (const GemmSpec& product : products) {
     require(name_of(product) == name_of(spec) && product.k == spec.k && product.parts == spec.parts, product,
-            "it does not go together with others of another input");
+            "products of different inputs cannot be fused");
     n_row_blocks += plan_of(product).n_row_blocks;
   }
   const uint32_t n_tiles =
@@ -136,7 +137,7 @@ uint64_t gemm_scratch_bytes(GemmProducts products, uint32_t n_columns) {
   if (spec.parts <= 1) return 0;
   const GemmPlan plan = plan_of(spec);
   const ptx::Dimensions grid = gemm_grid(products, n_columns);
-  require(uint64_t{grid.x} * grid.y <= kMostPartedTiles, spec, "it has too many blocks for parts");
+  require(uint64_t{grid.x} * grid.y <= kMostPartedTiles, spec, "it has too many blocks for split-K");
   return kGemmArrivalsBytes + grid.total() * plan.columns * plan.rows_per_block() * sizeof(float);
 }
 

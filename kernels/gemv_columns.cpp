@@ -491,7 +491,7 @@ std::vector<GemvPlan> plans_of(const GemvTogether& spec) {
   for (const GemvSpec& product : spec.products) {
     const GemvSpec& first = spec.products[0];
     require(goes_together(product) && product.k == first.k && product.columns == first.columns, product,
-            "it does not go together with others of another input");
+            "products of different inputs cannot be fused");
     n_tiles += plans.emplace_back(plan_of(product)).row_tiles_in_all();
   }
   for (GemvPlan& plan : plans) share_tiles(plan, n_tiles);

@@ -29,7 +29,7 @@ void check(const GemvSpec& spec) {
   require(is_packable(*spec.up, spec.k) && is_float(*spec.up) == is_float(spec.weights) &&
               (!is_float(*spec.up) ||
                packed_streams(*spec.up, spec.k).unit_weights == packed_streams(spec.weights, spec.k).unit_weights),
-          spec, "its matrices are of formats that do not mix");
+          spec, "its two matrices have incompatible formats");
 }
 
 // Half a warp or fewer lanes per row if the units would leave many lanes idle in the last round, or too few per lane.
@@ -50,7 +50,7 @@ void share_rows(GemvPlan& plan) {
   plan.lanes_per_row = spec.lanes_per_row ? spec.lanes_per_row : choose_lanes(plan.n_units);
   if (spec.lanes_per_row == 0 && spec.rows < 32 / plan.lanes_per_row) plan.lanes_per_row = 32;
   require(std::has_single_bit(plan.lanes_per_row) && plan.lanes_per_row <= 32, spec,
-          "lanes_per_row is no power of two up to 32");
+          "lanes_per_row must be a power of two up to 32");
   plan.n_groups = 32 / plan.lanes_per_row;
   plan.rows_per_warp = spec.rows_per_warp;
   if (plan.rows_per_warp == 0) {
@@ -65,12 +65,12 @@ void share_rows(GemvPlan& plan) {
   uint32_t n_passes;  // steps per warp, in sequence
   if (spec.rows_per_block != 0) {
     require(spec.rows_per_block % rows_per_pass == 0, spec,
-            "rows_per_block is no multiple of " + std::to_string(rows_per_pass));
+            "rows_per_block must be a multiple of " + std::to_string(rows_per_pass));
     n_passes = spec.rows_per_block / rows_per_pass;
   } else {
     n_passes = plan.is_tiled() ? 1 : ceil_div(ceil_div(plan.n_steps, plan.warps), kManyBlocks);
   }
-  require(n_passes == 1 || !plan.is_tiled(), spec, "its input is tiled, so that a warp makes one step");
+  require(n_passes == 1 || !plan.is_tiled(), spec, "its input is tiled, so a warp can make only one step");
   plan.n_blocks = ceil_div(plan.n_steps, plan.warps * n_passes);
 }
 

@@ -35,7 +35,7 @@ void check(const KvScatterSpec& s) {
   require_between(1, UINT16_MAX, family, "columns", s.columns);
   bool finite = std::isfinite(s.rope_magnitude) && std::isfinite(s.eps) && s.eps >= 0;
   for (double frequency : s.frequencies) finite = finite && std::isfinite(frequency);
-  if (!finite) throw Error(family + ": eps, the magnitude or a frequency is no finite number");
+  if (!finite) throw Error(family + ": eps, the magnitude or a frequency is not finite");
 }
 
 // Hash of the parameters that the name does not spell out.

@@ -27,7 +27,7 @@ std::vector<const Phase*> unrolled(const PhaseProgram& program, std::span<const 
 void check_kinds(const PhaseProgram& program) {
   std::set<PhaseKind> kinds;
   for (const Phase& phase : program.phases)
-    if (!kinds.insert(phase.kind).second) refuse(phase, "stands twice in the program");
+    if (!kinds.insert(phase.kind).second) refuse(phase, "is in the program twice");
   for (const Phase& phase : program.phases)
     for (const PhaseKind kind : phase.waits_for)
       if (!kinds.contains(kind)) refuse(phase, "waits for " + text_of(kind) + ", which is not in the program");
@@ -51,8 +51,7 @@ size_t ended_before(const std::vector<const Phase*>& order, size_t at, size_t en
     waits = true;
     ended = std::max(ended, *awaited + 1);
   }
-  if (!waits)
-    refuse(phase, "waits for " + text_of(phase.waits_for[0]) + ", which comes only behind it: nobody goes on");
+  if (!waits) refuse(phase, "deadlocks: it waits for " + text_of(phase.waits_for[0]) + ", which runs later");
   return ended;
 }
 

@@ -24,7 +24,7 @@ Kernel rmsnorm(const RmsNormSpec& s, Target target) {
   constexpr uint32_t kThreads = 256, kHeld = 32;  // 8,192 values in registers; longer rows are read again beyond that
   require_between(1, INT32_MAX, "rmsnorm", "n", s.n);
   require_between(1, UINT16_MAX, "rmsnorm", "columns", s.columns);
-  if (!std::isfinite(s.eps) || s.eps < 0) throw Error("rmsnorm: eps is no finite number from 0 on");
+  if (!std::isfinite(s.eps) || s.eps < 0) throw Error("rmsnorm: eps must be finite and at least 0");
   Builder b(name_of(s), target);
   Global<f32> x = b.global<f32>("x", uint64_t{s.columns} * s.n), gamma = b.global<f32>("gamma", s.n);
   Global<f32> y = b.global<f32>("y", uint64_t{s.columns} * s.n);

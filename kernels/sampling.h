@@ -30,8 +30,8 @@ inline uint32_t sample_ring(uint32_t context) { return std::bit_ceil(std::min(co
 
 // A column's sampling state in device memory; settings as in SamplingParams. Then u32 [spec.ring]: accepted token i at
 // i modulo spec.ring. Then, 16-byte aligned, u32 [n_vocab]: occurrences in the penalty window. Then, 16-byte aligned,
-// u64 [sample_slots]: communication between blocks. The kernel updates all of it; without penalties it does not read
-// the counts.
+// u64 [sample_slots]: communication between blocks. The kernel keeps all of it up to date; without penalties it reads
+// neither ring nor counts.
 struct SamplerState {
   float repeat_penalty = 1, presence_penalty = 0, frequency_penalty = 0;
   uint32_t penalty_window = 0;  // tokens in the penalty window, limited by the ring

@@ -56,7 +56,7 @@ TEST_P(GpuDecoder, MatchesTheReference) {
 // What the kernels do not read is refused by name.
 const std::map<std::string, std::string> kRefused = {
     {"hidden_no_multiple_of_32", "head_dim is 14, expected a multiple of 8"},
-    {"formats_mixed_in_one_step", "formats that do not mix"}};
+    {"formats_mixed_in_one_step", "incompatible formats"}};
 
 std::vector<DecoderCase> cases_for_a_gpu() {
   std::vector<DecoderCase> cases;

@@ -574,11 +574,11 @@ const WrongSpec kWrongSpecs[] = {
     {{4, 2, 264, 64}, "incremental_attention: head_dim is 264, expected a multiple of 8 up to 256"},
     {{4, 2, 64, 0}, "incremental_attention: max_positions is 0, expected 1 to 2147483647"},
     {{4, 2, 64, 64, 0}, "incremental_attention: columns is 0, expected 1 to 65535"},
-    {{4, 2, 64, 64, 1, INFINITY}, "incremental_attention: the scale is no finite number"},
+    {{4, 2, 64, 64, 1, INFINITY}, "incremental_attention: the scale is not finite"},
     {paged({4, 2, 64, 64}, 0), "incremental_attention: pages_per_block is 0, expected 1 to 32"},
     {paged({4, 2, 64, 64}, 33), "incremental_attention: pages_per_block is 33, expected 1 to 32"},
     {paged({9, 1, 64, 64}, 2), "incremental_attention: pages_per_block is 2, expected 1 to 1"},
-    {with_halves({2, 2, 64, 64}), "incremental_attention: its results cannot be halves"},
+    {with_halves({2, 2, 64, 64}), "incremental_attention: it cannot write f16"},
     {paged({4, 2, 136, 64}, 2), "incremental_attention: pages_per_block is 2, expected 1 to 1"},
 };
 

@@ -461,7 +461,7 @@ const WrongSpec kWrongSpecs[] = {
     {{4, 2, 72, 64}, "flash_attention: head_dim is 72, expected a multiple of 16 from 64 to 256"},
     {{4, 2, 272, 64}, "flash_attention: head_dim is 272, expected a multiple of 16 from 64 to 256"},
     {{4, 2, 64, 0}, "flash_attention: max_positions is 0, expected 1 to 1073741823"},
-    {{4, 2, 64, 64, true, INFINITY}, "flash_attention: the scale is no finite number"},
+    {{4, 2, 64, 64, true, INFINITY}, "flash_attention: the scale is not finite"},
 };
 
 TEST(FlashAttentionSpecs, AreCheckedByName) {

@@ -463,11 +463,11 @@ TEST(GemvPlanTest, RefusesWithASentence) {
       {{.weights = kQ4_K, .rows = 8, .k = 256, .up = kQ4_K},
        "cannot generate gemv_q4k_8x256_c1_w16: only swiglu has an up matrix"},
       {{.weights = kQ4_K, .rows = 8, .k = 256, .epilogue = kSwiglu, .up = kF16},
-       "cannot generate gemv_q4k_f16_8x256_swiglu_c1_w16: its matrices are of formats that do not mix"},
+       "cannot generate gemv_q4k_f16_8x256_swiglu_c1_w16: its two matrices have incompatible formats"},
       {{.weights = kQ4_K, .rows = 8, .k = 256, .lanes_per_row = 3},
-       "cannot generate gemv_q4k_8x256_c1_w16_l3: lanes_per_row is no power of two up to 32"},
+       "cannot generate gemv_q4k_8x256_c1_w16_l3: lanes_per_row must be a power of two up to 32"},
       {{.weights = kQ4_K, .rows = 8, .k = 256, .rows_per_block = 9},
-       "cannot generate gemv_q4k_8x256_c1_w16_b9: rows_per_block is no multiple"},
+       "cannot generate gemv_q4k_8x256_c1_w16_b9: rows_per_block must be a multiple"},
   };
   for (const Refused& refused : kRefused) {
     try {

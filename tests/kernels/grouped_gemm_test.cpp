@@ -178,10 +178,10 @@ TEST(GroupedGemmPlan, RefusesWithASentence) {
   GemmSpec spec = down(kQ4_K, 16, 256, 4, 8);
   spec.epilogue = kBias;
   EXPECT_EQ(error_of([&] { gemm(spec, ptx::sm_75); }),
-            "cannot generate experts_gemm_q4k_bias_u1_c8: experts have neither bias nor residual");
+            "cannot generate experts_gemm_q4k_bias_u1_c8: experts cannot have a bias or residual");
   spec.epilogue = kStore, spec.parts = 2;
   EXPECT_EQ(error_of([&] { gemm(spec, ptx::sm_75); }),
-            "cannot generate experts_gemm_q4k_u1_c8_p: experts and two matrices have no parts");
+            "cannot generate experts_gemm_q4k_u1_c8_p: split-K needs a single matrix without experts");
 }
 
 }  // namespace

@@ -447,8 +447,7 @@ const WrongSpec kWrongSpecs[] = {
      [](KvScatterSpec& s) { s.frequencies.pop_back(); }},
     {"kv_scatter: max_positions is 0, expected 1 to 2147483647", [](KvScatterSpec& s) { s.max_positions = 0; }},
     {"kv_scatter: columns is 0, expected 1 to 65535", [](KvScatterSpec& s) { s.columns = 0; }},
-    {"kv_scatter: eps, the magnitude or a frequency is no finite number",
-     [](KvScatterSpec& s) { s.frequencies[3] = NAN; }},
+    {"kv_scatter: eps, the magnitude or a frequency is not finite", [](KvScatterSpec& s) { s.frequencies[3] = NAN; }},
 };
 
 TEST(KvScatterSpecs, AreCheckedByName) {

@@ -64,10 +64,10 @@ const BrokenCase kCases[] = {
      "phase qkv reads x before it waits, while embed may still write it"},
     {"waits_for_what_comes_later",
      {{{kEmbed, {}, {"x"}, {}}, {kQkv, {"x"}, {}, {kOutput}}, {kOutput, {}, {}, {kQkv}}}},
-     "phase qkv waits for output, which comes only behind it: nobody goes on"},
+     "phase qkv deadlocks: it waits for output, which runs later"},
     {"waits_for_itself",
      {{{kEmbed, {}, {}, {}}, {kQkv, {}, {}, {kQkv}}}},
-     "phase qkv waits for qkv, which comes only behind it: nobody goes on"},
+     "phase qkv deadlocks: it waits for qkv, which runs later"},
     {"waits_for_nobody",
      {{{kEmbed, {}, {}, {kPublish}}}},
      "phase embed waits for publish, which is not in the program"},
@@ -80,7 +80,7 @@ const BrokenCase kCases[] = {
       4,
       {kDenseLayer, kDeltaLayer}},
      "phase output reads mixed while delta may still write it; it must wait for it"},
-    {"stands_twice", {{{kEmbed, {}, {}, {}}, {kEmbed, {}, {}, {}}}}, "phase embed stands twice in the program"},
+    {"stands_twice", {{{kEmbed, {}, {}, {}}, {kEmbed, {}, {}, {}}}}, "phase embed is in the program twice"},
 };
 
 class BrokenProgram : public ::testing::TestWithParam<BrokenCase> {};
