@@ -10,14 +10,14 @@
 namespace ptx {
 namespace {
 
-constexpr int kBits = 8;  // 256 bytes is the strictest alignment that anything asks for
+constexpr int kBits = 8;  // 256 bytes is the strictest alignment required
 
 Residue make(int bits, uint64_t rest) {
   bits = std::min(bits, kBits);
   return {bits, rest & ((uint64_t{1} << bits) - 1)};
 }
 
-// Powers of two that surely divide the value, as an exponent.
+// log2 of the largest power of two proven to divide the value.
 int twos(Residue r) { return r.rest == 0 ? r.bits : std::countr_zero(r.rest); }
 
 Residue add(Residue a, Residue b) { return make(std::min(a.bits, b.bits), a.rest + b.rest); }
@@ -61,7 +61,7 @@ class Analysis {
   }
 
  private:
-  // Nothing where the operand's register has no value yet.
+  // Nothing if the operand's register has no known value yet.
   std::optional<Residue> of(const Operand& operand) const {
     switch (operand.kind) {
       case Operand::Kind::kImmediate:
@@ -106,7 +106,7 @@ class Analysis {
       std::vector<Residue> in;
       for (size_t i = 1; i < instruction.operands.size(); ++i) {
         const auto known = of(instruction.operands[i]);
-        if (!known) return;  // comes with a later round
+        if (!known) return;  // known in a later iteration
         in.push_back(*known);
       }
       result = compute(instruction, in);

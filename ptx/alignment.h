@@ -1,5 +1,5 @@
-// What is known of the low bits of every register, from declared alignments through the arithmetic on addresses: enough
-// to prove that a wide access is aligned.
+// Known low bits of every register, propagated from declared alignments through address arithmetic, to prove that wide
+// accesses are aligned.
 #pragma once
 #include <vector>
 
@@ -11,15 +11,15 @@ namespace ptx {
 struct Residue {
   int bits = 0;
   uint64_t rest = 0;
-  int alignment() const;  // the largest power of two that surely divides the value, up to 256
+  int alignment() const;  // largest power of two, up to 256, proven to divide the value
 };
 
 std::vector<Residue> find_residues(const Body& body);
 
-// Bytes to which the address operand `i` of an instruction must be aligned; 1 where any address will do.
+// Required alignment in bytes of address operand `i` of an instruction; 1 if any address is valid.
 int needed_alignment(const Instruction& instruction, size_t i);
 
-// Bytes that a load, store or atomic of this spelling touches.
+// Bytes accessed by a load, store or atomic of this spelling.
 int accessed_bytes(std::string_view spelling);
 
 }  // namespace ptx

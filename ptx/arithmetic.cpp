@@ -11,13 +11,13 @@ std::string name() {
   return "." + std::string(info(T::kType).name);
 }
 
-// The type of an instruction that knows bits only: .b32 for u32, s32 and b32.
+// Untyped form of an integer type: .b32 for u32, s32 and b32.
 template <class T>
 std::string bits() {
   return bytes_of(T::kType) == 2 ? ".b16" : bytes_of(T::kType) == 4 ? ".b32" : ".b64";
 }
 
-// The type that selp, mov and memory accesses name.
+// The type used by selp, mov and memory accesses.
 template <class T>
 std::string plain() {
   return "." + std::string(info(T::kType).plain);
@@ -25,7 +25,7 @@ std::string plain() {
 
 std::string ftz(bool flush) { return flush ? ".ftz" : ""; }
 
-// `spelling` with any operands, giving a Result.
+// Emits `spelling` with any operands and a Result.
 template <class Result, class... Ins>
 Reg<Result> op(const std::string& spelling, const Ins&... ins) {
   Body& body = body_of({&ins...});

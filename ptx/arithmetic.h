@@ -1,5 +1,5 @@
-// Arithmetic by name. Each line: result, operands, the types that have it, the formula; the minimum target where it is
-// not sm_75. The table of spellings is instruction_table.cpp.
+// Arithmetic by name. Each line: result, operands, supported types, formula; minimum target if not sm_75. Spellings are
+// in instruction_table.cpp.
 #pragma once
 #include "ptx/value.h"
 
@@ -17,7 +17,7 @@ std::string spell(Mode mode);  // ".rn.ftz"
 
 enum class FloatClass : uint8_t { kFinite, kInfinite, kNumber, kNan, kNormal, kSubnormal };
 
-// The type of twice the width: where a product fits. Itself where there is none.
+// The type of twice the width, which holds a product; the same type if there is none.
 namespace maps {
 template <class T>
 T wide(T);
@@ -45,9 +45,9 @@ template <class T>
 class ArithmeticOf {
  public:
   // Numbers
-  static Reg<T> min(In<T> a, In<T> b) requires Numeric<T>;  // halves sm_80; the number beside a NaN
+  static Reg<T> min(In<T> a, In<T> b) requires Numeric<T>;  // f16 and bf16 sm_80; if one is NaN, the other
   static Reg<T> max(In<T> a, In<T> b) requires Numeric<T>;
-  static Reg<T> min_or_nan(In<T> a, In<T> b) requires(Half<T> || OneOf<T, f32>);  // sm_80; NaN beside a NaN
+  static Reg<T> min_or_nan(In<T> a, In<T> b) requires(Half<T> || OneOf<T, f32>);  // sm_80; NaN if either is NaN
   static Reg<T> max_or_nan(In<T> a, In<T> b) requires(Half<T> || OneOf<T, f32>);
   static Reg<T> abs(In<T> a) requires Negatable<T>;
   static Reg<T> select(In<pred> p, In<T> a, In<T> b) requires NoPredicate<T>;  // p ? a : b
@@ -63,9 +63,9 @@ class ArithmeticOf {
   static Reg<T> sub_saturated(In<T> a, In<T> b) requires OneOf<T, s32>;
 
   // Bits
-  static Reg<u32> popc(In<T> a) requires LongWord<T>;      // how many are set
+  static Reg<u32> popc(In<T> a) requires LongWord<T>;      // number of set bits
   static Reg<u32> clz(In<T> a) requires LongWord<T>;       // leading zeros; the width for 0
-  static Reg<T> brev(In<T> a) requires LongWord<T>;        // in reverse order
+  static Reg<T> brev(In<T> a) requires LongWord<T>;        // bits in reverse order
   static Reg<u32> bfind(In<T> a) requires LongInteger<T>;  // highest bit that is not the sign; ~0: none
   static Reg<T> bfe(In<T> a, In<u32> first, In<u32> count) requires LongInteger<T>;  // sign-extended if s32
   static Reg<T> bfi(In<T> bits, In<T> into, In<u32> first, In<u32> count) requires LongWord<T>;
@@ -103,7 +103,7 @@ class ArithmeticOf {
   static Reg<T> tanh(In<T> a) requires(Half<T> || OneOf<T, f32>);  // relative error 2^-11; bf16 sm_90
 };
 
-// The functions of every type under one name.
+// The functions of all types under one name.
 template <class... T>
 class ArithmeticOn : public ArithmeticOf<T>... {
  public:

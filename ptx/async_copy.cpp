@@ -10,7 +10,7 @@ Pred test(const Shared<b64>& barrier, const std::string& spelling, const AnyIn& 
   return {body, emit(body, spelling, Type::kPred, {operand_of(barrier.address()), what.operand}, what.at, "done")};
 }
 
-// Until the phase has completed; try_wait suspends the thread meanwhile.
+// Loops until the phase has completed; try_wait suspends the thread meanwhile.
 void spin(const Shared<b64>& barrier, const std::string& how, const AnyIn& what) {
   Body& body = barrier.body();
   const int again = new_label(body, "wait");
@@ -77,7 +77,7 @@ void AsyncCopies::wait_bulk_read(int pending_groups, Where at) {
   emit(*body_, "cp.async.bulk.wait_group.read", {constant(pending_groups)}, at);
 }
 
-// 16 bytes pass L1 by, smaller copies cannot.
+// 16-byte copies bypass L1; smaller ones cannot.
 void AsyncCopies::copy(const Address& to, const Address& from, int bytes, const Operand* valid, Where at) {
   std::vector<Operand> operands = {operand_of(to), operand_of(from), constant(bytes)};
   if (valid) operands.push_back(*valid);

@@ -1,5 +1,5 @@
-// Copies that run beside the program: cp.async in groups (sm_80), mbarriers (sm_80; transaction counts sm_90), 1-D bulk
-// copies (sm_90), and prefetches.
+// Asynchronous copies: cp.async in groups (sm_80), mbarriers (sm_80; transaction counts sm_90), 1-D bulk copies
+// (sm_90), and prefetches.
 #pragma once
 #include "ptx/memory.h"
 
@@ -10,22 +10,23 @@ struct Bytes {
   static_assert(N == 4 || N == 8 || N == 16, "cp.async copies 4, 8 or 16 bytes");
 };
 
-// An arrival counter in shared memory. A phase completes when the expected arrivals, and the bytes announced with
-// them, are in; its parity (0 for the first phase) then changes, and the next phase begins.
+// An arrival counter in shared memory. A phase completes when all expected arrivals and announced bytes are in. Its
+// parity (0 in the first phase) then flips, and the next phase begins.
 class Mbarrier {
  public:
   explicit Mbarrier(Shared<b64> at) : at_(at) {}
-  void init(In<u32> arrivals) const;                            // sm_80; by one thread, then a block barrier
+  void init(In<u32> arrivals) const;                            // sm_80; by one thread, followed by a block barrier
   void invalidate(Where at = Where::current()) const;           // sm_80
   Reg<b64> arrive(Where at = Where::current()) const;           // sm_80; the token names the phase
   Reg<b64> arrive_many(In<u32> arrivals) const;                 // sm_90
-  Reg<b64> arrive_expecting(In<u32> bytes) const;               // sm_90; one arrival that announces `bytes` to come
+  Reg<b64> arrive_expecting(In<u32> bytes) const;               // sm_90; one arrival that also announces `bytes`
   void expect(In<u32> bytes) const;                             // sm_90; announces without arriving
-  void arrive_after_copies(Where at = Where::current()) const;  // sm_80; when this thread's cp.async so far are done
+  void arrive_after_copies(Where at = Where::current()) const;  // sm_80; once this thread's earlier cp.async are done
   Pred done(In<b64> token) const;                               // sm_80; whether the token's phase has completed
   Pred done_parity(In<u32> parity) const;                       // sm_80; whether the phase of this parity has completed
-  void wait_for(In<b64> token) const;                           // sm_80; until the token's phase has
-  void wait(In<u32> parity) const;                              // sm_80; until it has; suspends the thread from sm_90
+  void wait_for(In<b64> token) const;                           // sm_80; until the token's phase has completed
+  void wait(
+      In<u32> parity) const;  // sm_80; until the phase of this parity has completed; suspends the thread from sm_90
   const Shared<b64>& address() const { return at_; }
 
  private:
@@ -41,14 +42,14 @@ class AsyncCopies {
   void copy_async(const Shared<T>& to, const Global<U>& from, Bytes<N>, Where at = Where::current()) {
     copy(to.address(), from.address(), N, nullptr, at);
   }
-  // The same, but only the first `valid` bytes come from memory, the rest are 0.
+  // The same, but only the first `valid` bytes are read from memory; the rest become 0.
   template <class T, class U, int N>
   void copy_async(const Shared<T>& to, const Global<U>& from, Bytes<N>, In<u32> valid) {
     copy(to.address(), from.address(), N, &valid.operand, valid.at);
   }
   void commit_copies(Where at = Where::current());                    // closes a group of copies
-  void wait_copies(int pending_groups, Where at = Where::current());  // until at most so many groups run
-  void wait_copies(Where at = Where::current());                      // until none does
+  void wait_copies(int pending_groups, Where at = Where::current());  // until at most this many groups are pending
+  void wait_copies(Where at = Where::current());                      // until no group is pending
 
   // sm_90; both 16-byte aligned, `bytes` a multiple of 16; completes as `bytes` at `barrier`.
   template <class T, class U>

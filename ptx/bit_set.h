@@ -1,4 +1,4 @@
-// A set of small numbers, for data flow over basic blocks.
+// A set of small numbers, for data-flow analysis over basic blocks.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -13,7 +13,7 @@ class BitSet {
   void remove(const BitSet& other) {
     for (size_t w = 0; w < words_.size(); ++w) words_[w] &= ~other.words_[w];
   }
-  // Keeps what `other` has too; returns whether anything went.
+  // Keeps only members of `other`; returns whether any was removed.
   bool intersect(const BitSet& other) {
     bool changed = false;
     for (size_t w = 0; w < words_.size(); ++w) {

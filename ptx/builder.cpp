@@ -20,7 +20,7 @@ bool is_identifier(const std::string& name) {
 
 bool is_power_of_two(int n) { return n > 0 && (n & (n - 1)) == 0; }
 
-// Type of the registers that hold addresses of a space.
+// Type of address registers in a space.
 Type address_type(Space space) { return space == Space::kShared ? Type::kU32 : Type::kU64; }
 
 Operand symbol_operand(int symbol, int64_t offset) {
@@ -46,7 +46,7 @@ Builder::Builder(std::string name, Target target, Where at)
       Tensors(kernel_),
       Control(kernel_),
       Specials(kernel_) {
-  limits(target);  // refuses unknown targets
+  limits(target);  // throws for unknown targets
   if (!is_identifier(kernel_.name)) {
     fail(kernel_, at, "a kernel's name needs letters, digits and underscores, and a letter first");
   }
@@ -115,7 +115,7 @@ void Builder::call(const FunctionPointer& function, const std::vector<CallOperan
   append(kernel_, std::move(instruction));
 }
 
-// Where it stands, not in the prologue: no other turn needs the address.
+// Emitted in place, not in the prologue: no other turn needs the address.
 Operand Builder::array_in_turn(const std::string& name, Type element, uint64_t elements, int alignment, Where at) {
   const uint32_t aligned = static_cast<uint32_t>(std::max(alignment, bytes_of(element)));
   if (kernel_.shared_memory.kind != Operand::Kind::kNone) {

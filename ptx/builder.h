@@ -1,5 +1,5 @@
-// Builds one kernel, or one device function: parameters and memory here, what it does in the headers included below,
-// PTX text from finish().
+// Builds one kernel or device function: parameters and memory here, operations in the headers included below, PTX text
+// from finish().
 //   Builder b("scale", sm_80);
 //   Global<f32> x = b.global<f32>("x", n);
 //   Reg<u32> i = b.block() * 256 + b.thread();
@@ -32,7 +32,7 @@ pred of_number(bool);
 template <Number N>
 using TypeOfNumber = decltype(maps::of_number(N{}));
 
-// A C++ type with the bytes of T, for tables of constants.
+// The C++ type with T's size, for tables of constants.
 template <class N, class T>
 concept StoredAs = sizeof(N) == bytes_of(T::kType);
 
@@ -44,7 +44,7 @@ struct RawOperand : AnyIn {
   RawOperand(const In<T>& value) : AnyIn(value) {}
 };
 
-// What a call passes: a register, a number of 32 bits, or an address.
+// An argument of a call: a register, a 32-bit number, or an address.
 struct CallOperand : AnyIn {
   template <Value V>
   CallOperand(const V& value, Where where = Where::current()) : AnyIn(In<ElementOf<V>>(value, where)) {}
@@ -52,13 +52,13 @@ struct CallOperand : AnyIn {
   CallOperand(const Pointer<T, S>& pointer, Where where = Where::current())
       : AnyIn{whole_address(pointer.address(), where), &pointer.body(), where} {}
   CallOperand(uint32_t number, Where where = Where::current()) : AnyIn(In<u32>(number, where)) {}
-  static CallOperand null(Where where = Where::current()) { return CallOperand(In<u64>(0, where)); }  // an address
+  static CallOperand null(Where where = Where::current()) { return CallOperand(In<u64>(0, where)); }  // as an address
 
  private:
   explicit CallOperand(const AnyIn& in) : AnyIn(in) {}
 };
 
-// Holds what the parts of the builder write into, and so is made before them.
+// Owns the body that the builder's bases write to, so it must be constructed first.
 class BodyOwner {
  protected:
   BodyOwner(std::string name, Target target) : kernel_{std::move(name), target} {}
@@ -74,7 +74,7 @@ class Builder : private BodyOwner,
                 public Control,
                 public Specials {
  public:
-  // `name` is the entry's, an identifier; throws Error otherwise.
+  // name: the entry's, an identifier; throws Error otherwise.
   Builder(std::string name, Target target, Where at = Where::current());
   Builder(const Builder&) = delete;
   Builder& operator=(const Builder&) = delete;
@@ -89,9 +89,9 @@ class Builder : private BodyOwner,
     return {kernel_, scalar(name, T::kType, at)};
   }
 
-  // A function's arguments, in the order of the call's, instead of parameters. sharing: which threads must be passed
-  // the same value. The second and third are addresses: of global memory, and of the memory behind which the function's
-  // shared arrays will lie; that one comes before any array, and at most once.
+  // Arguments of a function, in call order, instead of parameters. sharing: which threads must pass the same value. The
+  // second overload is a global address; shared_argument is the address of the function's shared arrays, declared
+  // before any array and at most once.
   template <class T>
   Reg<T> argument(const std::string& name, Sharing sharing, Where at = Where::current()) {
     return {kernel_, argument_register(name, T::kType, sharing, 1, at)};
@@ -102,10 +102,11 @@ class Builder : private BodyOwner,
   }
   void shared_argument(const std::string& name, Where at = Where::current());
 
-  // Calls a function, for which the threads come together as it says, and goes on when it returns.
+  // Calls a function; threads must be convergent as its `together` requires.
   void call(const FunctionPointer& function, const std::vector<CallOperand>& arguments, Where at = Where::current());
 
-  // Memory of the block, the thread, and the module. Dynamic shared memory follows the static one, its parts in order.
+  // Memory of the block, the thread, and the module. Dynamic shared memory follows static memory; its parts are in
+  // order.
   template <class T>
   Shared<T> shared(const std::string& name, uint64_t elements, int alignment = 16, Where at = Where::current()) {
     return {kernel_, array(Space::kShared, name, T::kType, elements, alignment, at)};
@@ -115,12 +116,12 @@ class Builder : private BodyOwner,
                            Where at = Where::current()) {
     return {kernel_, dynamic_array(name, T::kType, elements, alignment, at)};
   }
-  // Said before the first turn: the array of all turns (in_turn) is the dynamic shared memory, which then has no other
-  // parts, and may be larger than static memory.
+  // Call before the first in_turn(): places its array in dynamic shared memory, which may exceed static limits and can
+  // then have no other parts.
   void dynamic_turns() { kernel_.has_dynamic_turns = true; }
-  // Shared arrays that body() asks for begin where those of every other turn begin: one array serves all turns, as
-  // large as the largest. A block barrier must part a turn from the next. Names may repeat from turn to turn. Turns
-  // within a turn follow what that one has asked for before them.
+  // Shared arrays requested in body() overlap those of every other in_turn(): one array, as large as the largest,
+  // serves all. A block barrier must separate two of them. Names may repeat. A nested in_turn() starts after what the
+  // outer one has requested so far.
   template <std::invocable F>
   void in_turn(F&& body) {
     const auto outer = kernel_.turn_bytes;
@@ -140,8 +141,8 @@ class Builder : private BodyOwner,
     return Mbarrier(shared<b64>(name, 1, 8, at));
   }
   std::vector<Mbarrier> mbarriers(const std::string& name, int n, Where at = Where::current());
-  // A pointer as a number, and back: an address that memory held, as of a page of a table or a buffer of another
-  // kernel.
+  // A pointer as a number, and back: for addresses stored in memory, such as those of pages or of another kernel's
+  // buffer.
   template <class T>
   Reg<u64> address(const Global<T>& pointer, Where at = Where::current()) {
     return {kernel_, whole_address(pointer.address(), at)};
@@ -151,7 +152,7 @@ class Builder : private BodyOwner,
     return Global<T>(kernel_, settled(kernel_, Type::kU64, address.operand, address.at)).aligned(alignment, address.at);
   }
 
-  // Variables. Without a value they must be assigned on every way to a use.
+  // Variables. Without an initial value they must be assigned on every path to a use.
   template <class T>
   Var<T> var(const std::string& name, Where at = Where::current()) {
     return {kernel_, new_register(kernel_, T::kType, name, at, true)};
@@ -183,12 +184,12 @@ class Builder : private BodyOwner,
     return {kernel_, std::move(registers)};
   }
 
-  // Launch bounds: .maxntid (finish takes it from the launch otherwise) and .minnctapersm.
+  // Launch bounds: .maxntid (by default from the launch passed to finish) and .minnctapersm.
   void max_threads(uint32_t per_block) { kernel_.max_threads = per_block; }
   void min_blocks_per_sm(uint32_t blocks) { kernel_.min_blocks = blocks; }
 
-  // A line as it is, for what the builder lacks; {0}, {1}, ... stand for the result, if any, and the operands. The
-  // verifier cannot look inside and notes it.
+  // A line of PTX for what the builder lacks; {0}, {1}, ... are the result, if any, and the operands. It is not
+  // verified, and a note says so.
   void raw(const std::string& line, std::initializer_list<RawOperand> operands = {}, Where at = Where::current());
   template <class T>
   Reg<T> raw(const std::string& line, std::initializer_list<RawOperand> operands = {}, Where at = Where::current()) {
@@ -198,10 +199,9 @@ class Builder : private BodyOwner,
   Target target() const { return kernel_.target; }
   const std::string& name() const { return kernel_.name; }
 
-  // Verifies and spells the kernel; throws Error with every finding. The builder is spent afterwards.
+  // Verifies and writes the kernel; throws Error with every finding. The builder cannot be used afterwards.
   Kernel finish(Launch launch = {}, Cost cost = {});
-  // The same of a function; a return in it must be an inlined part's, so that the threads that came together also
-  // leave together.
+  // The same for a function. Return only inside inlined(), so that threads that entered together leave together.
   FunctionPointer finish_function();
 
  private:

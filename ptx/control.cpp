@@ -16,7 +16,7 @@ int64_t value(const Operand& constant) {
   return static_cast<int64_t>(constant.bits << unused) >> unused;
 }
 
-// As the comment over a loop names it: a number, or the role of a register.
+// Spelling in a loop's comment: a number, or a register's role.
 std::string describe(const Body& body, const Operand& operand) {
   return is_constant(operand) ? spell_immediate(operand) : body.registers[operand.index].role;
 }
@@ -65,7 +65,7 @@ void Control::repeat_if(const Loop& round, const Pred& again, Where at) {
   ends_.pop_back();
 }
 
-// The counter is tested before the first round, unless that one is certain, and after each.
+// Tests the counter before the first iteration, unless it certainly runs, and after each.
 void Control::rounds(const Counter& counter, const Operand& bound, bool runs_once, int bodies,
                      const std::function<void(const Operand&)>& body) {
   const Loop round{new_label(*body_, counter.name), new_label(*body_, counter.name + "_end")};
@@ -85,7 +85,7 @@ void Control::rounds(const Counter& counter, const Operand& bound, bool runs_onc
   ends_.pop_back();
 }
 
-// end - distance, or 0 where that is negative and the type unsigned: groups run while the counter is below it.
+// end - distance, or 0 if that is negative and the type unsigned: unrolled groups run while the counter is below it.
 Operand Control::group_bound(const Counter& counter, int64_t rounds_ahead) {
   const Type type = counter.type;
   const bool is_unsigned = info(type).family == Family::kUnsigned;
@@ -114,7 +114,7 @@ void Control::counted(const std::string& name, Type type, const AnyIn& start, co
               describe(*body_, step.operand) + (unroll > 1 ? " unrolled " + std::to_string(unroll) : "") + " (" +
               spell(at) + ")",
           at);
-  // Bounds that a variable holds are those of now.
+  // A variable bound is evaluated once, here.
   Counter counter{new_register(*body_, type, name, at, true),
                   settled(*body_, type, end.operand, at),
                   settled(*body_, type, step.operand, at),
@@ -156,7 +156,7 @@ void Control::trap_if(In<pred> condition) {
   predicated(condition, [&] { emit(*body_, "trap", {}, condition.at); });
 }
 
-// The guard outside, to be restored; inside, both must hold.
+// Returns the outer guard, to be restored; inside, both guards must hold.
 Operand Control::begin_predicated(const AnyIn& p) {
   const Operand outer = body_->guard;
   body_->guard = {};

@@ -1,7 +1,7 @@
-// Structured control flow: if_, while_, for_, early return, predicated instructions. Labels are the emitter's business.
+// Structured control flow: if_, while_, for_, early return, predicated instructions. The emitter creates the labels.
 //   b.for_("chunk", b.lane(), n_chunks, kWarpSize, [&](Reg<u32> chunk) { ... });
 //   b.if_(row < n_rows, [&] { ... });
-// A C++ if or for decides while the kernel is built; if_ and for_ decide while it runs.
+// A C++ if or for is evaluated while the kernel is built; if_ and for_ while it runs.
 #pragma once
 #include <functional>
 
@@ -32,8 +32,8 @@ class Control {
     place_label(*body_, end, condition.at);
   }
 
-  // name = start, start + step, ... while it is below end; unsigned numbers must not wrap past end + step. The body
-  // gets the counter, which is of its parameter's type: u32, s32, u64 or s64. Unroll{4} writes the body four times.
+  // Iterates name = start, start + step, ... while below end; unsigned values must not wrap past end + step. The body's
+  // parameter type determines the counter's: u32, s32, u64 or s64. Unroll{4} unrolls four times.
   template <std::invocable<Reg<u32>> F>
   void for_(const std::string& name, In<u32> start, In<u32> end, In<u32> step, F&& body, Unroll unroll = {}) {
     loop<u32>(name, start, end, step, body, unroll);
@@ -51,7 +51,7 @@ class Control {
     loop<s64>(name, start, end, step, body, unroll);
   }
 
-  // While condition(), evaluated before each round, holds.
+  // Repeats while condition(), evaluated before each iteration, holds.
   template <std::invocable C, std::invocable F>
   void while_(C&& condition, F&& body, Where at = Where::current()) {
     const Loop round = begin_while(at);
@@ -59,7 +59,7 @@ class Control {
     body();
     end_while(round, at);
   }
-  // At least once, and again while the body returns true.
+  // Runs at least once, and again while the body returns true.
   template <std::invocable F>
   void do_while(F&& body, Where at = Where::current()) {
     const Loop round = begin_while(at);
@@ -67,11 +67,11 @@ class Control {
     repeat_if(round, again, at);
   }
   void break_if(In<pred> condition);          // leaves the innermost loop
-  void return_(Where at = Where::current());  // ends the thread
+  void return_(Where at = Where::current());  // exits the thread
   void return_if(In<pred> condition);
   void trap_if(In<pred> condition);  // ends the launch with an error
 
-  // body() as a part of a larger kernel: a return inside ends the part, and what stands behind it goes on.
+  // body() as part of a larger kernel: a return inside ends only the body.
   template <std::invocable F>
   void inlined(F&& body, Where at = Where::current()) {
     parts_.push_back(new_label(*body_, "end_of_part"));
@@ -80,8 +80,8 @@ class Control {
     parts_.pop_back();
   }
 
-  // Every instruction of the body is guarded by p instead of branched around: for a few stores or updates of
-  // variables. What the body defines holds only under p.
+  // Guards every instruction of the body by p instead of branching: for a few stores or variable updates. Values
+  // defined inside are valid only under p.
   template <std::invocable F>
   void predicated(In<pred> p, F&& body) {
     const Operand outer = begin_predicated(p);
@@ -89,7 +89,7 @@ class Control {
     body_->guard = outer;
   }
 
-  // The instructions between "// tag: name" and "// end tag: name" in the text; the profiler shows them by name.
+  // Encloses the body's instructions in "// tag: name" and "// end tag: name"; the profiler reports them by name.
   template <std::invocable F>
   void region(const std::string& name, F&& body, Where at = Where::current()) {
     comment(*body_, "tag: " + name, at);
@@ -127,8 +127,8 @@ class Control {
   Operand begin_predicated(const AnyIn& p);
   void branch(int to, const Operand& guard, Where at);
   Body* body_;
-  std::vector<int> ends_;   // of the loops around, innermost last
-  std::vector<int> parts_;  // ends of the inlined parts around
+  std::vector<int> ends_;   // of the enclosing loops, innermost last
+  std::vector<int> parts_;  // ends of the enclosing inlined bodies
 };
 
 }  // namespace ptx

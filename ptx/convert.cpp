@@ -10,7 +10,7 @@ std::string name(Type type) { return "." + std::string(info(type).name); }
 
 bool is_float(Type type) { return info(type).family == Family::kFloat; }
 
-// The rounding that a conversion spells: none where every value of `from` is a value of `to`, or between integers.
+// Rounding mode in the spelling: none between integers, or if `to` holds every value of `from`.
 std::string_view rounding(Type to, Type from, std::optional<Round> round) {
   if (is_float(from) && !is_float(to)) return kRoundToInteger[static_cast<int>(round.value_or(Round::kZero))];
   const bool exact = to == from || !is_float(to) || (is_float(from) && info(to).bytes > info(from).bytes);

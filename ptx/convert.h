@@ -1,4 +1,4 @@
-// Conversions between types: cvt with every rounding, packing and unpacking of halves, words and pairs.
+// Conversions between types: cvt with every rounding mode, and packing and unpacking of f16, words and pairs.
 #pragma once
 #include <optional>
 
@@ -6,8 +6,8 @@
 
 namespace ptx {
 
-// `value` as `to`, saturated or not; rounding where the conversion needs one and the default of Conversions::convert
-// where none is given. Shared by the templates below.
+// Converts `value` to `to`, optionally saturated. Without `round`, a conversion that needs rounding uses the default of
+// Conversions::convert. Shared by the templates below.
 Operand convert(Body& body, Type to, Type from, const Operand& value, std::optional<Round> round, bool saturate,
                 Where at);
 Operand join(Body& body, Type to, const Operand& low, const Operand& high, Where at);
@@ -21,20 +21,20 @@ concept TwiceOf = Value<V> && bytes_of(ElementOf<V>::kType)
 
 class Conversions {
  public:
-  // x as another type. Integers keep their low bits; integers become floats, and floats narrower floats, rounded to
-  // nearest even; floats become integers truncated and clamped to the range (NaN: 0). convert<s8>(x) is a Reg<s32>.
-  // bf16: from f32 sm_80, to f32 sm_80, from and to integers sm_90.
+  // x as another type. Integers keep their low bits. Conversions to floats, and to narrower floats, round to nearest
+  // even. Floats to integers truncate and clamp to the range (NaN: 0). convert<s8>(x) is a Reg<s32>. bf16: f32
+  // conversions sm_80, integer conversions sm_90.
   template <class To, Value V>
   static Reg<Loaded<To>> convert(const V& x, std::optional<Round> round = {}, Where at = Where::current()) {
     return {x.body(), ptx::convert(x.body(), To::kType, ElementOf<V>::kType, x.operand(), round, false, at)};
   }
-  // The same, clamped: integers to the range of To, floats to [0, 1] with NaN 0.
+  // The same with saturation: integers clamp to the range of To, floats to [0, 1], NaN gives 0.
   template <class To, Value V>
   static Reg<Loaded<To>> convert_saturated(const V& x, std::optional<Round> round = {}, Where at = Where::current()) {
     return {x.body(), ptx::convert(x.body(), To::kType, ElementOf<V>::kType, x.operand(), round, true, at)};
   }
 
-  static Reg<f16> round(In<f16> x, Round to);  // the nearest integer, the next one towards zero, below or above
+  static Reg<f16> round(In<f16> x, Round to);  // to an integer: nearest, towards zero, down or up
   static Reg<f32> round(In<f32> x, Round to);
   static Reg<f64> round(In<f64> x, Round to);
 
@@ -48,7 +48,7 @@ class Conversions {
   static Vec<f32, 2> widen(In<f16x2> pair);   // both halves, exact
   static Vec<f32, 2> widen(In<bf16x2> pair);  // sm_80
 
-  // Two values side by side in one of twice the size, `low` in the low bits, and back.
+  // Packs two values into one of twice the size, `low` in the low bits, and unpacks them.
   template <class To, HalfOf<To> V>
   static Reg<To> join(const V& low, const V& high, Where at = Where::current()) {
     return {low.body(), ptx::join(low.body(), To::kType, low.operand(), high.operand(), at)};
@@ -59,7 +59,7 @@ class Conversions {
   }
 };
 
-Reg<u64> wide(In<u32> x);  // for sizes and offsets, whose products are 64-bit
+Reg<u64> wide(In<u32> x);  // for sizes and offsets, whose products need 64 bits
 Reg<s64> wide(In<s32> x);
 
 }  // namespace ptx

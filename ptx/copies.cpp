@@ -38,8 +38,8 @@ bool same_guard(const Instruction& a, const Instruction& b) {
   return a.guard.kind == b.guard.kind && a.guard.index == b.guard.index && a.guard.negated == b.guard.negated;
 }
 
-// Copies of variables ("available expressions"): a copy is available where, on every way there, it was made and its
-// variable not assigned since. Reads of an available copy may read the variable instead.
+// Copies of variables ("available expressions"): a copy is available where every path has made it and not reassigned
+// its variable since. Reads of an available copy can read the variable instead.
 class SnapshotFolder {
  public:
   explicit SnapshotFolder(Body& body) : body_(body), graph_(body), copy_in_(body.registers.size(), -1) {
@@ -88,7 +88,7 @@ class SnapshotFolder {
     const auto& blocks = graph_.blocks();
     in_.assign(blocks.size(), BitSet(variables_.size(), true));
     in_[0] = BitSet(variables_.size());
-    // Blocks in text order are nearly in the order of control, so that a few rounds do.
+    // Text order is close to control-flow order, so a few iterations suffice.
     for (bool changed = true; changed;) {
       changed = false;
       for (size_t b = 0; b < blocks.size(); ++b) {
@@ -119,7 +119,7 @@ class SnapshotFolder {
   std::vector<bool> foldable_;
 };
 
-// "op %t, ...; mov %v, %t" becomes "op %v, ..." where nothing else reads %t and nothing between touches %v.
+// "op %t, ...; mov %v, %t" becomes "op %v, ..." if nothing else reads %t and nothing in between uses %v.
 class ResultFolder {
  public:
   explicit ResultFolder(Body& body) : body_(body), n_reads_(body.registers.size()), writer_(body.registers.size(), -1) {

@@ -1,5 +1,5 @@
-// Folds away the copies by which the builder keeps old and new values of variables apart, where nothing tells the copy
-// from the variable: reads of a copy while the variable still has that value, and results that only feed a variable.
+// Folds away copies that keep old values of variables, where this cannot be observed: reads of a copy while the
+// variable still has that value, and results that only feed a variable.
 #pragma once
 #include "ptx/ir.h"
 

@@ -1,6 +1,5 @@
-// The CUDA Driver API's entry points under the symbols to which CUDA 13.0's cuda.h maps them. libcuda.so.1 exports
-// them, and so does the emulator; engine/driver fills a table with either. Semantics and errors: CUDA Driver API
-// reference.
+// The CUDA Driver API's entry points, under the symbols to which CUDA 13.0's cuda.h maps them. Both libcuda.so.1 and
+// the emulator export them; engine/driver fills its table from either. Semantics and errors: CUDA Driver API reference.
 #pragma once
 #include "ptx/driver_types.h"
 
@@ -66,7 +65,7 @@ CUresult cuModuleGetFunctionCount(unsigned* count, CUmodule mod);
 CUresult cuModuleEnumerateFunctions(CUfunction* functions, unsigned num_functions, CUmodule mod);
 CUresult cuModuleGetGlobal_v2(CUdeviceptr* dptr, size_t* bytes, CUmodule hmod, const char* name);
 
-// Linking: from PTX to an image that cuModuleLoadData takes. The image is the link state's, until that is destroyed.
+// Linking: from PTX to an image for cuModuleLoadData. The link state owns the image until it is destroyed.
 CUresult cuLinkCreate_v2(unsigned num_options, CUjit_option* options, void** option_values, CUlinkState* state_out);
 CUresult cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void* data, size_t size, const char* name,
                           unsigned num_options, CUjit_option* options, void** option_values);

@@ -1,5 +1,5 @@
-// Entry points of the Driver API that only other people's programs call: under the signatures of older versions of
-// CUDA, and a few that we have no use for. libcuda.so.1 exports them, and so does the emulator.
+// Driver API entry points that only foreign programs call: signatures of older CUDA versions, and functions that this
+// project does not use. Both libcuda.so.1 and the emulator export them.
 #pragma once
 #include "ptx/driver_api.h"
 
@@ -9,7 +9,7 @@ using CUuserObject = struct CUuserObject_st*;
 using CUsharedconfig = unsigned;
 using CUmem_advise = unsigned;
 
-// A kernel node before CUDA 12: without a kernel of a library and a context.
+// A kernel node before CUDA 12: has no library kernel and no context.
 struct CUDA_KERNEL_NODE_PARAMS_v1 {
   CUfunction func;
   unsigned gridDimX, gridDimY, gridDimZ;
@@ -21,7 +21,7 @@ struct CUDA_KERNEL_NODE_PARAMS_v1 {
 
 extern "C" {
 
-// Older versions: the symbols without a number in their name, unless it says otherwise.
+// Older versions: symbols without a number in their name, unless stated otherwise.
 CUresult cuGetProcAddress(const char* symbol, void** pfn, int cuda_version, uint64_t flags);
 decltype(cuCtxCreate_v2) cuCtxCreate;
 CUresult cuCtxCreate_v3(CUcontext* pctx, void* params_array, int num_params, unsigned flags, CUdevice dev);
@@ -69,11 +69,11 @@ CUresult cuGraphExecUpdate(CUgraphExec graph_exec, CUgraph graph, CUgraphNode* e
 // Devices and contexts
 CUresult cuDeviceComputeCapability(int* major, int* minor, CUdevice dev);
 CUresult cuDeviceCanAccessPeer(int* can_access_peer, CUdevice dev, CUdevice peer_dev);
-CUresult cuCtxGetSharedMemConfig(CUsharedconfig* config);  // 0, the device's own: no bank is 8 bytes wide any more
+CUresult cuCtxGetSharedMemConfig(CUsharedconfig* config);  // always 0, the default: banks of 8 bytes no longer exist
 CUresult cuCtxSetSharedMemConfig(CUsharedconfig config);
 CUresult cuFuncSetSharedMemConfig(CUfunction hfunc, CUsharedconfig config);
 
-// No profiler is attached, so there is nothing to start.
+// No profiler is attached, so these do nothing.
 CUresult cuProfilerStart();
 CUresult cuProfilerStop();
 
@@ -92,8 +92,7 @@ CUresult cuLinkAddFile_v2(CUlinkState state, CUjitInputType type, const char* pa
                           CUjit_option* options, void** option_values);
 decltype(cuLinkAddFile_v2) cuLinkAddFile;
 
-// Objects of the program that graphs keep alive. The last reference's release calls destroy(ptr), on a thread of its
-// own.
+// User objects, which graphs keep alive. Releasing the last reference calls destroy(ptr) on a separate thread.
 CUresult cuUserObjectCreate(CUuserObject* object_out, void* ptr, CUhostFn destroy, unsigned initial_refcount,
                             unsigned flags);
 CUresult cuUserObjectRetain(CUuserObject object, unsigned count);

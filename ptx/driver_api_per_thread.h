@@ -1,5 +1,5 @@
-// The Driver API's entry points whose null stream is the calling thread's own: a program built with
-// CUDA_API_PER_THREAD_DEFAULT_STREAM calls these instead. libcuda.so.1 exports them, and so does the emulator.
+// Driver API entry points whose null stream is the calling thread's own. Programs built with
+// CUDA_API_PER_THREAD_DEFAULT_STREAM call these. Both libcuda.so.1 and the emulator export them.
 #pragma once
 #include "ptx/driver_api.h"
 

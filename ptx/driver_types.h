@@ -1,7 +1,6 @@
-// The CUDA Driver API's types as its binary interface has them (CUDA 13.0), declared here so that nothing needs a CUDA
-// installation. Names and numbers are NVIDIA's; only what this project or programs under its emulator use is declared.
-// Source: CUDA Driver API reference; checked against cuda.h by tests/ptx/driver_types_test.cpp where a toolkit is
-// there.
+// The CUDA Driver API's types with their binary layout (CUDA 13.0), declared here so that no CUDA installation is
+// needed. Names and numbers are NVIDIA's; only what this project, or programs under its emulator, use is declared.
+// Source: CUDA Driver API reference; tests/ptx/driver_types_test.cpp compares with cuda.h if a toolkit is installed.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -26,7 +25,7 @@ using CUarray = struct CUarray_st*;
 enum CUresult : unsigned;
 using CUhostFn = void (*)(void* user_data);
 using CUstreamCallback = void (*)(CUstream stream, CUresult status, void* user_data);
-using CUoccupancyB2DSize = size_t (*)(int block_size);  // dynamic shared bytes of a block
+using CUoccupancyB2DSize = size_t (*)(int block_size);  // dynamic shared bytes per block
 
 enum CUresult : unsigned {
   CUDA_SUCCESS = 0,
@@ -92,8 +91,8 @@ enum CUresult : unsigned {
   CUDA_ERROR_UNKNOWN = 999,
 };
 
-// Attributes, limits and options keep their numbers as plain integers: a program may ask for one that is newer than
-// this list, and must get "invalid value", not undefined behaviour.
+// Attributes, limits and options are plain integers: a program may pass a number newer than this list, which must give
+// "invalid value", not undefined behaviour.
 using CUdevice_attribute = int;
 enum : CUdevice_attribute {
   CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK = 1,
@@ -230,7 +229,7 @@ enum : CUmemorytype {
 
 using CUmemPool_attribute = unsigned;
 enum : CUmemPool_attribute {
-  CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES = 1,  // the first three: int; the others: uint64_t
+  CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES = 1,  // the first three are int, the others uint64_t
   CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC = 2,
   CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES = 3,
   CU_MEMPOOL_ATTR_RELEASE_THRESHOLD = 4,
@@ -262,10 +261,10 @@ enum : CUmemAccess_flags {
 
 using CUstreamWaitValue_flags = unsigned;
 enum : CUstreamWaitValue_flags {
-  CU_STREAM_WAIT_VALUE_GEQ = 0,  // the difference is not negative: wraps round
+  CU_STREAM_WAIT_VALUE_GEQ = 0,  // satisfied if the difference is not negative, with wrap-around
   CU_STREAM_WAIT_VALUE_EQ = 1,
-  CU_STREAM_WAIT_VALUE_AND = 2,  // a bit of both is set
-  CU_STREAM_WAIT_VALUE_NOR = 3,  // a bit of both is clear
+  CU_STREAM_WAIT_VALUE_AND = 2,  // satisfied if a bit is set in both
+  CU_STREAM_WAIT_VALUE_NOR = 3,  // satisfied if a bit is clear in both
   CU_STREAM_WAIT_VALUE_FLUSH = 1u << 30,
 };
 using CUstreamWriteValue_flags = unsigned;
@@ -426,7 +425,7 @@ union CUstreamBatchMemOpParams {
   struct Value {
     CUstreamBatchMemOpType operation;
     CUdeviceptr address;
-    uint64_t value64;  // its low half: a 32-bit operation's value
+    uint64_t value64;  // a 32-bit operation uses the low half
     unsigned flags;
     CUdeviceptr alias;
   } waitValue, writeValue;
@@ -448,7 +447,7 @@ struct CUDA_MEMCPY_NODE_PARAMS {
   CUDA_MEMCPY3D copyParams;
 };
 struct CUDA_MEMSET_NODE_PARAMS_v2 {
-  CUDA_MEMSET_NODE_PARAMS set;  // its fields stand here themselves in cuda.h
+  CUDA_MEMSET_NODE_PARAMS set;  // cuda.h declares its fields here directly
   CUcontext ctx;
 };
 struct CUDA_CHILD_GRAPH_NODE_PARAMS {

@@ -18,7 +18,7 @@ std::string role_of(const std::string& spelling) {
   return spelling.substr(0, dot);
 }
 
-// No instruction but mov takes a half-precision constant or a negated predicate.
+// Only mov accepts f16 constants and negated predicates.
 Operand take(Body& body, const std::string& spelling, const Operand& source, Where at) {
   if (source.kind == Operand::Kind::kRegister && source.negated) {
     Operand plain = source;
@@ -31,7 +31,7 @@ Operand take(Body& body, const std::string& spelling, const Operand& source, Whe
   if (source.kind == Operand::Kind::kImmediate && source.type == Type::kPred && !spelling.starts_with("mov.")) {
     return emit(body, "mov.pred", Type::kPred, {source}, at, "constant");
   }
-  // Only a store takes constants in a list, and no half-precision ones.
+  // Only stores accept constants in a list, and no f16 ones.
   if (source.kind == Operand::Kind::kList && spelling.starts_with("st.")) {
     Operand list = source;
     for (Operand& part : list.parts) part = take(body, spelling, part, at);

@@ -1,5 +1,5 @@
-// How a builder call becomes an instruction: the spelling is looked up in the instruction table, the target's gate
-// is passed or refused, and operands that the instruction cannot take directly get an instruction of their own.
+// Turns a builder call into an instruction: looks up the spelling in the instruction table, checks the target, and
+// emits extra instructions for operands that cannot be encoded directly.
 #pragma once
 #include "ptx/ir.h"
 
@@ -20,18 +20,18 @@ void place_label(Body& body, int label, Where at);
 void emit_branch(Body& body, int label, const Operand& guard, Where at);
 void comment(Body& body, std::string text, Where at);
 
-// A copy of `value` (a variable, or a number) that nothing changes later.
+// A copy of `value` (a variable, or a number) that later assignments do not change.
 Operand snapshot(Body& body, Type type, const Operand& value, Where at, std::string role = "");
-// `value` itself, unless it is a variable's register: then a snapshot.
+// `value` itself or, if it is a variable's register, a snapshot.
 Operand settled(Body& body, Type type, const Operand& value, Where at);
 // to = value, where `to` is a variable's register.
 void assign(Body& body, Type type, const Operand& to, const Operand& value, Where at);
-// A copy of a register about which the author claims something; the claim is written beside it.
+// A copy of a register with a claim of the author, which is written next to it as a comment.
 Operand claim(Body& body, Type type, const Operand& value, Claim what, Where at);
-// A special register or the like, read once before everything else. `spelling` as in "mov.u32".
+// A special register or similar, read once at the start. spelling: as in "mov.u32".
 Operand in_prologue(Body& body, const std::string& spelling, Type type, std::vector<Operand> sources, std::string role,
                     Where at);
-// The same bits as another type: no instruction where the registers are interchangeable.
+// The same bits as another type; no instruction if the registers are interchangeable.
 Operand reinterpret(Body& body, Type to, const Operand& value, Type from, Where at);
 
 }  // namespace ptx

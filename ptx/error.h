@@ -1,4 +1,4 @@
-// What goes wrong while a kernel is built, and where in the generator's source it was asked for.
+// Errors while a kernel is built, with the place in the generator's source.
 #pragma once
 #if __has_include(<source_location>)
 #include <source_location>
@@ -11,7 +11,7 @@ namespace ptx {
 #ifdef __cpp_lib_source_location
 using Where = std::source_location;
 #else
-// The same for compilers whose standard library lacks std::source_location (clang 14).
+// Replacement for compilers whose standard library lacks std::source_location (clang 14).
 class Where {
  public:
   static constexpr Where current(const char* file = __builtin_FILE(), unsigned line = __builtin_LINE()) {
@@ -28,14 +28,14 @@ class Where {
 };
 #endif
 
-// what(): "ptx: <kernel> line <n> (<file>:<line>): <found, expected; next step>"; the line is the emitted text's, and
-// is left out when the text does not exist yet. Further findings follow, one an indented line.
+// what(): "ptx: <kernel> line <n> (<file>:<line>): <found, expected; next step>". The line is that of the emitted text,
+// omitted if there is none yet. Further findings follow on indented lines.
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// "kernels/gemv.cpp:41": the path from the repository's root, or the bare file name of a source outside it.
+// "kernels/gemv.cpp:41": path from the repository's root, or just the file name for a source outside it.
 std::string spell(Where where);
 
 }  // namespace ptx

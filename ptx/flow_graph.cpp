@@ -72,7 +72,7 @@ void FlowGraph::mark_reachable() {
 }
 
 // Cooper, Harvey, Kennedy, "A Simple, Fast Dominance Algorithm", on the reversed graph, whose entry (index n) is the
-// end of the thread. Blocks that never reach it (endless loops) keep -1.
+// thread's end. Blocks that never reach it (endless loops) keep -1.
 void FlowGraph::find_post_dominators() {
   const int n = static_cast<int>(blocks_.size());
   std::vector<int> order, number(n + 1, -1);  // reverse graph's post-order

@@ -1,5 +1,5 @@
-// Basic blocks of a kernel and how control moves between them: what the copy folder, the uniformity analysis and the
-// verifier share.
+// Basic blocks of a kernel and the control flow between them, for the copy folder, the uniformity analysis and the
+// verifier.
 #pragma once
 #include <vector>
 
@@ -19,9 +19,9 @@ class FlowGraph {
 
   const std::vector<Block>& blocks() const { return blocks_; }
   int block_of(int instruction) const { return block_of_[instruction]; }
-  // The nearest block that every way from `block` to the end of the thread passes; -1 if only the end itself.
+  // The nearest block on every path from `block` to the thread's end; -1 if there is none.
   int post_dominator(int block) const { return post_dominators_[block]; }
-  // Whether threads may part after the block's last instruction: a branch or return under a guard.
+  // Whether threads may diverge after the block's last instruction: a guarded branch or return.
   bool parts(int block) const { return parts_[block]; }
 
  private:
@@ -39,7 +39,7 @@ bool is_jump(const Instruction& instruction);  // bra, ret, exit, trap
 bool ends_thread(const Instruction& instruction);
 bool is_guarded(const Instruction& instruction);
 
-// The registers that an instruction reads and writes; a guard is read.
+// Visits the registers that an instruction reads and writes; a guard is read.
 template <class F>
 void for_each_register(const Operand& operand, F&& visit) {
   if (operand.index >= 0 && (operand.kind == Operand::Kind::kRegister || operand.kind == Operand::Kind::kAddress)) {

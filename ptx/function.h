@@ -1,5 +1,5 @@
-// A device function: code that several kernels of a module call, and that stands in its text once. Its arguments lie
-// in registers; its shared memory is the caller's, behind an address that the caller passes.
+// A device function: code that several kernels of a module call and that is emitted once. Arguments are in registers;
+// its shared memory is the caller's, at an address the caller passes.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -11,24 +11,24 @@
 
 namespace ptx {
 
-// Which threads have the same value, or come to a place together: those of a block, those of each warp, none.
+// Which threads have the same value, or reach a point together: a block's, a warp's, or none.
 enum class Sharing : uint8_t { kBlock, kWarp, kNone };
 
 struct Function {
   struct Argument {
     std::string name;
-    Type type;  // of 32 or 64 bits
+    Type type;  // 32 or 64 bits wide
     Sharing sharing;
-    uint32_t alignment;  // a number that divides it; a power of two
+    uint32_t alignment;  // power of two that divides it
   };
   std::string name;
   std::string text;  // the definition
   Target target;
-  Version version;  // the oldest PTX version that has all its instructions
+  Version version;  // oldest PTX version that has all its instructions
   std::vector<Argument> arguments;
-  uint32_t shared_bytes = 0;       // behind the address that it takes as argument, aligned to kSharedAlignment
-  Sharing together;                // which threads must call it together
-  std::vector<std::string> notes;  // what the verifier cannot vouch for: raw lines
+  uint32_t shared_bytes = 0;       // at the address passed for shared_argument, aligned to kSharedAlignment
+  Sharing together;                // threads that must call it together
+  std::vector<std::string> notes;  // raw lines, which are not verified
   std::string declarations;        // of module scope
 };
 using FunctionPointer = std::shared_ptr<const Function>;

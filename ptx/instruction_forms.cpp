@@ -1,4 +1,4 @@
-// Writes out the rows of the instruction table: every spelling with its operands resolved to types and counts.
+// Expands the instruction table's rows: every spelling with operand types and counts resolved.
 #include <unordered_map>
 
 #include "ptx/instruction_table.h"
@@ -22,7 +22,7 @@ constexpr Macro kMacros[] = {
     {"$compare", "eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan"},
 };
 
-// What the alternatives of a pattern bound.
+// Types and counts bound by a pattern's alternatives.
 struct Bindings {
   Type t = Type::kB32, s = Type::kB32;
   int lanes = 1;
@@ -52,7 +52,7 @@ std::vector<std::string_view> alternatives(std::string_view list) {
 
 Type type_named(std::string_view name) {
   Type type = Type::kPred;
-  if (name != "p") parse_type(name, type);  // a misspelt name would fail every test of the row
+  if (name != "p") parse_type(name, type);  // a misspelt name fails every test of the row
   return type;
 }
 
@@ -136,7 +136,7 @@ Signature parse_signature(std::string_view text, const Bindings& bindings) {
 
 int widest_access(Target target) { return runs(target, sm_100) ? 32 : 16; }
 
-// Appends the forms of `rest`, the part of the row's pattern that is still to be spelled.
+// Appends the forms for `rest`, the unexpanded remainder of the row's pattern.
 void expand(const Row& row, std::string spelled, std::string_view rest, Bindings bindings, std::vector<Form>& forms) {
   const size_t open = rest.find('{');
   spelled += rest.substr(0, open);

@@ -1,5 +1,5 @@
-// Operand orders and minimum targets: PTX ISA 9.0, "Instruction Set". Older targets than sm_75 and versions than 6.3
-// are not told apart, as nothing here runs on them.
+// Operand orders and minimum targets: PTX ISA 9.0, "Instruction Set". Targets before sm_75 and versions before 6.3 are
+// not distinguished, as nothing here runs on them.
 #include "ptx/instruction_table.h"
 
 namespace ptx {

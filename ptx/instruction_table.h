@@ -1,5 +1,5 @@
-// The instructions this builder can write: spelling, operands, oldest target and PTX version. The builder refuses what
-// the table lacks or the target cannot run, the verifier checks operands against it, and a test holds it against ptxas.
+// All instructions that the builder can write: spelling, operands, minimum target and PTX version. The builder refuses
+// anything else, the verifier checks operands against the table, and a test checks it against ptxas.
 #pragma once
 #include <span>
 #include <string>
@@ -30,7 +30,7 @@ struct Slot {
   Type type = Type::kB32;
   Space space = Space::kGlobal;
   int count = 1;        // lanes; more than 1 is a list
-  bool listed = false;  // written in braces
+  bool listed = false;  // in braces
   bool paired = false;  // value|predicate
   bool optional = false;
 };
@@ -40,13 +40,13 @@ struct Signature {
   int n_results = 0;
 };
 
-// One row with its alternatives chosen: "fma.rn.f32".
+// One row with its alternatives resolved: "fma.rn.f32".
 struct Form {
   std::string spelling;
   const Row* row;
   std::vector<Signature> signatures;
 };
-const Form* find_form(std::string_view spelling);  // null if there is none
+const Form* find_form(std::string_view spelling);  // null if unknown
 const std::vector<Form>& instruction_forms();      // in the order of the rows
 
 }  // namespace ptx

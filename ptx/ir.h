@@ -1,5 +1,5 @@
-// A kernel or function as data: registers, symbols and a flat list of instructions in text order. The builder's calls
-// fill it, the passes read it: uniformity, alignment, the verifier, and the emitter, which spells it.
+// A kernel or function as data: registers, symbols and a flat list of instructions in text order. The builder fills it;
+// the passes (uniformity, alignment, verifier, emitter) read it.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -34,11 +34,11 @@ struct Operand {
   Kind kind = Kind::kNone;
   Type type = Type::kB32;
   bool negated = false;
-  int index = -1;              // register, label, symbol; of an address: the register, or -1
-  int symbol = -1;             // of an address without register
-  uint64_t bits = 0;           // of an immediate
-  int64_t offset = 0;          // bytes, of an address
-  std::string_view text = {};  // of a special register; a literal
+  int index = -1;              // register, label or symbol; for an address its register, or -1
+  int symbol = -1;             // for an address without register
+  uint64_t bits = 0;           // for an immediate
+  int64_t offset = 0;          // bytes, for an address
+  std::string_view text = {};  // for a special register; a literal
   std::vector<Operand> parts = {};
 };
 
@@ -48,7 +48,7 @@ Operand list_operand(std::vector<Operand> parts);
 Operand pair_operand(Operand value, Operand flag);
 Operand label_operand(int label);
 
-// What the author vouches for, where no analysis can know.
+// A property that the author vouches for and no analysis can prove.
 struct Claim {
   enum class Kind : uint8_t { kNone, kBlockUniform, kWarpUniform, kAligned };
   Kind kind = Kind::kNone;
@@ -60,22 +60,22 @@ struct Instruction {
   Kind kind = Kind::kOperation;
   std::string spelling = {};  // "fma.rn.f32"; the comment; the raw line; the called function's name
   const Form* form = nullptr;
-  std::vector<Operand> operands = {};  // in text order, results first; of a label: itself
+  std::vector<Operand> operands = {};  // in text order, results first; for a label, the label
   int n_results = 0;
   Operand guard = {};  // a predicate register, or nothing
   Claim claim = {};
-  bool snapshot = false;  // a copy of a variable: folded into its readers where the variable keeps its value
+  bool snapshot = false;  // a copy of a variable: folded into its readers while the variable keeps its value
   Where at = {};
 };
 
 struct Register {
   Type type;
   std::string role;         // "sum" is spelled %sum, %sum_2, ...
-  bool assignable = false;  // a Var, which may be assigned again
+  bool assignable = false;  // a Var
   Where at = {};
 };
 
-// A register that holds a value when the function is called.
+// A register that holds an argument when the function is called.
 struct ArgumentRegister {
   int index;
   Sharing sharing;
@@ -86,12 +86,12 @@ struct Symbol {
   Space space;
   std::string name;
   Type element;
-  uint64_t count;  // elements; 0 where unknown (a buffer behind a parameter)
+  uint64_t count;  // elements; 0 if unknown (a buffer behind a parameter)
   uint32_t alignment;
   bool pointer = false;            // a parameter that points to global memory
-  bool dynamic = false;            // a part of the launch's dynamic shared memory
-  uint64_t offset = 0;             // bytes, of a dynamic part
-  std::vector<uint8_t> data = {};  // of constants
+  bool dynamic = false;            // part of the launch's dynamic shared memory
+  uint64_t offset = 0;             // bytes, for a dynamic part
+  std::vector<uint8_t> data = {};  // for constants
   uint64_t bytes() const { return count * bytes_of(element); }
 };
 
@@ -101,22 +101,22 @@ struct Body {
   std::vector<Register> registers = {};
   std::vector<Symbol> symbols = {};
   std::vector<std::string> labels = {};
-  std::vector<ArgumentRegister> arguments = {};  // of a function
+  std::vector<ArgumentRegister> arguments = {};  // for a function
   std::vector<FunctionPointer> functions = {};   // called
-  std::vector<Instruction> prologue = {};        // parameters and special registers, read once, before everything
+  std::vector<Instruction> prologue = {};        // parameters and special registers, read once at the start
   std::vector<Instruction> code = {};
   uint32_t max_threads = 0;                 // .maxntid, 0 for none
   uint32_t min_blocks = 0;                  // .minnctapersm
-  bool asks_warp = false;                   // uses the warp's number, which needs a one-dimensional block
-  int turns_symbol = -1;                    // the shared array that the parts of a kernel use in turn
-  bool has_dynamic_turns = false;           // it is dynamic
-  Operand shared_memory = {};               // of a function: the argument behind which its shared arrays lie
-  uint64_t shared_bytes = 0;                // ... and how much it takes there
-  std::optional<uint64_t> turn_bytes = {};  // while building such a part: bytes it has taken of that array
-  Operand guard = {};                       // while building: the predicate of every instruction that follows
+  bool asks_warp = false;                   // uses the warp index, which needs a one-dimensional block
+  int turns_symbol = -1;                    // the shared array used in turn (Builder::in_turn); -1: none
+  bool has_dynamic_turns = false;           // that array is dynamic
+  Operand shared_memory = {};               // for a function: the argument with the address of its shared arrays
+  uint64_t shared_bytes = 0;                // bytes that it uses there
+  std::optional<uint64_t> turn_bytes = {};  // while building inside in_turn: bytes used of that array so far
+  Operand guard = {};                       // while building: predicate of all following instructions
 };
 
-// "ptx: <kernel> (<file>:<line>): <what>", thrown where a builder call cannot stand.
+// Throws "ptx: <kernel> (<file>:<line>): <what>" for an invalid builder call.
 [[noreturn]] void fail(const Body& body, Where at, const std::string& what);
 
 }  // namespace ptx

@@ -1,4 +1,4 @@
-// What a builder gives back: a kernel's text with everything a launch needs, and modules of several kernels.
+// The builder's result: a kernel's text with everything needed to launch it, and modules of several kernels.
 #pragma once
 #include <span>
 #include <string>
@@ -17,12 +17,12 @@ struct Dimensions {
 };
 
 struct Launch {
-  Dimensions blocks;         // of the grid
-  Dimensions threads = 0;    // of a block; 0: left to the launcher
-  bool cooperative = false;  // all blocks resident together, as grid barriers need
+  Dimensions blocks;         // per grid
+  Dimensions threads = 0;    // per block; 0: chosen by the launcher
+  bool cooperative = false;  // all blocks must be resident at once, for grid barriers
 };
 
-// What one launch moves and computes, for the profiler; the caller's numbers.
+// Work of one launch, for the profiler, as estimated by the caller.
 struct Cost {
   uint64_t bytes = 0;
   uint64_t flops = 0;
@@ -30,30 +30,30 @@ struct Cost {
 
 struct Parameter {
   std::string name;
-  Type type;  // of the value, or of the elements behind a pointer
+  Type type;  // type of the value, or of the elements behind a pointer
   bool pointer;
-  uint64_t elements;  // behind a pointer; 0 where unknown
+  uint64_t elements;  // behind a pointer; 0 if unknown
   uint32_t offset;    // bytes, in the packed parameter buffer
 };
 
 struct Kernel {
-  std::string name;  // of the entry
+  std::string name;  // the entry's
   std::string text;  // a complete module with this one entry and what it calls
   Target target;
-  Version version;  // the oldest PTX version that has all its instructions
+  Version version;  // oldest PTX version that has all its instructions
   std::vector<Parameter> parameters;
   uint32_t parameter_bytes = 0;
   uint32_t static_shared_bytes = 0, dynamic_shared_bytes = 0;
   Launch launch;
   Cost cost;
-  std::vector<std::string> notes;  // what the verifier cannot vouch for: raw lines
+  std::vector<std::string> notes;  // raw lines, which are not verified
   std::string declarations;        // of module scope
   std::string entry;
-  std::vector<FunctionPointer> functions;  // that it calls
+  std::vector<FunctionPointer> functions;  // called functions
 };
 
-// Several kernels in one module, and once each function that they call; throws Error for two kernels of one name, for two
-// functions of one name that differ, or for different targets.
+// Joins kernels into one module, with each function they call once. Throws Error for two kernels of the same name, for
+// different functions of the same name, or for different targets.
 std::string module_text(std::span<const Kernel> kernels);
 
 }  // namespace ptx

@@ -1,4 +1,4 @@
-// Where parameters lie in the launch's packed buffer, and how much shared memory a block takes.
+// Offsets of parameters in the launch's packed buffer, and the shared memory of a block.
 #pragma once
 #include <vector>
 
@@ -7,14 +7,14 @@
 namespace ptx {
 
 struct ParameterLayout {
-  std::vector<uint32_t> offsets;  // of each parameter, in order; aligned to its size
+  std::vector<uint32_t> offsets;  // per parameter, in order; aligned to its size
   uint32_t bytes = 0;
 };
 ParameterLayout lay_out_parameters(const Body& body);
 
 struct SharedLayout {
   uint64_t fixed = 0;    // bytes of the static arrays
-  uint64_t dynamic = 0;  // bytes that the launch adds
+  uint64_t dynamic = 0;  // bytes added by the launch
 };
 SharedLayout lay_out_shared(const Body& body);
 

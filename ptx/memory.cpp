@@ -9,7 +9,7 @@ constexpr std::string_view kAtomics[] = {"add", "min", "max", "inc", "dec", "and
 constexpr std::string_view kPolicies[] = {"", ".ca", ".cg", ".cs", ".lu", ".cv", ".wb", ".wt"};
 constexpr std::string_view kL1[] = {"", ".L1::evict_first", ".L1::evict_last", ".L1::no_allocate"};
 
-// base + constant, for offsets that an address cannot hold.
+// base + constant, for offsets too large for an address operand.
 Operand add_constant(const Address& from, int64_t bytes, Where at) {
   const bool narrow = from.base.type == Type::kU32;
   const Operand step = number_operand(narrow ? Type::kS32 : Type::kS64, bytes, at);
@@ -17,7 +17,7 @@ Operand add_constant(const Address& from, int64_t bytes, Where at) {
               from.body->registers[from.base.index].role);
 }
 
-// base + index * bytes in the width of the space's addresses.
+// base + index * bytes, in the width of the space's addresses.
 Operand add_scaled(const Address& from, const Index& index, int bytes) {
   Body& body = *from.body;
   const std::string& role = body.registers[from.base.index].role;
@@ -42,7 +42,7 @@ int widest_access(const Address& address, Type type, const Access& how) {
   return wide ? 32 : 16;
 }
 
-// Lanes of the next instruction: as many as are left, as fit, and as the language has names for.
+// Lanes of the next instruction: limited by what remains, by width, and by the vector sizes of PTX.
 int next_lanes(int left, Type type, int widest) {
   int lanes = 1;
   const int most = widest == 32 && bytes_of(type) == 4 ? 8 : 4;
@@ -104,7 +104,7 @@ Address advance(const Address& from, const Index& index, int element_bytes) {
     return to;
   }
   to.offset += index.constant * element_bytes;
-  if (to.offset != static_cast<int32_t>(to.offset)) {  // an address holds 32 bits of offset
+  if (to.offset != static_cast<int32_t>(to.offset)) {  // an address operand has a 32-bit offset
     to.base = add_constant(from, to.offset, index.at);
     to.offset = 0;
   }

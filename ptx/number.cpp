@@ -9,12 +9,12 @@
 namespace ptx {
 namespace {
 
-// The nearest value with `fraction_bits` and exponents from `minimum_exponent`, ties to even, as a sign and magnitude.
+// Rounds to `fraction_bits` with exponents from `minimum_exponent` on, ties to even; returns sign and magnitude.
 uint16_t narrow(double number, int fraction_bits, int minimum_exponent, int maximum_exponent) {
   const int exponent_bits = 15 - fraction_bits;
   const uint16_t sign = std::signbit(number) ? 0x8000 : 0;
   const uint16_t infinity = static_cast<uint16_t>(((1 << exponent_bits) - 1) << fraction_bits);
-  if (std::isnan(number)) return 0x7fff;  // the NaN that the GPU's arithmetic gives
+  if (std::isnan(number)) return 0x7fff;  // the GPU's canonical NaN
   const double magnitude = std::fabs(number);
   if (magnitude == 0) return sign;
   if (std::isinf(magnitude)) return sign | infinity;
@@ -22,7 +22,7 @@ uint16_t narrow(double number, int fraction_bits, int minimum_exponent, int maxi
   const double steps = std::nearbyint(std::ldexp(magnitude, fraction_bits - exponent));  // integer, ties to even
   const double carried = std::ldexp(steps, exponent - fraction_bits);
   if (carried >= std::ldexp(1.0, maximum_exponent + 1)) return sign | infinity;
-  // A subnormal's steps lack the leading one; a carry moves into the exponent by itself.
+  // Subnormals lack the leading one; a carry propagates into the exponent.
   const int biased = exponent - minimum_exponent;
   return sign | static_cast<uint16_t>((biased << fraction_bits) + static_cast<int>(steps));
 }

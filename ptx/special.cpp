@@ -47,7 +47,7 @@ Reg<u32> Specials::dynamic_shared_bytes(Where at) { return once<u32>("%dynamic_s
 
 Reg<u32> Specials::warp(Where at) {
   body_->asks_warp = true;
-  const Operand width = immediate_operand(5, Type::kU32);  // of a warp, as a shift
+  const Operand width = immediate_operand(5, Type::kU32);  // log2 of the warp size, as a shift
   const Operand result =
       in_prologue(*body_, "shr.u32", Type::kU32, {thread(Axis::kX, at).operand(), width}, "warp", at);
   for (Instruction& i : body_->prologue) {

@@ -10,7 +10,7 @@ namespace {
 
 struct TargetRow {
   int sm;
-  Version version;  // the oldest that knows it
+  Version version;  // oldest version that supports it
   TargetLimits limits;
 };
 constexpr uint32_t kKiB = 1024;
@@ -46,7 +46,7 @@ std::string spell(Target target) { return "sm_" + std::to_string(target.sm) + (t
 Target target_of_capability(int major, int minor) {
   const int sm = major * 10 + minor;
   if (find(sm)) return {sm};
-  // A newer minor revision runs what the one before it runs.
+  // A newer minor revision also runs code for older ones.
   for (int older = minor - 1; major >= 8 && older >= 0; --older) {
     if (find(major * 10 + older)) return {major * 10 + older};
   }
@@ -74,7 +74,7 @@ bool runs(Target target, Target minimum) {
 const TargetLimits& limits(Target target) { return row_of(target).limits; }
 
 Version oldest_version(Target target) {
-  constexpr Version kFirstSpecific{80};  // with sm_90a
+  constexpr Version kFirstSpecific{80};  // first version with sm_90a
   const Version version = row_of(target).version;
   return target.specific ? std::max(version, kFirstSpecific) : version;
 }

@@ -1,4 +1,4 @@
-// GPU architectures (sm_90) and PTX versions (8.0): what a target offers, and which version of the language names it.
+// GPU architectures (sm_90) and PTX versions (8.0): a target's limits, and the first version that supports it.
 #pragma once
 #include <compare>
 #include <cstdint>
@@ -7,14 +7,14 @@
 
 namespace ptx {
 
-// A .version directive. The major number times ten plus the minor one.
+// A .version directive, as ten times the major plus the minor number.
 struct Version {
   int number = 0;
   auto operator<=>(const Version&) const = default;
 };
 std::string spell(Version version);  // "7.0"
 
-// A .target directive. `specific` is sm_90a: instructions that later architectures do not promise to keep.
+// A .target directive. `specific` means sm_90a: instructions that later architectures may drop.
 struct Target {
   int sm = 0;
   bool specific = false;
@@ -29,21 +29,21 @@ inline constexpr Target sm_75{75}, sm_80{80}, sm_86{86}, sm_89{89}, sm_90{90}, s
 Target target_of_capability(int major, int minor);
 Target parse_target(std::string_view name);  // "sm_90a"; throws Error
 
-// Whether `target` runs what needs `minimum`: newer architectures do, except that "a" instructions need their very own.
+// Whether `target` can run code for `minimum`: newer architectures can, but "a" instructions need exactly their own.
 bool runs(Target target, Target minimum);
 
 struct TargetLimits {
-  uint32_t shared_bytes;  // static and dynamic together, with the opt-in for more than 48 KiB
+  uint32_t shared_bytes;  // static plus dynamic, with the opt-in for more than 48 KiB
   uint32_t max_threads_per_sm;
 };
 const TargetLimits& limits(Target target);
-Version oldest_version(Target target);  // that knows the target
+Version oldest_version(Target target);  // that supports the target
 
 inline constexpr uint32_t kMaxStaticSharedBytes = 48 * 1024;
 inline constexpr uint32_t kMaxConstantBytes = 64 * 1024;
 inline constexpr uint32_t kMaxThreadsPerBlock = 1024;
 inline constexpr uint32_t kMaxParameterBytes = 32764;    // from PTX 8.1
-inline constexpr uint32_t kMaxOldParameterBytes = 4352;  // before
+inline constexpr uint32_t kMaxOldParameterBytes = 4352;  // before PTX 8.1
 inline constexpr Version kLongParameters{81};
 inline constexpr uint32_t kWarpSize = 32;
 

@@ -10,8 +10,8 @@ std::string spell(Layout layout) { return "." + std::string(kLayouts[static_cast
 std::string spell(WmmaShape shape) { return "." + std::string(kShapes[static_cast<int>(shape)]); }
 std::string name(Type type) { return "." + std::string(info(type).name); }
 
-// 32-bit registers that a lane holds of a fragment; PTX ISA, "Matrix Fragments for WMMA". The product of the sides is
-// 256 for square tiles; the short side of the others holds half, the long one twice as many, but f16 always keeps 8.
+// 32-bit registers per lane of a fragment; PTX ISA, "Matrix Fragments for WMMA". For square tiles the sides' product is
+// 256. Otherwise the short side's fragment has half as many registers, the long side's twice as many; f16 always has 8.
 int fragment_registers(char matrix, WmmaShape shape, Type type) {
   if (matrix == 'c') return type == Type::kF16 ? 4 : 8;
   if (type == Type::kF16) return 8;

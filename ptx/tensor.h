@@ -1,5 +1,5 @@
-// Matrix products of a warp: mma on registers whose layout PTX fixes, ldmatrix and stmatrix between them and shared
-// memory, and wmma, whose fragments are opaque. Every lane of the warp takes part, so control must not split it.
+// Warp-level matrix products: mma on registers with a fixed layout, ldmatrix and stmatrix for shared memory, and wmma
+// with opaque fragments. All lanes take part, so the warp must be convergent.
 #pragma once
 #include "ptx/memory.h"
 
@@ -8,7 +8,7 @@ namespace ptx {
 template <class T>
 concept Byte4 = OneOf<T, u8x4, s8x4>;
 
-// What one 32-bit register of a fragment holds: two halves or four bytes.
+// Contents of one 32-bit fragment register: two f16 or four bytes.
 namespace maps {
 template <class T>
 T packed(T);
@@ -23,7 +23,7 @@ using Packed = decltype(maps::packed(T{}));
 enum class Layout : uint8_t { kRow, kColumn };
 enum class WmmaShape : uint8_t { kM16N16K16, kM8N32K16, kM32N8K16 };
 
-// A [m, k] or B [k, n] of a wmma product. T: f16 bf16 u8 s8.
+// Operand A [m, k] or B [k, n] of a wmma product. T: f16 bf16 u8 s8.
 template <class T>
 struct Fragment {
   char matrix;  // 'a' or 'b'
@@ -32,8 +32,8 @@ struct Fragment {
   std::vector<Operand> registers;
 };
 
-// C and D [m, n] of a wmma product, in variables. T: f16 f32 s32. Lane i of the warp holds `size()` values of it, of
-// which nobody says where they belong, so what is done to one must be done to all.
+// Accumulators C and D [m, n] of a wmma product, as variables. T: f16 f32 s32. Each lane has `size()` values whose
+// positions are unspecified, so every value must be treated alike.
 template <class T>
 class Accumulator {
  public:
@@ -58,14 +58,14 @@ class Tensors {
  public:
   explicit Tensors(Body& body) : body_(&body) {}
 
-  // a * b + c, rows of `a` and columns of `b` contiguous; registers hold elements as in the PTX ISA's figures.
+  // a * b + c with row-major `a` and column-major `b`; register layouts as in the PTX ISA's figures.
   Vec<f32, 4> mma(InVec<f16x2, 2> a, InVec<f16x2, 1> b, InVec<f32, 4> c);      // m16n8k8
   Vec<f16x2, 2> mma(InVec<f16x2, 2> a, InVec<f16x2, 1> b, InVec<f16x2, 2> c);  // m16n8k8
   Vec<f32, 4> mma(InVec<f16x2, 4> a, InVec<f16x2, 2> b, InVec<f32, 4> c);      // m16n8k16; sm_80
   Vec<f16x2, 2> mma(InVec<f16x2, 4> a, InVec<f16x2, 2> b, InVec<f16x2, 2> c);  // m16n8k16; sm_80
   Vec<f32, 4> mma(InVec<bf16x2, 2> a, InVec<bf16x2, 1> b, InVec<f32, 4> c);    // m16n8k8; sm_80
   Vec<f32, 4> mma(InVec<bf16x2, 4> a, InVec<bf16x2, 2> b, InVec<f32, 4> c);    // m16n8k16; sm_80
-  // Integers, each operand signed or not; the sum wraps, or is clamped with `saturate`.
+  // Integers, each operand signed or unsigned; the sum wraps, or is clamped with `saturate`.
   template <Byte4 A, Byte4 B>
   Vec<s32, 2> mma(const Vec<A, 1>& a, const Vec<B, 1>& b, InVec<s32, 2> c, bool saturate = false) {  // m8n8k16
     return {*body_, integer_mma("m8n8k16", a, b, c, saturate)};
@@ -79,8 +79,8 @@ class Tensors {
     return {*body_, integer_mma("m16n8k32", a, b, c, saturate)};
   }
 
-  // N (1, 2, 4) matrices of 8 rows of 16 bytes; lane 8 i + r gives the address of matrix i's row r, 16-byte aligned.
-  // Lane l gets elements 2 (l % 4) and the next of row l / 4, or of column l / 4 transposed.
+  // Loads N (1, 2, 4) matrices of 8 rows of 16 bytes; lane 8 i + r passes the address of row r of matrix i, 16-byte
+  // aligned. Lane l gets elements 2 (l % 4) and the next of row l / 4; transposed, of column l / 4.
   template <int N, class T>
   Vec<Packed<T>, N> ldmatrix(const Shared<T>& row, Where at = Where::current()) {
     return {*body_, load_matrices(N, false, Packed<T>::kType, row.address(), at)};
@@ -115,7 +115,7 @@ class Tensors {
   Accumulator<T> wmma_accumulator(WmmaShape shape, In<Packed<T>> value) {
     return {*body_, shape, filled_fragment(T::kType, value)};
   }
-  // d = a * b + d. f16 with f16 or f32 sums, bf16 with f32, u8 and s8 (both alike) with s32.
+  // d = a * b + d. f16 with f16 or f32 sums, bf16 with f32, u8 or s8 (for both operands) with s32.
   template <class T, class D>
   void wmma(const Fragment<T>& a, const Fragment<T>& b, Accumulator<D>& d, Where at = Where::current()) {
     check_shapes(a.matrix, b.matrix, a.shape, b.shape, d.shape(), at);

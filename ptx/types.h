@@ -1,5 +1,5 @@
-// The types of registers and memory cells, as tags for templates and as values for tables. A tag's name is the PTX
-// type; packed tags (f16x2, u8x4) are 32-bit registers whose lanes the type system keeps apart.
+// Types of registers and memory cells, as tags for templates and as values for tables. A tag's name is the PTX type;
+// packed tags (f16x2, u8x4) are 32-bit registers with typed lanes.
 #pragma once
 #include <cstdint>
 #include <string_view>
@@ -36,7 +36,7 @@ enum class Family : uint8_t { kPredicate, kUnsigned, kSigned, kBits, kFloat };
 struct TypeInfo {
   std::string_view name;      // in arithmetic: "f16x2"
   std::string_view plain;     // in memory accesses and mov: "b32"
-  std::string_view declared;  // in .reg: integers, halves and packed bytes are plain bits there
+  std::string_view declared;  // in .reg, where integers, f16 and packed bytes are untyped
   int bytes;                  // 0 for a predicate
   Family family;
 };
@@ -59,16 +59,16 @@ struct s8 : Tag<Type::kS8> {};
 struct s16 : Tag<Type::kS16> {};
 struct s32 : Tag<Type::kS32> {};
 struct s64 : Tag<Type::kS64> {};
-struct b8 : Tag<Type::kB8> {};  // raw bits, to which registers of the same size fit
+struct b8 : Tag<Type::kB8> {};  // untyped bits, compatible with all registers of that size
 struct b16 : Tag<Type::kB16> {};
 struct b32 : Tag<Type::kB32> {};
 struct b64 : Tag<Type::kB64> {};
 struct f16 : Tag<Type::kF16> {};
 struct bf16 : Tag<Type::kBf16> {};
-struct f16x2 : Tag<Type::kF16x2> {};    // a number fills both halves
-struct bf16x2 : Tag<Type::kBf16x2> {};  // likewise
+struct f16x2 : Tag<Type::kF16x2> {};    // a scalar is copied to both halves
+struct bf16x2 : Tag<Type::kBf16x2> {};  // a scalar is copied to both halves
 struct u8x4 : Tag<Type::kU8x4> {};      // byte 0 in the low bits
-struct s8x4 : Tag<Type::kS8x4> {};      // likewise
+struct s8x4 : Tag<Type::kS8x4> {};      // byte 0 in the low bits
 struct f32 : Tag<Type::kF32> {};
 struct f64 : Tag<Type::kF64> {};
 
@@ -95,7 +95,7 @@ constexpr int bytes_of(Type t) {
   return kBytes[static_cast<int>(t)];
 }
 
-// A register holds T: everything but single bytes, which load into 32 bits (Loaded<u8> is u32).
+// Register types: everything except single bytes, which load into 32 bits (Loaded<u8> is u32).
 template <class T>
 concept Registrable = !OneOf<T, u8, s8, b8>;
 namespace maps {
@@ -108,7 +108,7 @@ b32 loaded(b8);
 template <class T>
 using Loaded = decltype(maps::loaded(T{}));
 
-// The same for values: what a register holds of a cell in memory.
+// The same for values: register type of a memory cell.
 constexpr Type in_register(Type t) {
   if (t == Type::kU8) return Type::kU32;
   if (t == Type::kS8) return Type::kS32;

@@ -13,15 +13,15 @@ constexpr SpecialRow kSpecials[] = {
     {"%ntid", Sharing::kBlock},
     {"%nsmid", Sharing::kBlock},
     {"%dynamic_smem_size", Sharing::kBlock},
-};  // all others, as %tid and %clock, differ
+};  // all others, such as %tid and %clock, differ
 
 struct OperationRow {
   std::string_view prefix;
-  Sharing at_least, at_most;  // of the result, whatever the operands are
+  Sharing at_least, at_most;  // bounds on the result's sharing, whatever the operands
 };
 constexpr OperationRow kOperations[] = {
     {"ld.param", Sharing::kBlock, Sharing::kNone},     {"ld.const", Sharing::kBlock, Sharing::kNone},
-    {"ld.global.nc", Sharing::kBlock, Sharing::kNone},  // nothing writes it meanwhile
+    {"ld.global.nc", Sharing::kBlock, Sharing::kNone},  // the memory is constant during the launch
     {"ld.", Sharing::kNone, Sharing::kNone},           {"atom.", Sharing::kNone, Sharing::kNone},
     {"activemask", Sharing::kNone, Sharing::kNone},    {"elect", Sharing::kNone, Sharing::kNone},
     {"mbarrier.", Sharing::kNone, Sharing::kNone},     {"ldmatrix", Sharing::kNone, Sharing::kNone},
@@ -59,7 +59,7 @@ class Analysis {
   }
 
  private:
-  // Sharing of what an instruction reads, and the instruction that made it so.
+  // Sharing of an instruction's operands, and the instruction that limited it.
   Sharing of_operands(const Instruction& instruction, int& cause) const {
     Sharing sharing = Sharing::kBlock;
     for_each_read(instruction, [&](int r) {
@@ -79,7 +79,7 @@ class Analysis {
     return Sharing::kBlock;
   }
 
-  // shfl.idx from one lane gives all the same; the other modes do not.
+  // shfl.idx from one lane gives all lanes the same value; other modes do not.
   bool broadcasts(const Instruction& instruction) const {
     if (!instruction.spelling.starts_with("shfl.sync.idx") || !of_whole_warp(instruction)) return false;
     const Operand &lane = instruction.operands[2], &segments = instruction.operands[3];
@@ -135,7 +135,7 @@ class Analysis {
     changed_ = true;
   }
 
-  // Threads that part at the end of block b are apart until its post-dominator.
+  // Threads that diverge at the end of block b stay so until its post-dominator.
   void spread(int b) {
     if (!graph_.parts(b)) return;
     const int branch = graph_.blocks()[b].end - 1;

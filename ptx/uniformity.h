@@ -1,6 +1,6 @@
-// Which values and which control flow all threads of a block, or of a warp, share. Thread and lane numbers, memory
-// that may change and results of atomics differ by thread; parameters, block numbers and constants do not; what is
-// computed from shared values is shared; variables assigned where threads have parted differ.
+// Finds values and control flow that all threads of a block, or of a warp, share. Thread and lane indices, mutable
+// memory and atomics' results differ by thread; parameters, block indices and constants do not. Results of shared
+// values are shared; variables assigned in divergent code are not.
 #pragma once
 #include <vector>
 
@@ -11,9 +11,9 @@ namespace ptx {
 
 struct Uniformity {
   std::vector<Sharing> registers;
-  std::vector<int> register_cause;  // instruction that made it differ: reads of %tid and the like; -1
-  std::vector<Sharing> control;     // of each block: by whom it is entered together
-  std::vector<int> control_cause;   // of each block: the branch or return that parted the threads; -1
+  std::vector<int> register_cause;  // instruction that made it differ, such as a read of %tid; -1
+  std::vector<Sharing> control;     // per block: which threads enter it together
+  std::vector<int> control_cause;   // per block: the branch or return that caused divergence; -1
 };
 Uniformity find_uniformity(const Body& body, const FlowGraph& graph);
 

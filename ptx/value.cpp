@@ -7,7 +7,7 @@ namespace {
 
 struct OperatorRow {
   Binary op;
-  std::string_view integers, floats, bits;  // spelling before the type; bits also for predicates
+  std::string_view integers, floats, bits;  // type prefixes in the spelling; bits includes predicates
 };
 constexpr OperatorRow kOperators[] = {
     {Binary::kAdd, "add", "add.rn", ""}, {Binary::kSub, "sub", "sub.rn", ""}, {Binary::kMul, "mul.lo", "mul.rn", ""},
@@ -19,7 +19,7 @@ constexpr OperatorRow kOperators[] = {
 constexpr std::string_view kCompareNames[] = {"eq",  "ne",  "lt",  "le",  "gt",  "ge",  "equ",
                                               "neu", "ltu", "leu", "gtu", "geu", "num", "nan"};
 
-// The type that and, or, xor, not and shl name: they know no signs.
+// The untyped name that and, or, xor, not and shl use.
 std::string_view untyped(Type type) {
   switch (bytes_of(type)) {
     case 0:
@@ -47,14 +47,14 @@ bool is_immediate(const Operand& operand, uint64_t bits) {
   return operand.kind == Operand::Kind::kImmediate && operand.bits == bits;
 }
 
-// x + 0, x - 0, x << 0, x >> 0, x * 1, x / 1: generators write them where an index happens to be constant.
+// x + 0, x - 0, x << 0, x >> 0, x * 1, x / 1: generators emit them for constant indices.
 bool changes_nothing(Binary op, const Operand& b) {
   const bool adds = op == Binary::kAdd || op == Binary::kSub || op == Binary::kShl || op == Binary::kShr;
   const bool scales = op == Binary::kMul || op == Binary::kDiv;
   return (adds && is_immediate(b, 0)) || (scales && is_immediate(b, 1));
 }
 
-// Unsigned x / 2^n, x % 2^n: ptxas would make a whole division of them, some twenty instructions.
+// Unsigned x / 2^n, x % 2^n: ptxas would emit a full division of about twenty instructions.
 bool is_division_by_power(Binary op, Type type, const Operand& b) {
   return (op == Binary::kDiv || op == Binary::kRem) && info(type).family == Family::kUnsigned &&
          b.kind == Operand::Kind::kImmediate && std::has_single_bit(b.bits);

@@ -22,14 +22,14 @@ using Pred = Reg<pred>;
 template <class T>
 using Condition = Reg<std::conditional_t<std::same_as<T, void>, void, pred>>;  // Pred, completed when T is known
 
-// What every In<T> carries: the operand, the kernel it belongs to (null for a number) and the place of the call.
+// Common to every In<T>: the operand, its kernel (null for a number) and the place of the call.
 struct AnyIn {
   Operand operand;
   Body* body;
   Where at;
 };
 
-// A C++ number that may stand for a value of type T: whole numbers for integers and bits, any number for floats.
+// A C++ number usable as a T: integers for integer and bit types, any number for floats.
 template <class N>
 concept Number = std::is_arithmetic_v<N>;
 template <Number N, class T>
@@ -60,7 +60,7 @@ class In : public AnyIn {
   }
 };
 
-// Any value of 32 bits, or any of 64, where only the bits count.
+// Any 32-bit value, or any 64-bit value, for operations that only look at bits.
 template <class T, class B>
 concept SizedAs = bytes_of(T::kType)
 == bytes_of(B::kType);
@@ -76,7 +76,7 @@ class Raw : public AnyIn {
 };
 using Raw32 = Raw<b32>;
 
-// A Reg or a Var, for functions of any type; ElementOf is its T.
+// A Reg or a Var, for functions of any type; ElementOf gives its T.
 template <class V>
 using ElementOf = typename V::Element;
 template <class V, class T>
@@ -84,7 +84,7 @@ concept Of = std::same_as<V, Reg<T>> || std::same_as<V, Var<T>>;
 template <class V>
 concept Value = Of<V, ElementOf<V>>;
 
-// The kernel that the operands belong to; throws Error for operands of two kernels, or numbers alone.
+// The kernel of the operands; throws Error for operands of two kernels, or for numbers only.
 Body& body_of(std::initializer_list<const AnyIn*> operands);
 
 enum class Binary : uint8_t { kAdd, kSub, kMul, kDiv, kRem, kAnd, kOr, kXor, kShl, kShr };
@@ -102,8 +102,8 @@ concept Predicate = std::same_as<T, pred>;
 template <class T>
 concept NoPredicate = !Predicate<T>;
 
-// The operators, found through Reg<T> and Var<T> alike. Integers wrap; / and % of integers truncate; shifts by the
-// width or more give 0 (or the sign); floats round to nearest even and are never contracted into fma.
+// The operators, found through Reg<T> and Var<T>. Integers wrap; integer / and % truncate; shifts by the width or more
+// give 0 (or the sign). Floats round to nearest even and are never contracted into fma.
 template <class T>
 struct Operators {
   friend Reg<T> operator+(In<T> a, In<T> b) requires Numeric<T> { return apply(Binary::kAdd, a, b); }
@@ -128,7 +128,7 @@ struct Operators {
   friend Condition<T> operator>(In<T> a, In<T> b) requires Numeric<T> { return ask(Compare::kGt, a, b); }
   friend Condition<T> operator>=(In<T> a, In<T> b) requires Numeric<T> { return ask(Compare::kGe, a, b); }
 
-  // Both sides are always computed.
+  // Both sides are always evaluated.
   friend Condition<T> operator&&(In<T> a, In<T> b) requires Predicate<T> { return apply(Binary::kAnd, a, b); }
   friend Condition<T> operator||(In<T> a, In<T> b) requires Predicate<T> { return apply(Binary::kOr, a, b); }
   friend Condition<T> operator^(In<T> a, In<T> b) requires Predicate<T> { return apply(Binary::kXor, a, b); }
@@ -142,7 +142,7 @@ struct Operators {
   }
 };
 
-// A value: written once, by the operation that returned it.
+// A value, written once by the operation that returned it.
 template <class T>
 class Reg : public Operators<T> {
   static_assert(Registrable<T>, "single bytes live in 32-bit registers: Reg<u32> or Reg<s32>");
@@ -151,8 +151,8 @@ class Reg : public Operators<T> {
   using Element = T;
   Reg(Body& body, const Operand& operand) : body_(&body), operand_(operand) {}
   Reg(const Reg&) = default;
-  Reg& operator=(const Reg&) = delete;  // a Reg is assigned once: use b.var<T>(...) for what changes
-  // The variable's value as it is now.
+  Reg& operator=(const Reg&) = delete;  // a Reg is assigned once; use b.var<T>(...) for changing values
+  // The variable's current value.
   Reg(const Var<T>& var, Where at = Where::current())
       : Reg(var.body(), snapshot(var.body(), T::kType, var.operand(), at)) {}
 
@@ -162,7 +162,7 @@ class Reg : public Operators<T> {
     static_assert(bytes_of(T::kType) == bytes_of(U::kType), "as() keeps the bits: both types need the same size");
     return Reg<U>(*body_, reinterpret(*body_, U::kType, operand_, T::kType, at));
   }
-  // Names the register in the text.
+  // Sets the register's name in the text.
   const Reg& named(std::string role) const {
     body_->registers[operand_.index].role = std::move(role);
     return *this;
@@ -180,17 +180,17 @@ class Reg : public Operators<T> {
   Operand operand_;
 };
 
-// A variable: the only thing that can be assigned again. Operations read it where they stand.
+// A variable: the only value that can be reassigned. Operations read it at their position in the program.
 template <class T>
 class Var : public Operators<T> {
  public:
   using Element = T;
   Var(Body& body, const Operand& operand) : body_(&body), operand_(operand) {}
-  Var(const Var&) = delete;  // two names for one variable would hide who changes it
+  Var(const Var&) = delete;  // aliases of a variable would hide where it changes
   Var(Var&&) = default;
 
   Var& operator=(In<T> value) { return set(value); }
-  Var& operator=(const Var& other) { return set(In<T>(other)); }  // the value, as everywhere
+  Var& operator=(const Var& other) { return set(In<T>(other)); }  // assigns the value
   Var& operator+=(In<T> value) requires Numeric<T> { return set(Binary::kAdd, value); }
   Var& operator-=(In<T> value) requires Numeric<T> { return set(Binary::kSub, value); }
   Var& operator*=(In<T> value) requires Numeric<T> { return set(Binary::kMul, value); }
@@ -215,7 +215,7 @@ class Var : public Operators<T> {
   Operand operand_;
 };
 
-// N values of one type: what a wide load gives, a fragment of a matrix.
+// N values of one type, such as a wide load or a matrix fragment.
 template <class T, int N>
 class Vec {
  public:
@@ -236,7 +236,7 @@ class Vec {
     for (const Operand& lane : lanes_) lanes.push_back(reinterpret(*body_, U::kType, lane, T::kType, at));
     return Vec<U, N>(*body_, std::move(lanes));
   }
-  // The `count` values from `first`: half of a fragment.
+  // `Count` values from `first` on, such as half of a fragment.
   template <int Count>
   Vec<T, Count> slice(int first) const {
     return Vec<T, Count>(*body_, {lanes_.begin() + first, lanes_.begin() + first + Count});
@@ -249,7 +249,7 @@ class Vec {
   std::vector<Operand> lanes_;
 };
 
-// N variables of one type: the accumulators of a tile.
+// N variables of one type, such as a tile's accumulators.
 template <class T, int N>
 class VarVec {
  public:
@@ -277,7 +277,7 @@ class VarVec {
   std::vector<Var<T>> vars_;
 };
 
-// N operands: a Vec, a VarVec or N single ones, {a, b, 0.0f, d}.
+// N operands: a Vec, a VarVec, or N scalars {a, b, 0.0f, d}.
 template <class T, int N>
 class InVec {
  public:

@@ -12,8 +12,8 @@
 namespace ptx {
 namespace {
 
-// Whether an operand of `slot` may be a register declared for `type`: PTX ISA, "Operand Size Exceeding Instruction-Type
-// Size" aside, sizes agree, raw bits fit everything, and floats of 32 and 64 bits keep to themselves.
+// Whether an operand of type `slot` may be a register declared as `type`. Sizes must agree; untyped registers fit
+// everything, f32 and f64 only themselves. (PTX ISA, "Operand Size Exceeding Instruction-Type Size", is not used.)
 bool fits(Type slot, Type type) {
   if (info(slot).family == Family::kBits) return bytes_of(in_register(slot)) == bytes_of(type) && type != Type::kPred;
   return info(slot).declared == info(type).declared;
@@ -31,7 +31,7 @@ class Verifier {
     for (int i = 0; i < static_cast<int>(body_.code.size()); ++i) {
       if (body_.code[i].kind == Instruction::Kind::kOperation) check_operands(i);
     }
-    if (findings_.empty()) {  // what follows supposes well-formed instructions
+    if (findings_.empty()) {  // the following checks assume well-formed instructions
       check_definitions();
       uniformity_ = find_uniformity(body_, graph_);
       residues_ = find_residues(body_);
@@ -73,7 +73,7 @@ class Verifier {
   const Text& text_;
   FlowGraph graph_;
   Uniformity uniformity_;
-  std::vector<Residue> residues_;  // of registers
+  std::vector<Residue> residues_;  // per register
   std::vector<Finding> findings_;
 };
 
@@ -194,8 +194,8 @@ void Verifier::check_parameter(int i) {
   }
 }
 
-// Forward: a register is defined where every way has written it. A write under a guard defines it only for readers
-// under the same guard.
+// Forward analysis: a register is defined where every path has written it. A guarded write defines it only for readers
+// with the same guard.
 void Verifier::check_definitions() {
   const size_t n = body_.registers.size();
   const auto& blocks = graph_.blocks();
@@ -226,7 +226,7 @@ void Verifier::check_reads(int i, const BitSet& defined) {
   const Instruction& reader = body_.code[i];
   for_each_read(reader, [&](int r) {
     if (defined.has(r)) return;
-    // The nearest write before it under the same guard.
+    // The nearest preceding write with the same guard.
     for (int k = i - 1; k >= graph_.blocks()[graph_.block_of(i)].first && is_guarded(reader); --k) {
       const Instruction& writer = body_.code[k];
       const bool same = writer.guard.index == reader.guard.index && writer.guard.negated == reader.guard.negated;
@@ -242,8 +242,8 @@ void Verifier::check_reads(int i, const BitSet& defined) {
 
 struct GatherRow {
   std::string_view prefix;
-  Sharing needed;  // how together the threads must come
-  bool has_mask;   // the last operand names the lanes; only a constant full mask can be judged
+  Sharing needed;  // which threads must be convergent
+  bool has_mask;   // the last operand is a lane mask; only a constant full mask is checked
 };
 constexpr GatherRow kGathers[] = {
     {"bar.warp.sync", Sharing::kWarp, true}, {"shfl.sync", Sharing::kWarp, true},
@@ -254,7 +254,7 @@ constexpr GatherRow kGathers[] = {
     {"setmaxnreg", Sharing::kWarp, false},   {"bar.", Sharing::kBlock, false},
 };
 
-// Who must come together at an instruction; a barrier that counts its threads waits for whole warps only.
+// Threads that must reach an instruction together. A barrier with a thread count only requires whole warps.
 Sharing needed_sharing(const Instruction& instruction) {
   for (const GatherRow& row : kGathers) {
     if (!instruction.spelling.starts_with(row.prefix)) continue;
@@ -274,7 +274,7 @@ const Function& called(const Body& body, const Instruction& call) {
   return **std::ranges::find(body.functions, call.spelling, [](const FunctionPointer& f) { return f->name; });
 }
 
-// The same of a call: as the function says.
+// The same for a call, as the function requires.
 Sharing needed_sharing(const Body& body, const Instruction& instruction) {
   return instruction.kind == Instruction::Kind::kCall ? called(body, instruction).together
                                                       : needed_sharing(instruction);

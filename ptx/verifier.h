@@ -1,4 +1,4 @@
-// Reads a finished kernel as the driver and the hardware will: what would be refused, undefined or hang is a finding.
+// Checks a finished kernel for whatever the driver would refuse, or would be undefined or hang on hardware:
 //   operands and types   as the instruction table has them
 //   values               defined on every way to every use
 //   labels, parameters   placed once, inside their declarations, distinct names
@@ -20,15 +20,15 @@ struct Finding {
   std::string what;
 };
 
-// The findings in text order. `names`, `labels` and `text` are the emitter's for this body.
+// Findings in text order. `names`, `labels` and `text` are the emitter's for this body.
 std::vector<Finding> verify(const Body& body, const std::vector<std::string>& names,
                             const std::vector<std::string>& labels, const Text& text);
 std::vector<Finding> verify(const Body& body);
 
-// Who must come together for what the body does: the fewest that none of its instructions finds too few.
+// Which threads must reach this body together, for all of its instructions to be valid.
 Sharing needed_together(const Body& body);
 
-// "ptx: <kernel> line <n> (<file>:<line>): <what>"; further ones indented below.
+// "ptx: <kernel> line <n> (<file>:<line>): <what>"; further findings indented below.
 std::string spell(const Body& body, const std::vector<Finding>& findings, const Text& text);
 
 }  // namespace ptx

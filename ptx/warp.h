@@ -1,5 +1,5 @@
-// What the threads of a warp or a block do together: shuffles, votes, reductions, barriers and fences. A mask names the
-// lanes that take part; the default is all 32, and then the control flow must not have split the warp.
+// Operations of a warp or block: shuffles, votes, reductions, barriers and fences. A mask names the participating
+// lanes; the default is all 32, which requires a convergent warp.
 #pragma once
 #include "ptx/memory.h"
 
@@ -7,7 +7,7 @@ namespace ptx {
 
 inline constexpr uint32_t kFullWarp = 0xffffffff;
 
-// The mask of an operation's lanes, bit l for lane l.
+// Lane mask of an operation: bit l for lane l.
 class Lanes : public In<b32> {
  public:
   Lanes(Where where = Where::current()) : In<b32>(kFullWarp, where) {}
@@ -15,7 +15,7 @@ class Lanes : public In<b32> {
   Lanes(const M& mask, Where where = Where::current()) : In<b32>(mask, where) {}
 };
 
-// shfl.sync: "idx", "up", "down", "bfly"; segments of `width` lanes (a power of two) keep to themselves.
+// shfl.sync: "idx", "up", "down", "bfly", within segments of `width` lanes (a power of two).
 struct ShuffleResult {
   Operand value, in_range;
 };
@@ -25,7 +25,7 @@ ShuffleResult shuffle(Body& body, const char* mode, Type type, const Operand& va
 template <class T>
 struct Shuffled {
   Reg<T> value;
-  Pred in_range;  // false where the source lane is outside the segment; value is then the lane's own
+  Pred in_range;  // false if the source lane is outside the segment; value is then the lane's own
 };
 
 template <class V>
@@ -35,36 +35,36 @@ class Warps {
  public:
   explicit Warps(Body& body) : body_(&body) {}
 
-  // Shuffles of any 32-bit type: the value of another lane; outside the segment, one's own.
+  // Shuffles of any 32-bit type: another lane's value, or the lane's own if the source is outside the segment.
   template <Shuffleable V>
   Reg<ElementOf<V>> shuffle(const V& x, In<u32> lane, Lanes lanes = {}, int width = kWarpSize) {
-    return move<V>("idx", x, lane, lanes, width);  // of `lane`, modulo width
+    return move<V>("idx", x, lane, lanes, width);  // from `lane`, modulo width
   }
   template <Shuffleable V>
   Reg<ElementOf<V>> shuffle_up(const V& x, In<u32> by, Lanes lanes = {}, int width = kWarpSize) {
-    return move<V>("up", x, by, lanes, width);  // of lane - by
+    return move<V>("up", x, by, lanes, width);  // from lane - by
   }
   template <Shuffleable V>
   Reg<ElementOf<V>> shuffle_down(const V& x, In<u32> by, Lanes lanes = {}, int width = kWarpSize) {
-    return move<V>("down", x, by, lanes, width);  // of lane + by
+    return move<V>("down", x, by, lanes, width);  // from lane + by
   }
   template <Shuffleable V>
   Reg<ElementOf<V>> shuffle_xor(const V& x, In<u32> by, Lanes lanes = {}, int width = kWarpSize) {
-    return move<V>("bfly", x, by, lanes, width);  // of lane ^ by
+    return move<V>("bfly", x, by, lanes, width);  // from lane ^ by
   }
-  // shuffle_up that also says whether there was such a lane: the step of a scan.
+  // shuffle_up that also returns whether the source lane exists: one step of a scan.
   template <Shuffleable V>
   Shuffled<ElementOf<V>> shuffle_up_checked(const V& x, In<u32> by, Lanes lanes = {}, int width = kWarpSize) {
     const auto r = ptx::shuffle(*body_, "up", ElementOf<V>::kType, x.operand(), by, lanes, width, true);
     return {{*body_, r.value}, {*body_, r.in_range}};
   }
 
-  Pred any(In<pred> p, Lanes lanes = {});              // some lane of the mask
-  Pred all(In<pred> p, Lanes lanes = {});              // every lane
-  Pred agree(In<pred> p, Lanes lanes = {});            // all or none
-  Reg<b32> ballot(In<pred> p, Lanes lanes = {});       // bit l: lane l's
-  Reg<b32> active_lanes(Where at = Where::current());  // the lanes here just now; no promise beyond
-  Reg<b32> match_any(Raw<b32> x, Lanes lanes = {});    // the lanes with the same value
+  Pred any(In<pred> p, Lanes lanes = {});              // true in some lane of the mask
+  Pred all(In<pred> p, Lanes lanes = {});              // true in every lane
+  Pred agree(In<pred> p, Lanes lanes = {});            // true in all lanes or in none
+  Reg<b32> ballot(In<pred> p, Lanes lanes = {});       // bit l: p in lane l
+  Reg<b32> active_lanes(Where at = Where::current());  // currently active lanes; the set may change at once
+  Reg<b32> match_any(Raw<b32> x, Lanes lanes = {});    // lanes with the same value
   Reg<b32> match_any(Raw<b64> x, Lanes lanes = {});
   Reg<b32> match_all(Raw<b32> x, Lanes lanes = {});  // the mask if all lanes have the same value, else 0
   Reg<b32> match_all(Raw<b64> x, Lanes lanes = {});
@@ -81,17 +81,17 @@ class Warps {
   Reg<b32> reduce_xor(In<b32> x, Lanes lanes = {});
 
   void warp_barrier(Lanes lanes = {});                // orders the memory accesses of the mask's lanes
-  void barrier(Where at = Where::current());          // of the whole block; every thread or none
-  void barrier(int id, In<u32> threads);              // of `threads` threads, whole warps; ids 1 to 15
-  void barrier(const Reg<u32>& id, In<u32> threads);  // the caller sees to the range
-  void barrier_arrive(int id, In<u32> threads);       // counts without waiting
-  Reg<u32> barrier_count(In<pred> p);                 // a block barrier that returns in how many threads p holds
-  Pred barrier_and(In<pred> p);                       // ... whether in all
-  Pred barrier_or(In<pred> p);                        // ... whether in any
+  void barrier(Where at = Where::current());          // for the whole block; every thread or none
+  void barrier(int id, In<u32> threads);              // for `threads` threads, in whole warps; ids 1 to 15
+  void barrier(const Reg<u32>& id, In<u32> threads);  // the caller ensures the range
+  void barrier_arrive(int id, In<u32> threads);       // arrives without waiting
+  Reg<u32> barrier_count(In<pred> p);                 // block barrier; returns the number of threads where p holds
+  Pred barrier_and(In<pred> p);                       // block barrier; whether p holds in all threads
+  Pred barrier_or(In<pred> p);                        // block barrier; whether p holds in any thread
 
   void fence_acq_rel(Scope scope, Where at = Where::current());
-  void fence_sc(Scope scope, Where at = Where::current());  // also orders with other fence_sc
-  void fence_proxy_async(Where at = Where::current());      // sm_90; before bulk copies read what stores wrote
+  void fence_sc(Scope scope, Where at = Where::current());  // also ordered with other fence_sc
+  void fence_proxy_async(Where at = Where::current());      // sm_90; before bulk copies read data written by stores
   void fence_mbarrier_init(Where at = Where::current());    // sm_90; makes mbarrier.init visible to bulk copies
 
  private:
