@@ -1,4 +1,4 @@
-// What a barrier instruction asks for; in Instruction::immediate.
+// Kind of a barrier instruction, in Instruction::immediate.
 #pragma once
 
 #include <cstdint>

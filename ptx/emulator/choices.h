@@ -1,4 +1,4 @@
-// Choices by seed: the same seed gives the same sequence on any machine (SplitMix64).
+// Seeded choices: the same seed gives the same sequence on any machine (SplitMix64).
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ class Choices {
   }
   uint32_t below(uint32_t n) { return static_cast<uint32_t>((next() >> 32) * n >> 32); }
   bool one_in(uint32_t n) { return below(n) == 0; }
-  // Instructions of a warp before the next one's turn: 64 to 256, now and then a few.
+  // Instructions before switching to the next warp: usually 64 to 256, sometimes very few.
   int64_t slice() { return one_in(4) ? 1 + below(16) : 64 + below(193); }
 
  private:

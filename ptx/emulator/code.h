@@ -1,4 +1,4 @@
-// A loaded module: functions as decoded instructions in basic blocks, and what a launch needs to know of them.
+// A loaded module: functions as decoded instructions in basic blocks, and everything a launch needs.
 #pragma once
 
 #include <cstdint>
@@ -21,15 +21,16 @@ class Memory;
 struct Code;
 
 struct BasicBlock {
-  uint32_t begin = 0, end = 0;  // the terminator is at end if has_terminator, else the next block's first instruction
+  uint32_t begin = 0,
+           end = 0;  // the terminator is at end if has_terminator; else end is the next block's first instruction
   uint32_t order = 0;           // reverse post-order number
   bool has_terminator = false;
 };
 
-// A branch whose lanes soon meet again: two ways, each straight from block to block, neither waiting for other lanes.
+// A branch whose lanes reconverge soon: two straight-line paths on which no lane waits for others.
 struct Fork {
-  std::vector<uint32_t> ways[2];  // blocks: of the lanes that fall through, of those that branch
-  uint32_t join = 0;              // instruction where they meet
+  std::vector<uint32_t> ways[2];  // paths, as blocks: of the lanes that fall through, and of those that branch
+  uint32_t join = 0;              // instruction of reconvergence
 };
 
 struct Parameter {
@@ -37,22 +38,22 @@ struct Parameter {
   uint32_t offset = 0, bytes = 0, align = 1;
 };
 
-// Columns that a frame fills when it is entered.
+// Columns filled when a frame is entered.
 struct SpecialColumn {
   Special value;
-  uint32_t offset;  // of the column
+  uint32_t offset;  // the column's
   uint32_t bytes;   // 4 or 8 per lane; 0 for a predicate
   uint64_t addend;
 };
 
-// The function of the device's own library, which no text defines; null if there is none of the name.
+// A function of the device's built-in library, defined in no text; null if unknown.
 const std::string* builtin_named(std::string_view name);
 
 struct CallSite {
-  const Code* callee = nullptr;               // null: through a register
-  const std::string* builtin = nullptr;       // vprintf and its like
+  const Code* callee = nullptr;               // null: indirect, through a register
+  const std::string* builtin = nullptr;       // vprintf and similar
   std::vector<Parameter> arguments, results;  // in the caller's frame
-  uint32_t target = kNoColumn;                // the register's column
+  uint32_t target = kNoColumn;                // column of the register, for an indirect call
 };
 
 // One function in one handler set.
@@ -60,36 +61,37 @@ struct Code {
   std::string name;
   bool is_entry = false;
   std::vector<Instruction> instructions;
-  std::vector<HandlerPair> inner;                  // of guarded instructions: what runs under the guard
-  std::vector<Instruction> observed_instructions;  // the same, but memory operations report to checks
+  std::vector<HandlerPair> inner;                  // what guarded instructions run under their guard
+  std::vector<Instruction> observed_instructions;  // as `instructions`, but memory operations report to the checks
   std::vector<HandlerPair> observed_inner;
-  std::vector<TrackedInstruction> tracked;         // by tracked_of - 1: what may touch registers nobody has written
-  std::vector<uint32_t> tracked_of;                // by instruction, 0 for none; empty if all are
-  uint32_t defined_offset = 0, defined_bytes = 0;  // of their words in the frame's registers, 0 when it is entered
-  std::vector<uint32_t> unread_elements;           // of a load: elements whose register nothing reads, a bit each
+  std::vector<TrackedInstruction>
+      tracked;                       // indexed by tracked_of - 1: instructions that may touch undefined registers
+  std::vector<uint32_t> tracked_of;  // by instruction, 0 for none; empty if there are none at all
+  uint32_t defined_offset = 0, defined_bytes = 0;  // their lane masks in the frame's registers, zero on entry
+  std::vector<uint32_t> unread_elements;           // per load: bit mask of elements whose registers are never read
   std::vector<uint32_t> operands;
   std::vector<LoadGroup> load_groups;
   std::vector<GroupedLoad> grouped_loads;
   std::vector<Position> positions;
   std::vector<std::string> spellings;  // "ld.global.u32", for messages
-  std::vector<std::string> tags;       // region of each instruction, empty where there is none
+  std::vector<std::string> tags;       // region of each instruction; empty if none
   std::vector<BasicBlock> blocks;
   std::vector<uint32_t> block_of;  // by instruction
   std::vector<Fork> forks;
-  std::vector<uint32_t> fork_of;   // by block: 1 + the index of the fork that it ends in, 0 for none
-  std::vector<uint8_t> constants;  // the first columns of every frame
+  std::vector<uint32_t> fork_of;   // by block: 1 + index of the fork at its end, or 0
+  std::vector<uint8_t> constants;  // initial columns of every frame
   std::vector<SpecialColumn> specials;
   std::vector<CallSite> calls;
   std::vector<std::vector<uint32_t>> jump_tables;
   uint32_t register_bytes = 0;
   uint32_t frame_bytes = 0;     // local memory: parameters, .local and call arguments
-  uint32_t shared_bytes = 0;    // static
-  uint32_t dynamic_align = 16;  // of extern shared arrays, which follow the static ones
+  uint32_t shared_bytes = 0;    // static shared memory
+  uint32_t dynamic_align = 16;  // of extern shared arrays, which follow static ones
   std::vector<Parameter> parameters, results;
   uint32_t parameter_bytes = 0;
   uint32_t max_threads = 0, required_threads[3] = {0, 0, 0}, min_blocks = 0;
-  uint32_t register_count = 0;  // what a device would report, roughly
-  uint64_t address = 0;         // what taking its address gives
+  uint32_t register_count = 0;  // rough estimate of a real device's count
+  uint64_t address = 0;         // its address as a function pointer
 };
 
 struct GlobalVariable {
@@ -100,18 +102,18 @@ struct GlobalVariable {
 
 class Module {
  public:
-  // Parses and decodes; global variables are allocated in `memory` and initialised. Throws LoadError.
+  // Parses and decodes; allocates global variables in `memory` and initialises them. Throws LoadError.
   Module(std::string_view text, const Profile& profile, Memory& memory, InstructionSet set = best_instruction_set());
-  // The same of several texts that were compiled apart: what one declares .extern, another defines.
+  // The same for several separately compiled texts: an .extern in one can be defined in another.
   Module(const std::vector<LinkInput>& inputs, const Profile& profile, Memory& memory,
          InstructionSet set = best_instruction_set());
   ~Module();
   Module(const Module&) = delete;
 
-  // One input of a link by itself, whatever its .extern names will stand for. Throws LoadError.
+  // Checks a single link input, leaving its .extern names unresolved. Throws LoadError.
   static void check_input(std::string_view text, const Profile& profile, Memory& memory);
 
-  const Code* find_function(std::string_view name) const;  // entries only; null if there is none
+  const Code* find_function(std::string_view name) const;  // entries only; null if unknown
   const GlobalVariable* find_global(std::string_view name) const;
   const Code* function_at(uint64_t address) const;
   std::vector<const Code*> entries() const;
@@ -128,7 +130,7 @@ class Module {
   std::vector<GlobalVariable> globals_;
   std::vector<uint64_t> allocations_;
   uint32_t version_ = 0, target_ = 0;
-  uint64_t used_specials_ = 0;  // a bit per Special that some function reads
+  uint64_t used_specials_ = 0;  // bit mask of the specials that any function reads
 };
 
 }  // namespace ptx::emulator

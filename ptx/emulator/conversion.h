@@ -1,4 +1,4 @@
-// A conversion that involves a real number, in full generality: what the decoded instruction asks for.
+// A general conversion that involves a real number, as encoded in the instruction.
 #pragma once
 
 #include <cstdint>

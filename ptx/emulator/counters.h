@@ -1,5 +1,5 @@
-// What a launch did. The first four totals are always kept; the rest with LaunchOptions::count, for the kernel as a
-// whole and for each region that "// tag: name" and "// end tag: name" comments name in its text.
+// Statistics of a launch. The first four totals are always kept. The rest needs LaunchOptions::count and is kept for
+// the whole kernel and for each region delimited by "// tag: name" and "// end tag: name" comments.
 #pragma once
 
 #include <array>
@@ -38,21 +38,21 @@ enum class InstructionClass : uint8_t {
 };
 constexpr uint32_t kInstructionClasses = static_cast<uint32_t>(InstructionClass::kOther) + 1;
 std::string_view name_of(InstructionClass c);                 // "integer", "load global", ...
-InstructionClass class_of_instruction(std::string_view ptx);  // of "ld.global.v4.u32"
+InstructionClass class_of_instruction(std::string_view ptx);  // for example of "ld.global.v4.u32"
 
-// Accesses to global memory. A request is one instruction of one warp.
+// Accesses to global memory. A request is one instruction executed by one warp.
 struct GlobalCounts {
   uint64_t requests = 0;
-  uint64_t sectors = 0;  // of 32 bytes, each counted once a request
-  uint64_t bytes = 0;    // that lanes asked for
+  uint64_t sectors = 0;  // of 32 bytes, counted once per request
+  uint64_t bytes = 0;    // requested by lanes
 };
 
 struct Counts {
-  uint64_t instructions = 0;                             // of warps
-  uint64_t lane_instructions = 0;                        // of their active lanes; a false guard leaves a lane active
-  uint64_t divergent_branches = 0;                       // lanes of a warp went both ways
-  uint64_t barriers = 0;                                 // block barriers, once for each warp
-  std::array<uint64_t, kInstructionClasses> by_class{};  // PTX instructions of warps, in all `instructions`
+  uint64_t instructions = 0;                             // executed by warps
+  uint64_t lane_instructions = 0;                        // times active lanes; a false guard leaves a lane active
+  uint64_t divergent_branches = 0;                       // branches where lanes of a warp went both ways
+  uint64_t barriers = 0;                                 // block barriers, counted once per warp
+  std::array<uint64_t, kInstructionClasses> by_class{};  // PTX instructions executed by warps; sums to `instructions`
   GlobalCounts loads, stores, atomics;
   uint64_t shared_requests = 0;
   uint64_t bank_replays =
@@ -63,15 +63,15 @@ struct Counts {
 };
 
 struct TagCounts {
-  std::string tag;  // the innermost region's; "" for what stands in none
+  std::string tag;  // of the innermost region; "" outside all regions
   Counts counts;
 };
 
 struct Counters : Counts {
-  std::vector<TagCounts> tags;  // in order of the text; empty if nothing is tagged
+  std::vector<TagCounts> tags;  // in text order; empty without tags
 
-  void add(const Counters& other);                   // tags meet by name
-  const Counts* of_tag(std::string_view tag) const;  // null if there is none
+  void add(const Counters& other);                   // merges tags by name
+  const Counts* of_tag(std::string_view tag) const;  // null if absent
 };
 
 }  // namespace ptx::emulator

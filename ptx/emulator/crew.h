@@ -1,5 +1,5 @@
-// Threads that help the one that runs a launch. They stay from launch to launch, and nobody waits for one that has not
-// begun: a short launch is over before it wakes.
+// Helper threads for launches, kept between launches. A job never waits for a helper that has not started: a short
+// launch ends before any wakes.
 #pragma once
 #include <condition_variable>
 #include <cstdint>
@@ -13,13 +13,13 @@ namespace ptx::emulator {
 
 class Crew {
  public:
-  // The threads start with the first job; where the system refuses some, there are fewer.
+  // Threads start with the first job; there are fewer if the system refuses some.
   explicit Crew(uint32_t n_members) : n_members_(n_members) {}
   ~Crew();
   Crew(const Crew&) = delete;
 
-  // Calls work on this thread and on members that are free; returns when every call has returned, or throws what one of
-  // them threw first. A job that finds another one under way runs on this thread alone.
+  // Calls work on this thread and on idle members. Returns when every call has returned, or rethrows the first
+  // exception. While another job runs, it runs on this thread alone.
   void run(const std::function<void()>& work);
 
  private:

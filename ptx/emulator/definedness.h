@@ -1,7 +1,7 @@
-// Registers that a thread may read before it has written them. The loader finds the instructions that may touch one;
-// with the check of uninitialised values these keep, per register, a word with a bit for each lane that has a value.
-// Copies and arithmetic hand undefinedness on; it is a fault where it decides something: an address, a value that
-// leaves the registers for memory others see, a branch or a guard.
+// Registers that a thread may read before writing. The loader finds the instructions that may touch one. With the
+// uninitialised check these maintain, per register, a mask of the lanes that have a value. Copies and arithmetic
+// propagate undefinedness. It becomes a fault when it affects something: an address, a value stored where others can
+// see it, a branch or a guard.
 #pragma once
 
 #include <cstdint>
@@ -15,28 +15,28 @@ namespace ptx::emulator {
 struct TrackedInstruction {
   enum Rule : uint8_t {
     kAll,     // a result needs all sources: arithmetic
-    kAny,     // one source may cover the undefined parts of another: logic, packing
-    kSelect,  // the chosen one of two sources
-    kDefined  // a result is there in any case: loads, exchanges between lanes
+    kAny,     // one source may hide undefined parts of another: logic, packing
+    kSelect,  // the selected one of two sources
+    kDefined  // the result is always defined: loads, lane exchanges
   };
   enum Role : uint8_t {
     kPassed,  // to the results
-    kFirst,   // of a selection, its choices
+    kFirst,   // the choices of a selection
     kSecond,
-    kNeeded,  // to go on at all
+    kNeeded,  // needed for the instruction itself
     kStored,  // like kNeeded, unless the address is local
-    kGuard    // needed in every lane that gets there
+    kGuard    // needed in every lane that reaches it
   };
   struct Source {
-    uint32_t word;     // where its lanes are kept, in the frame's registers
+    uint32_t word;     // location of its lane mask in the frame's registers
     std::string name;  // "%r5", or "%r7, computed from %r5"
     Role role;
   };
   Rule rule = kAll;
-  bool has_other_source = false;  // a register that always has a value
+  bool has_other_source = false;  // another register, which is always defined
   std::vector<Source> sources;
   std::vector<uint32_t> results;  // words
-  HandlerPair handler;            // what the instruction does
+  HandlerPair handler;            // the instruction's original handler
 };
 
 // Handlers of tracked instructions, for launches with checks.

@@ -1,4 +1,4 @@
-// What one executor counts while it runs blocks: per instruction, added up into classes and tags afterwards.
+// Counts per instruction of one executor, later summed into classes and tags.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace ptx::emulator {
 
 class ExecutionCounts {
  public:
-  void ran(const Code& code, uint32_t first, uint32_t count, uint32_t n_lanes);  // consecutive instructions of a warp
+  void ran(const Code& code, uint32_t first, uint32_t count, uint32_t n_lanes);  // consecutive instructions of one warp
   void diverged(const Code& code, uint32_t at) { of(code)[at].divergent++; }
   void access(const Code& code, const Instruction& i, AccessKind kind, uint32_t space, uint32_t lanes, uint32_t bytes,
               const uint64_t* addresses);

@@ -1,4 +1,4 @@
-// Why a launch failed: what, where in the kernel, which thread, which address.
+// Why and where a launch failed: kernel, thread and address.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct Fault {
   uint64_t address = 0;
   uint32_t bytes = 0;
   std::string detail;        // "reads byte 256 of "weights" (256 bytes)"
-  uint32_t other_lanes = 0;  // of the same instruction with the same fault
+  uint32_t other_lanes = 0;  // other lanes of the same instruction with the same fault
 
   std::string message() const;  // one sentence: kernel, line, detail, block and thread
 };

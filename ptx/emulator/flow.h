@@ -8,9 +8,9 @@
 
 namespace ptx::emulator {
 
-void find_blocks(Code& code);                                        // from the instructions and jump tables
-std::vector<std::vector<uint32_t>> successors_of(const Code& code);  // by block, in the order of the text
+void find_blocks(Code& code);                                        // from instructions and jump tables
+std::vector<std::vector<uint32_t>> successors_of(const Code& code);  // by block, in text order
 void order_blocks(Code& code, const std::vector<std::vector<uint32_t>>& successors);  // BasicBlock::order
-void find_forks(Code& code, const std::vector<std::vector<uint32_t>>& successors);    // when spellings are known
+void find_forks(Code& code, const std::vector<std::vector<uint32_t>>& successors);    // requires spellings
 
 }  // namespace ptx::emulator

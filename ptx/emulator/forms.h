@@ -1,5 +1,5 @@
-// The instructions of PTX: which modifiers each takes, which operands, since which target and version.
-// A form is one row of the ISA's tables; the loader matches a statement against the forms of its opcode.
+// The instructions of PTX: modifiers, operands, minimum target and version. A form is one row of the ISA's tables; the
+// loader matches a statement against its opcode's forms.
 #pragma once
 
 #include <cstdint>
@@ -64,7 +64,7 @@ enum class Lowering : uint8_t {
   kStack
 };
 
-// Which targets with a suffix a row wants: sm_90a is no sm_90.
+// Targets with a suffix that a row needs: sm_90a code does not run as sm_90.
 enum class Suffix : uint8_t { kNone, kAny, kOwn, kOwnOrFamily };  // own: sm_100a of a row for 100; family: sm_100f
 
 struct FormRow {
@@ -72,21 +72,21 @@ struct FormRow {
   const char* modifiers;  // groups: "rnd=rn|rz!rn ?ftz t=f32"; see forms.cpp
   const char* operands;   // "d s s:u32 ?P"
   Lowering lowering = Lowering::kSimple;
-  uint32_t target = 0, version = 0;  // the least: 80 for sm_80, 78 for PTX 7.8
-  const char* handler = nullptr;     // opcode under which the handler is registered, if another
+  uint32_t target = 0, version = 0;  // minimum: 80 for sm_80, 78 for PTX 7.8
+  const char* handler = nullptr;     // opcode of the handler, if different
   Suffix suffix = Suffix::kNone;
 };
 
 struct Group {
-  std::string name;  // "t", "rnd"; the word itself for a lone word
+  std::string name;  // "t", "rnd"; for a single word, the word
   std::vector<std::string> words;
-  std::string fallback;  // the word when absent, if there is one
+  std::string fallback;  // word if absent
   bool is_optional = false, is_silent = false, as_bits = false;
 };
 
 struct OperandPattern {
   char kind;         // d s r p P i a D S V W X Y v x
-  std::string type;  // a type's name or a group's; "wide"
+  std::string type;  // a type or group name; "wide"
   bool is_optional = false;
 };
 
@@ -96,7 +96,7 @@ struct Form {
   std::vector<OperandPattern> operands;
 };
 
-// What a text says of itself.
+// Target and version that a text declares.
 struct Dialect {
   uint32_t target = 0, version = 0;  // 90 for sm_90, 78 for PTX 7.8
   char suffix = 0;                   // a for sm_90a, f for sm_100f; 0 for none
@@ -104,15 +104,15 @@ struct Dialect {
 
 struct Match {
   const Form* form = nullptr;
-  std::vector<std::string> chosen;                      // a word per group, empty if absent
-  std::string_view word(std::string_view group) const;  // empty if absent or no such group
+  std::vector<std::string> chosen;                      // one word per group, empty if absent
+  std::string_view word(std::string_view group) const;  // empty if absent, or if there is no such group
   bool has(std::string_view group) const { return !word(group).empty(); }
   Type type(std::string_view group = "t") const { return type_named(word(group)); }
-  std::string handler_name() const;  // opcode and words, as handlers are registered
+  std::string handler_name() const;  // opcode and words, as in the registry
 };
 
-// The match of a statement's modifiers; throws ParseProblem if no form fits, or if the target or version is too old.
-// Several forms may share their modifiers and differ in operands: `skip` continues after the first ones.
+// Matches a statement's modifiers; throws ParseProblem if no form fits, or if target or version is too old. Forms may
+// share modifiers and differ in operands: `skip` resumes after the first ones.
 std::optional<Match> match_form(const Statement& statement, const Dialect& dialect, size_t skip);
 
 }  // namespace ptx::emulator

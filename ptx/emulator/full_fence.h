@@ -1,4 +1,4 @@
-// A fence between everything before and everything after, of all threads.
+// A fence between everything before and everything after, for all threads.
 #pragma once
 #include <atomic>
 
@@ -6,7 +6,7 @@ namespace ptx::emulator {
 
 inline void full_fence() {
 #ifdef __SANITIZE_THREAD__
-  // The thread sanitizer follows no fences, but it does what orders the same here: all of them on one location.
+  // The thread sanitizer ignores fences, but understands read-modify-writes of one location, which order the same.
   static std::atomic<int> location;
   location.fetch_add(1, std::memory_order_seq_cst);
 #else

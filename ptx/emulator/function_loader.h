@@ -1,5 +1,5 @@
-// Lowers one parsed function to decoded instructions: operands are checked against the form, names become columns,
-// labels become instruction indices. One method per Lowering kind, spread over lower_*.cpp by subject.
+// Lowers a parsed function to decoded instructions: checks operands against the form, resolves names to columns and
+// labels to instruction indices. One method per Lowering kind, in lower_*.cpp by subject.
 #pragma once
 
 #include <map>
@@ -15,31 +15,31 @@ namespace ptx::emulator {
 
 struct MatrixShape;
 
-// Where module-scope names ended up.
+// Locations of module-scope names.
 struct ModuleLayout {
   const Registry* registry = nullptr;
   Dialect dialect;
   std::unordered_map<const Variable*, uint64_t> addresses;  // .global .const: device address; .shared: window offset
   std::unordered_map<const SyntaxFunction*, Code*> functions;
-  std::unordered_map<const SyntaxFunction*, uint32_t> shared_bytes;  // static ones of entries
+  std::unordered_map<const SyntaxFunction*, uint32_t> shared_bytes;  // static, per entry
 };
 
-const Operand& only_element(const Operand& o);  // the %r1 of { %r1 }; other operands as they are
+const Operand& only_element(const Operand& o);  // the %r1 of { %r1 }; returns other operands unchanged
 
-using ColumnId = uint32_t;  // before columns have offsets; kNoColumn for none
+using ColumnId = uint32_t;  // before columns have offsets; kNoColumn: none
 
 constexpr uint32_t kNoGroup = ~0u;
 
 struct Draft {
   Instruction code{};          // d a b c e hold ColumnIds
   std::vector<ColumnId> list;  // further operands
-  uint32_t list_defs = 0;      // of these, how many (the first) are written
+  uint32_t list_defs = 0;      // the first list_defs are written
   bool writes_d = true, writes_e = false, reads_e = false;
   HandlerPair handler, observed;
-  uint32_t loaded_bytes = 0;  // of a load's element
-  bool extends_sign = false;  // of a load, to its register's width
-  uint32_t group = kNoGroup;  // of loads, in Code::load_groups
-  bool leads_group = false;   // fetches for the others
+  uint32_t loaded_bytes = 0;  // per element of a load
+  bool extends_sign = false;  // load: sign-extends to its register's width
+  uint32_t group = kNoGroup;  // load: index in Code::load_groups
+  bool leads_group = false;   // load: fetches for its group
   Position at;
   std::string spelling, tag;
   ColumnId guard = kNoColumn;
@@ -82,7 +82,7 @@ class FunctionLoader {
 
   bool is_plain(const Operand& o, std::string& complaint) const;
   void check_plain(const Statement& s, size_t index) const;
-  enum class Pair : uint8_t { kNo, kMay, kMust };  // whether a predicate stands behind a result: d|p
+  enum class Pair : uint8_t { kNo, kMay, kMust };  // whether a predicate follows a result: d|p
   void check_exchange_result(const Statement& s, bool may_discard, Pair pair) const;
 
   // statements
@@ -190,18 +190,18 @@ class FunctionLoader {
   ModuleLayout& layout_;
   Code& code_;
   const Statement* statement_ = nullptr;
-  Statement unguarded_;  // a copy of the statement at hand, where a branch does what its guard says
+  Statement unguarded_;  // copy of the current statement if a branch implements its guard
   std::vector<ColumnInfo> columns_;
   std::map<std::pair<uint64_t, uint32_t>, ColumnId> constants_;
   std::map<std::tuple<Special, uint32_t, uint64_t>, ColumnId> specials_;
-  std::unordered_map<const Variable*, uint64_t> frame_;  // .local and .param offsets
+  std::unordered_map<const Variable*, uint64_t> frame_;  // offsets of .local and .param
   std::vector<Draft> drafts_;
-  std::vector<bool> maybe_undefined_;  // by column: read on some path before any write
+  std::vector<bool> maybe_undefined_;  // by column: some path reads it before any write
   std::vector<uint32_t> first_draft_;  // by statement
-  std::vector<uint32_t> targets_;      // statements that are jumped to
+  std::vector<uint32_t> targets_;      // jump targets, as statements
   ColumnId carry_ = kNoColumn, true_predicate_ = kNoColumn;
-  ColumnId stack_top_ = kNoColumn;  // bytes that alloca has handed out, u32; of functions that use it
-  uint32_t stack_offset_ = 0;       // of alloca's room in the frame
+  ColumnId stack_top_ = kNoColumn;  // bytes allocated by alloca, u32; in functions that use it
+  uint32_t stack_offset_ = 0;       // of alloca's memory in the frame
 };
 
 // Flags of memory instructions, shared with handlers/pointers.h and the checks.
@@ -211,8 +211,8 @@ constexpr uint32_t kOrderShift = 4;                 // 3 bits: Order
 constexpr uint32_t kScopeShift = 7;                 // 2 bits: Scope
 constexpr uint32_t kReadOnly = 1u << 9;             // ld.global.nc
 constexpr uint32_t kSpaceShift = 10;                // 3 bits: Space as written
-constexpr uint32_t kFreeShift = 16;                 // an instruction's own
-constexpr uint32_t kReturnsOld = 1u << kFreeShift;  // of a vector atomic: the list begins with destinations
+constexpr uint32_t kFreeShift = 16;                 // specific to the instruction
+constexpr uint32_t kReturnsOld = 1u << kFreeShift;  // vector atomic: the list starts with destinations
 enum Order : uint32_t { kWeak, kVolatile, kRelaxed, kAcquire, kRelease, kAcqRel, kSc };
 enum Scope : uint32_t { kCta, kCluster, kGpu, kSys };
 }  // namespace access

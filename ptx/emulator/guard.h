@@ -1,4 +1,4 @@
-// Predicated instructions: the guard's lanes run what Code::inner holds.
+// Predicated instructions: lanes whose guard holds run Code::inner.
 #pragma once
 
 #include "ptx/emulator/instruction.h"

@@ -1,6 +1,6 @@
-// The decoded form: fixed-size instructions over columns of registers, and the warp state their handlers work on.
-// A column is one register of a warp, 32 lanes side by side; a predicate column is one 32-bit word, a bit per lane.
-// Kept free of library headers: the handlers are compiled once per instruction set.
+// The decoded form: fixed-size instructions over columns, and the warp state of their handlers. A column is one
+// register of a warp, 32 adjacent lanes; a predicate column is one 32-bit word, one bit per lane. No library headers:
+// the handlers are compiled once per instruction set.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct HandlerPair {
   uint32_t flags = 0;
 };
 
-// What ends a basic block. Everything else runs straight through.
+// Kinds of block terminators. Everything else is straight-line code.
 enum class Control : uint8_t { kNone, kBranch, kBranchIndexed, kCall, kReturn, kExit, kBarrier, kTrap };
 
 struct alignas(64) Instruction {
@@ -31,7 +31,7 @@ struct alignas(64) Instruction {
   uint32_t d, a, b, c, e;  // byte offsets of columns in Warp::registers
   uint32_t list;           // further operands start here in Code::operands
   int64_t immediate;       // address offset, branch target, barrier number, ...
-  uint32_t flags;          // meaning belongs to the handler
+  uint32_t flags;          // meaning depends on the handler
   uint32_t index;          // in Code::instructions
   uint32_t guard;          // predicate column; kNoGuard
   uint8_t guard_negated;
@@ -43,31 +43,31 @@ static_assert(sizeof(Instruction) == 64);
 constexpr uint32_t kNoGuard = 0xffffffffu;
 constexpr uint32_t kNoColumn = 0xfffffffeu;
 
-// A range of device addresses known to be good: the last one an instruction touched.
+// A known-valid range of device addresses: the last one that an instruction touched.
 struct Range {
   uint64_t start = 1, bytes = 0;  // empty: matches nothing
 };
 
-// The reads of an instruction that wait for a writer, as the check of races has them: the next one is known already if
-// the same warp makes it at the same clock and all lanes are where they are expected.
+// Kept reads of an instruction (see WaitingReads): the next read needs no check if the same warp makes it at the same
+// clock and all lanes are at the predicted addresses.
 struct alignas(64) ReadTrail {
-  uint64_t offsets[kLanes];     // of the lanes from the first one's address
-  uint64_t reader = 0;          // the warp and its clock
-  uint64_t next = 0, step = 0;  // where the first lane reads next, and how much further on each time
-  uint64_t left = 0;            // so often: beyond, nobody has looked for writes
+  uint64_t offsets[kLanes];     // of each lane from the first one's address
+  uint64_t reader = 0;          // warp and clock
+  uint64_t next = 0, step = 0;  // predicted address of the first lane, and its step
+  uint64_t left = 0;            // number of reads before writes must be looked for again
   uint32_t lanes = 0;
 };
 
-// Loads of one base register whose bytes lie close together: the first fetches for all, in units of 8 bytes of which
-// the last ends where the group does.
+// Loads from one base register whose bytes are close together. The first fetches for all, in units of 8 bytes; the last
+// unit ends with the group.
 struct GroupedLoad {
-  uint32_t column;              // that it fills
-  uint8_t unit, shift;          // where its bytes lie; in bits
+  uint32_t column;              // to fill
+  uint8_t unit, shift;          // position of its bytes: unit, and shift in bits
   uint8_t bytes, column_bytes;  // 1, 2 or 4; 2, 4 or 8
   bool extends_sign;
 };
 struct LoadGroup {
-  int64_t begin;  // from the base register to the first byte
+  int64_t begin;  // first byte, relative to the base register
   uint32_t bytes, align;
   uint32_t slot;                 // its bit of Warp::fetched
   uint32_t first_load, n_loads;  // in Code::grouped_loads
@@ -78,29 +78,29 @@ struct Warp {
   uint8_t* registers;  // the columns of the running function
   uint32_t active;     // lanes that execute now
   uint32_t live;       // lanes that have not exited
-  bool stop;           // set by a masked handler that has to wait for other lanes
-  uint32_t ready;      // with stop: the active lanes that do not have to wait
-  bool polled;         // a load other threads may answer ran since the last backward branch
+  bool stop;           // set by a masked handler that must wait for other lanes
+  uint32_t ready;      // with stop: the active lanes that need not wait
+  bool polled;         // since the last backward branch: ran a load that other threads may answer
   bool faulted;
   const Instruction* instructions;
   const HandlerPair* inner;          // Code::inner, by instruction
   const uint32_t* operands;          // Code::operands
-  const LoadGroup* groups;           // Code::load_groups, by Instruction::list of a group's first load
+  const LoadGroup* groups;           // Code::load_groups, by Instruction::list of the group's first load
   const GroupedLoad* grouped_loads;  // Code::grouped_loads
-  uint64_t fetched;                  // groups of this basic block whose loads are done: bits by Instruction::list
+  uint64_t fetched;                  // groups already fetched in this basic block: bit mask by Instruction::list
   Range* ranges;                     // one per instruction
-  Range* granted;                    // one per instruction, with checks: no access inside can be a fault, unless a race
-  bool grants_suffice;               // nobody but such checks watches: accesses inside are not told of
-  bool trails_suffice;               // nobody but those and the check of races watches reads
-  bool local_unseen;                 // nobody counts accesses to local memory
-  bool shared_unseen;                // nobody watches weak accesses to shared memory, whose bounds the machine knows
-  bool is_granted;                   // the access that is told of now lies inside
-  ReadTrail** trails;                // two per instruction, of reads by all lanes and by some, with a check of races
-  const uint64_t* reader;            // the warp at its clock, as ReadTrail has it
-  const void* stored;                // while a store is told of: its units of up to 8 bytes, 32 lanes side by side each
+  Range* granted;                    // one per instruction, with checks: accesses inside can only fault by racing
+  bool grants_suffice;               // only such checks observe: accesses inside need no report
+  bool trails_suffice;               // only those and the race check observe reads
+  bool local_unseen;                 // accesses to local memory are not counted
+  bool shared_unseen;                // weak accesses to shared memory with bounds known to the machine are unobserved
+  bool is_granted;                   // the access being reported is inside such a range
+  ReadTrail** trails;                // with the race check: two per instruction, for reads by all lanes and by some
+  const uint64_t* reader;            // warp and clock, as in ReadTrail
+  const void* stored;                // while a store is reported: its units of up to 8 bytes, 32 adjacent lanes each
   uint8_t* shared;
   uint32_t shared_bytes;
-  uint32_t local_bytes;  // of each lane
+  uint32_t local_bytes;  // per lane
   uint8_t* local;        // 16 bytes of lane 0, 16 of lane 1, ...: see local_at
   const uint8_t* parameters;
   uint32_t parameter_bytes;
@@ -110,13 +110,13 @@ struct Warp {
   Executor* executor;
 };
 
-// Generic addresses of the windows; everything below is global memory.
+// Generic addresses of the windows; lower addresses are global memory.
 constexpr uint64_t kSharedWindow = 1ull << 48;
 constexpr uint64_t kLocalWindow = 2ull << 48;
 constexpr uint64_t kParamWindow = 4ull << 48;
 constexpr uint64_t kWindowBytes = 1ull << 32;
 
-// Where byte `offset` of a lane's local memory lies: naturally aligned accesses stay within a 16-byte piece.
+// Host address of byte `offset` of a lane's local memory: naturally aligned accesses stay within a 16-byte piece.
 inline uint8_t* local_at(const Warp& w, uint32_t lane, uint64_t offset) {
   return w.local + ((offset >> 4) << 9) + (lane << 4) + (offset & 15);
 }
@@ -147,24 +147,24 @@ enum class FaultKind : uint8_t {
 bool find_range(Warp& w, const Instruction& i, uint64_t address, uint32_t bytes, Range& range);
 void fault_at(Warp& w, const Instruction& i, FaultKind kind, uint32_t lane, uint64_t address, uint32_t bytes);
 
-// Whether an operation between lanes, with its mask in column e, may run for all active ones; otherwise the warp stops
-// with those that may.
+// Whether a lane operation, with its mask in column e, can run for all active lanes; otherwise the warp stops with
+// those that can.
 bool lanes_are_here(Warp& w, const Instruction& i);
 
-// One memory operation of an instruction, told to the launch's checks before it happens. Returns the lanes that
-// may go on: a check that performs the access itself, or forbids it, takes its lanes away. `space` is a Space.
+// Reports one memory operation to the launch's checks before it happens. Returns the lanes to execute: a check that
+// performs or forbids an access removes its lanes. `space` is a Space.
 enum class AccessKind : uint8_t { kLoad, kStore, kAtomic, kReduction };
 uint32_t observe(Warp& w, const Instruction& i, AccessKind kind, uint32_t space, uint32_t lanes, uint32_t bytes,
                  const uint64_t* addresses);
 
-// With weak memory, after the pointers are known: where lanes read or write instead of global memory. True if any does.
+// With weak memory, after pointers are resolved: redirects lanes away from global memory. True if any is redirected.
 bool redirect(Warp& w, const Instruction& i, AccessKind kind, uint32_t lanes, uint32_t bytes, const uint64_t* addresses,
               uint8_t** pointers);
 
-// A read in the shape of its instruction's trail that does not go on there: whether the check of races knows it now.
+// A read with its trail's shape that does not continue it: whether the race check has now recorded it.
 bool resume_trail(Warp& w, ReadTrail& trail, uint64_t first_address);
 
-// Further events; nothing happens without checks.
+// Other events; without checks they do nothing.
 void observe_fence(Warp& w, const Instruction& i);
 void observe_warp_barrier(Warp& w, uint32_t lanes);
 void observe_barrier_object(Warp& w, uint64_t offset, bool arrives, bool passed);

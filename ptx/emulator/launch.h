@@ -1,4 +1,4 @@
-// One kernel launch: a grid of blocks that runs step by step, on as many threads as call step().
+// One kernel launch: a grid of blocks that runs in steps, on every thread that calls step().
 #pragma once
 
 #include <cstdint>
@@ -19,38 +19,38 @@ struct Dim3 {
   uint64_t count() const { return uint64_t{x} * y * z; }
 };
 
-// Which checks observe a launch. All off: nothing is observed, and nothing is paid.
+// Checks to apply to a launch. With all off there is no overhead.
 struct Checks {
-  bool bounds = false;         // accesses outside an allocation, or to freed memory
-  bool uninitialised = false;  // reads of registers, shared or global memory never written
+  bool bounds = false;         // accesses outside allocations, or to freed memory
+  bool uninitialised = false;  // reads of unwritten registers, shared or global memory
   bool shared_races = false;
   bool global_races = false;
   bool barriers = false;      // divergent or mismatched barriers
   bool read_only = false;     // ld.global.nc of memory written during the launch
-  bool equal_stores = false;  // with the races: plain stores of the value that another thread has stored there, too
+  bool equal_stores = false;  // for races: allow plain stores of a value that another thread also stored
   bool any() const { return bounds || uninitialised || shared_races || global_races || barriers || read_only; }
   static Checks all() { return {true, true, true, true, true, true, true}; }
 };
 
-// "all" or a comma-separated list of field names; throws std::invalid_argument that names the unknown one.
+// Parses "all" or a comma-separated list of field names; throws std::invalid_argument that names an unknown one.
 Checks checks_named(std::string_view text);
 
 struct LaunchOptions {
   Checks checks;
-  bool cooperative = false;           // every block resident; refused if the device has no room
-  uint64_t seed = 0;                  // other than 0: schedules, weak memory and approximations vary by it
+  bool cooperative = false;           // every block resident; refused if they do not fit
+  uint64_t seed = 0;                  // nonzero: varies schedules, weak memory and approximations
   bool weak_memory = false;           // delayed stores and stale loads, by seed
-  bool jitter = false;                // approximations move within their error, by seed
-  uint64_t most_blocks = UINT64_MAX;  // of the grid, its first ones run; the others are as if they had nothing to do
-  bool alone = false;  // nobody else writes meanwhile: with checks or weak memory, polls in vain are a deadlock
-  bool count = false;  // all of Counters, not the totals alone
+  bool jitter = false;                // approximations vary within their error, by seed
+  uint64_t most_blocks = UINT64_MAX;  // runs only this many blocks of the grid; the others do nothing
+  bool alone = false;  // no other agent writes memory: with checks or weak memory, a poll in vain is a deadlock
+  bool count = false;  // keep all of Counters, not just the totals
 };
 
 struct LaunchRequest {
   const Code* code = nullptr;
   Dim3 grid, block;
   uint32_t dynamic_shared_bytes = 0;
-  std::vector<uint8_t> parameters;  // as the kernel's parameters lie, by natural alignment
+  std::vector<uint8_t> parameters;  // laid out like the kernel's parameters, with natural alignment
   LaunchOptions options;
 };
 
@@ -58,21 +58,21 @@ enum class LaunchState : uint8_t { kRunning, kWaiting, kDone, kFaulted };
 
 class Launch {
  public:
-  // Throws std::invalid_argument with a sentence if the request breaks a limit of the profile.
+  // Throws std::invalid_argument with a message if the request exceeds a limit of the profile.
   Launch(LaunchRequest request, const Module& module, const Profile& profile, Memory& memory);
   ~Launch();
   Launch(const Launch&) = delete;
 
-  // Runs some blocks for a while; several threads may call it at once. kWaiting: every resident block polls memory
-  // and nothing else can run, so the caller may rest a little before the next call. Throws std::bad_alloc, and has then
+  // Runs some blocks for a while; several threads may call it concurrently. kWaiting: every resident block polls memory
+  // and nothing else can run, so the caller may pause before the next call. If it throws std::bad_alloc, the launch has
   // ended as faulted.
   LaunchState step();
 
-  // Steps on `threads` threads (this one included; fewer if the system refuses some) until the end.
+  // Runs to the end on `threads` threads, including this one; fewer if the system refuses some.
   LaunchState run(uint32_t threads = 1);
 
-  void cancel();               // the next steps end the launch as faulted, without a description
-  const Fault& fault() const;  // valid once a step returned kFaulted
+  void cancel();               // later steps end the launch as faulted, without a description
+  const Fault& fault() const;  // valid after a step returned kFaulted
   Counters counters() const;   // complete once the launch has ended
 
  private:
@@ -81,7 +81,7 @@ class Launch {
   std::unique_ptr<State> state_;
 };
 
-// Blocks of `block_threads` threads that one processor holds at once; 0 if not even one fits.
+// Number of blocks of `block_threads` threads that fit on one multiprocessor; 0 if none does.
 uint32_t max_resident_blocks(const Code& code, uint32_t block_threads, uint32_t dynamic_shared_bytes,
                              const Profile& profile);
 

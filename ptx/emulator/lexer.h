@@ -1,5 +1,5 @@
-// PTX text -> tokens. White space and comments vanish, but those that open and close tagged regions leave their mark;
-// every token keeps its place in the text.
+// PTX text to tokens. White space and comments are dropped, except comments that delimit tagged regions; every token
+// keeps its position in the text.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ enum class TokenKind : uint8_t {
   kName,         // add  %r1  $L__BB0_1  k_param_0
   kDot,          // .b32  .shared::cta  .x : text without the dot
   kInteger,      // value in `bits`
-  kFloat,        // 0f3F800000 and 0d...: `bits` hold the pattern of a double; 1.5 likewise
+  kFloat,        // 0f3F800000, 0d... or 1.5: `bits` hold a double
   kString,       // without the quotes
   kPunctuation,  // one character
   kEnd
@@ -25,10 +25,10 @@ struct Token {
   std::string_view text;
   uint64_t bits = 0;
   Position at;
-  bool spaced = true;      // white space or a comment stands before it
-  bool is_single = false;  // a float written as 0f........, whose pattern is also in `single`
+  bool spaced = true;      // preceded by white space or a comment
+  bool is_single = false;  // written as 0f........; `single` holds that pattern
   uint32_t single = 0;
-  std::string_view tag;  // of the innermost "// tag: name" whose "// end tag: name" has not come
+  std::string_view tag;  // the innermost open "// tag: name"
 };
 
 // `text` must outlive the tokens. Throws ParseProblem.

@@ -1,4 +1,4 @@
-// Modules that were compiled apart become one: what one declares, another defines.
+// Links separately compiled modules into one.
 #pragma once
 
 #include <vector>
@@ -8,9 +8,9 @@
 
 namespace ptx::emulator {
 
-// modules[i] was parsed from inputs[i]. Declarations are replaced by the definitions that other modules make visible,
-// of weak ones the first is taken, and names that only their own module sees stay apart. The newest version and target
-// hold for all. Throws LoadError: what is used and defined nowhere, what is defined twice or under another signature.
+// modules[i] was parsed from inputs[i]. Declarations are replaced by visible definitions of other modules. The first of
+// several weak definitions wins, and module-private names stay separate. The newest version and target apply. Throws
+// LoadError for undefined names, and for duplicate or conflicting definitions.
 SyntaxModule link(std::vector<SyntaxModule> modules, const std::vector<LinkInput>& inputs);
 
 }  // namespace ptx::emulator

@@ -1,4 +1,4 @@
-// One of the texts that become one module.
+// One input text of a link.
 #pragma once
 
 #include <string>

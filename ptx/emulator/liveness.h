@@ -1,4 +1,4 @@
-// Which registers are live where, so that registers whose lives do not overlap can share a column.
+// Liveness of registers, so that registers with disjoint lifetimes can share a column.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace ptx::emulator {
 
-// What one instruction reads and writes, as register numbers. A guarded write also reads: other lanes keep the value.
+// Registers read and written by an instruction. A guarded write also reads, since other lanes keep the value.
 struct Effects {
   std::vector<uint32_t> reads, writes;
 };
@@ -21,7 +21,7 @@ struct Lives {
   std::vector<bool> maybe_undefined;  // read on some path before any write
 };
 
-// `successors[b]` are the blocks after block b. Spans are exact at block borders and cover whole blocks between.
+// `successors[b]`: blocks after block b. Spans are exact at block boundaries and cover entire blocks in between.
 Lives find_lives(const std::vector<Effects>& effects, const std::vector<BasicBlock>& blocks,
                  const std::vector<std::vector<uint32_t>>& successors, uint32_t n_registers);
 

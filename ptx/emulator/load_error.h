@@ -1,4 +1,4 @@
-// What the loader throws when it refuses a text: every problem with its line, column and the text found there.
+// Thrown when the loader refuses a text: every problem with its line, column and text.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@ struct Position {
 };
 
 struct Problem {
-  Position at;              // line 0: of no line, but of modules that do not fit together
-  std::string message;      // one clause: what is wrong and what was expected
+  Position at;              // line 0: not in a text, but between modules being linked
+  std::string message;      // one clause: what is wrong, and what was expected
   std::string text;         // the offending line of the source, trimmed
-  bool is_too_new = false;  // the text's .version is newer than any that is known here
+  bool is_too_new = false;  // .version is newer than the loader supports
 };
 
 class LoadError : public std::runtime_error {
@@ -29,7 +29,7 @@ class LoadError : public std::runtime_error {
   static std::string describe(const std::vector<Problem>& found);
 };
 
-// One problem while parsing; the loader collects them and throws a LoadError with the source lines.
+// One problem found while parsing; the loader collects them and throws a LoadError with the source lines.
 struct ParseProblem {
   Position at;
   std::string message;

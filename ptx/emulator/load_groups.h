@@ -1,4 +1,4 @@
-// Loads that another load has fetched for: they run what Code::inner holds only where it could not.
+// Loads already fetched by their group's first load; they run Code::inner only if that was not possible.
 #pragma once
 
 #include "ptx/emulator/instruction.h"

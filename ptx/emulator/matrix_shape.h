@@ -15,7 +15,7 @@ inline uint32_t bits_of(MatrixType t) {
 struct MatrixShape {
   uint32_t m = 0, n = 0, k = 0;
   MatrixType d{}, a{}, b{}, c{};
-  bool is_wmma = false, saturates = false, uses_and = false;  // of single bits: and instead of xor
+  bool is_wmma = false, saturates = false, uses_and = false;  // uses_and: single-bit operands use and instead of xor
   bool a_by_column = false, b_by_column = true;
 
   int64_t pack() const {
@@ -43,8 +43,8 @@ struct MatrixShape {
   }
 };
 
-// Registers of one lane's fragment of `elements` of a type. A wmma fragment of f16 always has eight, so that an
-// element may lie in several places; everything else holds each element once.
+// Registers per lane of a fragment with `elements` elements. A wmma fragment of f16 always has eight, so an element may
+// be stored more than once; other fragments hold each element once.
 inline uint32_t fragment_registers(const MatrixShape& s, MatrixType t, uint32_t elements, bool is_accumulator) {
   if (s.is_wmma && t == MatrixType::f16 && !is_accumulator) return 8;
   const uint32_t bits = bits_of(t), width = bits == 64 ? 64 : 32;

@@ -1,6 +1,6 @@
-// The device's global memory. Device addresses are host addresses: allocations are carved from one large reservation,
-// host memory that a kernel may touch is registered where it lies. Freed memory stays readable by the process, so
-// that a kernel that still uses it faults by the rules and never crashes the host.
+// The device's global memory. Device addresses are host addresses: allocations are carved from one large reservation;
+// host memory accessible to kernels is registered in place. Freed memory stays readable for the process, so a kernel
+// that still uses it faults cleanly instead of crashing the host.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,7 @@
 
 namespace ptx::emulator {
 
-// Which bytes of an allocation somebody has written.
+// The written bytes of an allocation.
 class WrittenBytes {
  public:
   explicit WrittenBytes(uint64_t bytes) : bytes_(bytes), left_(bytes) {}
@@ -28,16 +28,16 @@ class WrittenBytes {
 
  private:
   uint64_t bytes_;
-  std::atomic<uint64_t> left_;  // bytes that nobody has written
+  std::atomic<uint64_t> left_;  // number of unwritten bytes
   mutable std::mutex growing_;
-  std::atomic<std::atomic<uint64_t>*> words_ = nullptr;  // a bit per byte, made at the first partial mark
+  std::atomic<std::atomic<uint64_t>*> words_ = nullptr;  // one bit per byte, created at the first partial mark
   std::unique_ptr<std::atomic<uint64_t>[]> storage_;
 };
 
 struct Allocation {
   uint64_t address = 0, bytes = 0;
   std::string name;      // of a module's variable; otherwise "allocation N"
-  bool is_host = false;  // pinned or registered: counts as initialised
+  bool is_host = false;  // pinned or registered; counts as initialised
   bool is_constant = false;
   uint64_t serial = 0;
   std::shared_ptr<WrittenBytes> written;
@@ -45,31 +45,31 @@ struct Allocation {
 
 class Memory {
  public:
-  // Of so many bytes, or, where the process has no room for their addresses (ulimit -v), as many as it has: total().
+  // Reserves `bytes`, or less if the process lacks address space (ulimit -v): see total().
   explicit Memory(uint64_t bytes);
   ~Memory();
   Memory(const Memory&) = delete;
 
-  // 0 if there is no room, here or in the system. 256-byte aligned, 4,096 from that size on; contents are undefined
-  // (zero when fresh).
+  // Returns 0 if the reservation or the system has no room. Alignment: 256 bytes, or 4,096 for sizes from that on.
+  // Contents are undefined (zero when fresh).
   uint64_t allocate(uint64_t bytes, std::string name = {}, bool is_constant = false);
-  bool free(uint64_t address);                      // false unless it is an allocation's start
+  bool free(uint64_t address);                      // false if it is not an allocation's start
   void register_host(void* start, uint64_t bytes);  // pinned or mapped host memory
   bool unregister_host(void* start);
 
-  std::optional<Allocation> find(uint64_t address) const;        // the live allocation that contains it
-  std::optional<Allocation> find_freed(uint64_t address) const;  // the last freed one that contained it
+  std::optional<Allocation> find(uint64_t address) const;        // the live allocation that contains the address
+  std::optional<Allocation> find_freed(uint64_t address) const;  // the most recently freed one that contained it
   std::optional<Allocation> nearest_below(uint64_t address) const;
 
-  // For the check of uninitialised reads: the host wrote here (a copy, a set). Kernels mark their own stores.
+  // For the uninitialised check: the host wrote here (a copy or set). Kernels mark their own stores.
   void mark_initialised(uint64_t address, uint64_t bytes);
 
-  // What a kernel without checks may touch around `address`: whole pages that hold allocations, as on a device.
+  // Range around `address` that an unchecked kernel may access: whole pages with allocations, as on a device.
   bool mapped_range(uint64_t address, uint32_t bytes, Range& range) const;
 
   uint64_t total() const { return bytes_; }
   uint64_t used() const { return used_; }
-  uint64_t generation() const { return generation_; }  // changes whenever something is freed
+  uint64_t generation() const { return generation_; }  // changes whenever memory is freed
 
  private:
   bool commit(uint64_t address, uint64_t bytes);  // false if the system has no memory for it
@@ -79,7 +79,7 @@ class Memory {
   uint64_t base_ = 0, bytes_ = 0, used_ = 0, serial_ = 0;
   std::map<uint64_t, Allocation> live_;
   std::map<uint64_t, uint64_t> holes_;  // free ranges of the reservation: address -> bytes
-  std::vector<Allocation> freed_;       // the most recent last
+  std::vector<Allocation> freed_;       // most recent last
   std::atomic<uint64_t> generation_ = 1;
 };
 

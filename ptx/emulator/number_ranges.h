@@ -1,4 +1,4 @@
-// Which numbers instructions take where they take one; registers in the same place are as free as they are in PTX.
+// Ranges of immediates that instructions accept; registers are not restricted.
 #pragma once
 
 #include "ptx/emulator/syntax_tree.h"

@@ -1,5 +1,5 @@
-// The reader of PTX text: tokens in, a SyntaxModule out. Split over three files: directives at module scope
-// (parse_module.cpp), declarations of variables (parse_variable.cpp), bodies and operands (parse_body.cpp).
+// Parser for PTX text: turns tokens into a SyntaxModule. Split over three files: module-scope directives
+// (parse_module.cpp), variable declarations (parse_variable.cpp), bodies and operands (parse_body.cpp).
 #pragma once
 
 #include <algorithm>
@@ -99,7 +99,7 @@ class Parser {
   SyntaxModule module_;
   Scopes scopes_;
   SyntaxFunction* function_ = nullptr;
-  uint32_t used_bytes_ = ~0u;  // of the next load
+  uint32_t used_bytes_ = ~0u;  // bytes that the next load uses, as a mask
   std::vector<PendingLabel> pending_;
   std::vector<std::unordered_map<std::string, uint32_t>> labels_;
   std::vector<ParseProblem>* problems_ = nullptr;

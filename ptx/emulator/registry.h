@@ -1,4 +1,4 @@
-// The handlers by name: "add.u32", "ld.global.b32.32". The loader looks up what it decoded.
+// Handlers by name: "add.u32", "ld.global.b32.32".
 #pragma once
 
 #include <string>
@@ -19,7 +19,7 @@ class Registry {
 };
 
 enum class InstructionSet : uint8_t { kBaseline, kAvx2, kAvx512 };
-InstructionSet best_instruction_set();             // of this machine; EMULATOR_ISA in the environment lowers it
+InstructionSet best_instruction_set();  // of this machine; the environment variable EMULATOR_ISA can lower it
 const Registry& registry_for(InstructionSet set);  // built on first use
 
 }  // namespace ptx::emulator

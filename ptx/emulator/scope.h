@@ -1,4 +1,4 @@
-// The names visible at one point of a text: nested scopes of registers, variables, functions and labels.
+// Visible names at a point of a text: nested scopes of registers, variables, functions and labels.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@ namespace ptx::emulator {
 struct Symbol {
   enum class Kind : uint8_t { kRegister, kVariable, kFunction, kLabel, kLabelTable, kPrototype };
   Kind kind = Kind::kRegister;
-  uint32_t index = 0;  // register, label's statement, table
+  uint32_t index = 0;  // register, label's statement or table
   const Variable* variable = nullptr;
   SyntaxFunction* function = nullptr;
 };
@@ -24,7 +24,7 @@ class Scopes {
   void open() { scopes_.emplace_back(); }
   void close() { scopes_.pop_back(); }
 
-  // False if the innermost scope has the name already.
+  // False if the innermost scope already has the name.
   bool declare(const std::string& name, Symbol symbol) { return scopes_.back().names.emplace(name, symbol).second; }
 
   bool declare_outermost(const std::string& name, Symbol symbol) {
@@ -37,7 +37,7 @@ class Scopes {
 
   size_t depth() const { return scopes_.size(); }
 
-  // A range %r<45> declares %r0..%r44 without an entry each.
+  // Declares %r0 to %r44 for %r<45>, without one entry each.
   bool declare_range(const std::string& prefix, uint32_t count, uint32_t first) {
     return scopes_.back().ranges.emplace(prefix, Range{count, first}).second;
   }

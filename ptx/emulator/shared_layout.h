@@ -1,5 +1,5 @@
-// Where the shared variables of a module lie in a block's shared memory, and how much of it each kernel needs.
-// A kernel pays for the variables that it and the functions it may call use; those of other kernels may overlap them.
+// Offsets of a module's shared variables, and the shared memory each kernel needs. A kernel only pays for variables
+// that it, or functions it may call, use; other kernels' variables may overlap them.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 namespace ptx::emulator {
 
 struct SharedLayout {
-  std::unordered_map<const Variable*, uint64_t> offsets;      // of sized .shared variables, module's and functions'
+  std::unordered_map<const Variable*, uint64_t> offsets;      // sized .shared variables of the module and its functions
   std::unordered_map<const SyntaxFunction*, uint64_t> bytes;  // of entries
 };
 

@@ -44,17 +44,17 @@ enum class Special : uint8_t {
   zero,
   one,
   local_base,
-  extern_shared,  // addresses the loader needs; no PTX spelling
+  extern_shared,  // addresses that the loader needs; no PTX spelling
   clock,
   clock_hi,
   clock64,
   globaltimer,
   globaltimer_lo,
-  globaltimer_hi  // read anew each time
+  globaltimer_hi  // read again at each use
 };
 
 struct SpecialRegister {
-  std::string_view name;  // without component
+  std::string_view name;  // without its component
   bool has_components;
 };
 
@@ -66,6 +66,6 @@ struct SpecialComponent {
 };
 
 const SpecialRegister* find_special(std::string_view name);
-const SpecialComponent* find_special_component(std::string_view name);  // a whole name for those without components
+const SpecialComponent* find_special_component(std::string_view name);  // the whole name if it has no components
 
 }  // namespace ptx::emulator

@@ -1,4 +1,4 @@
-// A parsed module: names are resolved to indices, instructions still are words. The loader lowers it to code.
+// A parsed module: names are resolved to indices, instructions are still words. The loader lowers it to code.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ enum class Space : uint8_t { generic, global, constant, shared, local, param };
 
 struct SyntaxFunction;
 
-// What an initialiser stores: a number, or the address of a symbol (plus an offset) patched in at load.
+// Value stored by an initialiser: a number, or a symbol's address plus offset, patched in at load.
 struct Initialiser {
   uint64_t offset = 0;      // bytes from the variable's start
   uint32_t size = 0;        // bytes
@@ -33,7 +33,8 @@ struct Variable {
   uint64_t size = 0;       // bytes; 0 for an extern array without a size
   uint32_t align = 1;
   bool is_extern = false, is_unsized = false, is_array = false;
-  bool is_visible = false, is_weak = false;  // to modules that are linked to this one; weak: one of several will do
+  bool is_visible = false,
+       is_weak = false;  // to modules linked with this one; weak: any one of several definitions is used
   std::vector<Initialiser> initialisers;
   Position at;
 };
@@ -54,7 +55,7 @@ enum class OperandKind : uint8_t {
   kLabel,       // name, resolved to a statement at the end of its scope
   kLabelTable,  // of .branchtargets, by index
   kPrototype,   // of .callprototype, by index
-  kAddress,     // [base + offset]: base in elements[0] (register, variable or number); further ones for bulk copies
+  kAddress,     // [base + offset]: base in elements[0] (register, variable or number); bulk copies have more elements
   kVector,      // { elements }
   kList,        // ( elements )
   kSink         // _
@@ -68,7 +69,7 @@ struct Operand {
   uint64_t bits = 0;
   int64_t offset = 0;
   bool is_negated = false;  // !%p, and -%r in vmad
-  std::string selector;     // of a video operand: %r1.b0, %r2.h10
+  std::string selector;     // part of a video operand: %r1.b0, %r2.h10
   bool is_single = false;
   uint32_t single = 0;
   const Variable* variable = nullptr;
@@ -76,8 +77,8 @@ struct Operand {
   std::vector<Operand> elements;
   std::shared_ptr<Operand> second;     // the q of p|q
   bool is_element = false;             // a[2], a[%r1], a[%r1+2]
-  std::shared_ptr<Operand> subscript;  // the %r1 of a[%r1+2], in elements; the offset is in bytes
-  uint32_t target = 0;                 // of a label: statement index
+  std::shared_ptr<Operand> subscript;  // the %r1 of a[%r1+2], counted in elements; the offset is in bytes
+  uint32_t target = 0;                 // label: statement index
 };
 
 struct Statement {
@@ -87,15 +88,15 @@ struct Statement {
   Position at;
   bool has_guard = false, guard_negated = false;
   uint32_t guard = 0;         // register
-  std::string tag;            // the innermost region named by a "// tag:" comment
-  uint32_t used_bytes = ~0u;  // of what a load reads, a bit each (.pragma "used_bytes_mask")
+  std::string tag;            // the innermost region of a "// tag:" comment
+  uint32_t used_bytes = ~0u;  // of a load: bit mask of the bytes used (.pragma "used_bytes_mask")
 };
 
 struct Signature {
   std::vector<const Variable*> returns, parameters;
 };
 
-// A parameter or result declared in .reg space: passed like any other, kept in a register.
+// A parameter or result declared in .reg space: passed like others, kept in a register.
 struct RegisterParameter {
   const Variable* variable = nullptr;
   uint32_t reg = 0;
@@ -105,7 +106,7 @@ struct RegisterParameter {
 struct SyntaxFunction {
   std::string name;
   bool is_entry = false, is_defined = false, is_extern = false;
-  bool is_visible = false, is_weak = false;  // as of a variable
+  bool is_visible = false, is_weak = false;  // as in Variable
   Position at;
   Signature signature;
   std::vector<Register> registers;

@@ -36,18 +36,18 @@ enum class Type : uint8_t {
 
 enum class Class : uint8_t { none, bits, integer, real, predicate };
 
-Type type_named(std::string_view name);  // "u32" -> Type::u32; a name that is no register type gives Type::none
+Type type_named(std::string_view name);  // "u32" -> Type::u32; Type::none if it is not a register type
 std::string_view name_of(Type type);
-uint32_t size_of(Type type);  // bytes; a predicate has 0
+uint32_t size_of(Type type);  // bytes; 0 for a predicate
 Class class_of(Type type);
 bool is_signed(Type type);
 bool is_untyped(Type type);       // .b8 to .b128
-bool can_be_declared(Type type);  // of registers and variables; others, as .bf16, are only instructions' types
-bool is_half(Type type);          // 16-bit reals and their pairs, which take no numbers
+bool can_be_declared(Type type);  // as registers and variables; others, like .bf16, occur only in instructions
+bool is_half(Type type);          // 16-bit reals and their pairs, which accept no immediates
 
-// Whether a register declared `declared` may stand where an instruction wants `wanted`: equal sizes, and equal classes
-// unless one of the two is untyped bits. As ptxas has it, .bf16, .tf32 and packed integers want untyped registers, and
-// a .f16x2 register passes for an integer.
+// Whether a register declared as `declared` fits an operand of type `wanted`: equal sizes, and equal classes unless one
+// is untyped. As in ptxas, .bf16, .tf32 and packed integers need untyped registers, and a .f16x2 register counts as an
+// integer.
 bool agrees(Type declared, Type wanted);
 
 }  // namespace ptx::emulator

@@ -1,4 +1,4 @@
-// A video instruction: what it does to which parts of its operands, packed into Instruction::flags and immediate.
+// A video instruction: its operation and operand parts, packed into Instruction::flags and immediate.
 #pragma once
 
 #include <cstdint>
@@ -27,10 +27,10 @@ struct VideoRequest {
   uint32_t parts = 1;  // 1, or 2 halves, or 4 bytes
   bool d_signed = false, a_signed = false, b_signed = false, saturates = false, wraps = false, plus_one = false;
   bool product_negated = false, c_negated = false;
-  uint32_t shift = 0;  // of vmad: 0, 7 or 15
-  // One part: bit offset | width << 8. Several: a nibble per part, which part of the pair b:a to take.
+  uint32_t shift = 0;  // vmad: 0, 7 or 15
+  // One part: bit offset | width << 8. Several: a nibble per part selects from the pair b:a.
   uint32_t a_select = 0, b_select = 0;
-  uint32_t d_select = 0;  // one part: where an inserted result goes, as above; several: mask of written parts
+  uint32_t d_select = 0;  // one part: position of an inserted result, as above; several: mask of written parts
 
   uint32_t pack_flags() const {
     return static_cast<uint32_t>(operation) | static_cast<uint32_t>(test) << 4 | static_cast<uint32_t>(merge) << 7 |

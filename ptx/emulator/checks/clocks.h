@@ -1,5 +1,5 @@
-// Vector clocks of warps: what each warp knows to have happened before it. Warps are numbered through the grid;
-// those of one block lie together and are dense, others enter only by release and acquire and are kept sparse.
+// Vector clocks of warps: the events known to have happened before. Warps are numbered through the grid. Those of the
+// same block are stored densely, others, known by release and acquire, sparsely.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ class Clock {
   Clock() = default;
   Clock(uint32_t first_warp, uint32_t n_warps) : first_(first_warp), own_(n_warps, 0) {}
 
-  // Events of `warp` up to this count happened before; 0: none.
+  // Events of `warp` up to this count happened before; 0: none did.
   uint32_t of(uint32_t warp) const { return warp - first_ < own_.size() ? own_[warp - first_] : of_other(warp); }
   void raise(uint32_t warp, uint32_t to);
   void join(const Clock& other);
@@ -29,7 +29,7 @@ class Clock {
 
   uint32_t first_ = 0;
   std::vector<uint32_t> own_;
-  std::shared_ptr<const Entries> others_;  // never changed, so that the warps of a block can share them
+  std::shared_ptr<const Entries> others_;  // immutable, so that warps of a block can share them
 };
 
 }  // namespace ptx::emulator

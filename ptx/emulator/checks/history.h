@@ -1,5 +1,5 @@
-// Who touched a word, in 32 bits a word: an event (a warp at an instruction) with a lane, or a set of them.
-// Sets are lists that share their tails, so that words with the same readers hold the same number.
+// Accessors of a word in a 32-bit reference: an event (a warp at an instruction) with a lane, or a set of such members.
+// Sets are lists with shared tails, so words with equal readers hold equal references.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace ptx::emulator {
 
-// 0: nobody. Otherwise a lane (5 bits), an index (26 bits) and whether that counts events or sets.
+// 0: none. Otherwise a lane (5 bits), an index (26 bits), and whether it refers to events or sets.
 using Ref = uint32_t;
 constexpr uint32_t kRefLaneBits = 5, kRefLanes = 31;
 constexpr Ref kRefSet = 1u << 31;
@@ -18,37 +18,38 @@ inline Ref ref_of(uint32_t index, uint32_t lane) { return index << kRefLaneBits 
 inline uint32_t lane_of(Ref ref) { return ref & kRefLanes; }
 inline Ref without_lane(Ref ref) { return ref & ~kRefLanes; }
 
-// A warp's access to global memory by an instruction at one clock, however often it ran; to shared memory, each run.
+// Global memory: a warp's accesses by one instruction at one clock, however many. Shared memory: each execution.
 struct Event {
   uint32_t warp = 0, clock = 0;
   uint32_t place = 0;  // the instruction, in the launch's list
-  uint32_t time = 0;   // warp barriers that the warp had passed
+  uint32_t time = 0;   // warp barriers passed by the warp
 };
 
 class History {
  public:
   History() : events_(1), sets_(1) {}
 
-  uint32_t add(const Event& event);  // its index
+  uint32_t add(const Event& event);  // returns its index
   const Event& event(uint32_t index) const { return events_[index]; }
   const Event& latest(Ref ref) const { return events_[latest_index(ref)]; }
   uint32_t latest_index(Ref ref) const { return ref & kRefSet ? sets_[index_of(ref)].event : index_of(ref); }
-  Ref before_latest(Ref ref) const;  // the set without its latest member; 0 if it had one
+  Ref before_latest(Ref ref) const;  // the set without its latest member; 0 if there was only one
   uint32_t depth(Ref ref) const { return ref == 0 ? 0 : ref & kRefSet ? sets_[index_of(ref)].depth : 1; }
   uint32_t newest_warp(Ref ref) const { return ref & kRefSet ? sets_[index_of(ref)].newest_warp : latest(ref).warp; }
 
-  // The set with one more member. `alike`: whoever holds it for another lane means that lane of the members, too.
+  // The set with one more member. alike: other lanes' holders of this reference mean their own lane for all members
+  // too.
   Ref with(Ref members, uint32_t event, uint32_t lane, bool alike);
   bool is_alike(Ref ref) const { return !(ref & kRefSet) || !sets_[index_of(ref)].other_lane; }
 
-  // The members that F(event, lane) keeps, asked from the latest on.
+  // The members for which F(event, lane) holds, tested from the latest on.
   template <class F>
   Ref filtered(Ref members, F keep);
   bool wants_tidying(Ref ref) const {
     return ref & kRefSet && sets_[index_of(ref)].depth >= sets_[index_of(ref)].tidy_at;
   }
 
-  // F(event, lane) on the members, the latest first, until it returns true; whether it did.
+  // Calls F(event, lane) on the members, latest first, until it returns true; returns whether it did.
   template <class F>
   bool any(Ref members, F f) const {
     for (Ref ref = members; ref != 0; ref = before_latest(ref)) {
@@ -57,7 +58,7 @@ class History {
     return false;
   }
 
-  // Forgetting what no word holds: mark all that is held, compact once, renumber all that is held.
+  // Garbage collection: mark every reference in use, compact once, renumber every reference in use.
   bool is_full() const { return events_.size() > limit_ || sets_.size() > limit_; }
   void begin_marking();
   void mark(Ref ref);
@@ -66,11 +67,11 @@ class History {
 
  private:
   struct Set {
-    Ref before = 0;  // its lane bits count only if `other_lane`
+    Ref before = 0;  // its lane counts only if `other_lane`
     uint32_t event = 0;
-    uint32_t newest_warp = 0;  // the largest of all members
+    uint32_t newest_warp = 0;  // maximum over all members
     uint32_t depth : 31 = 0, other_lane : 1 = 0;
-    uint32_t tidy_at = kTidyDepth;  // a depth at which members that another one stands for should go
+    uint32_t tidy_at = kTidyDepth;  // depth at which redundant members should be removed
   };
   static constexpr uint32_t kTidyDepth = 64;
   static uint32_t index_of(Ref ref) { return (ref & ~kRefSet) >> kRefLaneBits; }
@@ -78,7 +79,7 @@ class History {
   std::vector<Event> events_;
   std::vector<Set> sets_;
   size_t limit_ = 1u << 18;
-  std::vector<uint32_t> new_event_, new_set_;  // while compacting: 0 for what nobody holds
+  std::vector<uint32_t> new_event_, new_set_;  // while compacting: 0 if unused
 };
 
 template <class F>
@@ -88,7 +89,7 @@ Ref History::filtered(Ref members, F keep) {
     bool alike;
   };
   std::vector<Kept> kept;
-  bool alike = true;  // with the member kept before
+  bool alike = true;  // with the previously kept member
   for (Ref ref = members; ref != 0; ref = before_latest(ref)) {
     if (keep(latest(ref), lane_of(ref))) {
       kept.push_back({latest_index(ref), lane_of(ref), alike});

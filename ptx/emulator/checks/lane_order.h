@@ -1,5 +1,5 @@
-// Which accesses of its fellow lanes a lane of a warp may rely on: those before a bar.warp.sync that both took part in,
-// or that a chain of such barriers connects.
+// Which accesses of other lanes in its warp a lane may rely on: those before a bar.warp.sync that both joined, directly
+// or through a chain of such barriers.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace ptx::emulator {
 
 class LaneOrder {
  public:
-  uint32_t time() const { return time_; }  // barriers that any lane of the warp has passed
+  uint32_t time() const { return time_; }  // barriers passed by any lane of the warp
 
   void barrier(uint32_t lanes, uint32_t live) {
     ++time_;
@@ -35,18 +35,18 @@ class LaneOrder {
     }
   }
 
-  // Whether what `other` did at `time` lies before what `lane` does now.
+  // Whether accesses of `other` at `time` are ordered before what `lane` does now.
   bool knows(uint32_t lane, uint32_t other, uint32_t time) const {
     return all_ > time || (known_ && (*known_)[lane][other] > time);
   }
 
-  // Whether what any lane did at `time` lies before what all do now.
+  // Whether accesses of any lane at `time` are ordered before what all lanes do now.
   bool all_know(uint32_t time) const { return all_ > time; }
 
  private:
-  using Known = std::array<std::array<uint32_t, kLanes>, kLanes>;  // by lane: the time up to which it knows each other
+  using Known = std::array<std::array<uint32_t, kLanes>, kLanes>;  // [lane][other]: time up to which it is known
   uint32_t time_ = 0, all_ = 0;
-  std::unique_ptr<Known> known_;  // since the last barrier of all lanes, if there were barriers of some
+  std::unique_ptr<Known> known_;  // since the last full barrier; null without partial ones
 };
 
 }  // namespace ptx::emulator

@@ -1,5 +1,5 @@
-// The checks of one launch: observers of accesses, barriers and fences. The machine tells; they answer with a fault
-// or nothing. Blocks of a checked launch run one at a time, so that nothing here needs a lock.
+// The checks of one launch, which observe accesses, barriers and fences and may raise a fault. Blocks of a checked
+// launch run one at a time, so no locks are needed.
 #pragma once
 
 #include <cstdint>
@@ -25,15 +25,15 @@ class LaunchChecks {
   uint32_t access(Warp& w, const Instruction& i, AccessKind kind, uint32_t space, uint32_t lanes, uint32_t bytes,
                   const uint64_t* addresses);
   bool registers(Warp& w, const Instruction& i, const Code& code, uint32_t lanes);
-  void enter(Warp& w, const Code& code);  // the warp runs the function from now on
+  void enter(Warp& w, const Code& code);  // the warp now runs this function
   bool resume(Warp& w, ReadTrail& trail, uint64_t first_address) { return races_.resume(w, trail, first_address); }
   void arrive(Warp& w, uint32_t id);            // at a block barrier
-  void pass(Warp& w, uint32_t id);              // it opened
-  void reopen(BlockState& block, uint32_t id);  // for the next round
+  void pass(Warp& w, uint32_t id);              // the barrier opened
+  void reopen(BlockState& block, uint32_t id);  // prepares the next phase
   void warp_barrier(Warp& w, uint32_t lanes);
   void fence(Warp& w, const Instruction& i);
-  void allocated(Warp& w, uint64_t address, uint64_t bytes);  // by a thread: what was done there before is past
-  void arrived(uint64_t address, uint64_t block) {            // a store, where memory is weak
+  void allocated(Warp& w, uint64_t address, uint64_t bytes);  // by a thread: earlier accesses there no longer matter
+  void arrived(uint64_t address, uint64_t block) {            // a delayed store
     synchronisation_.arrived(address, static_cast<uint32_t>(block));
   }
   void barrier_object(Warp& w, uint64_t offset, bool arrives, bool passed);  // an mbarrier
@@ -54,9 +54,9 @@ class LaunchChecks {
   Checks checks_;
   Races races_;
   Synchronisation synchronisation_;
-  Allocation recent_;                 // the allocation of the last access
-  uint64_t memory_generation_ = 0;    // that recent_ is of
-  bool races_matter_, others_watch_;  // accesses to global memory
+  Allocation recent_;                 // of the last access
+  uint64_t memory_generation_ = 0;    // at which recent_ was found
+  bool races_matter_, others_watch_;  // for global memory
 };
 
 }  // namespace ptx::emulator

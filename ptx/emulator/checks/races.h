@@ -1,6 +1,6 @@
-// Races by happens-before, after FastTrack (Flanagan and Freund, 2009): each word remembers who touched it last, and
-// two accesses race if neither warp's clock knows of the other. In shared memory two lanes of a warp may race as well.
-// Of several earlier reads that race with a write any one is named.
+// Race detection by happens-before, after FastTrack (Flanagan and Freund, 2009). Each word remembers its last
+// accessors; two accesses race if neither warp's clock covers the other. In shared memory, lanes of one warp can race
+// too. If several earlier reads race with a write, any one is reported.
 #pragma once
 
 #include <cstdint>
@@ -20,38 +20,38 @@ class Races {
  public:
   explicit Races(const Checks& checks) : checks_(checks) {}
 
-  // Device memory that a thread was given: whatever touched it before lies before all that is done there now.
+  // Memory newly allocated by a thread: earlier accesses are ordered before everything done there now.
   void forget(Warp& w, uint64_t address, uint64_t bytes);
 
-  // The lanes of an access that race with nobody; faults name the others. Remembers the access.
+  // Returns the lanes that do not race, reports the others, and records the access.
   uint32_t global(Warp& w, const Instruction& i, AccessKind kind, uint32_t lanes, uint32_t bytes,
                   const uint64_t* addresses);
   uint32_t shared(Warp& w, const Instruction& i, AccessKind kind, uint32_t lanes, uint32_t bytes,
                   const uint64_t* offsets);
 
-  // For reads that wait, see WaitingReads.
+  // For reads that are kept, see WaitingReads.
   ReadTrail** trails_of(const Code& code) { return waiting_.trails_of(code); }
   bool resume(Warp& w, ReadTrail& trail, uint64_t address) { return waiting_.resume(trail, *w.reader, address); }
 
  private:
-  struct Place {  // an instruction that touches memory
+  struct Place {  // an instruction that accesses memory
     bool is_strong = false, is_read_only = false, is_narrow = false;
-    bool is_collective = false;  // of a matrix: which lane touches which element is not said
+    bool is_collective = false;  // matrix access: which lane touches which element is unspecified
     std::string text;            // "line 12 st.global.u32"
   };
-  struct Visit {  // one access while it is looked at
+  struct Visit {  // one access under examination
     Warp& w;
     WarpChecks& warp;
     Shadow& shadow;
     const Place& place;
     RecentAccess& recent;
     bool lanes_matter;
-    bool races_count, read_only_counts;  // which findings are reported
+    bool races_count, read_only_counts;  // which findings to report
     bool stores = false;                 // a plain store of Warp::stored
     const uint64_t* addresses = nullptr;
     uint32_t bytes = 0;
-    bool alike = true;                  // what one lane did to its cell, its neighbours do to theirs
-    FaultKind kind = FaultKind::kNone;  // of the lane that is looked at
+    bool alike = true;                  // neighbouring lanes do the same to their cells
+    FaultKind kind = FaultKind::kNone;  // of the lane being examined
     std::string finding;
     FaultKind race_kind() const { return lanes_matter ? FaultKind::kSharedRace : FaultKind::kGlobalRace; }
   };
@@ -86,7 +86,7 @@ class Races {
   Checks checks_;
   Shadow global_;
   WaitingReads waiting_;
-  struct {  // whose reads no longer wait
+  struct {  // whose reads are no longer kept
     const WaitingRead* read = nullptr;
     WarpChecks warp;
     RecentAccess access;

@@ -1,5 +1,5 @@
-// What the race check remembers beside memory: a cell for each word, or for each byte of a page where smaller pieces
-// are touched. Pages appear when they are first touched.
+// Shadow memory of the race check: one cell per word, or per byte in pages with smaller accesses. Pages are created at
+// their first access.
 #pragma once
 
 #include <array>
@@ -12,41 +12,41 @@
 
 namespace ptx::emulator {
 
-// The weak accesses that a later one may race with: the last write, and the reads since.
+// The weak accesses that a later one may race with: the last write, and the reads after it.
 struct Cell {
   Ref write = 0;  // kContended: `read` is an index into Shadow::contended
   Ref read = 0;
 };
 constexpr Ref kContended = ~0u;
 
-// A cell that strong accesses (volatile, relaxed and stronger, atomic) touched; among themselves these do not race.
+// A cell with strong accesses (volatile, relaxed or stronger, atomic), which do not race with each other.
 struct ContendedCell {
   Ref write = 0, read = 0, strong_write = 0, strong_read = 0;
 };
 
 struct ShadowPage {
   static constexpr uint32_t kShift = 12, kBytes = 1u << kShift;
-  static constexpr uint32_t kGrainShift = 8;  // device memory is allocated in multiples of a grain
+  static constexpr uint32_t kGrainShift = 8;  // the granularity of device allocations
   uint32_t shift = 2;                         // a cell covers 1 << shift bytes
-  uint32_t written = 0;                       // of global memory: a bit a grain. Until then reads may wait elsewhere
+  uint32_t written = 0;  // global memory: one bit per grain; until set, reads may be recorded elsewhere
   std::unique_ptr<Cell[]> cells;
 };
 
 class Shadow {
  public:
-  // The page that holds an address.
+  // The page that contains an address.
   ShadowPage& page_of(uint64_t address) {
     const uint64_t number = address >> ShadowPage::kShift;
     Recent& recent = recent_[number % recent_.size()];
     if (recent.number != number) recent = {number, &find_page(number)};
     return *recent.page;
   }
-  void refine(ShadowPage& page, uint32_t shift);  // to cells of 1 << shift bytes
-  ContendedCell& contend(Cell& cell);             // makes it contended if it is not
+  void refine(ShadowPage& page, uint32_t shift);  // splits into cells of 1 << shift bytes
+  ContendedCell& contend(Cell& cell);             // makes it contended if needed
 
   History history;
 
-  // Forgets events that no cell holds; indices kept elsewhere become invalid, which the generation tells.
+  // Discards events that no cell references. Indices kept elsewhere become invalid; compare the generation.
   void collect();
   uint32_t generation() const { return generation_; }
 

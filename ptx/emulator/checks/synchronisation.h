@@ -1,6 +1,6 @@
-// Order between warps through memory: a release hands the clock of its warp over at an address, an acquire there
-// takes it in; relaxed accesses do so together with the fences before and after them. A bare relaxed access does not.
-// What a store hands over can be taken by other blocks once the store has arrived in memory, and not before.
+// Order between warps through memory. A release publishes its warp's clock at an address, and an acquire there merges
+// it. Relaxed accesses do so combined with fences before and after; a relaxed access alone does not. Other blocks can
+// acquire a store's clock only after it has arrived in memory.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@ namespace ptx::emulator {
 
 class Synchronisation {
  public:
-  // `stores_wait`: those to global memory arrive later than they are made, see arrived().
+  // stores_wait: global stores are delayed, see arrived().
   explicit Synchronisation(bool stores_wait) : stores_wait_(stores_wait) {}
 
-  // A strong access; order and scope are those of access::Order and access::Scope.
+  // A strong access; order and scope are access::Order and access::Scope.
   void access(WarpChecks& warp, uint32_t order, uint32_t scope, AccessKind kind, uint32_t lanes,
               const uint64_t* addresses, uint32_t block);
   void fence(WarpChecks& warp, uint32_t scope);
-  void arrived(uint64_t address, uint32_t block);  // a block's store
+  void arrived(uint64_t address, uint32_t block);  // a block's delayed store
 
  private:
   struct Published {

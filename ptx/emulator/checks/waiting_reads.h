@@ -1,6 +1,6 @@
-// Reads of global memory where nobody has written yet: they race with nobody so far, and wait here in records until
-// somebody writes to their page. A record is a warp's reads by one instruction at one clock, as long as the lanes keep
-// their distances from the first of them and that one moves by a steady step.
+// Reads of global memory not yet written in this launch. They race with nothing so far, and are kept in records until a
+// write to their page. A record covers a warp's reads by one instruction at one clock, as long as the lanes keep their
+// offsets from the first lane, which advances by a constant step.
 #pragma once
 
 #include <algorithm>
@@ -17,8 +17,8 @@
 namespace ptx::emulator {
 
 struct WaitingRead {
-  uint64_t first = 0, step = 0;  // where the first lane reads at first, and how much further on each time
-  uint64_t reader = 0;           // the warp and its clock
+  uint64_t first = 0, step = 0;  // initial address of the first lane, and its step
+  uint64_t reader = 0;           // warp and clock
   uint32_t count = 1, shape = 0, place = 0;
 };
 
@@ -26,48 +26,48 @@ class WaitingReads {
  public:
   WaitingReads();
 
-  // Two of each instruction, of reads by all lanes and by some; none_ until note() makes one.
+  // Two per instruction, for reads by all lanes and by some; none_ until note() creates one.
   ReadTrail** trails_of(const Code& code);
 
-  // Whether the read of `lanes` waits. If not, whoever asks has to remember the reader.
+  // Whether the read of `lanes` is kept here. If not, the caller must record the reader.
   bool note(ReadTrail*& trail, uint64_t reader, uint32_t place, uint32_t lanes, uint32_t bytes,
             const uint64_t* addresses);
   bool has_trail(const ReadTrail* trail) const { return trail != &none_; }
-  // The same for a read in the shape of the trail, by the first lane's address.
+  // The same for a read with the trail's shape, given the first lane's address.
   bool resume(ReadTrail& trail, uint64_t reader, uint64_t address);
 
   bool is_full() const { return records_.size() > kMostRecords || shapes_.size() > kMostShapes; }
 
-  // F(read, lane, address, bytes) for each lane of what waits in the grain of an address, the earliest first; from now
-  // on reads there do not wait.
+  // Calls F(read, lane, address, bytes) for each lane of the reads kept for an address's grain, earliest first. Later
+  // reads there are no longer kept.
   template <class F>
   void end_waiting(uint64_t address, F f);
-  // The same for all grains, where later reads may wait again.
+  // The same for all grains; later reads may be kept again.
   template <class F>
   void end_all(F f);
 
  private:
   static constexpr size_t kMostRecords = 1u << 22, kMostShapes = 1u << 16;
-  static constexpr uint32_t kGrainShift = ShadowPage::kGrainShift, kGrains = 64;  // of a region
-  static constexpr uint64_t kMostRegions = 64;                                    // that one access may span
+  static constexpr uint32_t kGrainShift = ShadowPage::kGrainShift, kGrains = 64;  // per region
+  static constexpr uint64_t kMostRegions = 64;                                    // spanned by one access
   static constexpr uint32_t kNone = ~0u;
 
-  struct Shape {  // of an access: distances of its lanes from the first one
+  struct Shape {  // of an access: the lanes' distances from the first lane
     std::array<uint64_t, kLanes> offsets;
-    uint64_t low = 0, high = 0;  // of all bytes, from the first lane's address; low is negative or 0
+    uint64_t low = 0, high = 0;  // over all bytes, relative to the first lane's address; low is negative or 0
     uint32_t lanes = 0, bytes = 0;
     bool operator==(const Shape&) const = default;
   };
   struct Trail : ReadTrail {
     Shape shape;
-    uint32_t shape_number = kNone;  // none: seen for the first time
+    uint32_t shape_number = kNone;  // none: seen once
     uint32_t record = kNone, place = 0;
-    uint64_t unsettled = 0;  // where the first lane read first since the trail was settled
-    // Grains nobody wrote to, in regions that list the record; from > to: none.
+    uint64_t unsettled = 0;  // address of the first lane's first read since the trail was settled
+    // Unwritten grains, in regions that list the record; from > to: none.
     uint64_t listed_from = 1, listed_to = 0;
   };
   struct Region {
-    uint64_t written = 0, read = 0;  // a bit a grain; reads by trails count once they are settled
+    uint64_t written = 0, read = 0;  // one bit per grain; reads by trails are included once settled
     std::vector<uint32_t> records;
   };
   struct Recent {
@@ -75,7 +75,7 @@ class WaitingReads {
     Region* region = nullptr;
   };
 
-  // Of region `number`, a bit a grain: those from, or up to, a grain of any region.
+  // Bit mask of the grains in region `number`, from (or up to) a grain in any region.
   static uint64_t bits_from(uint64_t number, uint64_t grain) {
     return number > grain / kGrains ? ~0ull : ~0ull << grain % kGrains;
   }
@@ -108,7 +108,7 @@ class WaitingReads {
   std::array<Recent, 64> recent_;
 };
 
-// Reads that touch [start, last]: their lanes there.
+// Calls F for reads that touch [start, last], with their lanes there.
 template <class F>
 void WaitingReads::each_within(const WaitingRead& read, uint64_t start, uint64_t last, F f) const {
   const Shape& shape = shapes_[read.shape];

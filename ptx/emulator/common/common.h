@@ -1,4 +1,4 @@
-// For handlers that are compiled once, for any machine: lanes, predicates, addresses.
+// For handlers compiled once, for any machine: lanes, predicates, addresses.
 #pragma once
 
 #define EMULATOR_ISA common
@@ -20,7 +20,7 @@ void write(Warp& w, uint32_t where, const T* values, uint32_t lanes) {
   }
 }
 
-// Registers one function of (warp, instruction, lanes) as both handlers.
+// Registers one function of (warp, instruction, lanes) for both handlers.
 template <class F>
 void add(Registry& r, const char* name, const char* suffix, F, uint32_t flags = 0) {
   static const auto full = [](Warp& w, const Instruction& i) { F{}(w, i, kAllLanes); };
@@ -28,7 +28,7 @@ void add(Registry& r, const char* name, const char* suffix, F, uint32_t flags = 
   add_handler(r, name, suffix, full, masked, flags);
 }
 
-// Pointers of an access whose space is only known at run time (Place of the loader, in the flags).
+// Resolves pointers of an access whose space is only known at run time (the loader's Place, in the flags).
 void resolve(Warp& w, const Instruction& i, uint32_t space, uint32_t lanes, uint32_t bytes, const uint64_t* addresses,
              uint8_t** pointers);
 

@@ -1,4 +1,4 @@
-// The driver's state and the two ways into it: every API function runs inside api() or in_context().
+// The driver's state. Every API function runs inside api() or in_context().
 #pragma once
 #include <array>
 #include <new>
@@ -12,7 +12,7 @@ namespace ptx::emulator::driver {
 constexpr int kDriverVersion = 13000;
 
 template <class T>
-class Registry {  // live objects of one kind, owned
+class Registry {  // owns the live objects of one kind
  public:
   T* add(std::unique_ptr<T> object) {
     T* raw = object.get();
@@ -42,14 +42,14 @@ class Registry {  // live objects of one kind, owned
   std::unordered_map<const T*, std::unique_ptr<T>> objects_;
 };
 
-// The driver of one emulated device: objects of different devices know nothing of each other.
+// The driver of one emulated device; objects of different devices are independent.
 struct Driver {
   CUdevice ordinal = 0;
-  std::mutex mutex;                 // guards everything below and all objects; not held while work executes
-  std::condition_variable changed;  // a completion, a new operation, a stream that closes
+  std::mutex mutex;                 // guards all members below and all objects; not held while work executes
+  std::condition_variable changed;  // signalled by a completion, a new operation, or a closing stream
   bool is_initialised = false;
   bool loads_drain = false;             // CUDA_EMULATOR_LOADS_DRAIN
-  std::atomic<bool> is_forked = false;  // a child of the process that initialised it: its threads are not here
+  std::atomic<bool> is_forked = false;  // in a forked child of the initialising process, which lacks its threads
   std::unique_ptr<Device> device;
   Registry<Context> contexts;
   Registry<Module> modules;
@@ -57,25 +57,25 @@ struct Driver {
   Registry<Event> events;
   Registry<Graph> graphs;
   Registry<GraphExec> graph_execs;
-  std::unordered_map<const void*, HeldObject> user_objects;  // by handle: the program's own references
+  std::unordered_map<const void*, HeldObject> user_objects;  // by handle: references held by the program
   Context* primary = nullptr;
-  std::vector<std::unique_ptr<Context>> destroyed;  // their handles stay what they were: names of destroyed contexts
-  std::unique_ptr<Context> inactive_primary;        // after a reset; the next one has the same handle
+  std::vector<std::unique_ptr<Context>> destroyed;  // kept so that handles of destroyed contexts are not reused
+  std::unique_ptr<Context> inactive_primary;        // after a reset; the next one reuses the handle
   unsigned primary_flags = 0, primary_references = 0;
-  std::vector<std::shared_ptr<Capture>> captures;  // active ones
+  std::vector<std::shared_ptr<Capture>> captures;  // active captures
   std::shared_ptr<MemoryPool> default_pool = std::make_shared<MemoryPool>(), current_pool = default_pool;
-  std::vector<std::shared_ptr<MemoryPool>> pools;  // the program's own
+  std::vector<std::shared_ptr<MemoryPool>> pools;  // created by the program
   uint64_t next_id = 1;
 };
 
-// Of the calling thread's current context, else of the first device. Never destroyed: streams may still run while the
-// process exits.
+// Driver of the calling thread's current context, else of the first device. Never destroyed: streams may still run at
+// process exit.
 Driver& driver();
-Driver* driver_of(CUdevice device);  // null: there is no such device
+Driver* driver_of(CUdevice device);  // null: no such device
 int count_devices();
 
-// Returns the ordinal of the device with this profile ("sm_80", "sm_90,sms=2"), and makes it unless there is one. Starts
-// the driver. Throws std::invalid_argument with a sentence for a text that is no profile.
+// Returns the ordinal of the device with this profile ("sm_80", "sm_90,sms=2"), creating it if needed. Starts the
+// driver. Throws std::invalid_argument with a message for an invalid profile.
 int emulated_device(std::string_view profile);
 
 struct StackedContext {
@@ -83,8 +83,8 @@ struct StackedContext {
   Driver* driver;
 };
 
-// The calling thread's stack of current contexts; the last one is current. It needs no destructor: glibc ends the
-// process where it finds no memory to note one for a thread.
+// The calling thread's stack of current contexts, current one last. It must not need a destructor: glibc aborts if it
+// cannot allocate memory to register one for a thread.
 class ContextStack {
  public:
   bool empty() const { return n_ == 0; }
@@ -100,20 +100,20 @@ class ContextStack {
   size_t n_ = 0;
 };
 ContextStack& context_stack();
-Context* current_context();  // null if none, or if it has been destroyed
+Context* current_context();  // null if there is none, or if it has been destroyed
 
-// Runs body with a driver locked. Nothing thrown crosses the C border.
+// Runs body with a driver locked. No exception crosses the C boundary.
 template <class Body>
 CUresult api(Driver& d, Body body) noexcept {
   try {
-    if (d.is_forked) return CUDA_ERROR_NOT_INITIALIZED;  // nobody may ever unlock
+    if (d.is_forked) return CUDA_ERROR_NOT_INITIALIZED;  // the mutex may never be unlocked
     std::unique_lock lock(d.mutex);
     if (!d.is_initialised) return CUDA_ERROR_NOT_INITIALIZED;
     return body(d, lock);
   } catch (const std::bad_alloc&) {
     return CUDA_ERROR_OUT_OF_MEMORY;
   } catch (const std::system_error&) {
-    return CUDA_ERROR_OPERATING_SYSTEM;  // it gives a stream no thread
+    return CUDA_ERROR_OPERATING_SYSTEM;  // the system refused to create a stream's thread
   } catch (...) {
     return CUDA_ERROR_UNKNOWN;
   }
@@ -124,14 +124,14 @@ CUresult api(Body body) noexcept {
   return api(driver(), body);
 }
 
-// The same with a device's driver.
+// The same for a device's driver.
 template <class Body>
 CUresult api_of(CUdevice device, Body body) noexcept {
   if (Driver* d = driver_of(device)) return api(*d, body);
   return api([](Driver&, auto&) { return CUDA_ERROR_INVALID_DEVICE; });
 }
 
-// The same with a context and its driver; null or no context's handle: INVALID_CONTEXT.
+// The same for a context and its driver; INVALID_CONTEXT if the handle is null or invalid.
 template <class Body>
 CUresult api_of(CUcontext handle, Body body) noexcept {
   for (int i = 0; i < count_devices(); ++i) {
@@ -148,7 +148,7 @@ CUresult api_of(CUcontext handle, Body body) noexcept {
   return CUDA_ERROR_INVALID_CONTEXT;
 }
 
-// The same with the calling thread's current context, if it has one that has not faulted.
+// The same for the calling thread's current context, which must exist and not have faulted.
 template <class Body>
 CUresult in_context(Body body) noexcept {
   return api([&](Driver& d, std::unique_lock<std::mutex>& lock) -> CUresult {
@@ -163,14 +163,14 @@ CUresult in_context(Body body) noexcept {
 
 CUresult synchronise(Driver& d, std::unique_lock<std::mutex>& lock, Context& context);  // waits for all streams
 
-// The same for calls that a real driver may hold until the device is idle, with the context's lock: loading and
-// unloading, allocating and freeing, asking for free memory. With Driver::loads_drain this one does: the body runs when
-// all streams are empty, and every other call on the context waits until it has returned.
+// The same for calls that a real driver may block until the device is idle, holding the context's lock: loading,
+// unloading, allocating, freeing, querying free memory. With Driver::loads_drain the body runs when all streams are
+// empty, and every other call on the context waits for it.
 template <class Body>
 CUresult in_drained_context(Body body) noexcept {
   return in_context([&](Driver& d, Context& context, std::unique_lock<std::mutex>& lock) -> CUresult {
     if (!d.loads_drain) return body(d, context, lock);
-    struct Draining {  // whatever the body throws
+    struct Draining {  // also resets the flag if the body throws
       Driver& driver;
       Context& of;
       ~Draining() {
@@ -186,16 +186,16 @@ CUresult in_drained_context(Body body) noexcept {
 }
 
 // --- streams.cpp
-// The stream behind a handle (1: the legacy default stream, 2: the calling thread's own, null: the one of the two that
-// the call's entry point stands for); null if invalid.
+// The stream behind a handle; null if invalid. 1: legacy default stream; 2: the calling thread's stream; null:
+// whichever the entry point implies.
 std::shared_ptr<Stream> find_stream(Context& context, CUstream handle);
-// While it lives, the null stream is the calling thread's own: calls under names that end in _ptsz or _ptds.
+// During its lifetime the null stream is the calling thread's: for entry points ending in _ptsz or _ptds.
 class OwnDefaultStream {
  public:
   OwnDefaultStream();
   ~OwnDefaultStream();
 };
-// Enqueues, or adds a node where the stream records. Call with the lock held.
+// Enqueues the work, or adds a node if the stream is recording. Call with the lock held.
 CUresult submit(Driver& d, Stream& stream, Work work, std::vector<std::shared_ptr<Completion>> after = {});
 CUresult wait_for(Driver& d, std::unique_lock<std::mutex>& lock, Context& context,
                   const std::shared_ptr<Completion>& c);
@@ -205,20 +205,20 @@ void close_streams(Driver& d, std::unique_lock<std::mutex>& lock, Context& conte
 // --- capture.cpp
 Node* add_node(Graph& graph, CUgraphNodeType type, Work work, std::vector<Node*> dependencies);
 CUresult record_node(Stream& stream, Work work);
-// Calls that may block are refused while a capture forbids them; the capture is lost.
+// Refuses calls that may block while a capture forbids them; this invalidates the capture.
 CUresult refuse_while_capturing(Driver& d);
-// The same for the legacy default stream's work, which would wait for the blocking streams that are being captured.
+// The same for work on the legacy default stream, which would wait for blocking streams under capture.
 CUresult refuse_implicit_dependency(Context& context);
 
-// --- execute.cpp: carries work out on the calling thread, without the lock.
+// --- execute.cpp: executes work on the calling thread, without the lock.
 CUresult execute(Driver& d, Context& context, const Work& work);
 
 // --- memory.cpp
 bool is_device_range(Driver& d, uint64_t address, uint64_t bytes);   // inside one allocation or mapped host range
-void release_memory(Driver& d, Context& context, uint64_t address);  // of one of the context's allocations
+void release_memory(Driver& d, Context& context, uint64_t address);  // one of the context's allocations
 
 // --- managed_memory.cpp
-bool is_managed(const Context& context, uint64_t start);  // of an allocation
+bool is_managed(const Context& context, uint64_t start);  // start: of an allocation
 void release_managed(Driver& d, Context& context, void* start);
 
 // --- memory_pools.cpp
@@ -228,7 +228,7 @@ std::shared_ptr<MemoryPool> find_pool(Driver& d, const void* handle);  // null i
 CUresult make_memory_work(Driver& d, const CUDA_BATCH_MEM_OP_NODE_PARAMS& asked, MemoryWork* work);
 CUresult execute_memory_work(Driver& d, Context& context, const MemoryWork& work);  // without the lock
 
-// --- copies.cpp: checks what the caller asked for.
+// --- copies.cpp: checks the caller's parameters.
 CUresult make_copy(Driver& d, const CUDA_MEMCPY3D& asked, CopyWork* work);
 CUresult check_set(Driver& d, const CUDA_MEMSET_NODE_PARAMS& asked);
 
@@ -237,8 +237,9 @@ CUresult make_kernel(Driver& d, const CUDA_KERNEL_NODE_PARAMS& asked, bool is_co
 Function* find_function(Driver& d, const void* handle);
 
 // --- graphs.cpp
-Graph* find_graph(Driver& d, const void* handle);  // also a child of a node
+Graph* find_graph(Driver& d, const void* handle);  // also finds the child graph of a node
 Node* find_node(Driver& d, const void* handle);
-std::shared_ptr<GraphProgram> make_program(const Graph& graph, std::vector<const Node*>* sources);  // null: a cycle
+std::shared_ptr<GraphProgram> make_program(const Graph& graph,
+                                           std::vector<const Node*>* sources);  // null: there is a cycle
 
 }  // namespace ptx::emulator::driver

@@ -1,4 +1,4 @@
-// Beside the Driver API, which has no such function: the counters of launches on emulated devices.
+// An extension of the Driver API: counters of launches on emulated devices.
 //
 //   count_launches(true);
 //   ... launches ..., cuStreamSynchronize
@@ -16,17 +16,17 @@ namespace ptx::emulator::driver {
 struct KernelCounters {
   std::string kernel;
   uint64_t launches = 0;
-  Counters counters;  // their sum; its tags by name
+  Counters counters;  // sums over the launches; tags merged by name
 };
 
-// For launches that begin from now on. Counting makes a launch slower, by a half to several times as much.
+// Applies to launches that begin later. Counting slows a launch down by a factor of 1.5 or more.
 void count_launches(bool on);
 
-// The counted launches that have ended since the last call, by kernel, in order of their first end. A launch is among
-// them once its stream has been synchronised, or an event behind it.
+// Counters of launches that have ended since the last call, per kernel, in order of first end. A launch is included
+// once its stream, or an event after it, has been synchronised.
 std::vector<KernelCounters> take_counters();
 
-// For the device: whether to count, and what a launch counted.
+// Used by the device: whether to count, and a launch's counters.
 bool launches_are_counted();
 void keep_counters(const std::string& kernel, const Counters& counters);
 

@@ -1,4 +1,4 @@
-// What modules and links share: the options of the driver's compiler, and what an image holds.
+// Shared by modules and links: JIT options, and the contents of images.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -14,11 +14,11 @@ using namespace cuda;
 
 struct JitLog {
   char* buffer = nullptr;
-  void** bytes = nullptr;  // in: the buffer's size, out: what was written
-  size_t room = 0;         // of the buffer
+  void** bytes = nullptr;  // in: buffer size, out: bytes written
+  size_t room = 0;         // buffer size
 
   void write(const std::string& text) const;
-  void refuse(const std::string& text) const;  // writes it; on stderr, if the program asked for no log
+  void refuse(const std::string& text) const;  // writes the text to the log; to stderr if the program asked for no log
 };
 
 struct JitOptions {
@@ -29,14 +29,14 @@ struct JitOptions {
   JitOptions(unsigned count, const CUjit_option* options, void** values);
 };
 
-// What the emulator links in place of machine code: its own mark and the PTX texts. No GPU runs it, and
-// it is not taken for anything else: it begins neither as an ELF file nor as text. Ends with a NUL and has no other.
+// The emulator's link result: a magic mark and the PTX texts. It cannot be mistaken for machine code or text, as it
+// starts like neither. It ends with a NUL and contains no other.
 std::string make_image(const std::vector<LinkInput>& inputs, uint32_t max_registers);
 
-// What there is to run in PTX text or in an image of the emulator's own; no inputs: machine code, or a broken image.
+// PTX inputs of a text, or of an emulator image. No inputs: machine code, or a broken image.
 struct Image {
   uint32_t max_registers = 255;
-  std::vector<LinkInput> inputs;  // of the bytes that were read
+  std::vector<LinkInput> inputs;  // point into the given bytes
 };
 Image read_image(const char* bytes);
 

@@ -1,4 +1,4 @@
-// What streams execute and graphs hold: one value that says everything about a launch, copy, set or host call.
+// The work that streams execute and graphs hold: a complete description of a launch, copy, set or host call.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -20,17 +20,17 @@ struct KernelWork {
   const LoadedFunction* function;
   CUfunction handle;
   LaunchShape shape;
-  std::vector<std::byte> parameters;  // packed, as the function's traits lay them out
-  int priority = 0;                   // of a graph's node: told when asked
+  std::vector<std::byte> parameters;  // packed, laid out as in the function's traits
+  int priority = 0;                   // of a graph node; stored only
 };
 
-// A box of depth * height rows of `width` bytes; addresses are of the first byte on either side.
+// A box of depth * height rows of `width` bytes; addresses are those of its first byte.
 struct CopyWork {
   uint64_t to, from;
   uint64_t width, height, depth;
   uint64_t to_pitch, to_slice, from_pitch, from_slice;  // bytes from row to row and from plane to plane
-  std::shared_ptr<std::vector<std::byte>> staged;       // keeps `from` alive where it is a copy of pageable memory
-  CUDA_MEMCPY3D asked;                                  // as the caller gave it, for node queries
+  std::shared_ptr<std::vector<std::byte>> staged;       // owns `from` if it is a copy of pageable memory
+  CUDA_MEMCPY3D asked;                                  // the caller's parameters, for node queries
 };
 
 struct SetWork {
@@ -57,23 +57,23 @@ struct EmptyWork {};
 struct FreeWork {
   uint64_t address;
 };
-struct MemoryWork {  // words waited for and written, in order
+struct MemoryWork {  // words to wait for and to write, in order
   std::vector<CUstreamBatchMemOpParams> operations;
 };
 
 using Work = std::variant<EmptyWork, KernelWork, CopyWork, SetWork, HostWork, RecordWork, WaitWork, GraphWork, FreeWork,
                           MemoryWork>;
 
-// An object of the program's own, which it creates to be told when nobody holds it any more.
+// A program's object that reports when its last reference is gone.
 struct UserObject {
   UserObject(void* p, CUhostFn f) : pointer(p), destroy(f) {}
   UserObject(const UserObject&) = delete;
   ~UserObject();
   void* pointer;
-  CUhostFn destroy;  // called on a thread of its own
+  CUhostFn destroy;  // called on a separate thread
 };
 
-// A graph made ready to run: its nodes in an order that respects the edges.
+// An executable graph: its nodes in topological order.
 struct GraphProgram {
   std::vector<Work> works;
   std::vector<std::shared_ptr<UserObject>> held;

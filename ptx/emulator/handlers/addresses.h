@@ -1,6 +1,6 @@
-// The 32 addresses of an access, and units of 4 or 8 bytes from there. For AVX-512 they live in four registers
-// from the address column to the gather; elsewhere the compiler makes vectors of plain loops. A column is stored in
-// whole registers: what is stored in pieces and read back whole waits for the store to leave the core.
+// The 32 addresses of an access, and units of 4 or 8 bytes read from them. With AVX-512 they stay in four registers
+// from the address column to the gather; otherwise the compiler vectorises plain loops. Columns are stored in whole
+// registers: data stored in parts and loaded whole stalls store forwarding.
 #pragma once
 
 #include <type_traits>
@@ -9,7 +9,7 @@
 
 namespace ptx::emulator::EMULATOR_ISA {
 
-constexpr uint32_t kGatherBytes = 4;  // must be readable at every address, however small the unit
+constexpr uint32_t kGatherBytes = 4;  // must be readable at every address, even for smaller units
 
 template <class T>
 inline T peek(const uint8_t* p) {
@@ -17,8 +17,8 @@ inline T peek(const uint8_t* p) {
   __builtin_memcpy(&value, p, sizeof(T));
   return value;
 }
-// The element of a unit that begins at bit `shift`, extended but still as wide as the unit: narrower types on the way
-// would cost the compiler's vectors a detour through memory.
+// The element of a unit at bit `shift`, extended to the unit's width: narrower intermediate types would force vectors
+// through memory.
 template <class M, class U>
 inline auto element(U unit, uint32_t shift) {
   constexpr uint32_t kRest = 8 * (sizeof(U) - sizeof(M));
@@ -32,7 +32,7 @@ inline uint8_t* host(uint64_t address) { return reinterpret_cast<uint8_t*>(addre
 inline __m512i every(uint64_t value) { return _mm512_set1_epi64(static_cast<int64_t>(value)); }
 
 struct Addresses {
-  __m512i a, b, c, d;  // of eight lanes each; no array, which the compiler would keep in memory
+  __m512i a, b, c, d;  // eight lanes each; not an array, which the compiler would keep in memory
 
   template <class F>
   [[gnu::always_inline]] void each(F f) {
@@ -66,7 +66,7 @@ struct Addresses {
   [[gnu::always_inline]] void add(uint64_t value) {
     each([&](__m512i& part, uint32_t) { part = _mm512_add_epi64(part, every(value)); });
   }
-  // From offsets in local memory to where a lane's byte lies: local_at of every lane.
+  // From offsets in local memory to the lanes' host addresses: local_at for every lane.
   [[gnu::always_inline]] void into_local(uint64_t local) {
     each([&](__m512i& part, uint32_t l) {
       const __m512i lane = _mm512_add_epi64(every(local + 16 * l), _mm512_set_epi64(112, 96, 80, 64, 48, 32, 16, 0));
@@ -74,7 +74,7 @@ struct Addresses {
       part = _mm512_add_epi64(_mm512_add_epi64(lane, piece), _mm512_and_epi64(part, every(15)));
     });
   }
-  // Whether all `lanes` lie in [start, start + last] and have none of the low bits.
+  // Whether all `lanes` are in [start, start + last] and have none of low_bits set.
   [[gnu::always_inline]] bool within(uint32_t lanes, uint64_t start, uint64_t last, uint64_t low_bits) const {
     __mmask8 bad = 0;
     __m512i bits = _mm512_setzero_si512();
@@ -86,7 +86,7 @@ struct Addresses {
     });
     return _kortestz_mask8_u8(bad, _mm512_test_epi64_mask(bits, every(low_bits)));
   }
-  // Whether each lane is `stride` bytes behind the one before it.
+  // Whether consecutive lanes are `stride` bytes apart.
   [[gnu::always_inline]] bool strided(uint64_t stride) const {
     const __m512i lane = _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0);
     const __m512i expected =
@@ -99,7 +99,7 @@ struct Addresses {
     });
     return _kortestz_mask8_u8(differs, differs);
   }
-  // Whether `lanes` lie that far from an address.
+  // Whether `lanes` have these offsets from an address.
   [[gnu::always_inline]] bool has_offsets(uint32_t lanes, uint64_t address, const uint64_t* offsets) const {
     __mmask8 differs = 0;
     each([&](__m512i part, uint32_t l) {
@@ -128,10 +128,10 @@ inline __m512i gather_words(__m512i old, uint32_t lanes, __m512i low, __m512i hi
   return _mm512_inserti64x4(_mm512_castsi256_si512(a), b, 1);
 }
 
-// Units of 4 or 8 bytes; lanes outside `lanes` keep what they have.
+// Gathers units of 4 or 8 bytes; lanes outside `lanes` keep their values.
 template <class U>
 [[gnu::always_inline]] inline void gather(U* to, const Addresses& at, uint32_t lanes) {
-  const auto old = [&](uint32_t l) {  // not waited for where no lane keeps it
+  const auto old = [&](uint32_t l) {  // not loaded if no lane keeps it
     return lanes == kAllLanes ? _mm512_setzero_si512() : _mm512_load_si512(to + l);
   };
   if constexpr (sizeof(U) == 8) {
@@ -206,7 +206,7 @@ inline void gather(U* to, const Addresses& at) {
 #pragma GCC unroll 32
   for (uint32_t l = 0; l < kLanes; ++l) to[l] = peek<U>(host(at.lane[l]));
 }
-// Lanes outside `lanes` keep what they have: they fetch it from where it is.
+// Lanes outside `lanes` keep their values: they load them from where they are.
 template <class U>
 inline void gather(U* to, const Addresses& at, uint32_t lanes) {
   if (lanes == kAllLanes) return gather(to, at);
@@ -216,8 +216,8 @@ inline void gather(U* to, const Addresses& at, uint32_t lanes) {
 }
 #endif
 
-// A warp whose lanes read nearly side by side walks through memory: it is likely to go on behind its last lane. The
-// first three lanes are looked at, since the others may be a round behind.
+// If the lanes of a warp read nearly contiguously, it probably walks through memory, so prefetch past the last lane.
+// Only the first three lanes are examined; others may be an iteration behind.
 [[gnu::always_inline]] inline void prefetch_behind(const Addresses& at, uint32_t bytes) {
   constexpr uint64_t kLine = 64;
   const uint64_t stride = (at.third() - at.first()) / 2;

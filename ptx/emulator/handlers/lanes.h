@@ -1,5 +1,5 @@
-// Loops over the lanes of a warp: an operation of one lane, written once, becomes a full and a masked handler.
-// Included by every handler file; EMULATOR_ISA names the namespace of the instruction set it is compiled for.
+// Loops over a warp's lanes: turns a single-lane operation into a full and a masked handler. Included by every handler
+// file; EMULATOR_ISA is the namespace of the instruction set it is compiled for.
 #pragma once
 
 #if defined(__AVX2__)
@@ -80,7 +80,7 @@ using Lane = typename LaneOf<T>::type;
 
 #define EMULATOR_LANES _Pragma("GCC ivdep") for (uint32_t l = 0; l < kLanes; ++l)
 
-struct Spelling {  // up to four parts of a name, joined without a library
+struct Spelling {  // up to four parts of a name, concatenated without a library
   char text[64];
   Spelling(const char* a, const char* b, const char* c = "", const char* d = "") : text{} {
     char* out = text;
@@ -92,7 +92,7 @@ struct Spelling {  // up to four parts of a name, joined without a library
 };
 
 #if defined(__AVX512BW__)
-// Lanes of 2, 4 or 8 bytes: of `fresh` where the bit in `take` is set, of `old` elsewhere.
+// Blends lanes of 2, 4 or 8 bytes: `fresh` where the bit in `take` is set, else `old`.
 template <uint32_t lane_bytes>
 [[gnu::always_inline]] inline __m512i blend_lanes(uint32_t take, __m512i fresh, __m512i old) {
   if constexpr (lane_bytes == 2)
@@ -104,7 +104,7 @@ template <uint32_t lane_bytes>
 }
 #endif
 
-// Sixteen-bit lanes blend by bits: g++ 12 cannot select them by mask, and needs to be told where the machine can.
+// 16-bit lanes are blended with bit operations: g++ 12 cannot select them by mask and needs to be told where AVX can.
 template <class T>
 inline T blend(uint32_t take, T fresh, T old) {
   if constexpr (sizeof(T) == 2) {
@@ -115,7 +115,7 @@ inline T blend(uint32_t take, T fresh, T old) {
   }
 }
 
-// d takes the fresh lanes that are active. `fresh` is a column of its own.
+// d receives the active lanes of `fresh`, which must not alias it.
 template <class D>
 inline void keep_active(D* d, const D* fresh, uint32_t active) {
 #if defined(__AVX512BW__)
@@ -123,7 +123,7 @@ inline void keep_active(D* d, const D* fresh, uint32_t active) {
     constexpr uint32_t kTogether = 64 / sizeof(D);
     for (uint32_t l = 0; l < kLanes; l += kTogether) {
       __m512i kept = blend_lanes<sizeof(D)>(active >> l, _mm512_load_si512(fresh + l), _mm512_load_si512(d + l));
-      asm("" : "+v"(kept));  // or the compiler stores by mask, which is slow to read back
+      asm("" : "+v"(kept));  // otherwise the compiler uses masked stores, which are slow to read back
       _mm512_store_si512(d + l, kept);
     }
     return;
@@ -215,7 +215,7 @@ void op(Registry& r, const char* name, const char* suffix, F, uint32_t flags = 0
   add_handler(r, name, suffix, &Operation<F, D, S...>::full, &Operation<F, D, S...>::masked, flags);
 }
 
-// The same operation for a list of types, all operands alike.
+// The same operation for a list of types, with equal operand types.
 template <class... T>
 struct Types {};
 template <class... T, class F>
@@ -231,7 +231,7 @@ void ternary(Registry& r, const char* name, Types<T...>, F f) {
   (op<Lane<T>, Lane<T>, Lane<T>, Lane<T>>(r, name, Name<T>::value, f), ...);
 }
 
-// Results that are predicates: a bit per lane, packed into one word.
+// Predicate results: one bit per lane, packed into a word.
 template <class F, class A, class B>
 struct Comparison {
   static uint32_t compare(Warp& w, const Instruction& i) {

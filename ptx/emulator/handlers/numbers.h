@@ -1,4 +1,4 @@
-// Arithmetic of one lane in PTX's meaning: wrapping integers, half formats, canonical NaNs, flushed subnormals.
+// Single-lane arithmetic with PTX semantics: wrapping integers, 16-bit floats, canonical NaNs, flushed subnormals.
 #pragma once
 
 #include <cstdint>
@@ -134,7 +134,7 @@ inline double saturate(double x) { return x > 0.0 ? (x < 1.0 ? x : 1.0) : 0.0; }
 
 inline float to_float(bf16 x) { return bits_as<float>(static_cast<uint32_t>(x.bits) << 16); }
 
-// Exact: the exponent is rebased by a multiplication, which also normalises subnormals.
+// Exact: a multiplication rebases the exponent and normalises subnormals.
 inline float to_float(f16 x) {
   const uint32_t magnitude = static_cast<uint32_t>(x.bits & 0x7fff) << 13;
   const uint32_t sign = static_cast<uint32_t>(x.bits & 0x8000) << 16;
@@ -146,7 +146,7 @@ inline float to_float(f16 x) {
 // Rounds to nearest even; NaN becomes the canonical 0x7fff.
 inline f16 to_f16(float x) {
   const uint32_t bits = bits_as<uint32_t>(x), sign = bits >> 16 & 0x8000, magnitude = bits & 0x7fffffffu;
-  const float small_sum = bits_as<float>(magnitude) + 0.5f;  // its ulp is the smallest half subnormal
+  const float small_sum = bits_as<float>(magnitude) + 0.5f;  // its unit in the last place is the smallest f16 subnormal
   const uint32_t subnormal = bits_as<uint32_t>(small_sum) - 0x3f000000u;
   const uint32_t normal = (magnitude - 0x38000000u + 0xfff + (magnitude >> 13 & 1)) >> 13;
   uint32_t result = magnitude < 0x38800000u ? subnormal : normal;
@@ -161,7 +161,7 @@ inline bf16 to_bf16(float x) {
   return {static_cast<uint16_t>((bits & 0x7fffffffu) > 0x7f800000u ? 0x7fffu : rounded)};
 }
 
-// Rounds a double towards odd into a float: rounding the result once more to a narrower format is then correct.
+// Rounds to odd, so that rounding the result again to a narrower format is correct.
 inline float to_float_odd(double x) {
   const float nearest = static_cast<float>(x);
   const double back = nearest;
@@ -171,7 +171,7 @@ inline float to_float_odd(double x) {
   return bits_as<float>(back == x || x != x ? bits : truncated | 1);
 }
 
-// a * b + c for halves: the product is exact in double, the sum is rounded to odd.
+// a * b + c for 16-bit floats: the product is exact in double, the sum rounded to odd.
 inline double add_odd(double p, double c) {
   const double sum = p + c;
   const double part = sum - p;
@@ -229,7 +229,7 @@ inline P pack(Half<P> lo, Half<P> hi) {
 
 template <class T>
 inline bool is_nan(T x) {
-  return x != x;  // NOLINT(misc-redundant-expression): true of NaN alone
+  return x != x;  // NOLINT(misc-redundant-expression): true only for NaN
 }
 inline bool is_nan(f16 x) { return (x.bits & 0x7fff) > 0x7c00; }
 inline bool is_nan(bf16 x) { return (x.bits & 0x7fff) > 0x7f80; }

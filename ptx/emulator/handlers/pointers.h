@@ -1,6 +1,6 @@
-// From the addresses of an access to host addresses, per lane: windows, bounds and alignment. Each space has two ways:
-// `quick` judges the whole warp at once and turns addresses into host addresses only if every lane is good; `resolve`
-// goes lane by lane, reports what is refused and gives those lanes a scratch piece.
+// Translates an access's addresses to host addresses per lane: windows, bounds and alignment. `quick` checks the whole
+// warp at once and translates only if every lane is valid. `resolve` goes lane by lane, reports invalid lanes and
+// redirects them to scratch memory.
 #pragma once
 
 #include "ptx/emulator/handlers/addresses.h"
@@ -10,13 +10,12 @@ namespace ptx::emulator::EMULATOR_ISA {
 enum AccessFlags : uint32_t {
   kAddress32 = 1,      // the address register has 32 bits
   kAddressNone = 2,    // the address is the immediate alone
-  kPolls = 4,          // another thread may answer: volatile, relaxed, acquire
-  kFrameRelative = 8,  // local: the immediate counts from the frame, whose base is in column e
+  kPolls = 4,          // volatile, relaxed or acquire: another thread may answer
+  kFrameRelative = 8,  // local: the immediate is relative to the frame, whose base is in column e
   kStrong = 7u << 4,   // volatile, relaxed or stronger: other threads may wait for it
 };
 
-// kSpace below is Space of the syntax tree; kStride the distance of lanes that is worth a look, 0 for the access's
-// size.
+// kSpace below is the syntax tree's Space. kStride is the lane distance worth testing for; 0 means the access's size.
 constexpr uint64_t kScratchBytes = 64;
 inline thread_local uint8_t scratch[kScratchBytes] __attribute__((aligned(64)));
 
@@ -30,7 +29,7 @@ inline thread_local uint8_t scratch[kScratchBytes] __attribute__((aligned(64)));
 }
 inline void read_addresses(Warp& w, const Instruction& i, uint64_t* addresses) { addresses_of(w, i).store(addresses); }
 
-// Whether the accesses of all `lanes` lie in [start, start + room) and are aligned; short ones with room for a gather.
+// Whether the accesses of all `lanes` are in [start, start + room) and aligned; short ones leave space for a gather.
 [[gnu::always_inline]] inline bool all_inside(const Addresses& at, uint32_t lanes, uint64_t start, uint64_t room,
                                               uint32_t bytes) {
   const uint64_t reach = bytes < kGatherBytes ? kGatherBytes : bytes;
@@ -100,7 +99,7 @@ struct Shared {
 };
 
 struct Local {
-  static constexpr uint32_t kSpace = 4, kStride = 16;  // from a lane to the next at the same offset
+  static constexpr uint32_t kSpace = 4, kStride = 16;  // distance between lanes at the same offset
   [[gnu::always_inline]] static bool quick_from(uint64_t window, Warp& w, uint32_t lanes, uint32_t bytes,
                                                 Addresses& at) {
     if (bytes > 16 || !all_inside(at, lanes, window, w.local_bytes, bytes)) return false;

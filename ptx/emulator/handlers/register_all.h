@@ -1,4 +1,4 @@
-// The entry of each handler library: one per instruction set, and the handlers that are compiled only once.
+// Registration functions of the handler libraries: one per instruction set, and one for handlers compiled once.
 #pragma once
 
 namespace ptx::emulator {
