@@ -56,7 +56,7 @@ uint32_t BlockState::live_threads() const {
   return count;
 }
 
-// Called when no fragment of the warp can run: those before a barrier have met whom they could.
+// Called when no fragment of the warp can run: fragments before a barrier have merged as far as possible.
 void arrive_at_barriers(WarpState& w) {
   for (size_t k = 0; k < w.fragments.size(); ++k) {
     Fragment& f = w.fragments[k];
@@ -101,7 +101,7 @@ void arrive_at_barriers(WarpState& w) {
   }
 }
 
-// Opens every barrier that all expected threads have reached; true if one opened.
+// Opens every barrier with all expected threads; true if one opened.
 bool complete_barriers(BlockState& block) {
   bool opened = false;
   const uint32_t live = block.live_threads();
@@ -125,7 +125,7 @@ bool complete_barriers(BlockState& block) {
   return opened;
 }
 
-// Fragments that wait at different bar.warp.sync of the same mask open it together.
+// Fragments waiting at different bar.warp.sync with the same mask open it together.
 bool release_warp_barriers(WarpState& w) {
   uint32_t waiting = 0;
   for (const Fragment& f : w.fragments) {

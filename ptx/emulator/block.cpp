@@ -1,4 +1,4 @@
-// Blocks: how one begins and how its warps take turns.
+// Blocks: how they start and how their warps are scheduled.
 #include "ptx/emulator/block.h"
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 namespace ptx::emulator {
 namespace {
 
-constexpr int64_t kWarpSlice = 4096;  // instructions before the next warp's turn
+constexpr int64_t kWarpSlice = 4096;  // instructions per turn of a warp
 
 void start_warp(BlockState& block, WarpState& w, uint32_t index, uint32_t threads) {
   LaunchContext& launch = *block.launch;
@@ -35,7 +35,7 @@ void start_warp(BlockState& block, WarpState& w, uint32_t index, uint32_t thread
   w.fragments.push_back({0, w.live, frame});
 }
 
-// All warps wait: barriers that are complete open. False if nothing can go on.
+// All warps wait: opens completed barriers. False if nothing can continue.
 bool unblock(BlockState& block, Executor& executor) {
   bool moved = false;
   for (WarpState& w : block.warps) {
@@ -47,7 +47,7 @@ bool unblock(BlockState& block, Executor& executor) {
   return complete_barriers(block) || moved;
 }
 
-// What it means that no warp can go on by itself.
+// Result if no warp can continue by itself.
 BlockResult stand_still(BlockState& block, Executor& executor, bool is_polling) {
   if (executor.faulted) return BlockResult::kFaulted;
   if (std::ranges::all_of(block.warps, [](const WarpState& w) { return w.fragments.empty(); }))
@@ -90,7 +90,7 @@ std::unique_ptr<BlockState> make_block(LaunchContext& launch, uint64_t linear, s
   return block;
 }
 
-// The first part that polls, else the first that waits.
+// Reports the first fragment that polls, else the first that waits.
 void report_standstill(BlockState& block, Executor& executor) {
   WarpState* stuck = nullptr;
   const Fragment* part = nullptr;
@@ -124,7 +124,7 @@ BlockResult run_block_by_seed(BlockState& block, Executor& executor, uint64_t bu
   begin_turn(block, executor);
   Choices& choices = *block.launch->choices;
   int64_t left = static_cast<int64_t>(budget);
-  uint32_t polled = 0;  // warps that polled since another got on
+  uint32_t polled = 0;  // warps that polled since another made progress
   unblock(block, executor);
   while (left > 0 && !executor.faulted) {
     uint32_t ready[kLanes], n = 0;

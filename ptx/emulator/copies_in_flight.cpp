@@ -26,7 +26,7 @@ std::string place_of(const Warp& w, const AsyncCopy& copy) {
 
 bool overlap(uint64_t a, uint64_t a_bytes, uint64_t b, uint64_t b_bytes) { return a < b + b_bytes && b < a + a_bytes; }
 
-// The checks learn that the copy writes now, by the hand of its thread.
+// Reports the copy's write to the checks, as an access by its thread.
 void tell_checks(Warp& w, const AsyncCopy& copy) {
   LaunchChecks* checks = w.block->launch->checks;
   if (!checks) return;
@@ -59,7 +59,7 @@ void CopiesInFlight::issue(Warp& w, AsyncCopy copy) {
                          "which ordinary stores wrote without a fence.proxy.async since");
   }
   Choices* choices = w.block->launch->choices;
-  if (choices && choices->one_in(2)) move(w, copy);  // a copy may be quick
+  if (choices && choices->one_in(2)) move(w, copy);  // a copy may complete early
   mark(copy, 1);
   copies_.push_back(copy);
 }
@@ -124,7 +124,7 @@ CopiesInFlight::Arrivals CopiesInFlight::land_at(Warp& w, uint64_t barrier) {
   return arrivals;
 }
 
-// What was waited for may be used, by its own thread at first.
+// Data of a completed wait becomes usable, first by its own thread.
 void CopiesInFlight::land(Warp& w, AsyncCopy& copy) {
   move(w, copy);
   tell_checks(w, copy);
@@ -164,7 +164,7 @@ void CopiesInFlight::check(Warp& w, const Instruction& i, AccessKind kind, uint3
   }
   if (!is_busy) return;
   for (const AsyncCopy& copy : copies_) {
-    const bool may_read = !copy.into_shared;  // only its source lies here
+    const bool may_read = !copy.into_shared;  // only its source is in shared memory
     if (may_read && (kind == AccessKind::kLoad || copy.was_read)) continue;
     for (uint32_t l = 0; l < kLanes; ++l) {
       if (!(lanes >> l & 1) || !overlap(offsets[l], bytes, copy.shared, copy.bytes + copy.zeros)) continue;

@@ -18,7 +18,7 @@ void Crew::hire() {
   members_.reserve(n_members_);
   try {
     while (members_.size() < n_members_) members_.emplace_back([this] { serve(); });
-  } catch (const std::system_error&) {  // the next job asks for the others again
+  } catch (const std::system_error&) {  // the next job tries again to start the others
   }
 }
 

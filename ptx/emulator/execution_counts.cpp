@@ -11,7 +11,7 @@ namespace {
 constexpr uint64_t kSectorBytes = 32, kBankBytes = 4;
 constexpr uint32_t kBanks = 32;
 
-// Sectors that the lanes touch, each counted once; only a bulk copy's lane touches more than two.
+// Distinct sectors that the lanes touch; only a bulk copy's lane touches more than two.
 uint64_t sectors_of(uint32_t lanes, uint32_t bytes, const uint64_t* addresses) {
   uint64_t seen[2 * kLanes], count = 0, n_seen = 0;
   for (uint32_t l = 0; l < kLanes; ++l) {
@@ -28,7 +28,7 @@ uint64_t sectors_of(uint32_t lanes, uint32_t bytes, const uint64_t* addresses) {
   return count + n_seen;
 }
 
-// Passes beyond the first that a group of lanes needs: the most different words that one bank has to give.
+// Extra passes for a group of lanes: the largest number of different words in one bank, minus one.
 uint64_t replays_of_group(uint32_t lanes, uint32_t bytes, const uint64_t* addresses) {
   uint64_t words[kLanes * 4];
   uint32_t n = 0, load[kBanks] = {}, most = 1;
@@ -44,7 +44,7 @@ uint64_t replays_of_group(uint32_t lanes, uint32_t bytes, const uint64_t* addres
 }
 
 uint64_t replays_of(uint32_t lanes, uint32_t bytes, const uint64_t* addresses) {
-  if (bytes > 16) return 0;  // bulk copies are rows
+  if (bytes > 16) return 0;  // bulk copies access rows
   const uint32_t group = bytes <= 4 ? 32 : bytes <= 8 ? 16 : 8;
   uint64_t replays = 0;
   for (uint32_t first = 0; first < kLanes; first += group) {
@@ -99,7 +99,7 @@ void ExecutionCounts::access(const Code& code, const Instruction& i, AccessKind 
   }
 }
 
-// A statement that became several instructions counts once, by its first.
+// A statement lowered to several instructions counts once, at its first.
 Counts ExecutionCounts::counts_of(const Code& code, uint32_t k, const PerInstruction& p) {
   Counts c;
   const bool is_first = k == 0 || code.positions[k].line != code.positions[k - 1].line ||

@@ -1,4 +1,4 @@
-// Faults: the first one of a launch is kept, with everything a reader needs to find it.
+// Faults: keeps a launch's first, with everything needed to find its cause.
 #include <bit>
 
 #include "ptx/emulator/block.h"
@@ -25,7 +25,7 @@ std::string hex(uint64_t value) {
   return text;
 }
 
-// Where a bad global address lies: beyond which buffer, or in freed memory.
+// Describes a bad global address: beyond which buffer, or in freed memory.
 std::string describe_address(const Memory& memory, uint64_t address, const char* how) {
   if (address < 4096) return std::string(how) + " near the null pointer, at " + hex(address);
   const auto live = memory.find(address);
@@ -40,7 +40,7 @@ std::string describe_address(const Memory& memory, uint64_t address, const char*
   return std::string(how) + " address " + hex(address) + ", which belongs to no allocation";
 }
 
-// Where a misaligned address lies: in which buffer or window.
+// Describes a misaligned address: in which buffer or window.
 std::string place_of(const Warp& w, const Instruction& i, uint64_t address) {
   const Space space = static_cast<Space>(i.flags >> access::kSpaceShift & 7);
   if (space == Space::shared) return "shared byte " + with_commas(address);

@@ -1,4 +1,4 @@
-// From drafts to code: the frame's layout, basic blocks, columns with offsets.
+// From drafts to code: frame layout, basic blocks, columns with offsets.
 #include <algorithm>
 #include <cstring>
 
@@ -19,7 +19,7 @@ uint32_t column_bytes(const ColumnInfo& c) {
 
 }  // namespace
 
-// A kernel's parameters lie in its parameter buffer, a function's in its frame, both by natural alignment.
+// A kernel's parameters are in its parameter buffer, a function's in its frame; both have natural alignment.
 void FunctionLoader::declare_parameters() {
   uint64_t offset = 0;
   const auto place = [&](const Variable* v, std::vector<Parameter>& list) {
@@ -42,7 +42,7 @@ void FunctionLoader::place_variables() {
   uint64_t frame = code_.frame_bytes;
   for (const auto& v : function_.variables) {
     if (frame_.contains(v.get())) continue;
-    if (v->space != Space::local && v->space != Space::param) continue;  // placed with the module's
+    if (v->space != Space::local && v->space != Space::param) continue;  // placed with the module's variables
     frame = aligned(frame, v->align);
     frame_[v.get()] = frame;
     frame += v->size;
@@ -64,7 +64,7 @@ void FunctionLoader::finish() {
     Instruction& instruction = code_.instructions.emplace_back(drafts_[i].code);
     instruction.index = static_cast<uint32_t>(i);
     const ColumnId guard = drafts_[i].guard;
-    instruction.guard = guard == kNoColumn ? kNoGuard : guard;  // a column's number until it has an offset
+    instruction.guard = guard == kNoColumn ? kNoGuard : guard;  // a column id until it gets an offset
     if (drafts_[i].target_statement >= 0)
       instruction.immediate = first_draft_[static_cast<size_t>(drafts_[i].target_statement)];
   }
@@ -88,7 +88,7 @@ void FunctionLoader::finish() {
   }
 }
 
-// The second form of the code, for launches with checks.
+// The variant of the code for launches with checks.
 void FunctionLoader::make_observed() {
   code_.observed_instructions = code_.instructions;
   code_.observed_inner = code_.inner;
@@ -110,7 +110,7 @@ void FunctionLoader::make_observed() {
       return id == kNoColumn || (columns_[id].kind == ColumnInfo::kRegister && !is_read[id]);
     };
     const bool only_loads = code_.spellings[k].starts_with("ld") || code_.spellings[k].starts_with("wmma.load");
-    if (!only_loads) continue;  // an atomic uses what it reads
+    if (!only_loads) continue;  // an atomic needs the value it reads
     for (uint32_t e = 0; e < draft.list_defs; ++e) code_.unread_elements[k] |= unread(draft.list[e]) ? 1u << e : 0;
     if (draft.list.empty() && draft.writes_d && unread(draft.code.d)) code_.unread_elements[k] = 1;
   }
@@ -147,8 +147,8 @@ Effects FunctionLoader::effects_of(const Draft& draft, bool guarded_writes_read)
   return effects;
 }
 
-// Registers share columns where their lives do not overlap, except those that may be read before they are written:
-// these keep a column of their own, so that a check can tell.
+// Registers with disjoint lifetimes share columns, except those that may be read before being written: the check needs
+// a separate column for each.
 uint32_t FunctionLoader::place_registers(uint32_t offset, const std::vector<std::vector<uint32_t>>& successors) {
   std::vector<Effects> effects;
   for (const Draft& draft : drafts_) effects.push_back(effects_of(draft, true));
@@ -184,7 +184,7 @@ uint32_t FunctionLoader::place_registers(uint32_t offset, const std::vector<std:
   return offset;
 }
 
-// Constants first (one copy fills them), then what a frame computes, then the registers.
+// Constants first (filled by one copy), then computed values, then registers.
 void FunctionLoader::place_columns(const std::vector<std::vector<uint32_t>>& successors) {
   uint32_t offset = 0;
   const auto place = [&](ColumnInfo& c) {
@@ -212,7 +212,7 @@ void FunctionLoader::place_columns(const std::vector<std::vector<uint32_t>>& suc
   code_.register_count = estimated_registers();
 }
 
-// What a device's compiler would use, roughly: by the text's size, within what its directives leave.
+// A rough estimate of a device compiler's register count: from the text's size, within the directives' limits.
 uint32_t FunctionLoader::estimated_registers() const {
   constexpr uint32_t kFewest = 16, kMost = 255, kFile = 65536;
   uint32_t most = function_.max_registers > 0 ? std::min(function_.max_registers, kMost) : kMost;

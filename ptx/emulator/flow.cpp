@@ -8,7 +8,7 @@ namespace {
 
 constexpr size_t kLongestWay = 4;  // blocks
 
-// Runs straight to its only successor, and no lane waits for another on the way.
+// Leads straight to its only successor, and contains nothing that waits for other lanes.
 bool is_plain(const Code& code, const BasicBlock& block) {
   if (block.has_terminator) {
     const Instruction& last = code.instructions[block.end];
@@ -20,7 +20,7 @@ bool is_plain(const Code& code, const BasicBlock& block) {
 
 }  // namespace
 
-// A block begins where something jumps to and after whatever ends one.
+// A block begins at every jump target, and after every terminator.
 void find_blocks(Code& code) {
   const uint32_t n = static_cast<uint32_t>(code.instructions.size());
   std::vector<bool> leads(n + 1, false);
@@ -67,8 +67,8 @@ std::vector<std::vector<uint32_t>> successors_of(const Code& code) {
   return result;
 }
 
-// Reverse post-order: where fragments of a warp may meet, those behind in this order run first. The last
-// successor in the text is visited first: what leaves a loop is ordered behind its body.
+// Reverse post-order: of a warp's fragments, the one that is behind in this order runs first. Visiting the last
+// successor in the text first places loop exits after loop bodies.
 void order_blocks(Code& code, const std::vector<std::vector<uint32_t>>& successors) {
   struct Visit {
     uint32_t block;
@@ -105,7 +105,7 @@ void find_forks(Code& code, const std::vector<std::vector<uint32_t>>& successors
   for (const auto& next : successors) {
     for (uint32_t block : next) ++n_before[block];
   }
-  const auto follow = [&](uint32_t block, std::vector<uint32_t>& way) {  // returns the block behind the way
+  const auto follow = [&](uint32_t block, std::vector<uint32_t>& way) {  // returns the block after the path
     while (way.size() < kLongestWay && n_before[block] == 1 && successors[block].size() == 1 &&
            is_plain(code, code.blocks[block])) {
       way.push_back(block);

@@ -1,16 +1,16 @@
-// Matching a statement's modifiers against the rows of forms_table.cpp.
+// Matches a statement's modifiers against the rows of forms_table.h.
 //
-// A row's modifiers are groups, separated by spaces:
+// A row's modifiers are groups separated by spaces:
 //   cc                a word that must stand there          ?sat          one that may
 //   t=u32|s32         one of several, kept under a name     ?b=and|or     perhaps one of several
 //   rnd=rn|rz!rn      perhaps one of several, else rn       ~uni          not part of the handler's name
 //   t#=u32|f32        named in the handler by its bits: b32
-// Like ptxas, modifiers are accepted in any order, but for a row that begins with `op` and for types among themselves
-// (t, u, v: set.u16.f16 is not set.f16.u16); of groups that know the same word the first takes it.
-// Operands: d destination, s source (register or number), r source register, p and P predicates written and read,
-// i number, a address, D and S registers at least as wide as the type, V and W the same or vectors of .vN, X and Y like
-// d and s or vectors of .vN, v a vector of any length, x anything the lowering checks; `:` names the type or its group
-// (wide: twice the type; packed: two 8-bit reals), ? what may be left out.
+// As in ptxas, modifiers are accepted in any order, except in rows that begin with `op` and among types (t, u, v:
+// set.u16.f16 is not set.f16.u16). If several groups know a word, the first takes it.
+// Operands: d destination; s source (register or number); r source register; p and P predicates, written and read; i
+// number; a address; D and S registers at least as wide as the type; V and W the same, or vectors of .vN; X and Y like
+// d and s, or vectors of .vN; v a vector of any length; x anything that the lowering checks. `:` names the type or its
+// group (wide: twice the type; packed: two 8-bit reals); ? is optional.
 #include "ptx/emulator/forms.h"
 
 #include <algorithm>
@@ -89,7 +89,7 @@ const FormTable& forms() {
   return table;
 }
 
-// Whether a type stands before another that belongs in front of it.
+// Whether a type precedes another that must come first.
 bool comes_too_early(const Form& form, size_t group, const std::vector<std::string>& chosen) {
   const auto is_type = [](const Group& g) { return g.name == "t" || g.name == "u" || g.name == "v"; };
   if (!is_type(form.groups[group])) return false;
@@ -98,7 +98,7 @@ bool comes_too_early(const Form& form, size_t group, const std::vector<std::stri
   return false;
 }
 
-// How many modifiers fit before the first that does not; all of them and every required group is a match.
+// Number of modifiers before the first that does not fit; a match needs all of them and every required group.
 bool try_match(const Form& form, const Statement& statement, std::vector<std::string>& chosen, size_t& fitted) {
   chosen.assign(form.groups.size(), {});
   fitted = 0;

@@ -106,7 +106,7 @@ constexpr FormRow kForms[] = {
     {"copysign", "t=f32|f64", "d s s"},
     {"testp", "m=finite|infinite|number|notanumber|normal|subnormal t=f32|f64", "p s"},
 
-    // pairs of singles, and halves beside singles
+    // pairs of f32, and f16 mixed with f32
     {"add", ROUNDING "!rn ?ftz t=f32x2", "d:b64 r:b64 r:b64", kRealPair, 100, 86},
     {"sub", ROUNDING "!rn ?ftz t=f32x2", "d:b64 r:b64 r:b64", kRealPair, 100, 86},
     {"mul", ROUNDING "!rn ?ftz t=f32x2", "d:b64 r:b64 r:b64", kRealPair, 100, 86},
@@ -115,7 +115,7 @@ constexpr FormRow kForms[] = {
     {"sub", ROUNDING "!rn ?sat t=f32 ~u=f16|bf16", "d r:u s", kMixedReal, 100, 86},
     {"fma", ROUNDING " ?sat t=f32 ~u=f16|bf16", "d r:u r:u s", kMixedReal, 100, 86},
 
-    // halves
+    // 16-bit floats
     {"add", "rnd=rn!rn ?ftz ?sat t=f16|f16x2", "d r r", kSimple, 53, 42},
     {"sub", "rnd=rn!rn ?ftz ?sat t=f16|f16x2", "d r r", kSimple, 53, 42},
     {"mul", "rnd=rn!rn ?ftz ?sat t=f16|f16x2", "d r r", kSimple, 53, 42},

@@ -1,4 +1,4 @@
-// Activations: entering a function gives its lanes columns with constants and special registers filled in.
+// Activations: on entering a function, its lanes get columns with constants and special registers filled in.
 #include <algorithm>
 #include <bit>
 #include <cstdio>
@@ -125,7 +125,7 @@ void forget_definedness(Frame& frame, uint32_t lanes) {
   for (uint32_t k = 0; k < frame.code->defined_bytes / sizeof *words; ++k) words[k] &= ~lanes;
 }
 
-// Local memory grows with the depth of the calls; its pieces of 16 bytes per lane keep their place when it does.
+// Local memory grows with call depth; each lane's 16-byte pieces keep their place.
 bool reserve_local(WarpState& w, uint32_t bytes) {
   if (bytes <= w.local_bytes) return true;
   if (bytes > w.block->launch->profile.local_bytes_limit) return false;
@@ -142,14 +142,14 @@ void copy_piece(WarpState& w, uint32_t lanes, uint32_t from, uint32_t to) {
     if (lanes >> l & 1) std::memcpy(local_at(w, l, to), local_at(w, l, from), n);
 }
 
-// n bytes of each lane: most are numbers, which lie in one piece of local memory.
+// n bytes per lane; usually numbers, which are within one piece of local memory.
 void copy_local(WarpState& w, uint32_t lanes, uint32_t from, uint32_t to, uint32_t n) {
   for (; n >= 8 && from % 8 == 0 && to % 8 == 0; from += 8, to += 8, n -= 8) copy_piece<8>(w, lanes, from, to);
   for (; n >= 4 && from % 4 == 0 && to % 4 == 0; from += 4, to += 4, n -= 4) copy_piece<4>(w, lanes, from, to);
   for (; n > 0; ++from, ++to, --n) copy_piece<1>(w, lanes, from, to);
 }
 
-// The activation that lanes of the same caller are in which made the same call before.
+// The activation of lanes of the same caller that made the same call earlier.
 Frame* find_activation(WarpState& w, const Code& code, const Frame* parent, const CallSite* site) {
   const auto found = std::ranges::find_if(
       w.frames, [&](const auto& f) { return f->code == &code && f->parent == parent && f->site == site; });
@@ -166,7 +166,7 @@ void copy_arguments(WarpState& w, const Frame& frame, uint32_t lanes) {
 
 }  // namespace
 
-// Lanes that call on their own time join those which are still in the function: there they may wait for each other.
+// Lanes that arrive later join those still in the function, where they may wait for each other.
 Frame* enter_frame(WarpState& w, const Code& code, Frame* parent, uint32_t lanes, uint32_t return_pc,
                    const CallSite* site) {
   if (Frame* joined = parent ? find_activation(w, code, parent, site) : nullptr) {
@@ -203,7 +203,7 @@ Frame* enter_frame(WarpState& w, const Code& code, Frame* parent, uint32_t lanes
   return w.frames.back().get();
 }
 
-// Only what differs between blocks is filled in again.
+// Refills only what differs between blocks.
 void renew_frame(WarpState& w, Frame& frame) {
   for (const SpecialColumn& column : frame.code->specials) {
     const bool of_block = column.value == Special::ctaid_x || column.value == Special::ctaid_y ||
@@ -213,7 +213,7 @@ void renew_frame(WarpState& w, Frame& frame) {
   forget_definedness(frame, kAllLanes);
 }
 
-// Lanes are gone from this activation and its callers; an activation without lanes is put aside for the next call.
+// Removes lanes from this activation and its callers; empty activations are kept for the next call.
 void leave_frame(WarpState& w, Frame* frame, uint32_t lanes) {
   while (frame) {
     Frame* parent = frame->parent;
@@ -239,7 +239,7 @@ uint64_t argument(const WarpState& w, const CallSite& site, size_t which, uint32
   return value;
 }
 
-// A byte behind a generic address, 0 where there is none.
+// The byte at a generic address, 0 if there is none.
 uint8_t byte_at(const WarpState& w, uint32_t lane, uint64_t address) {
   if (address - kLocalWindow < kWindowBytes) {
     return address - kLocalWindow < w.local_bytes ? *local_at(w, lane, address - kLocalWindow) : 0;
@@ -256,7 +256,7 @@ std::string text_at(const WarpState& w, uint32_t lane, uint64_t address) {
   return text;
 }
 
-// One conversion of a device printf: the specification as written, the argument from the packed list.
+// One conversion of a device printf: the specification as written, with its argument from the packed list.
 std::string format_one(const WarpState& w, uint32_t lane, std::string spec, uint64_t list, uint64_t& offset) {
   const char kind = spec.back();
   const bool is_long =
@@ -308,7 +308,7 @@ std::string format(const WarpState& w, uint32_t lane, uint64_t address, uint64_t
   return result;
 }
 
-// As the device's runtime library tells them: a line on stderr for each thread.
+// Same output as the device's runtime library: a line on stderr per thread.
 void tell_assertions(const WarpState& w, const CallSite& site, uint32_t lanes, uint32_t local_base) {
   const Dim3& threads = w.block->launch->request.block;
   for (uint32_t l = 0; l < kLanes; ++l) {
@@ -331,7 +331,7 @@ void call_builtin(WarpState& w, const CallSite& site, const Instruction& i, uint
     if (*site.builtin == "vprintf") {
       const std::string text = format(w, l, argument(w, site, 0, l, local_base), argument(w, site, 1, l, local_base));
       std::fwrite(text.data(), 1, text.size(), stdout);
-      std::fflush(stdout);  // a program may have its own buffer, or another language's
+      std::fflush(stdout);  // the program may have a buffer of its own, or use another language's
       result = text.size();
     } else if (*site.builtin == "__assertfail") {
       const std::string what = text_at(w, l, argument(w, site, 0, l, local_base)),

@@ -1,4 +1,4 @@
-// The frame of loading a function: columns, operand checks, dispatch by lowering kind.
+// Loading a function: columns, operand checks, dispatch by lowering kind.
 #include "ptx/emulator/function_loader.h"
 
 #include <algorithm>
@@ -117,7 +117,7 @@ Type FunctionLoader::wanted_type(const OperandPattern& p, const Match& m) const 
         return Type::s64;
     }
   }
-  if (p.type == "packed") return Type::bf16;  // like it, two 8-bit reals want an untyped register of 16 bits
+  if (p.type == "packed") return Type::bf16;  // two 8-bit reals need an untyped 16-bit register, like bf16
   const std::string_view word = m.word(p.type);
   return type_named(word.empty() ? std::string_view(p.type) : word);
 }
@@ -127,11 +127,11 @@ bool FunctionLoader::fits_value(const Operand& o, const OperandPattern& p, Type 
   bool good = false;
   const bool takes_number = std::string_view("sSWY").find(p.kind) != std::string_view::npos;
   if (o.kind == OperandKind::kRegister) {
-    // A pair of halves passes for an integer of the instruction's type, but not for a count, a size or a mask.
+    // An f16 pair counts as an integer of the instruction's type, but not as a count, size or mask.
     const bool is_pair_as_count = type_of(o) == Type::f16x2 && kind == Class::integer && type_named(p.type) == wanted;
     good = agrees(type_of(o), wanted) && !is_pair_as_count;
     if (!good && (p.kind == 'D' || p.kind == 'S' || p.kind == 'V' || p.kind == 'W')) {
-      // Wider registers take narrower values; reals only in untyped ones, and bfloat16s in none.
+      // Wider registers accept narrower values: reals only in untyped registers, bfloat16 never.
       const Type own = type_of(o);
       const bool integers = class_of(own) == Class::integer && (kind == Class::integer || is_untyped(wanted));
       const bool wide = size_of(own) >= size_of(wanted) && size_of(own) <= 8;
@@ -170,7 +170,7 @@ bool FunctionLoader::fits_vector(const Operand& o, const OperandPattern& p, Type
   });
 }
 
-// Neither a second destination, nor a part of a register, nor negated.
+// Rejects second destinations, register parts and negation.
 bool FunctionLoader::is_plain(const Operand& o, std::string& complaint) const {
   if (o.second)
     complaint = "a second destination does not belong here";
@@ -304,7 +304,7 @@ Draft& FunctionLoader::emit_control(Control control) {
   return drafts_.back();
 }
 
-// Operations that wait for other lanes run unguarded behind a branch: lanes that skip them are elsewhere.
+// Operations that wait for other lanes run unguarded after a branch: lanes that skip them are elsewhere.
 void FunctionLoader::guard_by_branch(const Statement& s) {
   Draft& skip = emit_control(Control::kBranch);
   skip.code.guard_negated = !s.guard_negated;

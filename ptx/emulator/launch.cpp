@@ -1,4 +1,4 @@
-// A launch: which blocks are resident, whose turn it is, when it is over.
+// A launch: resident blocks, scheduling, and completion.
 #include "ptx/emulator/launch.h"
 
 #include <algorithm>
@@ -17,14 +17,14 @@
 namespace ptx::emulator {
 namespace {
 
-constexpr uint64_t kBlockSlice = 1u << 20;        // instructions of a block before the next one's turn
-constexpr uint64_t kCooperativeSlice = 1u << 14;  // when blocks wait for each other
+constexpr uint64_t kBlockSlice = 1u << 20;        // instructions per turn of a block
+constexpr uint64_t kCooperativeSlice = 1u << 14;  // if blocks wait for each other
 
-constexpr uint64_t kStartAhead = 64;  // with a seed: which of so many blocks starts next
-constexpr uint64_t kIdlePolls = 500;  // of every block, in which nobody writes: none will be answered
+constexpr uint64_t kStartAhead = 64;  // with a seed: the next block is chosen among this many
+constexpr uint64_t kIdlePolls = 500;  // per block, without any write: after that no poll can succeed
 
-constexpr uint32_t kReservedShared = 1024;  // what cooperative_groups uses of a block's shared memory
-constexpr uint32_t kGridWorkspace = 256;    // and of global memory for a whole grid
+constexpr uint32_t kReservedShared = 1024;  // shared memory per block reserved for cooperative_groups
+constexpr uint32_t kGridWorkspace = 256;    // global memory per grid, likewise
 
 std::atomic<uint64_t> next_grid_id = 1;
 
@@ -87,15 +87,14 @@ struct Launch::State {
   std::unique_ptr<LaunchChecks> checks;
   std::unique_ptr<Choices> choices;
   std::unique_ptr<WeakMemory> weak;
-  std::mutex one_at_a_time;  // with checks, and where a seed decides
+  std::mutex one_at_a_time;  // with checks, or with a seed
   std::mutex mutex;
-  std::deque<std::unique_ptr<BlockState>> ready;   // resident and nobody's turn
-  std::vector<std::unique_ptr<BlockState>> spare;  // finished, for their memory
+  std::deque<std::unique_ptr<BlockState>> ready;   // resident blocks waiting for a turn
+  std::vector<std::unique_ptr<BlockState>> spare;  // finished blocks, for reuse of their memory
   std::vector<std::unique_ptr<Executor>> idle;     // executors between steps
   uint64_t next_block = 0, n_blocks = 0, running = 0, resident = 0, resident_limit = 1;
   uint64_t polls_in_a_row = 0;
-  std::unordered_map<uint64_t, uint64_t>
-      moved;  // with a seed: block at a place of the order, if another than the place's
+  std::unordered_map<uint64_t, uint64_t> moved;  // with a seed: block at a position of the order, if it was swapped
   LaunchState state = LaunchState::kRunning;
   Fault fault;
   Counts counters;
@@ -192,9 +191,9 @@ struct Launch::State::Turn {
   bool starts = false;
 };
 
-// Whose turn it is; false if other threads run what is left.
+// Selects the next turn; false if other threads run all that is left.
 bool Launch::State::take_turn(Turn& turn) {
-  const bool in_order = context.request.options.cooperative && !choices;  // all blocks start before one goes on
+  const bool in_order = context.request.options.cooperative && !choices;  // all blocks start before any continues
   const bool may_start = next_block < n_blocks && resident < resident_limit;
   const bool must_start = ready.empty() || in_order || polls_in_a_row >= ready.size();
   turn.starts = may_start && (must_start || (choices && choices->one_in(2)));
@@ -218,7 +217,7 @@ bool Launch::State::take_turn(Turn& turn) {
   return true;
 }
 
-// Any block that has not started: those of next_block and later, where two have changed places if `moved` says so.
+// Picks any block not yet started: from next_block on, with the swaps recorded in `moved`.
 uint64_t Launch::State::start_by_seed() {
   const uint64_t left = std::min<uint64_t>(n_blocks - next_block, kStartAhead);
   const uint64_t chosen = next_block + choices->below(static_cast<uint32_t>(left));
@@ -250,7 +249,7 @@ BlockResult Launch::State::run_turn(Turn& turn) {
   return result;
 }
 
-// Nobody else writes, every block has polled again and again since the last write, and no store is on its way.
+// No other agent writes, every block has polled repeatedly since the last write, and no store is pending.
 bool Launch::State::is_hopeless(BlockState& block, BlockResult result) {
   if (!context.request.options.alone || !context.observes) return false;
   const uint64_t writes = context.n_writes;
@@ -283,7 +282,7 @@ LaunchState Launch::State::finish_turn(Turn& turn, BlockResult result) {
   }
   polls_in_a_row = result == BlockResult::kPolling ? polls_in_a_row + 1 : 0;
   ready.push_back(std::move(turn.block));
-  const uint64_t round = choices ? 8 * resident : resident;  // by then each has had its turn
+  const uint64_t round = choices ? 8 * resident : resident;  // by then every block has had a turn
   const bool all_poll = polls_in_a_row > round && (next_block == n_blocks || resident == resident_limit);
   if (!all_poll) return LaunchState::kRunning;
   polls_in_a_row = 0;
@@ -293,7 +292,7 @@ LaunchState Launch::State::finish_turn(Turn& turn, BlockResult result) {
 LaunchState Launch::step() {
   State& s = *state_;
   std::unique_lock alone(s.one_at_a_time, std::defer_lock);
-  if (s.choices) alone.lock();  // the sequence of turns is the seed's, however many threads call
+  if (s.choices) alone.lock();  // with a seed the sequence of turns is fixed, however many threads call
   std::unique_lock lock(s.mutex);
   if (s.state != LaunchState::kRunning) return s.state;
   if (s.context.stopped) return s.state = LaunchState::kFaulted;
@@ -306,7 +305,7 @@ LaunchState Launch::step() {
     const LaunchState state = s.finish_turn(turn, result);
     if (s.weak && state != LaunchState::kRunning && state != LaunchState::kWaiting) s.weak->let_all_arrive();
     return state;
-  } catch (...) {  // no memory for a block: it is lost, and others may wait for it
+  } catch (...) {  // out of memory for a block: it is lost, and others may wait for it
     if (!lock.owns_lock()) lock.lock();
     s.state = LaunchState::kFaulted;
     throw;

@@ -29,7 +29,7 @@ class Lexer {
       tokens.push_back(next());
       tokens.back().tag = open_tags_.empty() ? std::string_view() : open_tags_.back();
       if (tokens.back().text == "entry" || tokens.back().text == "func")
-        open_tags_.clear();  // a region has one function
+        open_tags_.clear();  // regions do not cross functions
     } while (tokens.back().kind != TokenKind::kEnd);
     return tokens;
   }
@@ -63,7 +63,7 @@ class Lexer {
     return at_ != start;
   }
 
-  // An end closes the regions opened since its own name; one without a beginning closes nothing.
+  // An end closes all regions opened since the one it names; without a matching beginning it is ignored.
   void note_tag(std::string_view comment) {
     const auto trim = [](std::string_view s) {
       const size_t first = s.find_first_not_of(" \t\r"), last = s.find_last_not_of(" \t\r");
@@ -119,7 +119,7 @@ class Lexer {
     return "with code " + std::to_string(static_cast<unsigned char>(c));
   }
 
-  // .name, and the qualified .shared::cta, .L2::128B
+  // .name, and the qualified .shared::cta, .L2::128B.
   void lex_dot(Token& token) {
     token.kind = TokenKind::kDot;
     const size_t start = ++at_;
@@ -210,7 +210,7 @@ class Lexer {
   }
 
   std::string_view text_;
-  std::vector<std::string_view> open_tags_;  // the innermost last
+  std::vector<std::string_view> open_tags_;  // innermost last
   size_t at_ = 0, line_start_ = 0;
   uint32_t line_ = 1;
 };

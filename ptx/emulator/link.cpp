@@ -13,10 +13,10 @@ namespace {
 bool is_definition(const SyntaxFunction& f) { return f.is_defined; }
 bool is_definition(const Variable& v) { return !v.is_extern; }
 
-// Every block has dynamic shared memory of its own, under whatever name a module declares it.
+// Each block has its own dynamic shared memory, whatever its name in a module.
 bool is_dynamic_shared(const Variable& v) { return v.is_extern && v.is_unsized && v.space == Space::shared; }
 
-// Which definition stands for each name, and for each declaration and each further weak definition.
+// Maps each name, declaration and redundant weak definition to the definition used.
 template <class Item>
 struct Resolution {
   struct Definition {
@@ -120,7 +120,7 @@ class Linker {
     if (operand.second) redirect(*operand.second, undefined);
   }
 
-  // Initialisers name their symbols; a module's own come first.
+  // Initialisers refer to symbols by name; a module's own come first.
   void check_symbol(const std::string& name, size_t m, std::set<std::string>& undefined) const {
     const auto defines = [&](const auto& items) {
       return std::ranges::any_of(items, [&](const auto& item) { return item->name == name && is_definition(*item); });
@@ -129,8 +129,8 @@ class Linker {
     if (!defines(modules_[m].functions) && !defines(modules_[m].variables)) undefined.insert(name);
   }
 
-  // What only its own module sees and is called like something of another gets the module's number, so that
-  // initialisers find the right one.
+  // Module-private names that collide with another module's get the module's number, so that initialisers find the
+  // right one.
   void keep_local_names_apart() {
     std::map<std::string, size_t> uses;
     for (const SyntaxModule& module : modules_)

@@ -26,7 +26,7 @@ BlockSets sets_of(const BasicBlock& block, const std::vector<Effects>& effects, 
   return s;
 }
 
-// Live-out is the union of the successors' live-in, to a fixed point; blocks are visited last first.
+// Live-out is the union of the successors' live-in, iterated to a fixed point; blocks are visited in reverse.
 void solve(std::vector<BlockSets>& sets, const std::vector<std::vector<uint32_t>>& successors) {
   bool changed = true;
   while (changed) {

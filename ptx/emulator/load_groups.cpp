@@ -1,6 +1,6 @@
-// Finds loads of one base register whose bytes lie close together, as compilers leave them where alignment forbids
-// wider ones: the first fetches for all in units of 8 bytes, and the others find their registers filled (LoadGroup).
-// Weak loads with nothing but arithmetic and other weak loads between them may move together like that.
+// Finds loads from one base register whose bytes are close together, as compilers emit when alignment forbids wider
+// ones. The first fetches for all in units of 8 bytes; the others find their registers filled (LoadGroup). This is
+// valid for weak loads with only arithmetic and other weak loads in between.
 #include "ptx/emulator/load_groups.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ constexpr uint32_t kMostSlots = 64;  // bits of Warp::fetched
 
 bool is_weak(const Draft& draft) { return (draft.code.flags & (access::kPolls | 7u << access::kOrderShift)) == 0; }
 
-// Whether a load of global memory behind this instruction may happen before it.
+// Whether a later load of global memory may move before this instruction.
 bool lets_pass(const Draft& draft) {
   using enum InstructionClass;
   if (draft.code.control != Control::kNone || draft.spelling.find(".sync") != std::string::npos) return false;
@@ -29,12 +29,12 @@ bool lets_pass(const Draft& draft) {
 }
 
 struct Candidate {
-  std::vector<uint32_t> loads;  // drafts, in their order
-  int64_t begin, end;           // of the bytes, from the base register
+  std::vector<uint32_t> loads;  // drafts, in order
+  int64_t begin, end;           // byte range, relative to the base register
   std::set<ColumnId> touched;   // registers read or written since the first load
 };
 
-// The unit in which a load's bytes lie as a whole: the last one ends where the group ends.
+// The unit that contains all of a load's bytes; the last unit ends with the group.
 int64_t unit_of(int64_t at, int64_t group_bytes) { return std::min(at / kUnitBytes, (group_bytes - 1) / kUnitBytes); }
 int64_t unit_begin(int64_t unit, int64_t group_bytes) { return std::min(unit * kUnitBytes, group_bytes - kUnitBytes); }
 
@@ -100,7 +100,7 @@ void FunctionLoader::group_loads() {
   }
 }
 
-// False if grouping gains nothing. Columns are numbers until they have offsets.
+// False if grouping gains nothing. Columns are still ids without offsets.
 bool FunctionLoader::add_group(const std::vector<uint32_t>& loads, int64_t begin, int64_t end, uint32_t slot) {
   const int64_t bytes = end - begin;
   if (bytes < kUnitBytes) return false;
@@ -129,7 +129,7 @@ bool FunctionLoader::add_group(const std::vector<uint32_t>& loads, int64_t begin
   return true;
 }
 
-// What the first load of each group writes, and what the others rely on, for the registers' lives.
+// Registers that each group's first load writes and the others rely on, for liveness.
 void FunctionLoader::add_group_effects(std::vector<Effects>& effects) const {
   for (size_t k = 0; k < drafts_.size(); ++k) {
     if (drafts_[k].group == kNoGroup) continue;

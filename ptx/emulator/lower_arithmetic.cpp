@@ -19,7 +19,7 @@ void FunctionLoader::lower_simple(const Statement& s, const Match& m) {
   draft.code.e = fields[4];
 }
 
-// add.f32x2 and its like: the scalar operation on each half of the 64-bit registers.
+// add.f32x2 and similar: the scalar operation on each half of 64-bit registers.
 void FunctionLoader::lower_real_pair(const Statement& s, const Match& m) {
   for (const Operand& o : s.operands) {
     if (type_of(o) != Type::b64)
@@ -49,7 +49,7 @@ void FunctionLoader::lower_real_pair(const Statement& s, const Match& m) {
   pack.code.b = results[1];
 }
 
-// add.f32.f16 and its like: the halves are converted, which is exact, and the operation is that on singles.
+// add.f32.f16 and similar: converts f16 operands, which is exact, then operates on f32.
 void FunctionLoader::lower_mixed_real(const Statement& s, const Match& m) {
   const std::string half(m.word("u"));
   ColumnId sources[3] = {kNoColumn, kNoColumn, kNoColumn};
@@ -72,7 +72,7 @@ void FunctionLoader::lower_carry(const Statement& s, const Match& m) {
   if (carry_ == kNoColumn) carry_ = temporary(0);
   ColumnId sources[3];
   for (size_t i = 0; i < 3; ++i) sources[i] = source(s.operands[std::min(i + 1, s.operands.size() - 1)], m.type());
-  // "add.cc" is the table's name of {"add", "cc"}, "mad.lo.cc" of {"mad", "lo", "cc"}
+  // Table names: "add.cc" is {"add", "cc"}, "mad.lo.cc" is {"mad", "lo", "cc"}.
   Draft& draft = emit(m.handler_name());
   draft.code.d = column_of(s.operands[0].index);
   draft.code.a = sources[0];
@@ -185,7 +185,7 @@ void FunctionLoader::lower_unpack(const Statement& s, Type type) {
   }
 }
 
-// mov.u64 %rd1, symbol: a constant, except where the frame, the launch or a subscript decides.
+// mov.u64 %rd1, symbol: a constant, unless it depends on the frame, the launch or a subscript.
 void FunctionLoader::lower_address_of(const Statement& s, Type type) {
   const Operand& from = s.operands[1];
   const uint32_t bytes = size_of(type);
@@ -220,7 +220,7 @@ ColumnId FunctionLoader::address_of(const Operand& variable, uint32_t bytes) {
   return variable.subscript ? with_subscript(variable, start, bytes) : start;
 }
 
-// Like ptxas, up to 32 bits the product and the offset wrap at 32 bits before they are extended by zeros.
+// As in ptxas, up to 32 bits the product and offset wrap at 32 bits before zero extension.
 ColumnId FunctionLoader::with_subscript(const Operand& element, ColumnId start, uint32_t bytes) {
   const Operand& number = *element.subscript;
   const Class kind = class_of(type_of(number));
@@ -267,7 +267,7 @@ std::string test_name(const Match& m) {
 }
 }  // namespace
 
-// p or p|q, either of which may be _
+// p or p|q, either of which may be _.
 void FunctionLoader::check_predicate_results(const Statement& s) const {
   const Operand& to = s.operands[0];
   for (const Operand* p : {&to, static_cast<const Operand*>(to.second.get())}) {
@@ -303,7 +303,7 @@ void FunctionLoader::lower_setp(const Statement& s, const Match& m) {
 }
 
 namespace {
-// What `set` stores for true: 1.0 in a real's bits, all ones of an integer; a pair has it in the half that is true.
+// What `set` stores for true: 1.0 for reals, all ones for integers; a pair has it in each true half.
 uint64_t truth_of(Type to, bool of_pair) {
   switch (to) {
     case Type::f32:
@@ -320,7 +320,7 @@ uint64_t truth_of(Type to, bool of_pair) {
 }
 }  // namespace
 
-// Comparisons of pairs: each half by the scalar test, on unpacked halves.
+// Comparisons of pairs: the scalar test on each unpacked half.
 void FunctionLoader::lower_setp_pair(const Statement& s, const Match& m) {
   const bool is_set = s.opcode == "set";
   const uint32_t combine = checked_combine_flags(s, m);
@@ -367,7 +367,7 @@ void FunctionLoader::lower_setp_pair(const Statement& s, const Match& m) {
   pack.code.b = halves[1];
 }
 
-// set: the test into a hidden predicate, then all ones or 1.0 by it.
+// set: the test writes a hidden predicate, which selects all ones or 1.0.
 void FunctionLoader::lower_set(const Statement& s, const Match& m) {
   uint32_t flags = checked_combine_flags(s, m);
   const ColumnId a = source(s.operands[1], m.type()), b = source(s.operands[2], m.type());

@@ -1,4 +1,4 @@
-// Lowering of barriers, branches, calls and the operations of a whole warp.
+// Lowering of barriers, branches, calls and warp-wide operations.
 #include <algorithm>
 
 #include "ptx/emulator/barrier_kind.h"
@@ -77,7 +77,7 @@ const std::string* builtin_named(std::string_view name) {
   return found == std::end(kBuiltins) ? nullptr : found;
 }
 
-// call (results), target, (arguments), prototype; all but the target may be missing
+// call (results), target, (arguments), prototype; all but the target may be missing.
 void FunctionLoader::read_call(const Statement& s, CallSite& site, const Operand*& arguments, const Operand*& results) {
   size_t next = 0;
   if (next < s.operands.size() && s.operands[next].kind == OperandKind::kList) results = &s.operands[next++];
@@ -122,7 +122,7 @@ void FunctionLoader::read_call(const Statement& s, CallSite& site, const Operand
   site.results = formal(signature->returns);
 }
 
-// Where each operand of a call lies in the caller's frame; registers and numbers get a slot of their own.
+// Locations of a call's operands in the caller's frame; registers and numbers get slots.
 std::vector<Parameter> FunctionLoader::pass(const Operand* list, const std::vector<Parameter>& formal, bool results,
                                             std::vector<std::pair<ColumnId, Parameter>>& registers) {
   std::vector<Parameter> slots;
@@ -178,7 +178,7 @@ void FunctionLoader::lower_call(const Statement& s) {
   for (const auto& [reg, slot] : out) move_register(reg, slot, true);
 }
 
-// d or d|p of an exchange between lanes: 32 bits, and a predicate.
+// d or d|p of a lane exchange: 32 bits, and a predicate.
 void FunctionLoader::check_exchange_result(const Statement& s, bool may_discard, Pair pair) const {
   const Operand& to = s.operands[0];
   const std::string what = spelling_of(s) + ": operand 1: ";

@@ -1,4 +1,4 @@
-// Lowering of cvt: which roundings the types ask for, and the handler that fits.
+// Lowering of cvt: the roundings that its types require, and the matching handler.
 #include <algorithm>
 
 #include "ptx/emulator/conversion.h"
@@ -12,7 +12,7 @@ namespace {
 
 bool is_real(Type t) { return class_of(t) == Class::real || t == Type::bf16 || t == Type::tf32; }
 uint32_t natural_bytes(Type t) { return std::max(2u, size_of(t)); }
-uint32_t precision(Type t) {  // bits of the significand, to tell narrowing from widening
+uint32_t precision(Type t) {  // of the significand, to distinguish narrowing from widening
   switch (t) {
     case Type::f64:
       return 53;
@@ -27,12 +27,12 @@ uint32_t precision(Type t) {  // bits of the significand, to tell narrowing from
   }
 }
 
-// Neither of the two holds all of the other's values; ptxas rounds to nearest where no rounding is named.
+// Neither type holds all of the other's values; ptxas rounds to nearest by default.
 bool is_between_halves(Type to, Type from) {
   return (to == Type::f16 && from == Type::bf16) || (to == Type::bf16 && from == Type::f16);
 }
 
-// Whether every value of one integer type is a value of the other.
+// Whether one integer type holds every value of the other.
 bool holds_all_of(Type to, Type from) {
   if (is_signed(to) == is_signed(from)) return size_of(to) >= size_of(from);
   return is_signed(to) && size_of(to) > size_of(from);
@@ -105,7 +105,7 @@ void FunctionLoader::lower_convert(const Statement& s, const Match& m) {
   draft.code.immediate = from_bytes | to_bytes << 8;
 }
 
-// Registers wider than the type: the source is read in its own width, the result extended by a second conversion.
+// Registers wider than the type: reads the source in its own width, and extends the result by a second conversion.
 void FunctionLoader::lower_convert_integer(const Statement& s, const Match& m, ColumnId from, uint32_t from_bytes) {
   const std::string to(m.word("t")), source_type(m.word("u"));
   const Operand& target = s.operands[0];

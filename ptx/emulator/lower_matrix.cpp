@@ -1,4 +1,4 @@
-// Lowering of matrix operations: how many registers each fragment has, and of which type.
+// Lowering of matrix operations: number and type of each fragment's registers.
 #include <algorithm>
 
 #include "ptx/emulator/function_loader.h"
@@ -47,7 +47,7 @@ Type register_type(MatrixType t) {
 
 }  // namespace
 
-// The registers of one fragment of mma are of one type, or of none.
+// All registers of an mma fragment must have the same declared type, or be untyped.
 void FunctionLoader::check_one_type(const Statement& s, const Operand& fragment) const {
   Type type = Type::none;
   for (const Operand& e : fragment.elements) {
@@ -79,7 +79,7 @@ void FunctionLoader::lower_matrix(const Statement& s, const Match& m) {
   emit_product("mma", s, shape, counts);
 }
 
-// counts: registers of the fragments d, a, b, c, which are the operands in this order.
+// counts: registers of the fragments d, a, b, c, in operand order.
 void FunctionLoader::emit_product(const char* name, const Statement& s, const MatrixShape& shape,
                                   const uint32_t (&counts)[4]) {
   const MatrixType types[4] = {shape.d, shape.a, shape.b, shape.c};
@@ -96,7 +96,7 @@ void FunctionLoader::emit_product(const char* name, const Statement& s, const Ma
   draft.code.immediate = shape.pack();
 }
 
-// mma.m8n8k4 of halves: four products at once, each of two quads of lanes.
+// mma.m8n8k4 of f16: four products at once, each by two quads of lanes.
 void FunctionLoader::lower_quad_pair_product(const Statement& s, const Match& m) {
   MatrixShape shape{8, 8, 4, matrix_type(m.word("d")), MatrixType::f16, MatrixType::f16, matrix_type(m.word("c"))};
   shape.a_by_column = m.word("la") == "col";

@@ -1,4 +1,4 @@
-// Lowering of memory operations: where an address lies, in which window, and with which semantics.
+// Lowering of memory operations: address, window and semantics.
 #include <algorithm>
 #include <bit>
 
@@ -116,7 +116,7 @@ const char* space_name(Space space) {
   }
 }
 
-// Memory type in a register of `bytes`: ".s8.32"; equal widths do not care for the sign.
+// Memory type as loaded into a register of `bytes`: ".s8.32"; for equal widths the sign does not matter.
 std::string width_suffix(Type type, uint32_t bytes, bool loads) {
   const uint32_t size = size_of(type);
   if (size == 16) return ".b128.128";
@@ -153,7 +153,7 @@ uint32_t register_bytes(const std::vector<Register>& registers, const Operand& d
 }  // namespace
 
 namespace {
-// What the cache does with 32 bytes at once can be chosen for L2 alone, and priorities exclude cache operators.
+// A 32-byte access may have an L2 eviction priority alone; priorities exclude cache operators.
 void check_eviction(const Statement& s, const Match& m, const Operand& data) {
   if (m.has("l1") && m.has("cop"))
     refuse(s.at, spelling_of(s) + ": ." + std::string(m.word("cop")) + " and ." + std::string(m.word("l1")) +
@@ -168,8 +168,8 @@ struct Piece {
   size_t first, count;  // elements
 };
 
-// What a vector load reads in naturally aligned pieces: all at once, or without the elements that nobody uses. These
-// may lie where nothing can be read.
+// Naturally aligned pieces that a vector load reads: everything, or only the used elements. Unused ones may be at
+// unreadable addresses.
 std::vector<Piece> pieces_used(const Operand& data, uint32_t element_bytes, uint32_t used_bytes) {
   const size_t n = std::max<size_t>(1, data.elements.size());
   const auto is_used = [&](size_t e) {
@@ -263,7 +263,7 @@ void FunctionLoader::lower_atomic(const Statement& s, const Match& m, bool retur
   draft.code.c = c;
 }
 
-// Elements are added one by one; what the list holds is told where it is run.
+// Adds elements one by one; the list's contents are described at its handler.
 void FunctionLoader::lower_vector_atomic(const Statement& s, const Match& m, const Place& place, bool returns) {
   const Type type = m.type();
   std::vector<ColumnId> list;
@@ -323,7 +323,7 @@ void FunctionLoader::lower_cvta(const Statement& s, const Match& m) {
   draft.code.b = b;
 }
 
-// Caches have no priorities here; what is asked for is checked all the same.
+// Caches have no priorities here, but the operands are still checked.
 void FunctionLoader::lower_policy(const Statement& s, const Match& m) {
   if (m.has("range")) place_of(s.operands[1], m.has("global") ? Space::global : Space::generic, s.at);
   if (m.has("fractional") && s.operands.size() > 1 && s.operands[1].kind == OperandKind::kFloat) {
@@ -337,7 +337,7 @@ void FunctionLoader::lower_policy(const Statement& s, const Match& m) {
   draft.code.a = nothing;
 }
 
-// A cluster is one block here: its rank is 0, and that block's shared memory is at its own address.
+// A cluster is one block: its rank is 0, and mapa is the identity.
 void FunctionLoader::lower_cluster(const Statement& s, const Match& m) {
   const Operand& from = s.operands[1];
   const bool is_rank = s.opcode == "getctarank";
@@ -354,7 +354,8 @@ void FunctionLoader::lower_cluster(const Statement& s, const Match& m) {
   draft.code.a = a;
 }
 
-// The store or reduction at once, then its bytes reach the barrier: what every correct program allows.
+// Performs the store or reduction at once, then completes its bytes at the barrier, which is valid for every correct
+// program.
 void FunctionLoader::lower_store_async(const Statement& s, const Match& m) {
   const Space space = space_of(s, m);
   const uint32_t elements = std::max(1u, static_cast<uint32_t>(s.operands[1].elements.size()));
@@ -395,7 +396,7 @@ void FunctionLoader::lower_fence(const Statement& s, const Match& m) {
 }
 
 void FunctionLoader::lower_prefetch(const Statement& s, const Match& m) {
-  place_of(s.operands[0], space_of(s, m), s.at);  // the address is checked, nothing happens
+  place_of(s.operands[0], space_of(s, m), s.at);  // checks the address; there is nothing to do
 }
 
 void FunctionLoader::lower_mbarrier(const Statement& s, const Match& m) {
@@ -410,7 +411,8 @@ void FunctionLoader::lower_mbarrier(const Statement& s, const Match& m) {
   }
   const bool waits = op == "test_wait" || op == "try_wait";
   const size_t at = has_state || waits ? 1 : 0;
-  const bool is_named = s.operands[at].elements[0].kind == OperandKind::kVariable;  // which must be shared
+  const bool is_named =
+      s.operands[at].elements[0].kind == OperandKind::kVariable;  // variables must be in shared memory
   const Space space = m.word("space").empty() && !is_named ? Space::generic : Space::shared;
   if (m.word("sem").empty() != m.word("scope").empty())
     refuse(s.at, spelling_of(s) + ": an order and a scope need each other");
@@ -422,7 +424,7 @@ void FunctionLoader::lower_mbarrier(const Statement& s, const Match& m) {
   if (m.has("expect_tx") && s.operands.size() <= value_at) refuse(s.at, spelling_of(s) + ": the byte count is missing");
   const Operand& to = s.operands[0];
   if (has_state) check_plain(s, 0);
-  const bool is_elsewhere = m.word("space") == "shared::cluster";  // whose state is none of ours
+  const bool is_elsewhere = m.word("space") == "shared::cluster";  // has no state in this block
   if (has_state && to.kind != OperandKind::kSink &&
       (is_elsewhere || to.kind != OperandKind::kRegister || !agrees(type_of(to), Type::u64))) {
     refuse(to.at, spelling_of(s) + ": operand 1: expected " + (is_elsewhere ? "_" : "a .u64 register or _") +

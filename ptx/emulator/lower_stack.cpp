@@ -1,4 +1,4 @@
-// Lowering of what a function keeps beside its named variables: parameters in registers, and alloca's room.
+// Lowering of a function's unnamed storage: register parameters and alloca's memory.
 #include <algorithm>
 
 #include "ptx/emulator/function_loader.h"
@@ -9,7 +9,7 @@ std::string spelling_of(const Statement& s);
 
 namespace {
 
-constexpr uint32_t kStackRoom = 16 << 10;  // bytes a lane can get from alloca in one activation; CUDA's default is 1 KB
+constexpr uint32_t kStackRoom = 16 << 10;  // bytes per lane for alloca in one activation; CUDA's default is 1 KB
 
 bool uses_stack(const Statement& s) {
   return s.opcode == "alloca" || s.opcode == "stacksave" || s.opcode == "stackrestore";
@@ -17,7 +17,7 @@ bool uses_stack(const Statement& s) {
 
 }  // namespace
 
-// Runs once per activation, before the first statement and outside every loop.
+// Emits code that runs once per activation, before the first statement and outside every loop.
 void FunctionLoader::enter_function() {
   Statement entry;
   entry.opcode = "entry";
@@ -39,7 +39,7 @@ void FunctionLoader::enter_function() {
   statement_ = nullptr;
 }
 
-// Before each return: what the results' registers hold.
+// Before each return, stores the results held in registers.
 void FunctionLoader::store_register_results() {
   for (const RegisterParameter& p : function_.register_parameters) {
     const auto slot = std::ranges::find(code_.results, p.variable->name, &Parameter::name);

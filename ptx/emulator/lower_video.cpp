@@ -1,4 +1,4 @@
-// Lowering of the video instructions: vadd and its like on parts of registers, and the SIMD forms on halves and bytes.
+// Lowering of video instructions: vadd and similar on parts of registers, and SIMD forms on halves and bytes.
 #include <algorithm>
 
 #include "ptx/emulator/function_loader.h"
@@ -30,7 +30,7 @@ VideoTest test_of(std::string_view name) {
   return static_cast<VideoTest>(std::ranges::find(kNames, name) - std::begin(kNames));
 }
 
-// .b0 to .b3, .h0 and .h1: offset and width in bits; the whole register without one
+// .b0 to .b3, .h0 and .h1: offset and width in bits; without a suffix, the whole register.
 uint32_t part_of(const Operand& o, const std::string& what) {
   if (o.selector.empty()) return 32u << 8;
   const uint32_t width = o.selector[0] == 'b' ? 8 : 16, index = static_cast<uint32_t>(o.selector[1] - '0');
@@ -38,7 +38,7 @@ uint32_t part_of(const Operand& o, const std::string& what) {
   return index * width | width << 8;
 }
 
-// .h10 and .b3210: which parts of the pair b:a, the highest first
+// .h10 and .b3210: selects parts of the pair b:a, highest first.
 uint32_t order_of(const Operand& o, uint32_t parts, uint32_t first, const std::string& what) {
   uint32_t order = 0;
   for (uint32_t p = 0; p < parts; ++p) {
@@ -54,7 +54,7 @@ uint32_t order_of(const Operand& o, uint32_t parts, uint32_t first, const std::s
   return order;
 }
 
-// .h1 and .b310: the parts that are written, the highest first
+// .h1 and .b310: the parts to write, highest first.
 uint32_t mask_of(const Operand& o, uint32_t parts, const std::string& what) {
   if (o.selector.empty()) return (1u << parts) - 1;
   uint32_t mask = 0, above = parts;
@@ -68,7 +68,7 @@ uint32_t mask_of(const Operand& o, uint32_t parts, const std::string& what) {
   return mask;
 }
 
-// What may be negated, as ptxas has it: in vmad one of the factors (or both, which is neither) or the summand.
+// Operands that may be negated, as in ptxas: in vmad one of the factors (negating both cancels) or the summand.
 void check_negations(const Statement& s, const std::string& what, bool is_mad, bool adds_one) {
   const Operand* negated = nullptr;
   for (const Operand& o : s.operands)
@@ -82,8 +82,8 @@ void check_negations(const Statement& s, const std::string& what, bool is_mad, b
 
 }  // namespace
 
-// Registers of 32 bits that hold an integer, or a pair of halves (ptxas: but not as the result of a comparison or a
-// summand of SIMD forms); scalar forms also take numbers.
+// 32-bit registers with an integer, or with an f16 pair (in ptxas not as a comparison's result or a SIMD form's
+// summand); scalar forms also accept numbers.
 void FunctionLoader::check_video_operands(const Statement& s, const std::string& what, bool takes_numbers) const {
   const bool is_mad = s.opcode == "vmad";
   for (size_t i = 0; i < s.operands.size(); ++i) {

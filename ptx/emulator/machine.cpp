@@ -1,6 +1,6 @@
-// The warp machine: fragments of lanes run basic blocks, split at branches, meet again at block heads.
-// Of several fragments the one furthest behind in reverse post-order runs, so that lanes wait for each other where
-// paths join; one that ran long is held back, so that every lane makes progress even inside a spin lock.
+// The warp machine: fragments of lanes run basic blocks, split at branches, and merge at block heads. The fragment
+// furthest behind in reverse post-order runs, so that lanes wait for each other where paths join. A fragment that ran
+// long is held, so that every lane makes progress even inside a spin lock.
 #include <algorithm>
 #include <bit>
 
@@ -31,7 +31,7 @@ bool is_behind(const Fragment& a, const Fragment& b) {
   return a.frame->depth > b.frame->depth;
 }
 
-// Now and then another one than `best`: seldom, since lanes that part by chance may not meet again for long.
+// Sometimes picks another fragment than `best`: rarely, since lanes separated by chance may take long to merge.
 int pick_by_seed(WarpState& w, int best) {
   const uint32_t n = static_cast<uint32_t>(w.fragments.size());
   if (n == 1) return best;
@@ -60,7 +60,7 @@ int pick(WarpState& w) {
   return pick(w);
 }
 
-// Fragment `current` goes on without a look at the others as long as it stays before this order.
+// Fragment `current` continues without considering others while it is before this order.
 uint32_t order_to_stop_at(const WarpState& w) {
   if (w.fragments.size() == 1) return ~0u;
   if (w.block->launch->choices) return 0;
@@ -95,7 +95,7 @@ void select(WarpState& w, Executor& executor, const Fragment& f) {
   if (executor.launch->checks) executor.launch->checks->enter(w, code);
 }
 
-// Joins fragment k with another at the same place. Returns whether it did; the other's slot is gone then.
+// Merges fragment k with another at the same place. Returns whether it did; the other's slot is then removed.
 bool merge(WarpState& w, size_t k) {
   if (w.fragments.size() == 1 || w.fragments[k].alone) return false;
   bool merged = false;
@@ -127,7 +127,7 @@ void split(WarpState& w, Fragment& f, uint32_t lanes, uint32_t pc) {
   w.fragments.push_back(other);
 }
 
-// Lanes leave for good. True if the fragment is gone.
+// Lanes exit. True if the fragment becomes empty.
 bool exit_lanes(WarpState& w, size_t k, uint32_t lanes) {
   Fragment& f = w.fragments[k];
   w.live &= ~lanes;
@@ -235,8 +235,8 @@ void return_lanes(WarpState& w, Fragment& f, uint32_t lanes) {
 
 enum class After : uint8_t { kContinue, kReselect, kYield };
 
-// A masked operation at f.pc needs lanes that are not here: they may wait for it, too, having come on their own. Those
-// whose partners are all here go on alone.
+// A masked operation at f.pc needs absent lanes, so the fragment may wait, even if its own lanes arrived separately.
+// Lanes whose partners are all present continue alone.
 void wait_for_lanes(WarpState& w) {
   const uint32_t ready = w.ready;
   w.stop = false;
@@ -251,7 +251,7 @@ void wait_for_lanes(WarpState& w) {
   w.fragments[w.current].alone = true;
 }
 
-// A fragment that ran long while others could goes behind them.
+// A fragment that ran long while others could is moved behind them.
 void account(WarpState& w, int64_t ran) {
   Fragment& f = w.fragments[w.current];
   f.alone = false;
@@ -262,7 +262,7 @@ void account(WarpState& w, int64_t ran) {
   f.held = true;
 }
 
-// Straight-line code from pc to the block's end; false if a masked operation has to wait (w.stop, pc moved there).
+// Straight-line code from pc to the block's end; false if a masked operation must wait (w.stop, pc set to it).
 inline bool run_straight(WarpState& w, uint32_t& pc, uint32_t end) {
   const Instruction* i = w.instructions + pc;
   const Instruction* const stop = w.instructions + end;
@@ -282,7 +282,7 @@ inline bool run_straight(WarpState& w, uint32_t& pc, uint32_t end) {
   return true;
 }
 
-// What running `count` instructions from `start` on costs the turn and adds to the counters.
+// Charges `count` instructions from `start` on to the turn and to the counters.
 inline void count_run(Executor& executor, const Code& code, uint32_t start, uint32_t count, uint32_t n_lanes,
                       int64_t& budget) {
   budget -= count;
@@ -291,7 +291,7 @@ inline void count_run(Executor& executor, const Code& code, uint32_t start, uint
   if (__builtin_expect(executor.counts != nullptr, 0)) executor.counts->ran(code, start, count, n_lanes);
 }
 
-// Both ways of a fork, one after the other, without fragments of their own.
+// Runs both paths of a fork in sequence, without separate fragments.
 void run_fork(WarpState& w, Executor& executor, const Code& code, const Fork& fork, uint32_t branching,
               int64_t& budget) {
   const uint32_t together = w.active, lanes_of[2] = {together & ~branching, branching};
@@ -309,7 +309,7 @@ void run_fork(WarpState& w, Executor& executor, const Code& code, const Fork& fo
   w.active = together;
 }
 
-// The lanes of a branch part; where a fork brings them together again at once, none becomes a fragment.
+// Splits the lanes of a branch; a fork, which reconverges at once, needs no fragments.
 After diverge(WarpState& w, Executor& executor, uint32_t pc, uint32_t branching, int64_t& budget) {
   Fragment& f = w.fragments[w.current];
   const Code& code = *f.frame->code;
@@ -326,7 +326,7 @@ After diverge(WarpState& w, Executor& executor, uint32_t pc, uint32_t branching,
   return After::kReselect;
 }
 
-// What the terminator at `pc` does to fragment `current`.
+// Executes the terminator at `pc` for fragment `current`.
 After terminate(WarpState& w, Executor& executor, uint32_t pc, int64_t& budget) {
   Fragment& f = w.fragments[w.current];
   const Instruction& i = f.frame->code->instructions[pc];

@@ -11,10 +11,10 @@
 namespace ptx::emulator {
 namespace {
 
-constexpr uint64_t kAlign = 256;        // of an allocation
-constexpr uint64_t kLargeAlign = 4096;  // of one at least as large: programs lean on what devices give them
-constexpr uint64_t kPage = 2ull << 20;  // what a device maps at once
-constexpr uint64_t kGap = 256;          // behind each allocation: one byte too far belongs to nobody
+constexpr uint64_t kAlign = 256;        // per allocation
+constexpr uint64_t kLargeAlign = 4096;  // for allocations of at least this size: programs rely on devices' alignment
+constexpr uint64_t kPage = 2ull << 20;  // mapping granularity of a device
+constexpr uint64_t kGap = 256;          // after each allocation, so that small overruns hit no other
 constexpr size_t kFreedRemembered = 4096;
 
 uint64_t round_up(uint64_t value, uint64_t to) { return (value + to - 1) / to * to; }
@@ -23,7 +23,7 @@ uint64_t round_up(uint64_t value, uint64_t to) { return (value + to - 1) / to * 
 
 namespace {
 
-// Calls f(word, mask) for the words that hold the bits [first, end); f returns whether to go on.
+// Calls f(word, mask) for the words with bits [first, end); f returns whether to continue.
 template <class F>
 void each_word(uint64_t first, uint64_t end, F f) {
   while (first < end) {
@@ -49,7 +49,7 @@ void WrittenBytes::mark(uint64_t offset, uint64_t bytes) {
     if ((words[word].load(std::memory_order_relaxed) & mask) == mask) return true;
     const uint64_t before = words[word].fetch_or(mask, std::memory_order_relaxed);
     const uint64_t fresh = static_cast<uint64_t>(std::popcount(mask & ~before));
-    uint64_t left = left_;  // another thread may have marked all meanwhile
+    uint64_t left = left_;  // another thread may have marked the rest meanwhile
     while (left != 0 && !left_.compare_exchange_weak(left, left - fresh)) {
     }
     return true;
@@ -79,7 +79,7 @@ Memory::Memory(uint64_t bytes) : bytes_(round_up(bytes, kPage)) {
   if (!reserve()) {
     do halve();
     while (!reserve());
-    // Not all that is left of the address space: threads take some for their stacks and heaps.
+    // Leaves some of the remaining address space for threads' stacks and heaps.
     munmap(reservation_, bytes_ + kPage);
     halve();
     if (!reserve()) throw std::bad_alloc();
@@ -202,7 +202,8 @@ bool Memory::mapped_range(uint64_t address, uint32_t bytes, Range& range) const 
     }
   }
   if (after == live_.end() || after->second.is_host) return false;
-  const uint64_t page = after->second.address / kPage * kPage;  // in the same page, before the allocation
+  const uint64_t page =
+      after->second.address / kPage * kPage;  // start of the page; the allocation after it is in the same page
   if (address < page) return false;
   range = {page, after->second.address - page + after->second.bytes};
   return range.bytes - (address - page) >= bytes;

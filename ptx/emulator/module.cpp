@@ -1,4 +1,4 @@
-// Loading a module: variables get addresses and values, functions are lowered, every problem is collected.
+// Loading a module: assigns addresses and values to variables, lowers functions, and collects every problem.
 #include <algorithm>
 #include <cstring>
 
@@ -13,14 +13,14 @@ namespace ptx::emulator {
 LoadError load_error(std::string_view text, const std::vector<ParseProblem>& problems);
 
 namespace {
-constexpr uint64_t kFunctionAddresses = 0x7000'0000'0000ull;  // no memory lies there
+constexpr uint64_t kFunctionAddresses = 0x7000'0000'0000ull;  // outside all memory
 constexpr uint64_t kFunctionStep = 0x100;
 }  // namespace
 
 class Loader {
  public:
-  // text: what positions in the syntax are of; empty if they are of several texts, which have been loaded alone before
-  // and can only fail as a whole. An input of a link may leave .extern names undefined, and never runs.
+  // text: the source of the syntax's positions; empty for several texts, each of which was checked before, so that only
+  // the whole can fail. A single link input may leave .extern names undefined, and never runs.
   Loader(Module& module, SyntaxModule syntax, std::string_view text, const Profile& profile, Memory& memory,
          InstructionSet set, bool is_link_input = false)
       : module_(module),
@@ -167,7 +167,7 @@ class Loader {
   std::vector<ParseProblem> problems_;
 };
 
-// What a constructor that delegates to another throws behind it, the destructor cleans up after.
+// If a delegating constructor throws after its delegate finished, the destructor runs.
 Module::Module(std::string_view text, const Profile& profile, Memory& memory, InstructionSet set) : Module(memory) {
   Loader(*this, parse(text), text, profile, memory, set).run();
 }

@@ -1,4 +1,4 @@
-// One table of ranges, from the PTX ISA and from what ptxas refuses; a row holds for one operand of an instruction.
+// Ranges of immediates, from the PTX ISA and from what ptxas refuses; a row covers one operand of an instruction.
 #include "ptx/emulator/number_ranges.h"
 
 #include <algorithm>
@@ -12,8 +12,8 @@ namespace {
 
 struct NumberRange {
   const char* opcode;
-  const char* with;     // a modifier that makes the row hold; "" for none
-  const char* without;  // one that makes it not hold
+  const char* with;     // modifier that the row requires; "" for none
+  const char* without;  // modifier that excludes the row
   size_t operand;
   int64_t least, most, multiple_of = 1;
 };

@@ -1,4 +1,4 @@
-// What handlers tell of accesses, fences and barriers, handed on to those who watch this launch.
+// Forwards the handlers' accesses, fences and barriers to the launch's observers.
 #include "ptx/emulator/block.h"
 #include "ptx/emulator/checks/launch_checks.h"
 #include "ptx/emulator/syntax_tree.h"
@@ -7,7 +7,7 @@
 namespace ptx::emulator {
 namespace {
 
-// Accesses of shared memory meet the copies under way there.
+// Checks accesses of shared memory against pending copies.
 void watch_copies(Warp& w, const Instruction& i, AccessKind kind, uint32_t space, uint32_t lanes, uint32_t bytes,
                   const uint64_t* addresses) {
   const bool is_generic = static_cast<Space>(space) == Space::generic;

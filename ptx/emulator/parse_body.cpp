@@ -10,13 +10,13 @@
 namespace ptx::emulator {
 namespace {
 
-// b0, h1, h10, b7654: parts of a register in a video instruction
+// b0, h1, h10, b7654: register parts in video instructions.
 bool is_selector(std::string_view text) {
   if (text.size() < 2 || (text[0] != 'b' && text[0] != 'h')) return false;
   return text.find_first_not_of("01234567", 1) == std::string_view::npos;
 }
 
-// An array's element is an address for these, elsewhere a value as its array's name is.
+// For these opcodes an array element is an address; elsewhere it is a value, like the array's name.
 bool takes_elements(std::string_view opcode) { return opcode == "ld" || opcode == "ldu" || opcode == "st"; }
 
 Operand address_of_element(Operand element) {
@@ -54,7 +54,7 @@ constexpr Absent kAbsent[] = {
     {"suq", "", "surfaces"},
 };
 
-// Told by name, before operands that nothing else has.
+// Refuses instructions that are not emulated by name, before parsing their unusual operands.
 void refuse_absent(const Statement& s) {
   for (const Absent& row : kAbsent) {
     if (s.opcode != row.opcode) continue;
@@ -80,7 +80,7 @@ void Parser::parse_body(SyntaxFunction& function) {
   expect('}', "after the body");
   close_scope();
   for (const PendingLabel& label : pending_) problems_->push_back({label.at, "undefined label " + label.name});
-  Statement last;  // running off the end returns
+  Statement last;  // implicit return at the end
   last.opcode = "ret";
   last.at = end;
   function.body.push_back(std::move(last));
@@ -112,7 +112,7 @@ void Parser::parse_body_items() {
   }
 }
 
-// Labels may be used before they stand; what the closing scope does not define may stand in an outer one.
+// Resolves labels, which may be used before their definition; unresolved ones may be defined in an outer scope.
 void Parser::close_scope() {
   std::erase_if(pending_, [this](PendingLabel& label) {
     if (label.depth < scopes_.depth()) return false;
@@ -142,7 +142,7 @@ void Parser::parse_body_directive() {
   refuse(directive.at, "unknown directive ." + std::string(word));
 }
 
-// Of all pragmas one matters here: a load need not be able to read the bytes that nobody uses.
+// The only relevant pragma: a load need not be able to read bytes that are not used.
 void Parser::parse_body_pragma() {
   constexpr std::string_view kUsedBytes = "used_bytes_mask";
   const Token pragma = peek();
@@ -330,7 +330,7 @@ Operand Parser::parse_name_operand(bool is_branch) {
   return operand;
 }
 
-// a[2], a[%r1], a[%r1+2]: elements are those of the array's scalar type, in every dimension (PTX ISA 6.4.2).
+// a[2], a[%r1], a[%r1+2]: elements have the array's scalar type, whatever its dimensions (PTX ISA 6.4.2).
 void Parser::parse_subscript(Operand& array) {
   if (!array.variable->is_array) refuse(peek().at, "variable " + array.name + " is no array");
   expect('[', "before the element's number");
@@ -348,7 +348,7 @@ void Parser::parse_subscript(Operand& array) {
   array.offset = elements * static_cast<int64_t>(size_of(array.variable->type));
 }
 
-// { a, b } and ( a, b ), the opening mark already taken; also skips .attribute(...)
+// { a, b } and ( a, b ), after the opening mark; also skips .attribute(...).
 Operand Parser::parse_group(char close, OperandKind kind) {
   Operand group;
   group.kind = kind;
@@ -401,7 +401,7 @@ Operand Parser::parse_number(bool negative) {
   return operand;
 }
 
-// Sums of products of integers with signs, complements and brackets: what stands in addresses and sizes.
+// Sums of products of signed and complemented integers with parentheses, as in addresses and sizes.
 int64_t Parser::parse_constant() {
   int64_t sum = 0;
   bool first = true;

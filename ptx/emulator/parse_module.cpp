@@ -1,4 +1,4 @@
-// Module scope of a PTX text: version, target, variables, functions and everything that is skipped.
+// Module scope of a PTX text: version, target, variables, functions, and directives that are skipped.
 #include <algorithm>
 #include <sstream>
 
@@ -7,7 +7,7 @@
 namespace ptx::emulator {
 namespace {
 
-// The instructions are those of PTX ISA 9.0, as in CUDA 13.0; later versions add some, which are refused by name.
+// Instructions are those of PTX ISA 9.0 (CUDA 13.0); later versions add some, which are refused by name.
 constexpr uint32_t kNewestVersion = 99;
 constexpr uint32_t kTargets[] = {10, 11, 12, 13, 20, 21, 30, 32, 35, 37,  50,  52,  53,  60,  61, 62,
                                  70, 72, 75, 80, 86, 87, 88, 89, 90, 100, 101, 103, 110, 120, 121};
@@ -69,7 +69,7 @@ SyntaxModule Parser::run(std::vector<ParseProblem>& problems) {
       parse_directive();
     } catch (const ParseProblem& problem) {
       problems.push_back(problem);
-      return std::move(module_);  // at module scope there is no safe place to go on from
+      return std::move(module_);  // module scope has no safe point to resume parsing
     }
     if (next_ == before) refuse(peek().at, "unexpected text at module scope");
   }
@@ -105,14 +105,14 @@ uint64_t Parser::expect_integer(const char* what) {
   return take().bits;
 }
 
-// Past the next ';', or up to a '}' that closes more than the statement opened.
+// Skips past the next ';', or up to a '}' that closes more than the statement opened.
 void Parser::skip_to_end_of_statement() {
   for (int open = 0; peek().kind != TokenKind::kEnd && !at(';') && (open > 0 || !at('}')); take())
     open += at('{') ? 1 : at('}') ? -1 : 0;
   accept(';');
 }
 
-// .section NAME { ... }: debug information, without nested braces
+// .section NAME { ... }: debug information, without nested braces.
 void Parser::skip_section() {
   while (peek().kind != TokenKind::kEnd && !at('{')) take();
   while (peek().kind != TokenKind::kEnd && !at('}')) take();
@@ -220,7 +220,7 @@ void Parser::parse_module_variable(Space space, Linkage linkage) {
   expect(';', "after the variable");
 }
 
-// Whether the name is declared already and either declaration is .extern: both then mean one variable.
+// Whether the name is already declared and either declaration is .extern: then both are one variable.
 bool Parser::completes_extern(Variable& variable) {
   if (!scopes_.holds(variable.name)) return false;
   const auto known = std::ranges::find_if(module_.variables, [&](const auto& v) { return v->name == variable.name; });
@@ -230,7 +230,7 @@ bool Parser::completes_extern(Variable& variable) {
                          (variable.is_extern && variable.is_unsized);
   if (earlier.space != variable.space || earlier.type != variable.type || !same_size)
     refuse(variable.at, "variable " + variable.name + " does not match its earlier declaration");
-  if (earlier.is_extern) earlier = std::move(variable);  // where it lies, since operands point to it
+  if (earlier.is_extern) earlier = std::move(variable);  // in place, since operands point to it
   return true;
 }
 
@@ -260,7 +260,7 @@ void Parser::parse_function(Linkage linkage) {
   scopes_.close();
 }
 
-// A definition completes an earlier declaration of the same name; anything else with that name is repeated.
+// A definition completes an earlier declaration of the same name; any other repetition is an error.
 SyntaxFunction* Parser::declare_function(std::unique_ptr<SyntaxFunction> function) {
   SyntaxFunction* result = function.get();
   for (auto& earlier : module_.functions) {

@@ -21,7 +21,7 @@ Parser::Declaration Parser::parse_declaration_head() {
       parse_group(')', OperandKind::kList);
     } else if (head.is_pointer && (token.text == "global" || token.text == "shared" || token.text == "const" ||
                                    token.text == "local" || token.text == "generic")) {
-      continue;  // .ptr .global .align 16 describes what the parameter points at
+      continue;  // .ptr .global .align 16 describes the memory a parameter points to
     } else if (Type type = type_named(token.text); type != Type::none && head.type == Type::none) {
       head.type = type;
     } else {

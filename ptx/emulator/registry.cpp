@@ -1,4 +1,4 @@
-// The handler tables of each instruction set, filled once; and guards, which belong to every set.
+// Handler tables of each instruction set, filled on first use, and guards, which all sets share.
 #include "ptx/emulator/registry.h"
 
 #include <bit>

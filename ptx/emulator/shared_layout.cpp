@@ -1,4 +1,4 @@
-// Reachability from the kernels over calls and addresses of functions, then one pass over the variables.
+// Finds functions reachable from kernels by calls and addresses, then places the variables in one pass.
 #include "ptx/emulator/shared_layout.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ void visit(const Operand& operand, const std::function<void(const Operand&)>& se
   if (operand.second) visit(*operand.second, see);
 }
 
-// The functions that a body calls or takes the address of, and the shared variables that it names.
+// Functions that a body calls or whose address it takes, and shared variables that it names.
 struct Uses {
   std::set<const SyntaxFunction*> functions;
   std::set<const Variable*> variables;

@@ -64,8 +64,8 @@ constexpr SpecialComponent kComponents[] = {
     {"%globaltimer_lo", Special::globaltimer_lo, Type::u32, true},
     {"%globaltimer_hi", Special::globaltimer_hi, Type::u32, true},
     {"%current_graph_exec", Special::zero, Type::u64, false},
-    // The driver's to define: 1 and 2 hold the address of a cooperative grid's workspace, whose second word is the
-    // barrier of cooperative_groups; the others hold nothing.
+    // Defined by the driver: 1 and 2 hold the address of a cooperative grid's workspace, whose second word is the
+    // barrier of cooperative_groups; the others are zero.
     {"%envreg1", Special::grid_workspace_high, Type::u32, false},
     {"%envreg2", Special::grid_workspace_low, Type::u32, false},
 #define ENVREG(n) \

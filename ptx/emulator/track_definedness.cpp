@@ -1,5 +1,5 @@
-// Finds the registers that may be read before they are written, what is computed from them, and the instructions that
-// touch either.
+// Finds registers that may be read before being written, registers computed from them, and the instructions that touch
+// either.
 #include <algorithm>
 #include <set>
 
@@ -38,7 +38,7 @@ Rule rule_of(const std::string& spelling) {
 
 }  // namespace
 
-// The reads of an instruction with their roles. A call's arguments go to memory of the thread's own.
+// The reads of an instruction with their roles. A call's arguments are stored in the thread's own memory.
 std::vector<std::pair<ColumnId, Role>> FunctionLoader::roles_of(const Draft& draft, const std::string& spelling) const {
   std::vector<std::pair<ColumnId, Role>> roles;
   Draft unguarded = draft;
@@ -67,7 +67,7 @@ std::vector<std::pair<ColumnId, Role>> FunctionLoader::roles_of(const Draft& dra
 
 void FunctionLoader::track_definedness() {
   const size_t n_registers = function_.registers.size();
-  std::vector<std::set<ColumnId>> origins(columns_.size());  // undefined registers that a column may come from
+  std::vector<std::set<ColumnId>> origins(columns_.size());  // undefined registers from which a column may be computed
   for (ColumnId id = 0; id < n_registers; ++id) {
     if (maybe_undefined_[id]) origins[id].insert(id);
   }

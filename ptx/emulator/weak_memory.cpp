@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kMostPending = 1024, kMostLines = 4096;
 constexpr uint32_t kHopelessReads =
-    20000;  // of one address that memory holds another value of: no device guarantees better
+    20000;  // reads of one address whose value in memory differs: no device guarantees more freshness
 
 uint32_t order_of(const Instruction& i) { return i.flags >> access::kOrderShift & 7; }
 bool reaches_others(const Instruction& i) { return (i.flags >> access::kScopeShift & 3) >= access::kGpu; }
@@ -29,7 +29,7 @@ bool overlap(const BlockView::Store& s, uint64_t address, uint32_t bytes) {
   return s.address < address + bytes && address < s.address + s.bytes;
 }
 
-// Whole elements at once where they are aligned, so that the host never sees half of one.
+// Copies whole aligned elements at once, so that the host never sees torn ones.
 void copy(uint8_t* to, const uint8_t* from, uint32_t bytes) {
   switch (bytes) {
     case 1:
@@ -45,7 +45,7 @@ void copy(uint8_t* to, const uint8_t* from, uint32_t bytes) {
   }
 }
 
-// A line may reach beyond an allocation, never beyond a page.
+// A line may extend beyond an allocation, but never beyond a page.
 __attribute__((no_sanitize("address"))) BlockView::Line snapshot(uint64_t line) {
   BlockView::Line copied;
   const volatile uint64_t* from = reinterpret_cast<const volatile uint64_t*>(line * kLineBytes);
@@ -123,7 +123,7 @@ void WeakMemory::let_overlapping_arrive(BlockView& view, uint64_t address, uint3
   }
 }
 
-// Other blocks may have fetched the line just now.
+// Other blocks may have fetched the line just before.
 void WeakMemory::before_write(const BlockView& writer, uint64_t address) {
   for (const auto& view : views_) {
     if (view.get() == &writer || !view->resident || !choices_.one_in(prefetch_one_in_)) continue;
@@ -133,7 +133,7 @@ void WeakMemory::before_write(const BlockView& writer, uint64_t address) {
   }
 }
 
-// The store, or the first of those to its bytes that came before it, reaches memory.
+// Writes the store to memory, or first an earlier one to the same bytes.
 void WeakMemory::arrive(BlockView& view, BlockView::Store* store) {
   const uint64_t line = store->address / kLineBytes;
   auto& of_line = view.pending_of_line.at(line);
@@ -152,7 +152,7 @@ void WeakMemory::arrive(BlockView& view, BlockView::Store* store) {
   view.pending.pop_back();
 }
 
-// The block's view of some bytes; true if a line made it another one than memory and the block's own stores do.
+// The block's view of some bytes; true if a cached line makes it differ from memory plus the block's own stores.
 bool WeakMemory::compose(BlockView& view, uint64_t address, uint32_t bytes, Through through, uint8_t* to) {
   copy(to, reinterpret_cast<const uint8_t*>(address), bytes);
   const uint64_t line = address / kLineBytes;
@@ -191,7 +191,7 @@ void WeakMemory::load(Warp& w, const Instruction& i, uint32_t lane, uint64_t add
   if (compose(view, address, bytes, through, view.loaded[lane])) note_poll(w, i, lane, address, bytes);
 }
 
-// A loop that reads the same old value for ever: nothing obliges the cache to let it go.
+// For loops that read the same old value for ever: the memory model does not oblige the cache to update.
 void WeakMemory::note_poll(Warp& w, const Instruction& i, uint32_t lane, uint64_t address, uint32_t bytes) {
   BlockView::Poll& poll = w.block->view->polls[{code_of(w, i).positions[i.index].line, w.warp_index * kLanes + lane}];
   if (poll.address != address) poll = {address, 0};
@@ -215,7 +215,7 @@ uint8_t* WeakMemory::store(BlockView& view, uint64_t address, uint32_t bytes) {
   return view.pending.back()->data;
 }
 
-// The atomic changes a store that only its block sees until it arrives.
+// Operates on a store that is visible only to its block until it arrives.
 uint8_t* WeakMemory::atomic_within(BlockView& view, uint64_t address, uint32_t bytes) {
   uint8_t before[32];
   compose(view, address, bytes, Through::kLines, before);

@@ -57,7 +57,7 @@ void History::compact() {
   }
   for (uint32_t k = 0; k < sets_.size(); ++k) {
     if (!new_set_[k]) continue;
-    Set set = sets_[k];  // its members were numbered before it
+    Set set = sets_[k];  // its members have been renumbered already
     new_set_[k] = n_sets;
     set.event = new_event_[set.event];
     set.before = renumbered(set.before);

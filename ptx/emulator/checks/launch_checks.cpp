@@ -15,7 +15,7 @@ bool is_strong(const Instruction& i, AccessKind kind) {
 }
 uint32_t scope_of(const Instruction& i) { return i.flags >> access::kScopeShift & 3; }
 
-// Whether any of some bytes is not 0, in few steps for the sizes of an element.
+// Whether any byte is nonzero, fast for the sizes of elements.
 bool any_marked(const uint8_t* bytes, uint32_t count) {
   uint64_t word = 0;
   if (count == 4) return std::memcpy(&word, bytes, 4), word != 0;
@@ -123,7 +123,7 @@ bool LaunchChecks::initialised(Warp& w, const Instruction& i, AccessKind kind, u
   return true;
 }
 
-// Lanes whose accesses are neither out of bounds nor of unwritten bytes; `unknown` are those left to the machine.
+// Lanes whose accesses are in bounds and initialised; `unknown` lanes are left to the machine.
 uint32_t LaunchChecks::good_lanes(Warp& w, const Instruction& i, AccessKind kind, uint32_t lanes, uint32_t bytes,
                                   const uint64_t* addresses, uint32_t& unknown) {
   if (const uint64_t generation = launch_.memory->generation(); memory_generation_ != generation) {
@@ -163,7 +163,7 @@ uint32_t LaunchChecks::shared(Warp& w, const Instruction& i, AccessKind kind, ui
     if (!(lanes >> l & 1)) continue;
     const uint64_t offset = offsets[l];
     if (offset >= w.shared_bytes || w.shared_bytes - offset < bytes) {
-      allowed |= 1u << l;  // the machine faults
+      allowed |= 1u << l;  // the machine raises the fault
       continue;
     }
     if (checks_.uninitialised && !shared_initialised(w, i, kind, l, offset, bytes)) continue;
@@ -174,7 +174,7 @@ uint32_t LaunchChecks::shared(Warp& w, const Instruction& i, AccessKind kind, ui
   allowed |= inside_lanes;
   if (!w.faulted && is_strong(i, kind)) {
     const uint32_t block = static_cast<uint32_t>(w.block->linear);
-    uint64_t keys[kLanes];  // beside the global ones: the window and the block
+    uint64_t keys[kLanes];  // besides the global ones: window and block
     for (uint32_t l = 0; l < kLanes; ++l) keys[l] = kSharedWindow | w.block->linear << 24 | (offsets[l] & 0xffffff);
     synchronisation_.access(warp_checks(w), order_of(i), scope_of(i), kind, allowed, keys, block);
   }

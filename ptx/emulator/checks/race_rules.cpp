@@ -1,4 +1,4 @@
-// What the race check holds to be ordered, whom it remembers, and how it says what it found.
+// Rules of the race check: which accesses are ordered, which are remembered, and how findings are worded.
 #include <algorithm>
 #include <cstring>
 #include <unordered_map>
@@ -8,7 +8,7 @@
 namespace ptx::emulator {
 namespace {
 
-constexpr uint32_t kStrongRemembered = 64;  // strong accesses that a word remembers before it forgets the older ones
+constexpr uint32_t kStrongRemembered = 64;  // strong accesses kept per word; older ones are dropped
 
 }  // namespace
 
@@ -18,12 +18,12 @@ bool Races::is_ordered(const Visit& v, const Event& earlier, uint32_t earlier_la
   if (!v.lanes_matter || &earlier == &v.shadow.history.event(v.recent.event)) return true;
   const bool by_any_lane = v.place.is_collective || places_[earlier.place].is_collective;
   if (earlier_lane == lane && !by_any_lane) return true;
-  if (me.clock.of(earlier.warp) > earlier.clock) return true;  // a block barrier, or a release and what led to it
+  if (me.clock.of(earlier.warp) > earlier.clock) return true;  // by a block barrier, or a release with what preceded it
   if (by_any_lane) return me.lanes.all_know(earlier.time);
   return me.lanes.knows(lane, earlier_lane, earlier.time);
 }
 
-// Whether a lane's store leaves the bytes as they are.
+// Whether a lane's store leaves the bytes unchanged.
 bool Races::stores_what_is_there(const Visit& v, uint32_t lane) const {
   if (!v.stores) return false;
   const uint64_t address = v.addresses[lane];
@@ -66,7 +66,7 @@ bool Races::accept_readers(Visit& v, Ref readers, uint32_t lane) {
   return true;
 }
 
-// Strong accesses race with weak ones, and among themselves where a scope leaves the other block out.
+// Strong accesses race with weak ones, and with each other if a scope excludes the other block.
 bool Races::accept_strong(Visit& v, Ref others, uint32_t lane, bool wrote) {
   if (others == 0 || !v.races_count || (v.place.is_strong && !any_narrow_)) return true;
   const uint32_t n_warps = static_cast<uint32_t>(v.w.block->warps.size());
@@ -78,14 +78,15 @@ bool Races::accept_strong(Visit& v, Ref others, uint32_t lane, bool wrote) {
   });
 }
 
-// Readers that lie before this one need not be remembered: who races with them races with this one as well.
+// Readers ordered before this one need not be remembered: any access that races with them races with this one too.
 Ref Races::with_reader(Visit& v, Ref readers, uint32_t lane) {
   History& history = v.shadow.history;
   const uint32_t event = v.recent.event;
   bool alike = lane_of(readers) == lane;
   if (history.latest_index(readers) == event) {
     if (!v.lanes_matter || alike) return readers;
-    const Ref before = history.before_latest(readers);  // two lanes of one access are enough: no lane is both
+    const Ref before =
+        history.before_latest(readers);  // two lanes of one access suffice: a later lane differs from one of them
     if (before != 0 && history.latest_index(before) == event) return readers;
     v.alike = false;
     return history.with(readers, event, lane, false);
@@ -114,10 +115,10 @@ Ref Races::with_reader(Visit& v, Ref readers, uint32_t lane) {
   return result;
 }
 
-// Of several reads by one warp (in shared memory: by one lane) the latest stands for the others. Reads that waited may
-// stand behind later ones.
+// Of several reads by one warp (in shared memory: by one lane) the latest represents the others. Delayed reads may
+// follow later ones.
 Ref Races::tidied(Visit& v, Ref members) {
-  std::unordered_map<uint64_t, uint32_t> seen;  // up to which clock
+  std::unordered_map<uint64_t, uint32_t> seen;  // by reader: latest clock
   return v.shadow.history.filtered(members, [&](const Event& e, uint32_t lane) {
     const uint64_t who = uint64_t{e.warp} << 8 | (v.lanes_matter ? lane << 1 : 0) | places_[e.place].is_read_only;
     uint32_t& clock = seen[who];
@@ -135,7 +136,7 @@ Ref Races::with_strong(Visit& v, Ref members, uint32_t lane) {
   return history.with(members, v.recent.event, lane, false);
 }
 
-// Always false: the lane races.
+// Always returns false: the lane races.
 bool Races::report(Visit& v, FaultKind kind, const Event& earlier, uint32_t earlier_lane, bool wrote) const {
   const uint32_t n_warps = static_cast<uint32_t>(v.w.block->warps.size());
   const LaunchRequest& request = v.w.block->launch->request;

@@ -17,7 +17,7 @@ bool contiguous(const uint64_t* addresses, uint64_t stride) {
   return difference == 0;
 }
 
-// Cells of a warp side by side, `words` a lane, as 64-bit values: whether each is `first`, with the lane added.
+// Whether `words` adjacent cells per lane of a warp, as 64-bit values, equal `first` plus the lane number.
 template <uint32_t words>
 bool are_alike(const uint64_t* cells, uint64_t first, uint64_t per_lane) {
   uint64_t difference = 0;
@@ -34,7 +34,7 @@ void fill(uint64_t* cells, uint64_t first, uint64_t per_lane) {
   }
 }
 
-// The grains of a page that an access touches, a bit each.
+// Bit mask of the grains of a page that an access touches.
 uint32_t grains_of(uint64_t address, uint32_t bytes) {
   const uint32_t from = address % ShadowPage::kBytes, to = from + bytes - 1;
   return (2u << (to >> ShadowPage::kGrainShift)) - (1u << (from >> ShadowPage::kGrainShift));
@@ -42,7 +42,7 @@ uint32_t grains_of(uint64_t address, uint32_t bytes) {
 
 uint64_t lane_steps(Cell cell) { return bits_of({cell.write ? 1u : 0u, cell.read ? 1u : 0u}); }
 
-// What an access knows so far, by value, so that stores to cells cannot change it.
+// An access's cached facts, by value, so that stores to cells cannot change them.
 struct Known {
   Ref own, from, to, ordered_readers;
   uint32_t ordered_write;
@@ -54,8 +54,8 @@ struct Known {
         ordered_write(recent.ordered_write) {}
 };
 
-// The words of one lane in the frequent cases: all in the same state, and nobody in it whose order is not known yet.
-// False: nothing was done.
+// Fast path for one lane's words: all in the same state, with no accessor whose order is unknown. False: nothing was
+// done.
 template <bool writes, bool lanes_matter, uint32_t words>
 inline bool touch_words(const Known& known, Cell* cells, uint32_t lane, bool is_read_only) {
   const Cell first = cells[0];
@@ -120,7 +120,7 @@ RecentAccess& Races::recent_access(Warp& w, WarpChecks& warp, const Instruction&
   return recent;
 }
 
-// Whether the access is a read that nobody can race with as long as nobody writes there.
+// Whether the access is a read that cannot race until its memory is written.
 bool Races::waits(Warp& w, const Instruction& i, AccessKind kind, uint32_t lanes, uint32_t bytes,
                   const uint64_t* addresses) {
   if (kind != AccessKind::kLoad || (i.flags >> access::kOrderShift & 7) != access::kWeak) return false;
@@ -135,13 +135,13 @@ bool Races::waits(Warp& w, const Instruction& i, AccessKind kind, uint32_t lanes
   return waiting_.note(trail, *w.reader, place, lanes, bytes, addresses);
 }
 
-// The lane has read there before anybody wrote; nobody looked at the word yet.
+// Records an earlier kept read of the lane, now that its memory is written for the first time.
 void Races::end_waiting(Warp& w, const WaitingRead& read, uint32_t lane, uint64_t address, uint32_t bytes) {
   if (past_.read != &read) {
     past_.read = &read;
     const uint32_t number = static_cast<uint32_t>(read.reader >> 32), clock = static_cast<uint32_t>(read.reader);
     past_.warp.number = number;
-    past_.warp.clock = Clock(number, 1);  // whom the warp knew then, nobody knows; its own past is enough
+    past_.warp.clock = Clock(number, 1);  // the clock known at that time is lost; its own past suffices
     past_.warp.clock.raise(number, clock);
     past_.access = {};
     past_.access.clock = clock;
@@ -152,7 +152,7 @@ void Races::end_waiting(Warp& w, const WaitingRead& read, uint32_t lane, uint64_
   touch<false>(v, lane, address, bytes);
 }
 
-// Whether an access within a page is the first to some grain that a waiting read could race with.
+// Whether an access within a page is the first to a grain with which a kept read could race.
 inline bool Races::begins_writing(const Visit& v, const ShadowPage& page, bool writes, uint64_t address,
                                   uint32_t bytes) const {
   if (v.lanes_matter || !(writes || v.place.is_strong)) return false;
@@ -176,7 +176,7 @@ void Races::forget(Warp& w, uint64_t address, uint64_t bytes) {
   for (const uint64_t end = address + bytes; address < end;) {
     ShadowPage& page = global_.page_of(address);
     const uint64_t into = address % ShadowPage::kBytes, here = std::min(end - address, ShadowPage::kBytes - into);
-    begin_writing(w, page, address, static_cast<uint32_t>(here));  // reads that wait are past as well
+    begin_writing(w, page, address, static_cast<uint32_t>(here));  // kept reads are ordered before it as well
     const uint64_t last = into + here - 1;
     std::fill(&page.cells[into >> page.shift], &page.cells[last >> page.shift] + 1, Cell{});
     address += here;
@@ -239,7 +239,7 @@ uint32_t Races::run(Visit& v, const Instruction& i, AccessKind kind, uint32_t la
   }
 }
 
-// Each lane has `words` whole words or one part of a word, or (0) anything else.
+// Each lane has `words` whole words, or one part of a word, or (0) anything else.
 template <bool writes, bool lanes_matter, uint32_t words>
 uint32_t Races::run_lanes(Visit& v, const Instruction& i, uint32_t lanes, uint32_t bytes, const uint64_t* addresses) {
   uint32_t clean = lanes;
@@ -247,7 +247,7 @@ uint32_t Races::run_lanes(Visit& v, const Instruction& i, uint32_t lanes, uint32
   const uint32_t shift = bytes < 4 ? bytes / 2 : 2;
   uint64_t number = ~0ull;
   const ShadowPage* page = nullptr;
-  Cell* cells = nullptr;  // of that page, if they have that size
+  Cell* cells = nullptr;  // of that page, if its cells have that size
   for (uint32_t left = lanes; left != 0; left &= left - 1) {
     const uint32_t lane = static_cast<uint32_t>(std::countr_zero(left));
     const uint64_t address = addresses[lane];
@@ -273,7 +273,7 @@ uint32_t Races::run_lanes(Visit& v, const Instruction& i, uint32_t lanes, uint32
   return clean;
 }
 
-// A warp side by side whose words were all touched in the same way before; false: look at each lane.
+// A contiguous warp access whose words all have the same earlier state; false: examine each lane.
 bool Races::run_together(Visit& v, bool writes, uint32_t bytes, uint64_t address) {
   const uint32_t into = address % ShadowPage::kBytes;
   if ((bytes != 4 && bytes != 8 && bytes != 16) || address % bytes != 0 || into + kLanes * bytes > ShadowPage::kBytes)
@@ -290,7 +290,7 @@ bool Races::run_together(Visit& v, bool writes, uint32_t bytes, uint64_t address
         : bytes == 8 ? are_alike<2>(cells, bits, steps)
                      : are_alike<4>(cells, bits, steps)))
     return false;
-  Cell next = first;  // of lane 0: what it does to its cell goes for all
+  Cell next = first;  // lane 0's change to its cell applies to all
   v.alike = true;
   if (!(writes ? write_cell(v, next, 0) : read_cell(v, next, 0)) || !v.alike) return false;
   const uint64_t to = bits_of(next), to_steps = lane_steps(next);

@@ -1,4 +1,4 @@
-// The check of registers that a thread reads before it has written them.
+// The check for registers that a thread reads before writing.
 #include <bit>
 
 #include "ptx/emulator/checks/launch_checks.h"
@@ -12,7 +12,7 @@ using Tracked = TrackedInstruction;
 
 uint32_t& word(Warp& w, uint32_t offset) { return *reinterpret_cast<uint32_t*>(w.registers + offset); }
 
-// Lanes whose generic address lies in the thread's own memory, where an undefined value harms nobody.
+// Lanes whose generic address is in the thread's own local memory, where an undefined value is harmless.
 uint32_t local_lanes(Warp& w, const Instruction& i) {
   if ((static_cast<Space>(i.flags >> access::kSpaceShift & 7)) != Space::generic || i.a == kNoColumn) return 0;
   uint32_t lanes = 0;
@@ -24,7 +24,7 @@ uint32_t local_lanes(Warp& w, const Instruction& i) {
   return lanes;
 }
 
-// The lanes in which the results have a value.
+// Lanes in which the results are defined.
 uint32_t defined_lanes(Warp& w, const Instruction& i, const Tracked& t) {
   uint32_t all = kAllLanes, any = 0, first = kAllLanes, second = kAllLanes;
   for (const Tracked::Source& s : t.sources) {
@@ -52,14 +52,14 @@ uint32_t defined_lanes(Warp& w, const Instruction& i, const Tracked& t) {
 void run_tracked(Warp& w, const Instruction& i, uint32_t lanes, bool full) {
   const Code& code = code_of(w, i);
   const Tracked& t = code.tracked[code.tracked_of[i.index] - 1];
-  LaunchChecks* checks = w.block->launch->checks;  // null where a launch is only counted
+  LaunchChecks* checks = w.block->launch->checks;  // null if the launch is only counted
   if (checks && !checks->registers(w, i, code, lanes)) return;
   (full ? t.handler.full : t.handler.masked)(w, i);
 }
 
 }  // namespace
 
-// False if a needed register has no value; `lanes` stand at the instruction.
+// False if a needed register is undefined; `lanes` execute the instruction.
 bool LaunchChecks::registers(Warp& w, const Instruction& i, const Code& code, uint32_t lanes) {
   if (!checks_.uninitialised || code.tracked_of.empty() || code.tracked_of[i.index] == 0) return true;
   const Tracked& t = code.tracked[code.tracked_of[i.index] - 1];

@@ -50,11 +50,11 @@ bool Synchronisation::release(WarpChecks& warp, uint32_t order, uint32_t scope, 
   return false;
 }
 
-// A store replaces what stood at the address; a read-modify-write continues it.
+// A store replaces the clock at the address; a read-modify-write merges with it.
 void Synchronisation::publish(uint64_t address, const Clock& what, uint32_t scope, uint32_t block, bool joins) {
   if (stores_wait_ && address < kSharedWindow) {
     if (!joins) return void(on_their_way_[block][address] = {what, scope, block});
-    arrived(address, block);  // what the block stored there before lies in memory by the time of an atomic
+    arrived(address, block);  // the block's earlier store there is in memory before its atomic
   }
   Published& entry = published_[address];
   if (!joins || (entry.block != block && entry.scope == kCta))

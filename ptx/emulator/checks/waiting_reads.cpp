@@ -36,7 +36,7 @@ void WaitingReads::take_no_shape(Trail& t) {
   t.shape_number = t.record = kNone;
 }
 
-// Looks the shape up: it has no number the first time, or if reads of that kind never wait.
+// Looks the shape up: it has no number the first time, or if such reads are never kept.
 void WaitingReads::take_shape(Trail& t, uint32_t lanes, uint32_t bytes, const uint64_t* addresses) {
   take_no_shape(t);
   if (!std::has_single_bit(bytes) || bytes > 32) return;
@@ -112,7 +112,7 @@ bool WaitingReads::resume(ReadTrail& trail, uint64_t reader, uint64_t address) {
   return true;
 }
 
-// Looks for grains nobody wrote to round an access, and lists the record in their regions; false if there is another.
+// Finds the unwritten grains around an access and lists the record in their regions; false if it touches a written one.
 bool WaitingReads::list_regions(Trail& t, uint32_t record, uint64_t address, bool goes_on) {
   uint64_t from = (address + t.shape.low) >> kGrainShift, to = (address + t.shape.high) >> kGrainShift;
   if (goes_on && from >= t.listed_from && to <= t.listed_to) return true;
@@ -136,7 +136,7 @@ bool WaitingReads::list_regions(Trail& t, uint32_t record, uint64_t address, boo
   return true;
 }
 
-// Brings the count of the trail's record and what its regions know of reads up to date.
+// Brings the record's count, and its regions' knowledge of reads, up to date.
 void WaitingReads::settle(Trail& t) {
   if (t.record == kNone) return;
   WaitingRead& read = records_[t.record];

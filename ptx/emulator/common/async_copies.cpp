@@ -1,6 +1,5 @@
-// cp.async, bulk copies and mbarrier. Copies are done where they are issued, which every correct program allows, unless
-// others watch: then they are done where they are waited for. A barrier object is one 64-bit word in shared memory
-// whose layout is ours.
+// cp.async, bulk copies and mbarrier. Copies execute when issued, which is valid for every correct program; in observed
+// launches they execute when waited for. A barrier object is a 64-bit word in shared memory with a private layout.
 #include "ptx/emulator/common/common.h"
 #include "ptx/emulator/copies_in_flight.h"
 
@@ -10,7 +9,7 @@ namespace {
 constexpr uint32_t kGlobalSpace = 1, kSharedSpace = 3;
 uint32_t space_of(const Instruction& i) { return i.flags >> 10 & 7; }
 
-// Addresses of the second place of a copy: a base column, its constant offset, how the base is read.
+// Addresses of a copy's second operand: base column, constant offset, and how to read the base.
 void second_addresses(Warp& w, uint32_t base, uint32_t offset_column, uint32_t flags, uint64_t* addresses) {
   const uint64_t* offset = column<uint64_t>(w, offset_column);
   for (uint32_t l = 0; l < kLanes; ++l) {
@@ -47,7 +46,7 @@ void copy_async(Warp& w, const Instruction& i, uint32_t lanes) {
     if (sizes[l] == 0) reads &= ~(1u << l);
   }
   if (observed) {
-    for (uint32_t left = reads; left != 0 && !w.faulted;) {  // lanes that read equally much at a time
+    for (uint32_t left = reads; left != 0 && !w.faulted;) {  // lanes that read equal sizes together
       const uint32_t size = sizes[__builtin_ctz(left)];
       uint32_t alike = 0;
       for (uint32_t l = 0; l < kLanes; ++l) alike |= (left >> l & 1) && sizes[l] == size ? 1u << l : 0;
@@ -77,7 +76,7 @@ void copy_async(Warp& w, const Instruction& i, uint32_t lanes) {
   }
 }
 
-// Pending arrivals (20 bits), arrivals of a phase (20), bytes still expected (22, signed), parity of the phase (1).
+// Pending arrivals (20 bits), arrivals per phase (20), bytes still expected (22, signed), phase parity (1).
 struct BarrierWord {
   uint64_t bits;
   uint32_t pending() const { return bits & 0xfffff; }
@@ -93,7 +92,7 @@ struct BarrierWord {
   }
 };
 
-// F(word, lane) on the barrier of each active lane in turn; the result of the last step is stored.
+// Applies F(word, lane) to the barrier of each active lane in turn; stores the last step's result.
 template <class F>
 void each_barrier(Warp& w, const Instruction& i, uint32_t lanes, F f) {
   alignas(64) uint64_t addresses[kLanes];
@@ -144,7 +143,7 @@ void wait_for_phase(Warp& w, const Instruction& i, uint32_t lanes, bool by_parit
 
 void add_bytes(Warp& w, const Instruction& i, uint32_t lanes, int32_t sign) {
   each_barrier(w, i, lanes, [&](BarrierWord& word, uint32_t l, uint64_t offset) {
-    if (sign < 0) observe_barrier_object(w, offset, true, false);  // bytes that arrived are seen by who waits
+    if (sign < 0) observe_barrier_object(w, offset, true, false);  // bytes that arrived are visible to a waiting thread
     const int32_t bytes = word.bytes() + sign * static_cast<int32_t>(column<uint32_t>(w, i.b)[l]);
     word = BarrierWord::of(word.pending(), word.expected(), bytes, word.parity());
     if (sign < 0) word.settle();
@@ -185,7 +184,7 @@ void register_barriers(Registry& r) {
     write(w, i.d, result, lanes);
   });
   add(r, "cp.async.mbarrier", "", [](Warp& w, const Instruction& i, uint32_t lanes) {
-    if (i.count == 0) return;  // counts itself and arrives at once: the copies are done
+    if (i.count == 0) return;  // the copies are already done: no separate arrival is needed
     arrive(w, i, lanes, false, false);
   });
   add(r, "!cp.async.mbarrier", "", [](Warp& w, const Instruction& i, uint32_t lanes) {
@@ -216,7 +215,7 @@ uint8_t* shared_range(Warp& w, const Instruction& i, uint32_t lane, uint64_t off
   return nullptr;
 }
 
-// F(global, shared, bytes, lane) for each active lane of a bulk copy, after its bounds are known to be good.
+// Calls F(global, shared, bytes, lane) for each active lane of a bulk copy, after its bounds check.
 template <class F>
 void bulk(Warp& w, const Instruction& i, uint32_t lanes, bool into_shared, AccessKind observed_as, bool observed, F f) {
   alignas(64) uint64_t to[kLanes], from[kLanes];
@@ -278,7 +277,7 @@ void bulk_load(Warp& w, const Instruction& i, uint32_t lanes) {
 
 void copy_out(uint8_t* global, const uint8_t* shared, uint32_t bytes) { __builtin_memcpy(global, shared, bytes); }
 
-// Out of shared memory: `apply` changes the global range, at once or where it is waited for.
+// Copies from shared memory: `apply` changes the global range, at once or at the wait.
 template <bool observed>
 void bulk_store(Warp& w, const Instruction& i, uint32_t lanes, AsyncCopy::Reduce apply) {
   const bool reduces = apply != &copy_out;
@@ -292,7 +291,7 @@ void bulk_store(Warp& w, const Instruction& i, uint32_t lanes, AsyncCopy::Reduce
   bulk(w, i, lanes, false, reduces ? AccessKind::kReduction : AccessKind::kStore, observed, store);
 }
 
-// Bulk reductions: every element of the range by an atomic of its type.
+// Bulk reductions: an atomic of the element type on every element.
 template <class T, class F>
 void reduce_range(uint8_t* global, const uint8_t* shared, uint32_t bytes) {
   for (uint32_t at = 0; at < bytes; at += sizeof(T)) {

@@ -1,5 +1,5 @@
-// atom and red: each lane in turn, with the machine's own atomic operations, so that blocks may run on any thread
-// and the host may take part.
+// atom and red: each lane in turn, by the host's atomic operations, so that blocks may run on any thread and the host
+// may take part.
 #include <atomic>
 #include <bit>
 
@@ -12,7 +12,7 @@ constexpr uint32_t kReturnsOld = 1u << 16;  // as in the loader's access flags
 
 uint32_t space_of(const Instruction& i) { return i.flags >> 10 & 7; }
 
-// F(old, b, c) gives the new value; a compare-and-swap loop applies it.
+// F(old, b, c) returns the new value, in a compare-and-swap loop.
 template <class F, class T>
 struct Atomic {
   static void run(Warp& w, const Instruction& i, uint32_t lanes, bool observed) {
@@ -77,7 +77,8 @@ uint32_t add_pair(uint32_t a, uint32_t b) {
   return add_half<H>(static_cast<uint16_t>(a), static_cast<uint16_t>(b)) |
          static_cast<uint32_t>(add_half<H>(static_cast<uint16_t>(a >> 16), static_cast<uint16_t>(b >> 16))) << 16;
 }
-// Shared and global float additions flush on neither side here; only the unqualified global form may on a device.
+// float additions keep subnormals in shared and global memory; a device may flush them only in the unqualified global
+// form.
 uint32_t add_float(uint32_t a, uint32_t b) {
   return std::bit_cast<uint32_t>(canonical(std::bit_cast<float>(a) + std::bit_cast<float>(b)));
 }
@@ -85,8 +86,8 @@ uint64_t add_double(uint64_t a, uint64_t b) {
   return std::bit_cast<uint64_t>(std::bit_cast<double>(a) + std::bit_cast<double>(b));
 }
 
-// .v2 and .v4 additions: each element is atomic on its own. The list holds the old values' columns, if they are wanted,
-// then the operands'.
+// .v2 and .v4 additions: each element is separately atomic. The list has the columns of old values, if requested, then
+// of operands.
 void add_vector(Warp& w, const Instruction& i, uint32_t lanes, bool observed) {
   const uint32_t count = i.count, bytes = 4 * count;
   alignas(64) uint64_t addresses[kLanes];
@@ -117,7 +118,7 @@ struct alignas(16) Word128 {
   uint64_t low, high;
 };
 
-// The machine's own instruction; std::atomic_ref would take a lock of the library's, which the host does not know.
+// The host's instruction; std::atomic_ref would use a library lock that is invisible to the host program.
 Word128 compare_and_swap(uint8_t* pointer, Word128 expected, Word128 desired) {
   asm volatile("lock cmpxchg16b %0"
                : "+m"(*reinterpret_cast<Word128*>(pointer)), "+a"(expected.low), "+d"(expected.high)

@@ -15,8 +15,7 @@ struct Format {
 constexpr Format kF16{11, 5, false}, kBf16{8, 8, false}, kF32{24, 8, false}, kTf32{11, 8, false}, kE4m3{4, 4, true},
     kE5m2{3, 5, false};
 
-// |value| * 2^k as an integer of 128 bits with a sticky bit would be the general way; a double is exact for every
-// source but 64-bit integers, whose rounding is done by significand here as well.
+// An exact value. A double holds every source except 64-bit integers, which are rounded from their significand.
 struct Exact {
   bool negative = false, is_nan = false, is_infinite = false;
   uint64_t significand = 0;  // value = significand * 2^exponent
@@ -53,7 +52,7 @@ bool rounds_up(Rounding mode, bool negative, bool odd, bool half, bool more) {
   }
 }
 
-// The format's bit pattern, sign included, right-aligned.
+// The format's bit pattern including sign, right-aligned.
 uint32_t round_to(const Exact& e, const Format& f, Rounding mode, bool satfinite) {
   const int width = f.bits + f.exponent_bits, bias = (1 << (f.exponent_bits - 1)) - 1;
   const uint32_t sign = e.negative ? 1u << (width - 1) : 0, mantissa_bits = static_cast<uint32_t>(f.bits - 1);
@@ -71,8 +70,8 @@ uint32_t round_to(const Exact& e, const Format& f, Rounding mode, bool satfinite
   const bool more = shift > 1 && (shift > 64 || (e.significand & ((1ull << (shift - 1)) - 1)));
   if (shift > 0 && rounds_up(mode, e.negative, kept & 1, half, more)) ++kept;
   if (kept == 0) return sign;
-  // kept counts units of 2^lowest; a carry into a new bit needs no care: the pattern is monotonic
-  const int exponent_field = lowest + f.bits - 1 + bias;  // of a normal with that unit
+  // kept counts units of 2^lowest; a carry into a new bit is correct, as the pattern is monotonic
+  const int exponent_field = lowest + f.bits - 1 + bias;  // exponent field of a normal number with that unit
   uint64_t pattern = exponent_field <= 1 && kept < (1ull << mantissa_bits)
                          ? kept
                          : (static_cast<uint64_t>(exponent_field - 1) << mantissa_bits) + kept;
@@ -152,7 +151,7 @@ uint64_t to_integer(const ConversionRequest& q, double x) {
   return sign ? static_cast<uint64_t>(static_cast<int64_t>(x)) : static_cast<uint64_t>(x);
 }
 
-uint64_t round_to_double(const Exact& e, Rounding mode) {  // of an integer
+uint64_t round_to_double(const Exact& e, Rounding mode) {  // from an integer
   if (e.significand == 0) return 0;
   const int top = 63 - std::countl_zero(e.significand), shift = top - 52;
   uint64_t kept = shift > 0 ? e.significand >> shift : e.significand << -shift;
@@ -215,7 +214,7 @@ void convert_lanes(Warp& w, const Instruction& i, uint32_t lanes) {
   }
 }
 
-// Two results side by side: a in the upper half, b in the lower.
+// Two results: a in the upper half, b in the lower.
 uint32_t narrow(float x, const Format& f, const ConversionRequest& q) {
   uint32_t bits = round_to(exact(static_cast<double>(x)), f, q.rounding, q.satfinite);
   const int width = f.bits + f.exponent_bits;

@@ -1,4 +1,4 @@
-// ldmatrix, stmatrix, movmatrix, and wmma's loads and stores of whole matrices.
+// ldmatrix, stmatrix, movmatrix, and wmma loads and stores of whole matrices.
 #include <bit>
 
 #include "ptx/emulator/common/common.h"
@@ -24,7 +24,7 @@ void collective(Registry& r, const char* name, F) {
   add_handler(r, name, "", full, masked, 0);
 }
 
-// Rows of 16 bytes: those of matrix m are named by lanes 8m..8m+7.
+// Rows of 16 bytes: lanes 8m..8m+7 have the addresses of matrix m.
 bool row_pointers(Warp& w, const Instruction& i, AccessKind kind, bool observed, uint8_t** pointers) {
   alignas(64) uint64_t addresses[kLanes];
   read_addresses(w, i, addresses);
@@ -35,7 +35,7 @@ bool row_pointers(Warp& w, const Instruction& i, AccessKind kind, bool observed,
   return !w.faulted;
 }
 
-// The two elements of a matrix that a lane holds, low half first.
+// The j-th of the two elements of a matrix that a lane holds, low half first.
 uint8_t* half_at(uint8_t* const* rows, uint32_t matrix, uint32_t lane, uint32_t j, bool transposed) {
   const uint32_t row = transposed ? lane % 4 * 2 + j : lane / 4, column_at = transposed ? lane / 4 : lane % 4 * 2 + j;
   return rows[matrix * 8 + row] + 2 * column_at;
@@ -82,8 +82,8 @@ void move_matrix(Warp& w, const Instruction& i, uint32_t lanes) {
   write(w, i.d, result, lanes);
 }
 
-// A wmma fragment: element e of the matrix lies in slot e of the lanes' registers laid end to end; where there are
-// more slots than elements they repeat. The matrix in memory has `stride` elements between its rows or columns.
+// A wmma fragment: element e of the matrix is in slot e of all lanes' registers, concatenated; surplus slots repeat
+// elements. In memory, rows or columns are `stride` elements apart.
 struct Fragment {
   uint32_t rows, columns, registers, bits;
   bool by_column;
@@ -100,7 +100,7 @@ uint64_t element_index(const Fragment& f, uint32_t element, uint32_t stride) {
   return f.by_column ? uint64_t{column_at} * stride + row : uint64_t{row} * stride + column_at;
 }
 
-// Calls touch(pointer to the byte of an element, bit within it, register, lane, place within the register).
+// Calls touch(pointer to an element's byte, bit in it, register, lane, place in the register).
 template <class F>
 void for_each_slot(Warp& w, const Instruction& i, AccessKind kind, bool observed, F touch) {
   const Fragment f = fragment_of(i);

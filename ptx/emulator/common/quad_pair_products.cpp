@@ -1,5 +1,5 @@
-// mma.m8n8k4 of halves: quads q and q + 4 of a warp (lanes 4q..4q+3 and 16 more) multiply an 8x4 by a 4x8 matrix, four
-// products at once. Layouts: PTX ISA, fragments of mma.m8n8k4 with .f16.
+// mma.m8n8k4 of f16: quads q and q + 4 of a warp (lanes 4q..4q+3, and those 16 higher) multiply an 8x4 by a 4x8 matrix;
+// four such products run at once. Layouts: PTX ISA, fragments of mma.m8n8k4 with .f16.
 #include "ptx/emulator/common/common.h"
 #include "ptx/emulator/matrix_shape.h"
 
@@ -8,7 +8,7 @@ namespace {
 
 float half_of(uint32_t reg, uint32_t j) { return to_float(f16{static_cast<uint16_t>(reg >> 16 * j)}); }
 
-// Where element e of a lane's accumulator lies.
+// Position of element e in a lane's accumulator.
 struct Spot {
   uint32_t row, column;
 };
@@ -78,7 +78,7 @@ void register_quad_pair_products(Registry& r) {
   static const auto full = [](Warp& w, const Instruction& i) { multiply(w, i); };
   static const auto masked = [](Warp& w, const Instruction& i) {
     if (w.live & ~w.active)
-      w.stop = true;  // until the whole warp is here
+      w.stop = true;  // waits for the whole warp
     else
       multiply(w, i);
   };

@@ -1,4 +1,4 @@
-// The handlers that exist once, and the address resolution they share.
+// Handlers that exist once, and their shared address resolution.
 #include "ptx/emulator/common/common.h"
 #include "ptx/emulator/syntax_tree.h"
 

@@ -1,11 +1,11 @@
-// alloca: room in the function's frame, handed out lane by lane.
+// alloca: memory in the function's frame, allocated per lane.
 #include "ptx/emulator/block.h"
 #include "ptx/emulator/common/common.h"
 
 namespace ptx::emulator::common {
 namespace {
 
-// d = the local address of a[l] bytes at the next multiple of the alignment; e counts what is in use.
+// d = local address of a[l] bytes at the next multiple of the alignment; e counts the bytes in use.
 template <class T>
 void allocate(Warp& w, const Instruction& i, uint32_t lanes) {
   const uint64_t room = i.immediate & 0xffffffff, align = static_cast<uint64_t>(i.immediate) >> 32;

@@ -1,5 +1,5 @@
-// Video instructions, in 64-bit integers: parts are extracted and extended, the result saturates or wraps, and is
-// then merged with the third source.
+// Video instructions, in 64-bit integers: extracts and extends parts, saturates or wraps the result, then merges it
+// with the third source.
 #include "ptx/emulator/video_operation.h"
 
 #include "ptx/emulator/common/common.h"

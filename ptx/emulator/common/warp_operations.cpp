@@ -1,5 +1,5 @@
-// Votes and other exchanges between the lanes of a warp: vote, match, redux, elect, activemask, bar.warp.sync.
-// Each waits until the lanes its mask names are here; lanes that have exited count as here.
+// Exchanges between the lanes of a warp: vote, match, redux, elect, activemask, bar.warp.sync. Each waits until the
+// lanes of its mask have arrived; exited lanes count as arrived.
 #include <bit>
 #include <cmath>
 #include <functional>
@@ -35,7 +35,7 @@ void waiting(Registry& r, const char* name, F) {
   add_handler(r, name, "", full, masked, 0);
 }
 
-// Votes and reductions are taken among the active lanes with the same mask.
+// Votes and reductions combine active lanes with the same mask.
 template <class F>
 void for_each_group(Warp& w, const Instruction& i, uint32_t lanes, F f) {
   const uint32_t* mask = column<uint32_t>(w, i.e);
@@ -111,7 +111,7 @@ void reduction(Registry& r, const char* name, F) {
           [](Warp& w, const Instruction& i, uint32_t lanes) { reduce<T>(w, i, lanes, F{}, [](T x) { return x; }); });
 }
 
-// The extreme of real numbers, of their magnitudes with .abs; with .NaN one NaN decides, else numbers do.
+// Minimum or maximum of reals (.abs: of magnitudes). With .NaN any NaN wins; otherwise numbers win over NaN.
 template <class Before, bool of_magnitudes, bool nan_decides>
 struct Extreme {
   float operator()(float a, float b) const {
@@ -120,7 +120,7 @@ struct Extreme {
       const bool both = a != a && b != b;
       return nan_decides || both ? std::bit_cast<float>(0x7fffffffu) : a != a ? b : a;
     }
-    return Before{}(a, b) || (a == b && std::signbit(a) == Before{}(0, 1)) ? a : b;  // -0 counts as less than +0
+    return Before{}(a, b) || (a == b && std::signbit(a) == Before{}(0, 1)) ? a : b;  // -0 is less than +0
   }
 };
 

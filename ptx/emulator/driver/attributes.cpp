@@ -1,4 +1,4 @@
-// What the device says of itself.
+// Device attributes.
 #include <cstdio>
 #include <string>
 
@@ -31,7 +31,7 @@ const Attribute kAttributes[] = {
     {CU_DEVICE_ATTRIBUTE_WARP_SIZE, constant<32>},
     {CU_DEVICE_ATTRIBUTE_MAX_PITCH, constant<0x7fffffff>},
     {CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK, constant<65536>},
-    {CU_DEVICE_ATTRIBUTE_CLOCK_RATE, constant<1000000>},  // kHz; %clock counts a nominal gigahertz
+    {CU_DEVICE_ATTRIBUTE_CLOCK_RATE, constant<1000000>},  // kHz; %clock counts at a nominal 1 GHz
     {CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT, constant<512>},
     {CU_DEVICE_ATTRIBUTE_GPU_OVERLAP, constant<1>},
     {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, [](const DeviceProfile& p) -> uint64_t { return p.n_sms; }},
@@ -82,7 +82,7 @@ const Attribute kAttributes[] = {
     {CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_WAIT_VALUE_NOR, constant<1>},
 };
 
-// The attributes known to CUDA 13.0 end here; what is not in the table above is a feature this device lacks.
+// CUDA 13.0's attributes end here; those missing from the table above are features that this device lacks.
 constexpr CUdevice_attribute kLastKnownAttribute = 148;
 
 template <class Body>

@@ -1,4 +1,4 @@
-// Recording a stream's work as a graph. Streams join a capture by waiting for an event recorded in it.
+// Stream capture: records a stream's work as a graph. Streams join a capture by waiting for an event recorded in it.
 #include <algorithm>
 #include <unordered_set>
 
@@ -32,7 +32,7 @@ void leave(Stream& stream) {
   stream.frontier.clear();
 }
 
-// True if every node that joined streams added is an ancestor of the origin's newest nodes.
+// Whether every node added by joined streams is an ancestor of the origin's newest nodes.
 bool all_joined(const Context& context, const Stream& origin) {
   std::unordered_set<const Node*> reached;
   std::vector<const Node*> open(origin.frontier.begin(), origin.frontier.end());
@@ -75,7 +75,7 @@ bool captures_blocking_stream(const Context& context) {
                      [](const auto& stream) { return stream->capture && !(stream->flags & CU_STREAM_NON_BLOCKING); });
 }
 
-// Ends the capture of all its streams. Returns the result that the origin's cuStreamEndCapture has.
+// Ends the capture for all its streams. Returns the result of the origin's cuStreamEndCapture.
 CUresult end(Driver& d, Context& context, Stream& origin, CUgraph* out) {
   const std::shared_ptr<Capture> capture = origin.capture;
   CUresult result = CUDA_SUCCESS;

@@ -1,4 +1,4 @@
-// Start of the driver, devices, and contexts: the primary one and a program's own.
+// Driver initialisation, devices, and contexts: the primary one and those that programs create.
 #include <pthread.h>
 
 #include <array>
@@ -14,10 +14,10 @@ namespace ptx::emulator::driver {
 
 namespace {
 
-// Made one after the other, and never destroyed.
+// Created in sequence, and never destroyed.
 struct Drivers {
   static constexpr int kMost = 64;
-  std::mutex mutex;  // of who adds
+  std::mutex mutex;  // guards additions
   std::atomic<int> n = 1;
   std::array<Driver*, kMost> list{new Driver};
   std::array<Profile, kMost> profiles;
@@ -71,7 +71,7 @@ Context* current_context() {
 
 namespace {
 
-// The primary context's handle stays the same for as long as the process lives.
+// The primary context's handle is constant for the life of the process.
 std::unique_ptr<Context> fresh_context(Driver& d, bool is_primary) {
   if (!is_primary || !d.inactive_primary) return std::make_unique<Context>();
   std::destroy_at(d.inactive_primary.get());
@@ -366,7 +366,7 @@ CUresult cuCtxGetCacheConfig(CUfunc_cache* config) {
 
 CUresult cuCtxSetCacheConfig(CUfunc_cache config) {
   return in_context([&](Driver&, Context&, auto&) -> CUresult {
-    return config <= 3 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;  // a hint; every split is the same here
+    return config <= 3 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;  // a hint; every split behaves the same
   });
 }
 

@@ -1,4 +1,4 @@
-// Copies and sets. All become one piece of work with addresses and pitches; ranges are checked before it is queued.
+// Copies and sets: all become one piece of work with addresses and pitches. Ranges are checked before queuing.
 #include <cstring>
 
 #include "ptx/emulator/driver/driver.h"
@@ -44,8 +44,8 @@ CUresult run(Driver& d, std::unique_lock<std::mutex>& lock, Context& context, CU
   return wait_for(d, lock, context, last);
 }
 
-// What an asynchronous copy does with the program's own (pageable) memory, as documented: a source is read before the
-// call returns, a destination is written before it returns.
+// Asynchronous copies of pageable memory, as documented: a source is read, and a destination written, before the call
+// returns.
 bool settle_pageable(Driver& d, Context& context, CUstream handle, CopyWork& work) {
   std::shared_ptr<Stream> stream = find_stream(context, handle);
   if (!stream || stream->capture) return true;
@@ -67,7 +67,7 @@ CUresult copy(uint64_t to, uint64_t from, size_t bytes, Pieces pieces, CUstream 
   });
 }
 
-// One side of a two- or three-dimensional copy: its first byte, and the reach from there to its last.
+// One side of a 2- or 3-dimensional copy: address of its first byte, and distance to its last.
 CUresult place(Driver& d, CUmemorytype type, uint64_t host, uint64_t device, uint64_t x, uint64_t y, uint64_t z,
                uint64_t pitch, uint64_t slice, const CUDA_MEMCPY3D& c, uint64_t* address) {
   if (type == CU_MEMORYTYPE_ARRAY) return CUDA_ERROR_NOT_SUPPORTED;
@@ -89,7 +89,7 @@ uint64_t address_of(const void* pointer) { return reinterpret_cast<uint64_t>(poi
 CUresult make_copy(Driver& d, const CUDA_MEMCPY3D& c, CopyWork* work) {
   *work = {};
   work->asked = c;
-  if (c.WidthInBytes == 0 || c.Height == 0 || c.Depth == 0) return CUDA_SUCCESS;  // a box of nothing
+  if (c.WidthInBytes == 0 || c.Height == 0 || c.Depth == 0) return CUDA_SUCCESS;  // an empty box
   work->width = c.WidthInBytes;
   work->height = c.Height;
   work->depth = c.Depth;

@@ -11,7 +11,7 @@
 namespace ptx::emulator::driver {
 namespace {
 
-// Runs what may throw; its message goes to the caller's buffer.
+// Runs body, whose exception message goes to the caller's buffer.
 template <class Body>
 int guarded(char* error, size_t error_bytes, Body body) noexcept {
   try {

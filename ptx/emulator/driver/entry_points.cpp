@@ -1,5 +1,5 @@
-// cuGetProcAddress: from a function's name and the version of CUDA a program was built for to the entry point that has
-// that version's signature. Versions are those of NVIDIA's cudaTypedefs.h.
+// cuGetProcAddress: finds the entry point for a function's name with the signature of the CUDA version a program was
+// built for. Versions are those of NVIDIA's cudaTypedefs.h.
 #include <algorithm>
 #include <cstring>
 
@@ -15,7 +15,7 @@ struct EntryPoint {
   const char* name;
   int since;  // 1000 * major + 10 * minor
   void (*function)();
-  void (*per_thread)() = nullptr;  // where the calling thread's default stream matters
+  void (*per_thread)() = nullptr;  // variant for per-thread default streams, if that matters
 };
 
 template <class Function>
@@ -24,7 +24,7 @@ void (*entry(Function* function))() {
 }
 
 const EntryPoint kEntryPoints[] = {
-    // of one name: oldest first
+    // Oldest version first for each name.
     {"cuCtxCreate", 2000, entry(&cuCtxCreate_v2)},
     {"cuCtxCreate", 11040, entry(&cuCtxCreate_v3)},
     {"cuCtxCreate", 12050, entry(&cuCtxCreate_v4)},
@@ -309,14 +309,14 @@ const EntryPoint kEntryPoints[] = {
     {"cuUserObjectRetain", 11030, entry(&cuUserObjectRetain)},
 };
 
-constexpr int kPerThreadSince = 7000;  // no name that ends in _ptsz or _ptds is older
+constexpr int kPerThreadSince = 7000;  // no name ending in _ptsz or _ptds is older
 constexpr CUdriverProcAddressQueryResult kFound = 0, kNotFound = 1, kVersionTooOld = 2;
 
 }  // namespace
 
 extern "C" {
 
-// flags choose what the null stream is: the legacy default stream or the calling thread's own.
+// flags select the null stream: the legacy default stream, or the calling thread's own.
 CUresult cuGetProcAddress_v2(const char* symbol, void** function, int version, uint64_t flags,
                              CUdriverProcAddressQueryResult* status) {
   if (symbol == nullptr || function == nullptr || flags > CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM)
@@ -345,7 +345,7 @@ CUresult cuGetProcAddress(const char* symbol, void** function, int version, uint
   return cuGetProcAddress_v2(symbol, function, version, flags, nullptr);
 }
 
-// Private tables of NVIDIA's own runtime; there are none here.
+// Private tables of NVIDIA's runtime, which do not exist here.
 CUresult cuGetExportTable(const void** table, const CUuuid*) {
   if (table != nullptr) *table = nullptr;
   return CUDA_ERROR_NOT_FOUND;

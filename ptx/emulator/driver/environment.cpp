@@ -12,7 +12,7 @@ namespace ptx::emulator::driver {
 namespace {
 
 std::mutex overrides_mutex;
-std::map<std::string, std::string>& overrides() {  // by variable, of set_option()
+std::map<std::string, std::string>& overrides() {  // by variable, from set_option()
   static std::map<std::string, std::string> values;
   return values;
 }

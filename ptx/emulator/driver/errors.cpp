@@ -1,4 +1,4 @@
-// The names of results, and one sentence each on what they mean here.
+// Names of results, and one sentence each about their meaning here.
 #include "ptx/driver_api.h"
 
 namespace ptx::cuda {

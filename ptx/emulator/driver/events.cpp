@@ -1,4 +1,4 @@
-// Events: a completion taken over from a stream, with the time at which the stream reached it.
+// Events: a stream's completion, with the time at which the stream reached it.
 #include <algorithm>
 
 #include "ptx/emulator/driver/driver.h"
@@ -16,7 +16,7 @@ CUresult with_event(CUevent handle, Body body) {
   });
 }
 
-// The stream starts or goes on recording into the event's capture.
+// The stream joins the event's capture, or continues in it.
 CUresult join(Driver& d, Stream& stream, const Event& event) {
   if (std::find(d.captures.begin(), d.captures.end(), event.capture) == d.captures.end())
     return CUDA_ERROR_STREAM_CAPTURE_ISOLATION;  // that capture has ended
@@ -75,7 +75,7 @@ CUresult cuEventRecord(CUevent handle, CUstream stream_handle) {
 CUresult cuEventRecordWithFlags(CUevent handle, CUstream stream_handle, unsigned flags) {
   if (flags > 1) return CUDA_ERROR_INVALID_VALUE;
   if (flags == 0) return cuEventRecord(handle, stream_handle);
-  // External: while capturing, a node that records each time the graph runs.
+  // External events: during capture, adds a node that records each time the graph runs.
   return with_event(handle, [&](Driver& d, Context& context, Event&, auto&) -> CUresult {
     std::shared_ptr<Stream> stream = find_stream(context, stream_handle);
     if (!stream) return CUDA_ERROR_INVALID_HANDLE;

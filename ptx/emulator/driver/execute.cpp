@@ -1,5 +1,5 @@
-// Carries out one piece of work on the calling thread. Ranges were checked when it was submitted, except that a graph's
-// or a late copy's memory may have been freed since: then the result is an illegal address.
+// Executes one piece of work on the calling thread. Ranges were checked at submission, but memory of a graph or delayed
+// copy may have been freed since: the result is then an illegal address.
 #include <algorithm>
 #include <cstring>
 
@@ -31,7 +31,7 @@ CUresult to_result(Fault fault) {
 
 namespace {
 
-// The host's view of a side of a copy: device memory through the device, anything else is the program's own memory.
+// Host view of one side of a copy: device memory through the device, anything else is the program's own memory.
 std::byte* view(Device& device, uint64_t address) {
   return device.find(address).bytes > 0 ? device.host_view(address) : reinterpret_cast<std::byte*>(address);
 }
@@ -121,7 +121,7 @@ struct Executor {
 
 }  // namespace
 
-// On a stream's thread: nothing may be thrown out of it.
+// Runs on a stream's thread, so it must not throw.
 CUresult execute(Driver& d, Context& context, const Work& work) {
   try {
     return std::visit(Executor{d, context}, work);

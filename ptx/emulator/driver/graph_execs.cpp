@@ -1,4 +1,4 @@
-// Graphs made executable: an order of works that respects every edge, launched as one piece of work.
+// Executable graphs: a topological order of works, launched as one piece of work.
 #include <algorithm>
 #include <unordered_map>
 #include <utility>
@@ -56,7 +56,7 @@ Work& current(GraphExec& exec, size_t index) {
   return disabled != exec.disabled.end() ? disabled->second : exec.program->works[index];
 }
 
-// Launches that are queued keep the program they were launched with.
+// Queued launches keep the program that they were launched with.
 Work& editable(GraphExec& exec, size_t index) {
   if (exec.disabled.contains(index)) return current(exec, index);
   exec.program = std::make_shared<GraphProgram>(*exec.program);
@@ -201,7 +201,7 @@ CUresult cuGraphExecEventWaitNodeSetEvent(CUgraphExec exec_handle, CUgraphNode n
   return change_event<WaitWork>(exec_handle, node, CU_GRAPH_NODE_TYPE_WAIT_EVENT, event);
 }
 
-// The child must have the nodes of the one that the node was made from, in the same order.
+// The child must have the same nodes, in the same order, as the graph from which the node was made.
 CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec exec_handle, CUgraphNode node, CUgraph child_handle) {
   return change_node(exec_handle, node, CU_GRAPH_NODE_TYPE_GRAPH,
                      [&](Driver& d, GraphExec& exec, size_t index) -> CUresult {
@@ -241,7 +241,7 @@ CUresult cuGraphExecNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraphNod
   }
 }
 
-// Takes over the parameters of a graph of the same shape: the same kinds of node in the same order.
+// Takes over parameters from a graph of the same shape: the same kinds of nodes in the same order.
 CUresult cuGraphExecUpdate_v2(CUgraphExec exec_handle, CUgraph graph_handle, CUgraphExecUpdateResultInfo* info) {
   return api([&](Driver& d, auto&) -> CUresult {
     GraphExec* exec = d.graph_execs.find(exec_handle);

@@ -1,4 +1,4 @@
-// Parameters of graph nodes after they were added: asked for and changed, in graphs and in executables.
+// Reading and changing the parameters of existing nodes, in graphs and in executables.
 #include <algorithm>
 
 #include "ptx/emulator/driver/driver.h"
@@ -34,7 +34,7 @@ CUresult set_event(CUgraphNode handle, CUgraphNodeType type, CUevent event) {
   });
 }
 
-// Where a node of the source graph stands in an executable's program; its size if nowhere.
+// Index of a source graph's node in an executable's program; the program's size if it is not there.
 size_t index_of(const GraphExec& exec, CUgraphNode node) {
   const auto found = std::find(exec.sources.begin(), exec.sources.end(), reinterpret_cast<const Node*>(node));
   return static_cast<size_t>(found - exec.sources.begin());
@@ -51,7 +51,7 @@ namespace ptx::cuda {
 using namespace ptx::emulator::driver;
 extern "C" {
 
-// kernelParams point into the node and hold until its parameters change.
+// kernelParams point into the node and stay valid until its parameters change.
 CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode handle, CUDA_KERNEL_NODE_PARAMS* out) {
   return with_node(handle, CU_GRAPH_NODE_TYPE_KERNEL, [&](Driver&, Node& node) -> CUresult {
     if (out == nullptr) return CUDA_ERROR_INVALID_VALUE;
@@ -108,7 +108,7 @@ CUresult cuGraphHostNodeSetParams(CUgraphNode handle, const CUDA_HOST_NODE_PARAM
   });
 }
 
-// paramArray points into the node, as kernelParams do.
+// paramArray points into the node, like kernelParams.
 CUresult cuGraphBatchMemOpNodeGetParams(CUgraphNode handle, CUDA_BATCH_MEM_OP_NODE_PARAMS* out) {
   return with_node(handle, CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, [&](Driver&, Node& node) -> CUresult {
     if (out == nullptr) return CUDA_ERROR_INVALID_VALUE;
@@ -238,7 +238,7 @@ CUresult cuGraphNodeSetEnabled(CUgraphExec exec_handle, CUgraphNode node, unsign
     if (index == exec->sources.size() || !can_be_disabled(exec->types[index])) return CUDA_ERROR_INVALID_VALUE;
     const bool was_enabled = !exec->disabled.contains(index);
     if (was_enabled == (is_enabled != 0)) return CUDA_SUCCESS;
-    exec->program = std::make_shared<GraphProgram>(*exec->program);  // launches under way keep the old one
+    exec->program = std::make_shared<GraphProgram>(*exec->program);  // current launches keep the old one
     Work& work = exec->program->works[index];
     if (was_enabled) {
       exec->disabled[index] = std::move(work);

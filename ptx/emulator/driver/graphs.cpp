@@ -1,4 +1,4 @@
-// Graphs as programs build them: nodes of every kind, edges, and questions about both.
+// Graph construction: nodes of every kind, edges, and queries.
 #include <algorithm>
 #include <unordered_map>
 
@@ -12,7 +12,7 @@ Graph::~Graph() {
 
 namespace {
 
-// Nodes and child graphs are found through the graphs that hold them.
+// Searches the graphs that own nodes and child graphs.
 Node* find_in(const Graph& graph, const void* handle) {
   for (const auto& node : graph.nodes) {
     if (node.get() == handle) return node.get();
@@ -81,7 +81,7 @@ CUresult to_nodes(Graph& graph, const CUgraphNode* handles, size_t count, std::v
   return CUDA_SUCCESS;
 }
 
-// make(d, &work): checks the caller's parameters and fills in the work.
+// make(d, &work) checks the caller's parameters and fills in the work.
 template <class Make>
 CUresult add(CUgraphNode* out, CUgraph handle, const CUgraphNode* dependencies, size_t count, CUgraphNodeType type,
              Make make) {
@@ -111,7 +111,7 @@ Graph* clone(const Graph& original) {
   return copy.release();
 }
 
-// Lists handles as the API does: with no array only their number, else up to *count, the rest null.
+// Returns handles as the API does: without an array only their number, else up to *count of them, padded with null.
 template <class Handle>
 CUresult give(const std::vector<Node*>& nodes, Handle* out, size_t* count) {
   if (count == nullptr) return CUDA_ERROR_INVALID_VALUE;
@@ -128,7 +128,7 @@ std::vector<Node*> list(const Graph& graph, bool roots_only) {
   return nodes;
 }
 
-// The child is cloned, or moves into its node and can no longer be destroyed alone.
+// Clones the child, or moves it into its node, after which it cannot be destroyed separately.
 CUresult add_child(CUgraphNode* out, CUgraph handle, const CUgraphNode* dependencies, size_t count,
                    CUgraph child_handle, bool moves) {
   return with_graph(handle, [&](Driver& d, Graph& graph) -> CUresult {
@@ -169,7 +169,7 @@ CUresult cuGraphCreate(CUgraph* out, unsigned flags) {
 
 CUresult cuGraphDestroy(CUgraph handle) {
   return with_graph(handle, [&](Driver& d, Graph&) -> CUresult {
-    return d.graphs.take(handle) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;  // children go with their node
+    return d.graphs.take(handle) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;  // a child belongs to its node
   });
 }
 
@@ -270,10 +270,10 @@ CUresult cuGraphAddNode(CUgraphNode* out, CUgraph graph, const CUgraphNode* depe
     case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
       return cuGraphAddBatchMemOpNode(out, graph, dependencies, count, &params->memOp);
   }
-  return CUDA_ERROR_NOT_SUPPORTED;  // semaphores of other APIs, a graph's own memory, conditions
+  return CUDA_ERROR_NOT_SUPPORTED;  // external semaphores, graph memory, conditional nodes
 }
 
-// An edge's data may weaken it; here every edge waits for its whole node.
+// Edge data may weaken a dependency; here every edge waits for its whole node.
 CUresult cuGraphAddNode_v2(CUgraphNode* out, CUgraph graph, const CUgraphNode* dependencies, const CUgraphEdgeData*,
                            size_t count, CUgraphNodeParams* params) {
   return cuGraphAddNode(out, graph, dependencies, count, params);

@@ -1,4 +1,4 @@
-// Options and images of the driver's compiler, which here compiles nothing.
+// JIT options and images. Nothing is compiled here.
 #include "ptx/emulator/driver/jit.h"
 
 #include <algorithm>
@@ -31,20 +31,20 @@ void JitLog::refuse(const std::string& text) const {
 
 JitOptions::JitOptions(unsigned count, const CUjit_option* options, void** values) {
   for (unsigned i = 0; i < count; ++i) {
-    const auto number = static_cast<unsigned>(reinterpret_cast<size_t>(values[i]));  // in a pointer's place
+    const auto number = static_cast<unsigned>(reinterpret_cast<size_t>(values[i]));  // passed by value in a pointer
     if (options[i] == CU_JIT_MAX_REGISTERS && number > 0) max_registers = std::clamp(number, 16u, 255u);
     if (options[i] == CU_JIT_INFO_LOG_BUFFER) info.buffer = static_cast<char*>(values[i]);
     if (options[i] == CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES) info.bytes = &values[i];
     if (options[i] == CU_JIT_ERROR_LOG_BUFFER) error.buffer = static_cast<char*>(values[i]);
     if (options[i] == CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES) error.bytes = &values[i];
   }
-  for (JitLog* log : {&info, &error})  // an unsigned int in a pointer's place
+  for (JitLog* log : {&info, &error})  // an unsigned int, passed by value in a pointer
     if (log->bytes != nullptr) log->room = static_cast<unsigned>(reinterpret_cast<size_t>(*log->bytes));
 }
 
 namespace {
 
-// A number at the front, up to the end of its line; both are taken away.
+// Removes and parses the number on the first line.
 bool take_number(std::string_view& bytes, uint64_t& number) {
   const size_t end = bytes.find('\n');
   if (end == std::string_view::npos) return false;
@@ -78,7 +78,7 @@ std::string make_image(const std::vector<LinkInput>& inputs, uint32_t max_regist
   return image;
 }
 
-// A cubin starts as an ELF file, a fat binary with its own number: neither holds text to run.
+// Cubins start as ELF files, fat binaries with their own magic number: neither contains text to run.
 Image read_image(const char* bytes) {
   constexpr unsigned char kElf[] = {0x7f, 'E', 'L', 'F'}, kFatBinary[] = {0x50, 0xed, 0x55, 0xba};
   if (std::strncmp(bytes, kMark, sizeof kMark) == 0) return read_own_image(bytes + sizeof kMark);

@@ -1,4 +1,4 @@
-// Functions: their attributes, occupancy, and launches with every argument checked before they are queued.
+// Functions: attributes, occupancy, and launches, whose arguments are all checked before queuing.
 #include <algorithm>
 #include <cstring>
 
@@ -54,7 +54,7 @@ uint32_t blocks_per_sm(const DeviceProfile& profile, const Function& function, u
   const uint64_t warps = (threads + 31) / 32;
   uint64_t blocks = std::min<uint64_t>(profile.max_blocks_per_sm, profile.max_threads_per_sm / (warps * 32));
   blocks = std::min<uint64_t>(blocks, profile.registers_per_sm / (warps * 32 * std::max(1u, function.n_registers)));
-  const uint64_t bytes = traits.static_shared_bytes + shared + 1024;  // the system keeps a kilobyte of each block
+  const uint64_t bytes = traits.static_shared_bytes + shared + 1024;  // the system reserves 1 KiB per block
   return static_cast<uint32_t>(std::min(blocks, profile.shared_per_sm / bytes));
 }
 
@@ -117,7 +117,7 @@ CUresult get_attribute(int* value, CUfunction_attribute attribute, const void* h
       case CU_FUNC_ATTRIBUTE_NUM_REGS:
         return give(function.n_registers);
       case CU_FUNC_ATTRIBUTE_PTX_VERSION:
-        return give(traits.target);  // the virtual architecture, in spite of its name
+        return give(traits.target);  // in spite of its name this is the virtual architecture
       case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
         return give(d.device->profile().target);
       case CU_FUNC_ATTRIBUTE_CACHE_MODE_CA:
@@ -215,7 +215,7 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig* c, CUfunction f, void** params, 
     if (attribute.id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) is_cooperative = attribute.value.cooperative != 0;
     if (attribute.id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION &&
         attribute.value.clusterDim.x * attribute.value.clusterDim.y * attribute.value.clusterDim.z > 1)
-      return CUDA_ERROR_NOT_SUPPORTED;  // blocks of a cluster would share memory, which this machine does not emulate
+      return CUDA_ERROR_NOT_SUPPORTED;  // blocks of a cluster would share memory, which is not emulated
   }
   return launch({f, c->gridDimX, c->gridDimY, c->gridDimZ, c->blockDimX, c->blockDimY, c->blockDimZ, c->sharedMemBytes,
                  params, extra, nullptr, nullptr},

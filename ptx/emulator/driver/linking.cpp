@@ -1,5 +1,5 @@
-// Links: PTX texts in, an image of the emulator's own out. The texts are read here as they will be when they are
-// loaded, so that what a compiler or a linker would refuse is refused with the same log.
+// Links: PTX texts in, an emulator image out. The texts are checked as for loading, so that errors a compiler or linker
+// would report appear in the log.
 #include <cstring>
 #include <fstream>
 #include <iterator>

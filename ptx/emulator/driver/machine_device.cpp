@@ -1,4 +1,4 @@
-// The driver's device on top of the emulator's machine: memory, modules and launches passed through, environment read.
+// The driver's device, implemented by the emulator's machine; reads the environment.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -32,11 +32,11 @@ Fault to_fault(FaultKind kind) {
     case FaultKind::kStackOverflow:
       return Fault::kStack;
     default:
-      return Fault::kLaunchFailed;  // traps, calls into nowhere, what else the checks find
+      return Fault::kLaunchFailed;  // traps, invalid calls, and the checks' other findings
   }
 }
 
-// What all launches of a device share.
+// Shared by all launches of a device.
 struct Machine {
   Profile profile;
   Memory memory;
@@ -95,7 +95,7 @@ class MachineFunction : public LoadedFunction {
   }
 
  private:
-  // The first step runs here: most launches end with it, and need no threads.
+  // Runs the first step on this thread: most launches end with it and need no others.
   LaunchState drive(Launch& launch, bool has_many_blocks, const std::atomic<bool>& stop) const {
     LaunchState state = launch.step();
     if (state == LaunchState::kDone || state == LaunchState::kFaulted) return state;
@@ -109,7 +109,7 @@ class MachineFunction : public LoadedFunction {
       if (stop) launch.cancel();
       const LaunchState state = launch.step();
       if (state == LaunchState::kDone || state == LaunchState::kFaulted) return state;
-      // Every block polls: what it waits for must come from the host or from another stream.
+      // Every block polls: what they wait for must come from the host or from another stream.
       if (state == LaunchState::kWaiting) std::this_thread::sleep_for(std::chrono::microseconds(50));
     }
   }

@@ -1,5 +1,5 @@
-// Managed memory: host memory under its own address, which host and kernels may touch at any time, since they are one
-// machine. Where it had better lie is a hint that changes nothing here. It counts as initialised.
+// Managed memory: host memory at its own address, which host and kernels may access at any time, since both run on this
+// machine. Location hints change nothing. It counts as initialised.
 #include <cstdlib>
 
 #include "ptx/driver_api_others.h"
@@ -23,7 +23,7 @@ bool is_managed_range(Driver& d, const Context& context, uint64_t address, uint6
   return bytes > 0 && is_device_range(d, address, bytes) && is_managed(context, d.device->find(address).start);
 }
 
-// The host is device -1 where a device is named, and of every host type where a location is.
+// The host is -1 as a device, and any host type as a location.
 bool is_place(CUdevice device) { return device == 0 || device == -1; }
 bool is_place(const CUmemLocation& location) {
   return location.type == CU_MEM_LOCATION_TYPE_DEVICE
@@ -40,7 +40,7 @@ CUresult prefetch(CUdeviceptr address, size_t bytes, const Place& place, CUstrea
   });
 }
 
-// Where the advice is for all places, the place is not looked at.
+// Ignores the location if the advice applies to all.
 template <class Place>
 CUresult advise(CUdeviceptr address, size_t bytes, CUmem_advise advice, const Place& place) {
   constexpr CUmem_advise kUnsetReadMostly = 2, kUnsetPreferredLocation = 4, kLast = 6;
@@ -59,7 +59,7 @@ using namespace ptx::emulator::driver;
 extern "C" {
 
 CUresult cuMemAllocManaged(CUdeviceptr* out, size_t bytes, unsigned flags) {
-  constexpr unsigned kGlobal = 1, kHost = 2;  // which streams may use it at first; here all may
+  constexpr unsigned kGlobal = 1, kHost = 2;  // streams that may use it initially; here all may
   return in_drained_context([&](Driver& d, Context& context, auto&) -> CUresult {
     if (out == nullptr || bytes == 0 || (flags != kGlobal && flags != kHost)) return CUDA_ERROR_INVALID_VALUE;
     if (CUresult refused = refuse_while_capturing(d); refused != CUDA_SUCCESS) return refused;

@@ -1,4 +1,4 @@
-// Memory: device allocations, pinned and registered host memory, and what the API tells about pointers.
+// Memory: device allocations, pinned and registered host memory, and pointer attributes.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -40,15 +40,15 @@ CUresult host_allocate(void** out, size_t bytes, unsigned flags) {
     if (CUresult refused = refuse_while_capturing(d); refused != CUDA_SUCCESS) return refused;
     void* pointer = std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
     if (pointer == nullptr) return CUDA_ERROR_OUT_OF_MEMORY;
-    d.device->map_host(pointer, bytes);  // unified addressing: kernels may use pinned memory under its own address
+    d.device->map_host(pointer, bytes);  // unified addressing: kernels may access pinned memory at its host address
     context.pinned.emplace(pointer, flags | CU_MEMHOSTALLOC_DEVICEMAP);
     *out = pointer;
     return CUDA_SUCCESS;
   });
 }
 
-// The pool is asked for with the lock held; null: the handle is not valid. The memory is there at once: earlier than
-// the stream's order is allowed to notice.
+// Finds the pool with the lock held; null if the handle is invalid. Memory is available at once, earlier than the
+// stream's order requires.
 template <class FindPool>
 CUresult allocate_in_stream(CUdeviceptr* out, size_t bytes, CUstream stream, FindPool pool_of) {
   return in_context([&](Driver& d, Context& context, auto&) -> CUresult {
@@ -157,7 +157,7 @@ CUresult cuMemFree_v2(CUdeviceptr pointer) {
     const auto is_known = [&] { return context.allocations.contains(pointer) || is_managed(context, pointer); };
     if (!is_known()) return CUDA_ERROR_INVALID_VALUE;
     if (CUresult refused = refuse_while_capturing(d); refused != CUDA_SUCCESS) return refused;
-    const CUresult result = synchronise(d, lock, context);  // as the hardware's driver does: nothing may still use it
+    const CUresult result = synchronise(d, lock, context);  // like a hardware driver: nothing may still use it
     if (!is_known()) return CUDA_ERROR_INVALID_VALUE;
     if (is_managed(context, pointer))
       release_managed(d, context, reinterpret_cast<void*>(pointer));
@@ -237,7 +237,7 @@ CUresult cuPointerGetAttribute(void* data, CUpointer_attribute attribute, CUdevi
 CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute* attributes, void** data, CUdeviceptr pointer) {
   return in_context([&](Driver& d, Context&, auto&) -> CUresult {
     if (attributes == nullptr || data == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    for (unsigned i = 0; i < count; ++i)  // unknown pointers leave their values alone, as documented
+    for (unsigned i = 0; i < count; ++i)  // unknown pointers leave their values unchanged, as documented
       query(d, data[i], attributes[i], pointer);
     return CUDA_SUCCESS;
   });

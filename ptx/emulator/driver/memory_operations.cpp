@@ -1,4 +1,4 @@
-// Words in memory that a stream waits for or writes: one at a time, in batches, and as nodes of graphs.
+// Words in memory that a stream waits for or writes: single operations, batches, and graph nodes.
 #include <algorithm>
 #include <atomic>
 
@@ -9,13 +9,13 @@ namespace ptx::emulator::driver {
 
 namespace {
 
-constexpr unsigned kMostOperations = 256;  // in one batch
+constexpr unsigned kMostOperations = 256;  // per batch
 
 bool is_wide(CUstreamBatchMemOpType type) {
   return type == CU_STREAM_MEM_OP_WAIT_VALUE_64 || type == CU_STREAM_MEM_OP_WRITE_VALUE_64;
 }
 
-// Each side holds its own fields; the value of a 32-bit operation is the low half.
+// Waits and writes use different fields; a 32-bit operation's value is the low half.
 CUresult check_value(Driver& d, const CUstreamBatchMemOpParams& operation, unsigned known_flags) {
   const auto& value = operation.waitValue;  // writeValue has the same fields
   const uint64_t bytes = is_wide(operation.operation) ? 8 : 4;
@@ -36,7 +36,7 @@ CUresult check_operation(Driver& d, const CUstreamBatchMemOpParams& operation) {
     case CU_STREAM_MEM_OP_BARRIER:
       return operation.memoryBarrier.flags <= 1 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
     case CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES:
-      return CUDA_ERROR_NOT_SUPPORTED;  // as the device's attribute says
+      return CUDA_ERROR_NOT_SUPPORTED;  // matches the device's attribute
     default:
       return CUDA_ERROR_INVALID_VALUE;
   }
@@ -147,7 +147,7 @@ CUresult cuStreamBatchMemOp(CUstream stream, unsigned count, CUstreamBatchMemOpP
   return submit_many(stream, count, operations, flags);
 }
 
-// The newer names have no writes without a barrier.
+// The newer functions do not support writes without a barrier.
 CUresult cuStreamWaitValue32_v2(CUstream stream, CUdeviceptr address, uint32_t value, unsigned flags) {
   return cuStreamWaitValue32(stream, address, value, flags);
 }

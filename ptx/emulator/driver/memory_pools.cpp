@@ -1,5 +1,5 @@
-// Memory pools: books over device allocations. What is freed goes back to the device at once, so a pool reserves what
-// is in use, its release threshold is only remembered, and there is never anything to trim.
+// Memory pools: accounting on top of device allocations. Freed memory returns to the device at once, so a pool reserves
+// exactly what is in use, its release threshold has no effect, and trimming does nothing.
 #include <algorithm>
 #include <cstring>
 
@@ -48,7 +48,7 @@ bool is_reuse_switch(CUmemPool_attribute attribute) {
 
 CUresult set_number(MemoryPool& pool, CUmemPool_attribute attribute, uint64_t value) {
   uint64_t* const number = number_of(pool, attribute);
-  if (number == nullptr || number == &pool.used) return CUDA_ERROR_INVALID_VALUE;  // what is in use is a fact
+  if (number == nullptr || number == &pool.used) return CUDA_ERROR_INVALID_VALUE;  // bytes in use cannot be set
   const bool is_threshold = number == &pool.release_threshold;
   if (!is_threshold && value != 0) return CUDA_ERROR_INVALID_VALUE;  // a watermark can only be reset
   *number = is_threshold ? value : pool.used;
@@ -64,7 +64,8 @@ CUresult check_properties(const CUmemPoolProps& p) {
     return CUDA_ERROR_NOT_SUPPORTED;
   if (p.location.type != CU_MEM_LOCATION_TYPE_DEVICE || p.location.id != driver().ordinal)
     return CUDA_ERROR_INVALID_VALUE;
-  return p.handleTypes == 0 && p.usage == 0 ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;  // nothing is shared or unpacked
+  return p.handleTypes == 0 && p.usage == 0 ? CUDA_SUCCESS
+                                            : CUDA_ERROR_NOT_SUPPORTED;  // sharing and decompression are not supported
 }
 
 bool is_this_device(const CUmemLocation& location) {
@@ -79,7 +80,7 @@ CUresult give(CUmemoryPool* out, CUdevice device, std::shared_ptr<MemoryPool> Dr
   });
 }
 
-// The calls of CUDA 13 that name a place and a kind of memory: of both, there is one that has pools.
+// CUDA 13 calls with a location and an allocation type: only one combination has pools.
 template <class Call>
 CUresult on_device(const CUmemLocation* location, CUmemAllocationType type, Call call) {
   if (location == nullptr || type == CU_MEM_ALLOCATION_TYPE_INVALID || type > CU_MEM_ALLOCATION_TYPE_MANAGED ||
@@ -118,7 +119,7 @@ CUresult cuMemPoolCreate(CUmemoryPool* out, const CUmemPoolProps* properties) {
   });
 }
 
-// The books live on while allocations from the pool do; the handle ends now.
+// The accounting lives as long as the pool's allocations; the handle becomes invalid now.
 CUresult cuMemPoolDestroy(CUmemoryPool handle) {
   return api([&](Driver& d, auto&) -> CUresult {
     const std::shared_ptr<MemoryPool> pool = find_pool(d, handle);
@@ -156,7 +157,7 @@ CUresult cuMemPoolGetAttribute(CUmemoryPool handle, CUmemPool_attribute attribut
   });
 }
 
-// One device, which cannot be shut out from its own memory.
+// The only device always has access to its own memory.
 CUresult cuMemPoolSetAccess(CUmemoryPool handle, const CUmemAccessDesc* map, size_t count) {
   return with_pool(handle, [&](Driver&, MemoryPool&) -> CUresult {
     if (map == nullptr && count > 0) return CUDA_ERROR_INVALID_VALUE;

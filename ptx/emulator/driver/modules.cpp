@@ -1,4 +1,4 @@
-// Modules and libraries from PTX text; both are the same thing here. JIT options that ask for logs get them.
+// Modules and libraries from PTX text; here they are the same. Writes the logs that JIT options request.
 #include <algorithm>
 #include <cstring>
 #include <fstream>
@@ -71,7 +71,7 @@ CUresult with_module(const void* handle, Body body) {
   return in_context(of_module(handle, body));
 }
 
-// A driver that loads lazily puts a function's code on the device here.
+// A lazily loading driver loads a function's code here.
 CUresult get_function(void** out, const void* handle, const char* name) {
   return in_drained_context(of_module(handle, [&](Driver&, Module& module, auto&) -> CUresult {
     if (out == nullptr || name == nullptr) return CUDA_ERROR_INVALID_VALUE;

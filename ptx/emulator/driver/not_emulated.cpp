@@ -1,5 +1,5 @@
-// The driver's functions that are not emulated, by name: each is there to be found, says once on stderr that it was
-// called, and returns CUDA_ERROR_NOT_SUPPORTED. Many programs look every name up when they start and need few.
+// Driver functions that are not emulated. Each can be looked up; when called it says so once on stderr and returns
+// CUDA_ERROR_NOT_SUPPORTED. Many programs look up every name at start and call few of them.
 #include "ptx/emulator/driver/not_emulated.h"
 
 #include <atomic>
@@ -8,16 +8,16 @@
 
 #include "ptx/driver_types.h"
 
-// Names only, in lines that are full.
+// Names only, filling each line.
 // clang-format off
-// Device addresses of 32 bits: the signatures of before CUDA 3.2
+// 32-bit device addresses: signatures from before CUDA 3.2.
 #define ADDRESSES_OF_32_BITS(X) \
   X(cuDeviceTotalMem) X(cuMemAlloc) X(cuMemAllocHost) X(cuMemAllocPitch) X(cuMemFree) X(cuMemGetAddressRange) \
   X(cuMemGetInfo) X(cuMemHostGetDevicePointer) X(cuMemcpy2D) X(cuMemcpy2DAsync) X(cuMemcpy2DUnaligned) \
   X(cuMemcpy3D) X(cuMemcpy3DAsync) X(cuMemcpyDtoD) X(cuMemcpyDtoDAsync) X(cuMemcpyDtoH) X(cuMemcpyDtoHAsync) \
   X(cuMemcpyHtoD) X(cuMemcpyHtoDAsync) X(cuMemsetD16) X(cuMemsetD2D16) X(cuMemsetD2D32) X(cuMemsetD2D8) \
   X(cuMemsetD32) X(cuMemsetD8) X(cuModuleGetGlobal)
-// Arrays, textures, surfaces, tensor maps, graphics
+// Arrays, textures, surfaces, tensor maps, graphics.
 #define ARRAYS_AND_TEXTURES(X) \
   X(cuArray3DCreate) X(cuArray3DCreate_v2) X(cuArray3DGetDescriptor) X(cuArray3DGetDescriptor_v2) X(cuArrayCreate) \
   X(cuArrayCreate_v2) X(cuArrayDestroy) X(cuArrayGetDescriptor) X(cuArrayGetDescriptor_v2) \
@@ -45,7 +45,7 @@
   X(cuTexRefSetArray) X(cuTexRefSetBorderColor) X(cuTexRefSetFilterMode) X(cuTexRefSetFlags) X(cuTexRefSetFormat) \
   X(cuTexRefSetMaxAnisotropy) X(cuTexRefSetMipmapFilterMode) X(cuTexRefSetMipmapLevelBias) \
   X(cuTexRefSetMipmapLevelClamp) X(cuTexRefSetMipmappedArray)
-// OpenGL, EGL and VDPAU
+// OpenGL, EGL and VDPAU.
 #define OTHER_GRAPHICS(X) \
   X(cuEGLStreamConsumerAcquireFrame) X(cuEGLStreamConsumerConnect) X(cuEGLStreamConsumerConnectWithFlags) \
   X(cuEGLStreamConsumerDisconnect) X(cuEGLStreamConsumerReleaseFrame) X(cuEGLStreamProducerConnect) \
@@ -58,12 +58,12 @@
   X(cuGraphicsGLRegisterBuffer) X(cuGraphicsGLRegisterImage) X(cuGraphicsResourceGetMappedEglFrame) \
   X(cuGraphicsVDPAURegisterOutputSurface) X(cuGraphicsVDPAURegisterVideoSurface) X(cuVDPAUCtxCreate) \
   X(cuVDPAUCtxCreate_v2) X(cuVDPAUGetDevice)
-// Launches of before CUDA 4, of several devices at once; contexts that are attached
+// Launches from before CUDA 4, multi-device launches, attached contexts.
 #define LAUNCHES_BEFORE_CUDA_4(X) \
   X(cuCtxAttach) X(cuCtxDetach) X(cuDeviceGetProperties) X(cuFuncSetBlockShape) X(cuFuncSetSharedSize) X(cuLaunch) \
   X(cuLaunchCooperativeKernelMultiDevice) X(cuLaunchGrid) X(cuLaunchGridAsync) X(cuParamSetSize) X(cuParamSetf) \
   X(cuParamSeti) X(cuParamSetv) X(cuProfilerInitialize)
-// Addresses apart from their memory, batches, what is known of managed memory
+// Virtual memory management, batches, attributes of managed memory.
 #define MAPPED_MEMORY(X) \
   X(cuLibraryGetManaged) X(cuMemAddressFree) X(cuMemAddressReserve) \
   X(cuMemBatchDecompressAsync) X(cuMemBatchDecompressAsync_ptsz) X(cuMemCreate) \
@@ -77,7 +77,7 @@
   X(cuMemcpy3DBatchAsync_ptsz) X(cuMemcpy3DBatchAsync_v2) X(cuMemcpy3DBatchAsync_v2_ptsz) X(cuMemcpyBatchAsync) \
   X(cuMemcpyBatchAsync_ptsz) X(cuMemcpyBatchAsync_v2) X(cuMemcpyBatchAsync_v2_ptsz) \
  
-// What graphs own, wait for or decide
+// Memory nodes, external semaphores and conditional nodes of graphs.
 #define GRAPHS(X) \
   X(cuDeviceGetGraphMemAttribute) X(cuDeviceGraphMemTrim) X(cuDeviceSetGraphMemAttribute) \
   X(cuGraphAddExternalSemaphoresSignalNode) X(cuGraphAddExternalSemaphoresWaitNode) X(cuGraphAddMemAllocNode) \
@@ -86,7 +86,7 @@
   X(cuGraphExternalSemaphoresSignalNodeGetParams) X(cuGraphExternalSemaphoresSignalNodeSetParams) \
   X(cuGraphExternalSemaphoresWaitNodeGetParams) X(cuGraphExternalSemaphoresWaitNodeSetParams) \
   X(cuGraphMemAllocNodeGetParams) X(cuGraphMemFreeNodeGetParams)
-// Peers, other processes and APIs, parts of a device, attributes of streams, logs and checkpoints
+// Peers, other processes and APIs, green contexts, stream attributes, logs and checkpoints.
 #define OTHERS(X) \
   X(cuCheckpointProcessCheckpoint) X(cuCheckpointProcessGetRestoreThreadId) X(cuCheckpointProcessGetState) \
   X(cuCheckpointProcessLock) X(cuCheckpointProcessRestore) X(cuCheckpointProcessUnlock) X(cuCoredumpGetAttribute) \
@@ -127,7 +127,7 @@ CUresult refuse(const char* name, std::atomic<bool>& is_told) {
 
 }  // namespace
 
-// Arguments are left where the caller put them; that is all the same to a C function.
+// The functions ignore their arguments, which C calling conventions allow.
 extern "C" {
 #define REFUSE(name)                  \
   CUresult name();                    \

@@ -1,5 +1,5 @@
-// Calls as programs built for older versions of CUDA make them: each is today's call without what it lacked then. And
-// questions that today have one answer.
+// Entry points for programs built for older CUDA versions, which call the current functions with defaults; and queries
+// with only one answer today.
 #include <algorithm>
 #include <cstring>
 
@@ -140,7 +140,7 @@ CUresult cuDeviceCanAccessPeer(int* can, CUdevice dev, CUdevice peer) {
   return api([&](Driver&, auto&) -> CUresult {
     if (can == nullptr) return CUDA_ERROR_INVALID_VALUE;
     if (dev != 0 || peer != 0) return CUDA_ERROR_INVALID_DEVICE;
-    *can = 0;  // a device is no peer of its own
+    *can = 0;  // a device is not its own peer
     return CUDA_SUCCESS;
   });
 }

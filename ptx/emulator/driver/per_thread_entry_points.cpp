@@ -1,4 +1,4 @@
-// Calls whose null stream is the calling thread's own: each is its namesake, told so.
+// Calls whose null stream is the calling thread's own: each calls its namesake in that mode.
 #include "ptx/driver_api_per_thread.h"
 #include "ptx/emulator/driver/driver.h"
 

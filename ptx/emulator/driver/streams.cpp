@@ -1,4 +1,4 @@
-// Streams: a queue and a worker thread each; the legacy default stream waits for the others and they wait for it.
+// Streams: each has a queue and a worker thread. The legacy default stream and blocking streams wait for each other.
 #include <algorithm>
 
 #include "ptx/emulator/driver/driver.h"
@@ -11,8 +11,8 @@ bool all_done(const std::vector<std::shared_ptr<Completion>>& completions) {
   return std::all_of(completions.begin(), completions.end(), [](const auto& c) { return c->is_done; });
 }
 
-// Takes operations in order until the stream closes. The lock is given up while work executes, so that the host can
-// write what a kernel waits for.
+// Executes operations in order until the stream closes. The lock is released while work executes, so the host can write
+// what a kernel waits for.
 void serve(Driver& d, std::shared_ptr<Stream> stream) {
   std::unique_lock lock(d.mutex);
   Context& context = *stream->context;
@@ -32,7 +32,7 @@ void serve(Driver& d, std::shared_ptr<Stream> stream) {
     }
     if (result != CUDA_SUCCESS && context.fault == CUDA_SUCCESS) {
       context.fault = result;
-      context.stop = true;  // other kernels may wait for what will never come
+      context.stop = true;  // other kernels might wait for ever
     }
     operation.done->is_done = true;
     operation.done->at = std::chrono::steady_clock::now();
@@ -58,7 +58,7 @@ std::shared_ptr<Stream> make_stream(Driver& d, Context& context, unsigned flags,
 }
 
 namespace {
-thread_local unsigned own_default_streams = 0;  // calls under way whose null stream is the thread's own
+thread_local unsigned own_default_streams = 0;  // calls in progress whose null stream is the thread's own
 }
 
 OwnDefaultStream::OwnDefaultStream() { ++own_default_streams; }
@@ -133,7 +133,7 @@ namespace {
 CUresult create_stream(CUstream* stream, unsigned flags, int priority) {
   return in_context([&](Driver& d, Context& context, auto&) -> CUresult {
     if (stream == nullptr || (flags & ~CU_STREAM_NON_BLOCKING)) return CUDA_ERROR_INVALID_VALUE;
-    // Closed streams whose queues have run dry are joined here, where nothing can wait for them.
+    // Joins closed streams whose queues are empty, at a point where nothing can wait for them.
     std::erase_if(context.streams, [](const auto& s) {
       if (!s->is_closing || !s->queue.empty() || s->is_running) return false;
       s->worker.detach();
@@ -183,7 +183,7 @@ CUresult cuStreamDestroy_v2(CUstream handle) {
   return with_stream(handle, [&](Driver& d, Stream& stream, auto&) -> CUresult {
     if (stream.is_legacy || handle == CU_STREAM_PER_THREAD) return CUDA_ERROR_INVALID_HANDLE;
     if (stream.capture) stream.capture->status = CU_STREAM_CAPTURE_STATUS_INVALIDATED;
-    stream.is_closing = true;  // what is queued still runs
+    stream.is_closing = true;  // queued work still runs
     d.changed.notify_all();
     return CUDA_SUCCESS;
   });

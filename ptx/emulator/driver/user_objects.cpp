@@ -1,5 +1,4 @@
-// Objects of the program that graphs keep alive. What a graph holds, its clones, its executables and their launches
-// hold with it.
+// User objects, which graphs keep alive. A graph's clones, executables and launches share its references.
 #include <algorithm>
 #include <system_error>
 #include <thread>
@@ -9,19 +8,19 @@
 
 namespace ptx::emulator::driver {
 
-// The last owner may hold the driver's lock, which the program's function must not wait behind.
+// Runs the program's function on another thread, since the last owner may hold the driver's lock.
 UserObject::~UserObject() {
   try {
     std::thread(destroy, pointer).detach();
-  } catch (const std::system_error&) {  // no thread to be had
+  } catch (const std::system_error&) {  // the system refused to create a thread
     destroy(pointer);
   }
 }
 
 namespace {
 
-constexpr unsigned kNoDestructorSync = 1;  // of creation: that nobody can wait for the destructor is understood
-constexpr unsigned kMove = 1;              // of retaining by a graph: the references are the caller's own
+constexpr unsigned kNoDestructorSync = 1;  // on creation: the caller accepts that it cannot wait for the destructor
+constexpr unsigned kMove = 1;              // when a graph retains it: transfers the caller's references
 
 bool is_count(unsigned count) { return count > 0 && count <= INT32_MAX; }
 

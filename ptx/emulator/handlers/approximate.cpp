@@ -1,5 +1,5 @@
-// The approximate functions: computed more closely than they promise, then moved within the documented error by
-// Warp::jitter, so that a test can show that it does not lean on one machine's rounding.
+// Approximate functions: computed more accurately than documented, then perturbed within the documented error by
+// Warp::jitter, so that tests can show independence of one machine's rounding.
 #include <cmath>
 
 #include "ptx/emulator/handlers/lanes.h"
@@ -9,8 +9,8 @@ namespace {
 
 enum ApproximateFlags : uint32_t { kFlush = 1 };
 
-// How far a result may lie from the true value before it is rounded; the rounding fills the documented error. Results
-// that are exact stay so, as they do on a device, and without a spread both neighbours of the true value may come.
+// Maximum error before rounding; rounding adds up to the documented error. Exact results stay exact, as on devices.
+// Without a spread, either neighbour of the true value may result.
 struct Spread {
   double absolute = 0, relative = 0;
 };
@@ -32,12 +32,12 @@ float jittered(double exact, Spread spread, uint64_t seed, uint32_t lane) {
   const double moved = exact + by * (spread.absolute + spread.relative * std::fabs(exact));
   const float beside = std::nextafter(nearest, nearest < exact ? HUGE_VALF : -HUGE_VALF);
   const float chosen = spread.absolute + spread.relative > 0 ? static_cast<float>(moved) : by > 0 ? nearest : beside;
-  // nvcc's division of 128-bit numbers needs rcp of a number just below 2 to be above 1/2, as it is on every device.
+  // nvcc's 128-bit division needs rcp of a number just below 2 to exceed 1/2, as on every device.
   const uint32_t changed = bits_as<uint32_t>(chosen) ^ bits_as<uint32_t>(nearest);
   return changed >> 23 || !(bits_as<uint32_t>(chosen) & 0x7fffff) ? nearest : chosen;
 }
 
-// F gives the value in double precision.
+// F computes the value in double precision.
 template <class F, int sources, Spread spread>
 struct Approximate {
   static void full(Warp& w, const Instruction& i) { run(w, i, kAllLanes); }
@@ -70,8 +70,8 @@ void approximate(Registry& r, const char* name, const char* with_flush, F) {
   add_handler(r, with_flush, ".f32", &H::full, &H::masked, kFlush);
 }
 
-// 2^x: the fraction by a polynomial (Taylor to the seventh power on [-1/2, 1/2], error below 1e-9), the whole part by
-// an exact scaling so that subnormal results round once.
+// 2^x: a polynomial for the fraction (degree 7 on [-1/2, 1/2], error below 1e-9), and exact scaling by the integer
+// part, so that subnormal results round once.
 inline double exp2_close(float x, float) {
   const float clamped = x < -160.0f ? -160.0f : x > 130.0f ? 130.0f : x;
   const double whole = __builtin_nearbyint(static_cast<double>(clamped));
@@ -97,14 +97,14 @@ inline double divide_close(float a, float b) {
   return huge ? static_cast<double>(infinite || a != a ? bits_as<float>(0x7fffffffu) : sign) : quotient;
 }
 
-// The double approximations read and write the upper half of the word only.
+// The approximate double functions only read and write the upper word.
 inline double high_word(double x) { return bits_as<double>(bits_as<uint64_t>(x) & 0xffffffff00000000ull); }
 
 }  // namespace
 
 void register_approximate(Registry& r) {
-  // The errors that the PTX ISA promises: ex2 and divisions 2 units in the last place, rcp 1, sqrt 2^-23, rsqrt
-  // 2^-22.9, lg2 2^-22 absolute, sin and cos 2^-20.5 absolute, tanh 2^-11.
+  // Errors documented in the PTX ISA: ex2 and divisions 2 ulp, rcp 1 ulp, sqrt 2^-23, rsqrt 2^-22.9, lg2 2^-22
+  // absolute, sin and cos 2^-20.5 absolute, tanh 2^-11.
   approximate<1, Spread{0, 0x1p-23}>(r, "ex2.approx", "ex2.approx.ftz",
                                      [](float a, float b) { return exp2_close(a, b); });
   approximate<1, kNeighbours>(r, "rcp.approx", "rcp.approx.ftz", [](float a, float) { return 1.0 / a; });

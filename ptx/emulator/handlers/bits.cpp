@@ -1,4 +1,4 @@
-// Bit operations: shifts clamp at the width, fields follow PTX's rules for position and length beyond it.
+// Bit operations: shifts clamp at the width; fields follow PTX's rules for positions and lengths beyond it.
 #include "ptx/emulator/handlers/lanes.h"
 
 namespace ptx::emulator::EMULATOR_ISA {
@@ -43,7 +43,7 @@ uint32_t find_high(T a) {
   return x == 0 ? 0xffffffffu : static_cast<uint32_t>(8 * sizeof(T) - 1) - leading_zeros(x);
 }
 
-// Length 0 gives 0; bits beyond the top are the sign of the field (or of a), zeros if unsigned.
+// Length 0 gives 0; bits beyond the top are copies of the field's (or a's) sign, zeros if unsigned.
 template <class T>
 T extract(T a, uint32_t position, uint32_t length) {
   constexpr uint32_t kBits = 8 * sizeof(T);
@@ -111,7 +111,7 @@ inline uint32_t permute(uint64_t bytes, uint32_t selector) {
   return result;
 }
 
-// The modes as selectors for permute, by the low two bits of c.
+// Selectors of the prmt modes, by the low two bits of c.
 template <uint16_t s0, uint16_t s1, uint16_t s2, uint16_t s3>
 uint32_t permute_mode(uint32_t a, uint32_t b, uint32_t c) {
   constexpr uint16_t kSelectors[4] = {s0, s1, s2, s3};
@@ -133,7 +133,8 @@ void register_permutations(Registry& r) {
   PERMUTE_MODE(".rc16", 0x1010, 0x3232, 0x1010, 0x3232);
 }
 
-// Any function of three bits: the truth table is the immediate, its eight products are tested once per instruction.
+// Any function of three bits: the truth table is the immediate; each of its eight minterms is tested once per
+// instruction.
 struct Lop3 {
   static void full(Warp& w, const Instruction& i) { run(w, i, kAllLanes); }
   static void masked(Warp& w, const Instruction& i) { run(w, i, w.active); }
@@ -162,7 +163,7 @@ uint32_t find_nth_set(uint32_t mask, uint32_t base, int32_t n) {
   return 0xffffffffu;
 }
 
-// a is the low word, b the high one
+// a is the low word, b the high one.
 inline uint32_t funnel_left(uint32_t a, uint32_t b, uint32_t n) {
   return static_cast<uint32_t>(((uint64_t{b} << 32 | a) << n) >> 32);
 }

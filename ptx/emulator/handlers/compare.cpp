@@ -1,4 +1,4 @@
-// setp, selp, slct and predicate logic (set is a setp and a selp). A comparison with a NaN is false unless it ends in
+// setp, selp, slct and predicate logic (set is setp plus selp). A comparison with NaN is false unless its name ends in
 // u.
 #include <immintrin.h>
 
@@ -9,7 +9,7 @@ namespace {
 
 enum CompareFlags : uint32_t { kAnd = 1, kOr = 2, kXor = 3, kNegated = 4, kHasSecond = 8, kHasCombine = 16 };
 
-// On lanes and on vectors of lanes alike: no &&, no conversion to bool.
+// Works on lanes and on vectors of lanes: no &&, no conversion to bool.
 constexpr auto kEq = [](auto a, auto b) { return a == b; };
 constexpr auto kNe = [](auto a, auto b) { return (a < b) | (a > b); };
 constexpr auto kLt = [](auto a, auto b) { return a < b; };
@@ -25,7 +25,7 @@ constexpr auto kGeu = [](auto a, auto b) { return !(a < b); };
 constexpr auto kNum = [](auto a, auto b) { return (a == a) & (b == b); };
 constexpr auto kNan = [](auto a, auto b) { return (a != a) | (b != b); };
 
-// Sources as they are compared: halves as floats, flushed floats without subnormals.
+// Converts sources for comparison: 16-bit floats to float, and subnormals to zero with .ftz.
 struct Plain {
   template <class T>
   static T of(T x) {
@@ -48,7 +48,7 @@ struct FlushedHalf {
   }
 };
 
-// The top bit of every lane of a vector of comparisons, in order.
+// Top bit of every lane of a comparison vector, in order.
 #if defined(__AVX512BW__) && defined(__AVX512DQ__)
 constexpr uint32_t kVectorBytes = 64;
 template <uint32_t lane_bytes, class V>
@@ -205,7 +205,7 @@ struct Select {
 };
 
 template <class F>
-struct PredicateLogic {  // the flags' bits 0 and 1 negate a and b
+struct PredicateLogic {  // flag bits 0 and 1 negate a and b
   static uint32_t value(Warp& w, const Instruction& i) {
     return F{}(predicate(w, i.a) ^ (i.flags & 1 ? ~0u : 0), predicate(w, i.b) ^ (i.flags & 2 ? ~0u : 0));
   }

@@ -1,10 +1,10 @@
-// cvt between integers of every width, and the common conversions of reals; the rare ones are in convert_any.cpp.
+// cvt between integers of every width, and common conversions of reals; rare ones are in convert_any.cpp.
 #include "ptx/emulator/handlers/lanes.h"
 
 namespace ptx::emulator::EMULATOR_ISA {
 namespace {
 
-// `S` as it lies in a register of type R (a byte has at least 16 bits); the result in a register of its own width.
+// `S` in a register of type R (a byte occupies at least 16 bits); the result has a register of its own width.
 template <class T>
 struct RegisterOf {
   using type = T;
@@ -60,7 +60,7 @@ inline uint32_t truncate_unsigned(float x) {
   return x >= 4294967296.0f ? 0xffffffffu : static_cast<uint32_t>(inside);
 }
 
-// Halves by the machine's own conversion, which agrees with to_float and to_f16 but for NaNs.
+// Hardware f16 conversion, which agrees with to_float and to_f16 except for NaNs.
 #if defined(__AVX512F__)
 inline void widen_halves(const f16* a, float* to) {
   for (uint32_t l = 0; l < kLanes; l += 16) {

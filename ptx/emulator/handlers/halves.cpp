@@ -1,4 +1,4 @@
-// Arithmetic on f16, bf16 and their pairs: one operation of floats, rounded once to the half.
+// Arithmetic on f16, bf16 and their pairs: computed in float and rounded once.
 #include <cmath>
 
 #include "ptx/emulator/handlers/lanes.h"
@@ -23,7 +23,7 @@ inline H relu_half(H x) {
   return negative ? H{0} : x;
 }
 
-// Flags of a half operation, in the order in which PTX spells them.
+// Flags of a 16-bit float operation, in PTX's spelling order.
 enum HalfFlags : uint32_t { kFlush = 1, kSaturate = 2, kRelu = 4, kNaN = 8, kXorSign = 16 };
 
 template <class H, uint32_t flags>
@@ -38,7 +38,7 @@ inline H out(H x) {
   return x;
 }
 
-// Registers F for a half and its pair; F maps halves to a half.
+// Registers F for a 16-bit float type and its pair; F maps scalars to a scalar.
 template <class H, class P, uint32_t flags, class F>
 void two(Registry& r, const char* name, F) {
   op<H, H, H>(r, name, Name<H>::value, [](H a, H b) { return out<H, flags>(F{}(in<H, flags>(a), in<H, flags>(b))); });
@@ -73,7 +73,7 @@ constexpr auto kFma = [](auto a, auto b, auto c) {
 constexpr auto kNeg = [](auto a) { return decltype(a){static_cast<uint16_t>(a.bits ^ 0x8000)}; };
 constexpr auto kAbs = [](auto a) { return decltype(a){static_cast<uint16_t>(a.bits & 0x7fff)}; };
 
-// Halves order like their sign-magnitude bits: -0 below +0.
+// 16-bit floats order like their sign-magnitude bits: -0 below +0.
 inline int32_t rank(uint16_t bits) { return bits & 0x8000 ? -1 - static_cast<int32_t>(bits & 0x7fff) : bits; }
 template <class H, uint32_t flags, bool least>
 struct Pick {

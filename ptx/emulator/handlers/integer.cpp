@@ -11,7 +11,7 @@ using Signed = Types<int16_t, int32_t, int64_t>;
 
 template <class T>
 T divide(T a, T b) {
-  if (b == 0) return static_cast<T>(-1);  // what the hardware's division routine leaves
+  if (b == 0) return static_cast<T>(-1);  // result of the hardware's division routine
   if constexpr (T(-1) < T(0)) {
     if (b == T(-1)) return sub_wrapping(T(0), a);
   }
@@ -52,7 +52,7 @@ void wide(Registry& r) {
   op<W, T, T, W>(r, "mad.wide", Name<T>::value, [](T a, T b, W c) { return add_wrapping(mul_wide(a, b), c); });
 }
 
-// The two halves of a packed pair, each through the same operation.
+// Applies the same operation to both halves of a packed pair.
 template <class P, class H, class F>
 void halves(Registry& r, const char* name, F) {
   op<uint32_t, uint32_t, uint32_t>(r, name, Name<P>::value, [](uint32_t a, uint32_t b) {
@@ -62,7 +62,7 @@ void halves(Registry& r, const char* name, F) {
   });
 }
 
-// Carries: one bit per lane in the column `e`; flags say whether it is read and written.
+// Carries: one bit per lane in the column `e`; flags say whether it is read or written.
 enum CarryUse : uint32_t { kReadsCarry = 1, kWritesCarry = 2 };
 
 template <class F, class T>
@@ -94,8 +94,8 @@ template <class T>
 void carries(Registry& r, const char* suffix) {
   using U = Unsigned<T>;
   using W = unsigned __int128;
-  // Subtraction adds the complement, so its carry is 1 where nothing was borrowed: nvcc's 128-bit division reads the
-  // bit that sub.cc leaves with addc.
+  // Subtraction adds the complement, so its carry is 1 without a borrow: nvcc's 128-bit division reads sub.cc's carry
+  // with addc.
   const auto add = [](T a, T b, T, uint32_t in) { return W(U(a)) + U(b) + in; };
   const auto sub = [](T a, T b, T, uint32_t in) { return W(U(a)) + U(~U(b)) + in; };
   const auto sub_first = [](T a, T b, T, uint32_t) { return W(U(a)) + U(~U(b)) + 1; };
@@ -111,7 +111,7 @@ void carries(Registry& r, const char* suffix) {
   carry<T>(r, "madc.hi", "madc.hi.cc", suffix, mad_hi, kReadsCarry);
 }
 
-// Sums of products of pairs: a and b are signed or unsigned each on its own.
+// Sums of products of pairs; a and b are independently signed or unsigned.
 template <class A, class B, uint32_t first>
 int32_t dot2(uint32_t a, uint32_t b, int32_t c) {
   const auto half = [&](uint32_t i) {
@@ -121,7 +121,7 @@ int32_t dot2(uint32_t a, uint32_t b, int32_t c) {
   return static_cast<int32_t>(static_cast<uint32_t>(c) + half(0) * byte(first) + half(1) * byte(first + 1));
 }
 
-// Bytes as 16-bit lanes, even and odd ones apart: their products' pairwise sums are one instruction.
+// Even and odd bytes as separate 16-bit lanes: one instruction then sums their products pairwise.
 #if defined(__AVX512BW__)
 struct Vector {
   using Type = __m512i;

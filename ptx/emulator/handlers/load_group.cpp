@@ -1,5 +1,5 @@
-// The first load of a group: fetches the bytes of all loads of its group and fills their registers, if every lane may
-// read all of them; else each load goes its own way.
+// First load of a group: fetches the bytes of all its loads and fills their registers, if every lane may read all of
+// them; otherwise each load runs separately.
 #include "ptx/emulator/handlers/pointers.h"
 
 namespace ptx::emulator::EMULATOR_ISA {

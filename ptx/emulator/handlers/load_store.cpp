@@ -1,5 +1,5 @@
-// ld and st of every space. A lane's access, up to 32 bytes, moves in units of at most 8: a load fetches the units of
-// all lanes and splits them into its elements, a store joins its elements and puts the units.
+// ld and st in every space. A lane's access of up to 32 bytes moves in units of at most 8: loads fetch units for all
+// lanes and split them into elements; stores join elements and write units.
 #include "ptx/emulator/handlers/pointers.h"
 
 namespace ptx::emulator::EMULATOR_ISA {
@@ -13,10 +13,10 @@ inline D widen(M m) {
   if constexpr (sizeof(M) == 16)
     return m;
   else
-    return static_cast<D>(m);  // signed memory types extend their sign
+    return static_cast<D>(m);  // signed memory types are sign-extended
 }
 
-// `total` bytes of a lane: piece p of lane l is unit p * 32 + l.
+// `total` bytes per lane: piece p of lane l is unit p * 32 + l.
 template <uint32_t total>
 struct UnitOf {
   using type = uint64_t;
@@ -43,11 +43,11 @@ inline void each_lane(uint32_t lanes, F f) {
   for (; lanes; lanes &= lanes - 1) f(static_cast<uint32_t>(__builtin_ctz(lanes)));
 }
 
-// What a load fetches into: words even where less is asked for, which gather well and convert without a detour.
+// Unit type of a load: at least 4 bytes, which gather well and convert without a detour.
 template <uint32_t total>
 using Fetched = std::conditional_t<(total > 4), uint64_t, uint32_t>;
 
-// Lanes that went one by one.
+// Lanes processed one by one.
 template <uint32_t total>
 inline void fetch_each(uint32_t lanes, uint8_t* const* pointers, Fetched<total>* units) {
   using U = Unit<total>;
@@ -63,7 +63,7 @@ inline void put_each(uint32_t lanes, uint8_t* const* pointers, const Unit<total>
   }
 }
 
-// All lanes are known to be good.
+// All lanes are known to be valid.
 template <class Where, uint32_t total>
 constexpr uint64_t kStrideOf = Where::kStride ? Where::kStride : total;
 
@@ -104,7 +104,7 @@ template <class Where, uint32_t total>
   }
 }
 
-// Whether the check of races knows a read without being told of it.
+// Whether the race check already covers this read without a report.
 [[gnu::always_inline]] inline bool is_on_trail(Warp& w, const Instruction& i, uint32_t lanes, const Addresses& at) {
   ReadTrail& trail = *w.trails[2 * i.index + (lanes != kAllLanes)];
   const uint64_t first = lanes == kAllLanes ? at.first() : at.of(static_cast<uint32_t>(__builtin_ctz(lanes)));
@@ -115,7 +115,7 @@ template <class Where, uint32_t total>
   return true;
 }
 
-// Whether the checks have nothing to say of an access, nor anybody else.
+// Whether no check or other observer needs a report of this access.
 template <class Where, bool reads>
 inline bool passes_unseen(Warp& w, const Instruction& i, uint32_t lanes, uint32_t bytes, Addresses& at) {
   if constexpr (Where::kSpace == Local::kSpace) return w.local_unseen && Where::quick(w, i, lanes, bytes, at);
@@ -134,7 +134,7 @@ inline bool passes_unseen(Warp& w, const Instruction& i, uint32_t lanes, uint32_
   return true;
 }
 
-// Pointers of the lanes that those who watch leave to the access; they may send them elsewhere.
+// Pointers of the lanes that observers allow; observers may redirect them.
 template <class Where, AccessKind kind>
 inline uint32_t watched(Warp& w, const Instruction& i, uint32_t lanes, uint32_t bytes, const Addresses& at,
                         uint8_t** pointers) {
@@ -187,7 +187,7 @@ template <class Where, bool observed, bool reads>
     return Where::quick(w, i, lanes, bytes, at);
 }
 
-// Units of the lanes that may go on, which are returned.
+// Loads units of the allowed lanes, and returns those lanes.
 template <class Where, bool observed, bool all, uint32_t total>
 [[gnu::always_inline]] inline uint32_t fetch(Warp& w, const Instruction& i, Fetched<total>* units) {
   const uint32_t lanes = all ? kAllLanes : w.active;
@@ -218,7 +218,7 @@ template <class Where, bool observed, bool all, uint32_t total>
   put<Where, observed, all, total>(w, i, units);
 }
 
-// Units to the columns of a load's elements, of the given lanes.
+// Splits units into the columns of a load's elements, for the given lanes.
 template <class M, class D, uint32_t count>
 [[gnu::always_inline]] inline void split(Warp& w, const uint32_t* columns, uint32_t lanes,
                                          const Fetched<sizeof(M) * count>* units) {
@@ -244,7 +244,7 @@ template <class M, class D, uint32_t count>
   split<M, D, count>(w, columns, lanes, units);
 }
 
-// The columns of a store's elements to units.
+// Joins the columns of a store's elements into units.
 template <class M, class D, uint32_t count>
 [[gnu::noinline]] void join(Warp& w, const uint32_t* columns, Unit<sizeof(M) * count>* units) {
   using U = Unit<sizeof(M) * count>;
@@ -256,14 +256,15 @@ template <class M, class D, uint32_t count>
     } else {
       const uint32_t at = k * sizeof(M), shift = at % sizeof(U) * 8;
       U* piece = units + at / sizeof(U) * kLanes;
-      const U old_bits = at % sizeof(U) ? static_cast<U>(~U{0}) : U{0};  // the unit's first element starts it
+      const U old_bits =
+          at % sizeof(U) ? static_cast<U>(~U{0}) : U{0};  // the unit's first element overwrites all of it
       EMULATOR_LANES piece[l] =
           static_cast<U>((piece[l] & old_bits) | static_cast<U>(static_cast<M>(from[l])) << shift);
     }
   }
 }
 
-// Registers of the memory's width are units themselves, which move as they are; but loads fetch no less than words.
+// Registers as wide as the memory type are units themselves and move unchanged; but loads fetch at least words.
 template <class M, class D, uint32_t count>
 constexpr bool kDirect = count == 1 && sizeof(M) == sizeof(D) && sizeof(M) <= 8;
 
@@ -362,7 +363,7 @@ void every_width(Registry& r, const char* ld, const char* st) {
   store<Where, Wide128, Wide128>(r, st, ".b128.128");
 }
 
-// Parameters of a kernel: the same for every lane, at a fixed offset.
+// Kernel parameters: the same for every lane, at a fixed offset.
 template <class M, class D>
 struct LoadParameter {
   static void full(Warp& w, const Instruction& i) { run(w, i, kAllLanes); }

@@ -1,5 +1,5 @@
-// mma and wmma.mma: fragments are gathered into whole matrices, multiplied row by row, and scattered again.
-// Layouts are the PTX ISA's figures: group = lane / 4 and place = lane % 4 say where a register's elements lie.
+// mma and wmma.mma: gathers fragments into whole matrices, multiplies them row by row, and scatters the result. Layouts
+// follow the PTX ISA's figures: group = lane / 4 and place = lane % 4 locate a register's elements.
 #include "ptx/emulator/handlers/lanes.h"
 #include "ptx/emulator/matrix_shape.h"
 
@@ -8,7 +8,7 @@ namespace {
 
 constexpr uint32_t kMaxRows = 32, kMaxColumns = 32, kMaxDepth = 256;
 
-// A is [m][k], B is [k][n], C and D are [m][n], all row by row; `T` is what the products are summed in.
+// A is [m][k], B is [k][n], C and D are [m][n], all row-major; `T` is the accumulator's type.
 template <class T>
 struct Operands {
   alignas(64) T a[kMaxRows * kMaxDepth];
@@ -66,7 +66,7 @@ uint64_t read_register(Warp& w, uint32_t where, uint32_t lane, bool is_wide) {
   return is_wide ? column<uint64_t>(w, where)[lane] : column<uint32_t>(w, where)[lane];
 }
 
-// Where element j of register r of a lane lies: A as [row][k], B as [k][column], C as [row][column].
+// Position of element j in register r of a lane: A as [row][k], B as [k][column], C as [row][column].
 struct Spot {
   uint32_t row, column;
 };
@@ -127,7 +127,7 @@ void gather(Warp& w, const Instruction& i, const MatrixShape& s, uint32_t firsts
                               });
 }
 
-// c += a * b. `turn` rotates the order of the sum: any order is within what a tensor core may do.
+// c += a * b. `turn` rotates the summation order: a tensor core may use any.
 template <class T>
 void multiply(const MatrixShape& s, Operands<T>& x, uint32_t turn) {
   for (uint32_t row = 0; row < s.m; ++row) {
@@ -185,8 +185,8 @@ void scatter(Warp& w, const Instruction& i, const MatrixShape& s, uint32_t lanes
   });
 }
 
-// The shapes of prefill, m16n8k8 and m16n8k16 of halves with fp32 sums, without the detour over single elements: a
-// register of all lanes is an 8 x 8 block, of A row by row, of B column by column.
+// Fast path for the GEMM shapes m16n8k8 and m16n8k16 of f16 with fp32 sums: a register of all lanes is an 8 x 8 block,
+// row-major in A, column-major in B.
 bool is_half_product(const MatrixShape& s) {
   return !s.is_wmma && s.m == 16 && s.n == 8 && (s.k == 8 || s.k == 16) && s.a == s.b && s.c == MatrixType::f32 &&
          s.d == MatrixType::f32 && (s.a == MatrixType::f16 || s.a == MatrixType::bf16);

@@ -1,5 +1,5 @@
-// float and double arithmetic. Round-to-nearest is a plain loop; other roundings set the machine's mode for one
-// instruction. Results that are NaN are the canonical 0x7fffffff for float.
+// float and double arithmetic. Round-to-nearest is a plain loop; other rounding modes change the host's mode for one
+// instruction. NaN results are canonical in float: 0x7fffffff.
 #include <immintrin.h>
 
 #include "ptx/emulator/handlers/lanes.h"
@@ -9,7 +9,7 @@ namespace {
 
 enum RealFlags : uint32_t { kFlush = 1, kSaturate = 2, kRoundingShift = 2 };  // rounding: 0 rn, 1 rz, 2 rm, 3 rp
 
-// The processor's rounding mode while it lives.
+// Sets the processor's rounding mode for its lifetime.
 class RoundingMode {
  public:
   explicit RoundingMode(uint32_t mode) : before_(_mm_getcsr()) {
@@ -46,7 +46,7 @@ struct Rounded {
       RoundingMode mode(i.flags >> kRoundingShift & 3);
       for (uint32_t l = 0; l < kLanes; ++l)
         result[l] = F{}(flush_if(a[l], flushes), flush_if(b[l], flushes), flush_if(c[l], flushes));
-      asm volatile("" ::"r"(result) : "memory");  // the sums are done before the mode changes back
+      asm volatile("" ::"r"(result) : "memory");  // completes the arithmetic before the mode changes back
     }
     for (uint32_t l = 0; l < kLanes; ++l) {
       T r = flush_if(result[l], flushes);
@@ -105,7 +105,7 @@ void register_basic(Registry& r) {
   every_rounding<double, 2>(r, "div", kDiv, false);
   every_rounding<double, 1>(r, "rcp", kRcp, false);
   every_rounding<double, 1>(r, "sqrt", kSqrt, false);
-  // The common forms again, as plain loops; a later registration of a name replaces an earlier one.
+  // The common forms as plain loops; a later registration of a name replaces an earlier one.
   using f = float;
   using d = double;
   op<f, f, f>(r, "add.rn", ".f32", [](f a, f b) { return canonical(a + b); });
@@ -144,7 +144,7 @@ inline T from_pattern(typename BitsOf<T>::type x) {
   return bits_as<T>(x);
 }
 
-// The number beside a NaN, and -0 below +0.
+// min and max: prefer the number to a NaN; -0 is less than +0.
 template <class T>
 inline T lesser(T a, T b) {
   T r = (a < b || (a == b && (pattern(a) & BitsOf<T>::sign))) ? a : b;

@@ -1,4 +1,4 @@
-// Every subject's handlers of one instruction set.
+// All handlers of one instruction set.
 #include "ptx/emulator/handlers/lanes.h"
 
 namespace ptx::emulator::EMULATOR_ISA {

@@ -4,7 +4,7 @@
 namespace ptx::emulator::EMULATOR_ISA {
 namespace {
 
-// Lane l's source by the PTX ISA's figures: `segment` masks the bits of the lane that must not change.
+// Source of lane l, as in the PTX ISA's figures; `segment` masks the lane bits that must not change.
 struct Up {
   static int32_t source(int32_t lane, int32_t offset, int32_t) { return lane - offset; }
   static bool in_range(int32_t source, int32_t limit) { return source >= limit; }
@@ -38,7 +38,8 @@ struct Shuffle {
       const int32_t clamp = static_cast<int32_t>(c[l] & 31), segment = static_cast<int32_t>(c[l] >> 8 & 31);
       const int32_t limit = (lane & segment) | (clamp & ~segment);
       const int32_t source = Mode::source(lane, offset, segment);
-      from[l] = static_cast<uint32_t>(Mode::in_range(source, limit) ? source : lane + 32);  // 32: stays at home
+      from[l] =
+          static_cast<uint32_t>(Mode::in_range(source, limit) ? source : lane + 32);  // 32: keeps the lane's own value
     }
     EMULATOR_LANES fresh[l] = a[from[l] & 31];
     if (i.d != kNoColumn) keep_active(column<uint32_t>(w, i.d), fresh, lanes);
