@@ -15,8 +15,7 @@ namespace warpchat {
 struct DeltaNetSpec : DeltaNetConfig {  // head_dim: 32, 64, 96 or 128; conv_kernel: 2 to 8
   float eps = 0;                        // for the output's RMSNorm
   uint32_t columns = 1;
-  bool one_sequence =
-      false;  // columns are consecutive positions of one prompt; else one position each of several sequences
+  bool one_sequence = false;  // columns are positions of one prompt; else one position per sequence
 };
 
 inline constexpr float kLeastLength = 1e-6f;  // squared norm of a query or key

@@ -328,11 +328,10 @@ class GemmWriter {
 
   // Addresses of the lane's outputs: two neighbouring columns in two rows of every tile, like its sums.
   struct Outputs {
-    Reg<u32> first_column;  // in the block
-    Reg<u32> column_bytes;  // of y
-    std::vector<Reg<u32>>
-        ends;    // [rows_per_warp / 8]: end of the columns to write in each row; 0 if another warp writes it
-    Reg<u64> y;  // the row in column 0 of the batch with experts, else in the block's first column
+    Reg<u32> first_column;       // in the block
+    Reg<u32> column_bytes;       // of y
+    std::vector<Reg<u32>> ends;  // [rows_per_warp / 8]: end of the columns of each row; 0 if another warp writes it
+    Reg<u64> y;                  // the row in column 0 of the batch with experts, else in the block's first column
     std::optional<Reg<u64>> residual;
     std::optional<Pred> has_residual;
     std::vector<Var<f32>> bias;        // [rows_per_warp / 8]

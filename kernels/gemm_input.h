@@ -18,8 +18,7 @@ class GemmInput {
     ptx::Global<ptx::b32> halves;   // of all blocks
     ptx::Global<ptx::f32> factors;  // of all blocks
     ptx::Reg<ptx::u32> count, k;
-    std::function<ptx::Reg<ptx::u32>(const ptx::Reg<ptx::u32>&)>
-        place;  // index of the block's i-th column in the batch
+    std::function<ptx::Reg<ptx::u32>(const ptx::Reg<ptx::u32>&)> place;  // index of the i-th column in the batch
   };
   // Starts loading the first tile, from first_unit on.
   void begin(const Columns& columns, const ptx::Reg<ptx::u32>& first_unit);

@@ -79,14 +79,14 @@ class GemmWeights {
   const UnitFormat& format_;
   const uint32_t n_rows_;  // per lane: 2 or 4
   const uint32_t units_at_once_;
-  const PackedStreams streams_;  // of a block of weights; in a row of n blocks, offsets are n times as large
-  ptx::Reg<ptx::u32> part_, two_parts_;         // t, 2 t
-  ptx::Reg<ptx::f16x2> minus_zero_;             // minus the f16 to which code 0 first converts
-  ptx::Reg<ptx::f16x2> zero_scale_;             // the f16 to which scale 0 converts
-  ptx::Reg<ptx::u32> n_blocks_, row_sixteens_;  // per row: blocks, 16-byte units
-  ptx::Reg<ptx::u64> eight_rows_;               // bytes
-  Bytes row_, small_;                           // the lane's first row; its first byte of heads and scales
-  std::vector<Numbers> numbers_;                // [rows]: of the lane's unit
+  const PackedStreams streams_;          // of a block of weights; in a row of n blocks, offsets are n times as large
+  ptx::Reg<ptx::u32> part_, two_parts_;  // t, 2 t
+  ptx::Reg<ptx::f16x2> minus_zero_;      // minus the f16 to which code 0 first converts
+  ptx::Reg<ptx::f16x2> zero_scale_;      // the f16 to which scale 0 converts
+  ptx::Reg<ptx::u32> n_blocks_, row_sixteens_;          // per row: blocks, 16-byte units
+  ptx::Reg<ptx::u64> eight_rows_;                       // bytes
+  Bytes row_, small_;                                   // the lane's first row; its first byte of heads and scales
+  std::vector<Numbers> numbers_;                        // [rows]: of the lane's unit
   std::vector<std::vector<ptx::Var<ptx::b32>>> codes_;  // [units per turn, rows]: low codes
   // Turn being prefetched: its first unit and, for formats whose rows are whole tiles, the address of its codes.
   std::optional<ptx::Reg<ptx::u32>> asked_;

@@ -27,7 +27,6 @@ bool goes_together(const GemvSpec& spec);
 ptx::Kernel gemv_together(const GemvTogether& spec, ptx::Target target);
 std::vector<GemvPlan> plans_of(const GemvTogether& spec);  // plans with equal warps and tiles per block
 uint64_t gemv_together_bytes(const GemvTogether& spec, uint64_t n_columns);
-std::string name_of(
-    const GemvTogether& spec);  // gemv_q4k_2048_q6k_256x2048_c8: format and rows of each product, k, columns
+std::string name_of(const GemvTogether& spec);  // gemv_q4k_2048_q6k_256x2048_c8: format and rows of each, k, columns
 
 }  // namespace warpchat

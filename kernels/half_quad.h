@@ -9,8 +9,7 @@ namespace warpchat {
 
 struct HalfQuad {
   ptx::Reg<ptx::b32> first, second;  // pairs
-  ptx::Reg<ptx::b32>
-      mean;  // mean of the f16 values of four neighbouring lanes, and its remainder; the same in all four
+  ptx::Reg<ptx::b32> mean;           // mean over four neighbouring lanes, and its remainder; the same in all four
 };
 
 // Warp-uniform control flow is required.

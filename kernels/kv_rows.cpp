@@ -47,9 +47,9 @@ Global<ptx::f16> KvRows::scales(const Reg<u32>& row) const {
 // Packs four codes: the nearest integers in -127 to 127, plus the bias. Ties round up, as in models/quantise.h.
 Reg<u32> packed(Builder& b, const std::vector<Reg<f32>>& values, size_t first, const Reg<f32>& inverse) {
   std::vector<Reg<u32>> codes;
+  // Negative values clamp to zero.
   for (size_t i = first; i < first + 4; ++i)
-    codes.push_back(
-        b.convert<u32>(b.min(values[i] * inverse, 127.0f) + 127.0f + 0.5f));  // negative values clamp to zero
+    codes.push_back(b.convert<u32>(b.min(values[i] * inverse, 127.0f) + 127.0f + 0.5f));
   Reg<u32> low = b.prmt(codes[0], codes[1], 0x0040), high = b.prmt(codes[2], codes[3], 0x0040);
   return b.prmt(low, high, 0x5410) + 0x01010101u * (KvLayout::kBias - 127);
 }

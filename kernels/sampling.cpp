@@ -43,8 +43,8 @@ struct Best {
   Pred all_finite;     // over the column's logits; if false, of_all is the first that is not finite
 };
 
-constexpr uint64_t kNotFinite = uint64_t{1}
-                                << 63;  // above all candidates, combined with the id's order, so the lowest id wins
+// Above all candidates; combined with the id's order, so the lowest id wins.
+constexpr uint64_t kNotFinite = uint64_t{1} << 63;
 
 // Best candidate of each of the block's slots; zero if a lane has none.
 void find_best_of_slots(const SampleColumn& column) {

@@ -34,11 +34,11 @@ inline uint32_t sample_ring(uint32_t context) { return std::bit_ceil(std::min(co
 // neither ring nor counts.
 struct SamplerState {
   float repeat_penalty = 1, presence_penalty = 0, frequency_penalty = 0;
-  uint32_t penalty_window = 0;  // tokens in the penalty window, limited by the ring
-  uint32_t top_k = 0;           // 0: off
-  float top_p = 1;              // 1: off
-  float temperature = 0;        // 0: the argmax
-  uint32_t n_arrived = 0;       // blocks that have arrived at the current choice
+  uint32_t penalty_window = 0;                                  // tokens in the penalty window, limited by the ring
+  uint32_t top_k = 0;                                           // 0: off
+  float top_p = 1;                                              // 1: off
+  float temperature = 0;                                        // 0: the argmax
+  uint32_t n_arrived = 0;                                       // blocks that have arrived at the current choice
   double log_min_p = -std::numeric_limits<double>::infinity();  // ln(min_p); -infinity: off
   uint64_t seed = 0;
   uint64_t n_accepted = 0;

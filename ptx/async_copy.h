@@ -25,8 +25,7 @@ class Mbarrier {
   Pred done(In<b64> token) const;                               // sm_80; whether the token's phase has completed
   Pred done_parity(In<u32> parity) const;                       // sm_80; whether the phase of this parity has completed
   void wait_for(In<b64> token) const;                           // sm_80; until the token's phase has completed
-  void wait(
-      In<u32> parity) const;  // sm_80; until the phase of this parity has completed; suspends the thread from sm_90
+  void wait(In<u32> parity) const;  // sm_80; until the phase has completed; suspends from sm_90
   const Shared<b64>& address() const { return at_; }
 
  private:

@@ -89,14 +89,14 @@ void Verifier::check_labels() {
   for (int i = 0; i < static_cast<int>(body_.code.size()); ++i) {
     if (body_.code[i].kind != Instruction::Kind::kLabel) continue;
     int& first = placed[body_.code[i].operands[0].index];
-    if (first >= 0) found(i, "label " + operand(body_.code[i].operands[0]) + " stands already in " + line(first));
+    if (first >= 0) found(i, "label " + operand(body_.code[i].operands[0]) + " is already in " + line(first));
     first = i;
   }
   for (int i = 0; i < static_cast<int>(body_.code.size()); ++i) {
     const Instruction& instruction = body_.code[i];
     if (!is_jump(instruction) || ends_thread(instruction) || instruction.operands.empty()) continue;
     if (placed[instruction.operands[0].index] < 0) {
-      found(i, "bra to " + operand(instruction.operands[0]) + ", a label that stands nowhere");
+      found(i, "bra to " + operand(instruction.operands[0]) + ", an undefined label");
     }
   }
 }
@@ -305,7 +305,7 @@ void Verifier::check_barriers() {
                                                   ? body_.code[cause].operands[1]
                                                   : body_.code[cause].operands[0]);
     found(i, (instruction.kind == Instruction::Kind::kCall ? "the call of " : "") + instruction.spelling +
-                 " waits for the whole " + whom + ", which may have parted in " + line(parted) + " by " +
+                 " waits for the whole " + whom + ", which may have diverged in " + line(parted) + " by " +
                  names_[condition] + source + "; move it out, or vouch for the condition with " +
                  (needed == Sharing::kBlock ? "uniform()" : "warp_uniform()"));
   }

@@ -2,7 +2,7 @@
 //   operands and types   as the instruction table has them
 //   values               defined on every way to every use
 //   labels, parameters   placed once, inside their declarations, distinct names
-//   barriers             where control has not parted the threads that they wait for
+//   barriers             where the threads that they wait for have not diverged
 //   calls                arguments as the function has them: types, alignment, shared by as many threads
 //   addresses            as aligned as the access needs, provably
 //   budgets              shared memory, parameters, constants, threads

@@ -108,7 +108,7 @@ void report_standstill(BlockState& block, Executor& executor) {
   stuck->instructions = part->frame->code->instructions.data();
   std::string detail = "waits for threads that never come";
   if (part->state == FragmentState::kRunnable) {
-    detail = "polls in vain: nobody writes any more, or not in a scope that it sees";
+    detail = "polls in vain: no other thread writes, or only in a scope that excludes it";
   } else if (part->state == FragmentState::kSync) {
     detail = "waits for lanes of its warp that never come";
   } else {

@@ -21,9 +21,9 @@ class Memory;
 struct Code;
 
 struct BasicBlock {
-  uint32_t begin = 0,
-           end = 0;  // the terminator is at end if has_terminator; else end is the next block's first instruction
-  uint32_t order = 0;           // reverse post-order number
+  // The terminator is at end if has_terminator; else end is the next block's first instruction.
+  uint32_t begin = 0, end = 0;
+  uint32_t order = 0;  // reverse post-order number
   bool has_terminator = false;
 };
 
@@ -64,9 +64,8 @@ struct Code {
   std::vector<HandlerPair> inner;                  // what guarded instructions run under their guard
   std::vector<Instruction> observed_instructions;  // as `instructions`, but memory operations report to the checks
   std::vector<HandlerPair> observed_inner;
-  std::vector<TrackedInstruction>
-      tracked;                       // indexed by tracked_of - 1: instructions that may touch undefined registers
-  std::vector<uint32_t> tracked_of;  // by instruction, 0 for none; empty if there are none at all
+  std::vector<TrackedInstruction> tracked;         // by tracked_of - 1: may touch undefined registers
+  std::vector<uint32_t> tracked_of;                // by instruction, 0 for none; empty if there are none at all
   uint32_t defined_offset = 0, defined_bytes = 0;  // their lane masks in the frame's registers, zero on entry
   std::vector<uint32_t> unread_elements;           // per load: bit mask of elements whose registers are never read
   std::vector<uint32_t> operands;

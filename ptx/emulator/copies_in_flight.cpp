@@ -201,7 +201,7 @@ void CopiesInFlight::end(BlockState& block) {
     Warp& w = block.warps[copy.thread / kLanes];
     if (!copy.was_read && block.launch->request.options.checks.shared_races) {
       return fault_at_lane(w, *copy.instruction, FaultKind::kSharedRace, copy.thread % kLanes, copy.shared, copy.bytes,
-                           "but nobody waits for it: the block's shared memory may be gone before");
+                           "but no thread waits for it: the block's shared memory may be gone before");
     }
     move(w, copy);
   }

@@ -22,8 +22,7 @@ void FunctionLoader::lower_simple(const Statement& s, const Match& m) {
 // add.f32x2 and similar: the scalar operation on each half of 64-bit registers.
 void FunctionLoader::lower_real_pair(const Statement& s, const Match& m) {
   for (const Operand& o : s.operands) {
-    if (type_of(o) != Type::b64)
-      refuse(o.at, spelling_of(s) + ": a pair lies in a .b64 register, found " + describe(o));
+    if (type_of(o) != Type::b64) refuse(o.at, spelling_of(s) + ": a pair needs a .b64 register, found " + describe(o));
   }
   std::string scalar = m.handler_name();
   scalar.resize(scalar.size() - std::string_view("x2").size());
@@ -258,7 +257,7 @@ uint32_t combine_flags(const Match& m) {
 uint32_t checked_combine_flags(const Statement& s, const Match& m) {
   const uint32_t flags = combine_flags(m);
   if ((flags != 0) != (s.operands.size() == 4))
-    refuse(s.at, spelling_of(s) + ": a combined comparison has a third source, a plain one has not");
+    refuse(s.at, spelling_of(s) + ": a combined comparison needs a third source, a plain one must not have one");
   return flags;
 }
 

@@ -191,8 +191,7 @@ void FunctionLoader::check_exchange_result(const Statement& s, bool may_discard,
   const bool is_predicate = p && p->kind == OperandKind::kRegister && type_of(*p) == Type::pred && !p->is_negated;
   const bool is_sink = p && p->kind == OperandKind::kSink && pair != Pair::kMust;
   if (pair == Pair::kNo ? p != nullptr : p ? !is_predicate && !is_sink : pair == Pair::kMust)
-    refuse(to.at,
-           what + (pair == Pair::kNo ? "a second destination does not belong here" : "expected a predicate behind |"));
+    refuse(to.at, what + (pair == Pair::kNo ? "unexpected second destination" : "expected a predicate after |"));
 }
 
 void FunctionLoader::lower_shuffle(const Statement& s, const Match& m) {

@@ -411,8 +411,7 @@ void FunctionLoader::lower_mbarrier(const Statement& s, const Match& m) {
   }
   const bool waits = op == "test_wait" || op == "try_wait";
   const size_t at = has_state || waits ? 1 : 0;
-  const bool is_named =
-      s.operands[at].elements[0].kind == OperandKind::kVariable;  // variables must be in shared memory
+  const bool is_named = s.operands[at].elements[0].kind == OperandKind::kVariable;  // variables must be shared
   const Space space = m.word("space").empty() && !is_named ? Space::generic : Space::shared;
   if (m.word("sem").empty() != m.word("scope").empty())
     refuse(s.at, spelling_of(s) + ": an order and a scope need each other");

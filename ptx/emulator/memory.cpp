@@ -202,8 +202,7 @@ bool Memory::mapped_range(uint64_t address, uint32_t bytes, Range& range) const 
     }
   }
   if (after == live_.end() || after->second.is_host) return false;
-  const uint64_t page =
-      after->second.address / kPage * kPage;  // start of the page; the allocation after it is in the same page
+  const uint64_t page = after->second.address / kPage * kPage;  // start of the page; the allocation shares it
   if (address < page) return false;
   range = {page, after->second.address - page + after->second.bytes};
   return range.bytes - (address - page) >= bytes;

@@ -33,8 +33,7 @@ struct Variable {
   uint64_t size = 0;       // bytes; 0 for an extern array without a size
   uint32_t align = 1;
   bool is_extern = false, is_unsized = false, is_array = false;
-  bool is_visible = false,
-       is_weak = false;  // to modules linked with this one; weak: any one of several definitions is used
+  bool is_visible = false, is_weak = false;  // visible to linked modules; weak: any one definition is used
   std::vector<Initialiser> initialisers;
   Position at;
 };

@@ -87,7 +87,7 @@ const std::vector<Copying>& copies() {
       {"bulk_store_without_proxy_fence", bulk_store("", "cp.async.bulk.wait_group 0;\n"),
        bulk_store(fence, "cp.async.bulk.wait_group 0;\n"), "which ordinary stores wrote without a fence.proxy.async"},
       {"bulk_store_that_nobody_waits_for", bulk_store(fence, ""),
-       bulk_store(fence, "cp.async.bulk.wait_group.read 0;\n"), "but nobody waits for it"},
+       bulk_store(fence, "cp.async.bulk.wait_group.read 0;\n"), "but no thread waits for it"},
       {"source_overwritten_on_the_way",
        bulk_store(fence, "st.shared.b32 [words+16], 1;\ncp.async.bulk.wait_group.read 0;\n"),
        bulk_store(fence, "cp.async.bulk.wait_group.read 0;\nst.shared.b32 [words+16], 1;\n"), "may still read it"},
@@ -95,7 +95,7 @@ const std::vector<Copying>& copies() {
        bulk_store(fence, "", "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%in], [words], 1024;\n"),
        bulk_store(fence, "cp.async.bulk.wait_group 0;\n",
                   "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%in], [words], 1024;\n"),
-       "but nobody waits for it"},
+       "but no thread waits for it"},
   };
   return rows;
 }

@@ -38,7 +38,7 @@ constexpr Rule kRules[] = {
     {"dp4a.u32.u32 %r1, %f2, %r3, %r4;", "operand 2: expected a .u32", "dp4a.u32.u32 %r1, %u2, %r3, 7;"},
     {"shfl.sync.up.b32 _, %r2, 1, 0, -1;", "operand 1: expected a .b32", "shfl.sync.up.b32 %f1|_, %r2, %f2, 0, -1;"},
     {"match.any.sync.b32 %f1, %r2, -1;", "operand 1: expected a .u32", "match.any.sync.b32 %r1, %f2, -1;"},
-    {"elect.sync %r1, -1;", "expected a predicate behind |", "elect.sync _|%p1, -1;"},
+    {"elect.sync %r1, -1;", "expected a predicate after |", "elect.sync _|%p1, -1;"},
     {"redux.sync.or.b32 %r1, %f2, -1;", "operand 2: expected a .u32", "redux.sync.or.b32 %r1, %r2, -1;"},
     {"pmevent 16;", "expected 0 to 15", "pmevent 15;"},
     {"bar.arrive 1, 0;", "expected at least 1", "bar.arrive 1, 32;"},
@@ -50,7 +50,8 @@ constexpr Rule kRules[] = {
     {"cvt.pack.sat.u16.s32 %f1, %r1, %r2;", "operand 1: expected a .u32", "cvt.pack.sat.u16.s32 %r1, %r1, %r2;"},
     {"setp.eq.f16 %p1|%p2, %h1, %h2;", "a second destination", "setp.eq.f32 %p1|%p2, %f1, %f2;"},
     {"setp.eq.f16x2 %r1, %hx1, %hx2;", "expected a predicate register", "setp.eq.f16x2 %p1|%p2, %hx1, %hx2;"},
-    {"set.eq.f16x2.f16x2 %hx1, %hx1, %hx2, %p1;", "a plain one has not", "set.eq.f16x2.f16x2 %hx1, %hx1, %hx2;"},
+    {"set.eq.f16x2.f16x2 %hx1, %hx1, %hx2, %p1;", "a plain one must not have one",
+     "set.eq.f16x2.f16x2 %hx1, %hx1, %hx2;"},
     {"mov.b32 {_, _}, %r1;", "no part is kept", "mov.b32 {%h1, _}, %r1;"},
     // memory
     {"ld.global.u32 %r1, [16];", "a number is an address in local memory only", "ld.local.u32 %r1, [16];"},

@@ -105,7 +105,7 @@ const Fault kFaults[] = {
     {"barrier_for_some_threads",
      [](Builder& b) { cause = __LINE__, b.if_(b.thread() < 32, [&] { line = __LINE__, b.barrier(); }); },
      [](Builder& b) { b.if_(b.block() < 32, [&] { b.barrier(); }); },
-     " line 13 {line}: bar.sync waits for the whole block, which may have parted in line 12 {cause} by %lt, which "
+     " line 13 {line}: bar.sync waits for the whole block, which may have diverged in line 12 {cause} by %lt, which "
      "depends "
      "on %tid.x; move it out, or vouch for the condition with uniform()"},
     {"barrier_in_a_ragged_loop",
@@ -113,7 +113,7 @@ const Fault kFaults[] = {
        cause = __LINE__, b.for_("i", b.thread(), 100, 64, [&](Reg<u32>) { line = __LINE__, b.barrier(); });
      },
      [](Builder& b) { b.for_("i", b.block(), 100, 64, [&](Reg<u32>) { b.barrier(); }); },
-     " line 15 {line}: bar.sync waits for the whole block, which may have parted in line 13 {cause} by %ge, which "
+     " line 15 {line}: bar.sync waits for the whole block, which may have diverged in line 13 {cause} by %ge, which "
      "depends "
      "on %tid.x; move it out, or vouch for the condition with uniform()"},
     {"barrier_after_some_returned",
@@ -125,7 +125,7 @@ const Fault kFaults[] = {
        b.return_if(b.block() >= b.param<u32>("n"));
        b.barrier();
      },
-     " line 16 {line}: bar.sync waits for the whole block, which may have parted in line 15 {cause} by %ge, which "
+     " line 16 {line}: bar.sync waits for the whole block, which may have diverged in line 15 {cause} by %ge, which "
      "depends "
      "on %tid.x; move it out, or vouch for the condition with uniform()"},
     {"barrier_under_a_variable",
@@ -139,7 +139,7 @@ const Fault kFaults[] = {
        b.if_(b.block() == 0, [&] { n = 1; });
        b.if_(n == 1, [&] { b.barrier(); });
      },
-     " line 18 {line}: bar.sync waits for the whole block, which may have parted in line 17 {cause} by %eq_2, which "
+     " line 18 {line}: bar.sync waits for the whole block, which may have diverged in line 17 {cause} by %eq_2, which "
      "depends on %laneid; move it out, or vouch for the condition with uniform()"},
     {"barrier_under_a_load",
      [](Builder& b) {
@@ -151,20 +151,20 @@ const Fault kFaults[] = {
        b.if_(b.uniform(n.load()) == 1, [&] { b.barrier(); });
        b.if_(n.load(0, kReadOnly) == 1, [&] { b.barrier(); });  // nothing can change it between the threads' loads
      },
-     " line 18 {line}: bar.sync waits for the whole block, which may have parted in line 17 {cause} by %eq, which "
+     " line 18 {line}: bar.sync waits for the whole block, which may have diverged in line 17 {cause} by %eq, which "
      "depends "
      "on %n_value; move it out, or vouch for the condition with uniform()"},
     {"guarded_barrier",
      [](Builder& b) { b.predicated(b.thread() == 0, [&] { cause = line = __LINE__, b.barrier(); }); },
      [](Builder& b) { b.predicated(b.block() == 0, [&] { b.barrier(); }); },
-     " line 12 {line}: bar.sync waits for the whole block, which may have parted in line 12 {cause} by %eq, which "
+     " line 12 {line}: bar.sync waits for the whole block, which may have diverged in line 12 {cause} by %eq, which "
      "depends "
      "on %tid.x; move it out, or vouch for the condition with uniform()"},
     // A block barrier under a condition that each warp shares still hangs; one for the warps that come does not.
     {"block_barrier_for_some_warps",
      [](Builder& b) { cause = __LINE__, b.if_(b.warp() == 0, [&] { line = __LINE__, b.barrier(); }); },
      [](Builder& b) { b.if_(b.warp() == 0, [&] { b.barrier(1, 32); }); },
-     " line 14 {line}: bar.sync waits for the whole block, which may have parted in line 13 {cause} by %eq, which "
+     " line 14 {line}: bar.sync waits for the whole block, which may have diverged in line 13 {cause} by %eq, which "
      "depends "
      "on %tid.x; move it out, or vouch for the condition with uniform()"},
     {"shuffle_in_a_split_warp",
@@ -173,7 +173,7 @@ const Fault kFaults[] = {
        b.if_(b.lane() < 16, [&] { b.shuffle_xor(b.thread(), 1, 0xffff); });  // says who takes part
        b.if_(b.warp() == 1, [&] { b.shuffle_xor(b.thread(), 1); });
      },
-     " line 14 {line}: shfl.sync.bfly.b32 waits for the whole warp, which may have parted in line 13 {cause} by %lt, "
+     " line 14 {line}: shfl.sync.bfly.b32 waits for the whole warp, which may have diverged in line 13 {cause} by %lt, "
      "which "
      "depends on %laneid; move it out, or vouch for the condition with warp_uniform()"},
     {"mma_in_a_split_warp",
@@ -186,7 +186,7 @@ const Fault kFaults[] = {
        Reg<u32> leader = b.shuffle(b.thread(), 0);
        b.if_(leader < 8, [&] { b.ldmatrix<1>(tile); });  // every lane has lane 0's number
      },
-     " line 15 {line}: ldmatrix.sync.aligned.m8n8.x1.shared.b16 waits for the whole warp, which may have parted in "
+     " line 15 {line}: ldmatrix.sync.aligned.m8n8.x1.shared.b16 waits for the whole warp, which may have diverged in "
      "line "
      "14 "
      "{cause} by %lt, which depends on %laneid; move it out, or vouch for the condition with warp_uniform()"},
@@ -372,14 +372,14 @@ const Planted kPlanted[] = {
      "there is no instruction frobnicate.u32\n"},
     {"label_nowhere",
      [](Body& b, const Operand&, const Operand&) { add(b, "bra", {label_operand(new_label(b, "away"))}, 0); },
-     "bra to $away, a label that stands nowhere\n"},
+     "bra to $away, an undefined label\n"},
     {"label_twice",
      [](Body& b, const Operand&, const Operand&) {
        const int label = new_label(b, "here");
        place_label(b, label, Where{});
        place_label(b, label, Where{});
      },
-     "label $here stands already in line 13 (:0)\n"},
+     "label $here is already in line 13 (:0)\n"},
     {"parameter_too_wide",
      [](Body& b, const Operand&, const Operand&) {
        add(b, "ld.param.u64", {new_register(b, Type::kU64, "wide", {}), parameter(0)}, 1);

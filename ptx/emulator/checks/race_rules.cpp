@@ -85,8 +85,8 @@ Ref Races::with_reader(Visit& v, Ref readers, uint32_t lane) {
   bool alike = lane_of(readers) == lane;
   if (history.latest_index(readers) == event) {
     if (!v.lanes_matter || alike) return readers;
-    const Ref before =
-        history.before_latest(readers);  // two lanes of one access suffice: a later lane differs from one of them
+    // Two lanes of one access suffice: a later lane differs from one of them.
+    const Ref before = history.before_latest(readers);
     if (before != 0 && history.latest_index(before) == event) return readers;
     v.alike = false;
     return history.with(readers, event, lane, false);

@@ -239,7 +239,6 @@ Function* find_function(Driver& d, const void* handle);
 // --- graphs.cpp
 Graph* find_graph(Driver& d, const void* handle);  // also finds the child graph of a node
 Node* find_node(Driver& d, const void* handle);
-std::shared_ptr<GraphProgram> make_program(const Graph& graph,
-                                           std::vector<const Node*>* sources);  // null: there is a cycle
+std::shared_ptr<GraphProgram> make_program(const Graph& graph, std::vector<const Node*>* sources);  // null: a cycle
 
 }  // namespace ptx::emulator::driver

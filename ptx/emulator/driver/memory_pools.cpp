@@ -64,8 +64,8 @@ CUresult check_properties(const CUmemPoolProps& p) {
     return CUDA_ERROR_NOT_SUPPORTED;
   if (p.location.type != CU_MEM_LOCATION_TYPE_DEVICE || p.location.id != driver().ordinal)
     return CUDA_ERROR_INVALID_VALUE;
-  return p.handleTypes == 0 && p.usage == 0 ? CUDA_SUCCESS
-                                            : CUDA_ERROR_NOT_SUPPORTED;  // sharing and decompression are not supported
+  // Sharing and decompression are not supported.
+  return p.handleTypes == 0 && p.usage == 0 ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
 }
 
 bool is_this_device(const CUmemLocation& location) {

@@ -256,8 +256,7 @@ template <class M, class D, uint32_t count>
     } else {
       const uint32_t at = k * sizeof(M), shift = at % sizeof(U) * 8;
       U* piece = units + at / sizeof(U) * kLanes;
-      const U old_bits =
-          at % sizeof(U) ? static_cast<U>(~U{0}) : U{0};  // the unit's first element overwrites all of it
+      const U old_bits = at % sizeof(U) ? static_cast<U>(~U{0}) : U{0};  // the first element overwrites the unit
       EMULATOR_LANES piece[l] =
           static_cast<U>((piece[l] & old_bits) | static_cast<U>(static_cast<M>(from[l])) << shift);
     }

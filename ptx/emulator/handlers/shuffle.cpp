@@ -38,8 +38,7 @@ struct Shuffle {
       const int32_t clamp = static_cast<int32_t>(c[l] & 31), segment = static_cast<int32_t>(c[l] >> 8 & 31);
       const int32_t limit = (lane & segment) | (clamp & ~segment);
       const int32_t source = Mode::source(lane, offset, segment);
-      from[l] =
-          static_cast<uint32_t>(Mode::in_range(source, limit) ? source : lane + 32);  // 32: keeps the lane's own value
+      from[l] = static_cast<uint32_t>(Mode::in_range(source, limit) ? source : lane + 32);  // 32: the lane's own value
     }
     EMULATOR_LANES fresh[l] = a[from[l] & 31];
     if (i.d != kNoColumn) keep_active(column<uint32_t>(w, i.d), fresh, lanes);
