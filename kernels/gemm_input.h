@@ -47,7 +47,7 @@ class GemmInput {
   ptx::Vec<ptx::f16x2, 2> load_means(const ptx::Shared<ptx::b32>& place, uint32_t i) const;
 
  private:
-  uint32_t columns_at_once() const;  // copied in parallel, 16 bytes per thread and column
+  uint32_t columns_at_once() const;  // columns copied at once, 16 bytes per thread
   uint32_t tile_pairs() const;
   void ask_into(const ptx::Reg<ptx::u32>& first_unit, const ptx::Reg<ptx::u32>& tile);
   void ask_means(const ptx::Reg<ptx::u32>& first_unit, const ptx::Reg<ptx::u32>& tile);

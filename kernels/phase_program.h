@@ -48,7 +48,7 @@ struct Phase {
   // Phases that must finish first (the latest of each kind, in this token or the previous one). Empty: no barrier.
   std::vector<PhaseKind> waits_for;
   LayerPart of = LayerPart::kEvery;
-  std::vector<std::string> reads_early = {};  // shared memory regions read before waiting
+  std::vector<std::string> reads_early = {};  // memory of this kind that it reads before waiting
 };
 
 struct PhaseProgram {

@@ -54,7 +54,7 @@ constexpr Absent kAbsent[] = {
     {"suq", "", "surfaces"},
 };
 
-// Refuses instructions that are not emulated by name, before parsing their unusual operands.
+// Refuses instructions that are not emulated, by name, before parsing their unusual operands.
 void refuse_absent(const Statement& s) {
   for (const Absent& row : kAbsent) {
     if (s.opcode != row.opcode) continue;

@@ -37,8 +37,7 @@ class History {
   uint32_t depth(Ref ref) const { return ref == 0 ? 0 : ref & kRefSet ? sets_[index_of(ref)].depth : 1; }
   uint32_t newest_warp(Ref ref) const { return ref & kRefSet ? sets_[index_of(ref)].newest_warp : latest(ref).warp; }
 
-  // The set with one more member. alike: other lanes' holders of this reference mean their own lane for all members
-  // too.
+  // The set with one more member. alike: a reference with another lane stands for that lane in all members too.
   Ref with(Ref members, uint32_t event, uint32_t lane, bool alike);
   bool is_alike(Ref ref) const { return !(ref & kRefSet) || !sets_[index_of(ref)].other_lane; }
 

@@ -15,7 +15,7 @@ bool is_wide(CUstreamBatchMemOpType type) {
   return type == CU_STREAM_MEM_OP_WAIT_VALUE_64 || type == CU_STREAM_MEM_OP_WRITE_VALUE_64;
 }
 
-// Waits and writes use different fields; a 32-bit operation's value is the low half.
+// Range and flags of a wait or write.
 CUresult check_value(Driver& d, const CUstreamBatchMemOpParams& operation, unsigned known_flags) {
   const auto& value = operation.waitValue;  // writeValue has the same fields
   const uint64_t bytes = is_wide(operation.operation) ? 8 : 4;
