@@ -1,5 +1,5 @@
-// Attention that turns its own queries and puts the token's key and value into the cache, against the kernels of each
-// by itself, to the bit.
+// Attention that applies RoPE to its own queries and stores the token's key and value in the cache. It must match the
+// separate kernels to the bit.
 #include <gtest/gtest.h>
 
 #include "emulated_kernel.h"
@@ -37,7 +37,7 @@ const ScatterCase kCases[] = {
     {"norm_of_columns", 8, 4, 128, {200, 1}, true},
     {"no_groups", 3, 3, 80, {70}},
     {"a_head_for_each_key_and_more", 8, 1, 256, {130}, true},  // several rounds of loads
-    {"groups_of_11", 11, 1, 64, {130}},                        // in two rounds
+    {"groups_of_11", 11, 1, 64, {130}},                        // two rounds
     {"groups_of_16", 16, 1, 128, {65}, true},
     {"head_of_8", 2, 1, 8, {99}},
     {"q8", 14, 2, 64, {70}, false, kQ8, kQ8},
@@ -79,7 +79,7 @@ AttentionSpec attention_of(const ScatterCase& c) {
   return spec;
 }
 
-// Two caches with the same past, and what a token's projections have given.
+// Two caches with the same past, and the projections of one token.
 class Tokens {
  public:
   explicit Tokens(const ScatterCase& given)
@@ -139,7 +139,7 @@ class Tokens {
     all.add({q, k, v});
     if (c.qk_norm) all.add({gamma[0], gamma[1]});
     all.add({joined.k, joined.v, page_tables});
-    const uint64_t rope = c.n_ropes > 1 ? c.n_ropes - 1 : 0;  // two numbers of 32 bits lie side by side
+    const uint64_t rope = c.n_ropes > 1 ? c.n_ropes - 1 : 0;  // two 32-bit parameters without padding
     all.add({number(cache.n_pages | rope << 32), positions, joined.out});
     if (c.gated) all.add({gate});
     all.add({joined.scratch, joined.error});
@@ -191,7 +191,7 @@ TEST_P(AttentionScatter, GivesTheBitsOfBothKernels) {
               tokens.device.download(tokens.separate.out, tokens.q_size()));
     EXPECT_EQ(tokens.bytes(tokens.joined.k, tokens.k_layout), tokens.bytes(tokens.separate.k, tokens.k_layout));
     EXPECT_EQ(tokens.bytes(tokens.joined.v, tokens.v_layout), tokens.bytes(tokens.separate.v, tokens.v_layout));
-    EXPECT_EQ(tokens.device.download(tokens.q, tokens.q_size()), tokens.q_values);  // as they were
+    EXPECT_EQ(tokens.device.download(tokens.q, tokens.q_size()), tokens.q_values);  // unchanged
     EXPECT_EQ(tokens.device.download(tokens.joined.error, kErrorWords), std::vector<uint32_t>(kErrorWords));
   }
 }
@@ -199,7 +199,7 @@ TEST_P(AttentionScatter, GivesTheBitsOfBothKernels) {
 INSTANTIATE_TEST_SUITE_P(Cases, AttentionScatter, ::testing::ValuesIn(kCases),
                          [](const auto& row) { return row.param.name; });
 
-// The rows that are read in its place may be anybody's, and never written.
+// The rows read in place of a wrong page may belong to any sequence; they are never written.
 TEST(AttentionScatterErrors, WrongPagesAreNotWritten) {
   for (const uint32_t beyond : {0u, 1u, 1u << 31}) {
     Tokens tokens({"", 6, 2, 64, {1, 70, 3}});
@@ -213,7 +213,7 @@ TEST(AttentionScatterErrors, WrongPagesAreNotWritten) {
       const auto last = first + static_cast<ptrdiff_t>(tokens.k_layout.n_bytes());
       EXPECT_TRUE(std::equal(keys.begin() + first, keys.begin() + last, tokens.joined.k + first));
     }
-    EXPECT_NE(tokens.bytes(tokens.joined.k, tokens.k_layout), keys);  // of the other columns
+    EXPECT_NE(tokens.bytes(tokens.joined.k, tokens.k_layout), keys);  // the other columns were written
     EXPECT_EQ(
         tokens.device.download(tokens.joined.error, kErrorWords),
         (std::vector<uint32_t>{static_cast<uint32_t>(KernelError::kPageOutOfRange), page, tokens.cache.n_pages, 1}));

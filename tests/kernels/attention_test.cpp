@@ -1,5 +1,5 @@
-// Incremental attention against softmax in double over what the same cache stands for. What lies behind a column's last
-// key was never written, so that reading it is a fault.
+// Incremental attention against softmax in double over the dequantised cache. Cells after a column's last key are never
+// written, so reading them is a fault.
 #include "kernels/attention.h"
 
 #include <gmock/gmock.h>
@@ -22,9 +22,9 @@ namespace {
 enum class Scores {
   kRandom,
   kRising,   // every key scores higher than all before: the maximum moves with each
-  kFalling,  // ... lower: only the first keys count
-  kHuge,     // differences of thousands: exponentials of the scores themselves would overflow
-  kFar,      // keys and values of sizes that halves have not, some tiny beside others
+  kFalling,  // the reverse: only the first keys count
+  kHuge,     // differences of thousands: exponentials without the maximum subtracted would overflow
+  kFar,      // keys and values beyond the range of f16, some tiny beside others
 };
 
 struct AttentionCase {
@@ -72,16 +72,16 @@ const AttentionCase kCases[] = {
     {"full_cache", {14, 2, 64, 256, 1}, {256}},
     {"cache_no_multiple_of_a_split", {3, 1, 64, 197, 2}, {197, 193}},
     {"columns_of_different_lengths", {6, 2, 64, 300, 5}, {300, 1, 129, 128, 127}},
-    {"head_of_80", {8, 2, 80, 150, 2}, {150, 65}},  // six lanes of sixteen idle
-    {"head_of_96", {6, 2, 96, 150, 2}, {150, 65}},  // four
+    {"head_of_80", {8, 2, 80, 150, 2}, {150, 65}},  // 6 of 16 lanes idle
+    {"head_of_96", {6, 2, 96, 150, 2}, {150, 65}},  // 4 of 16 lanes idle
     {"head_of_128", {16, 2, 128, 150, 2}, {150, 129}},
-    {"head_of_256", {8, 1, 256, 150, 2}, {150, 65}},  // a key fills a warp
+    {"head_of_256", {8, 1, 256, 150, 2}, {150, 65}},  // one key per warp
     {"head_of_8", {2, 1, 8, 100, 1}, {99}},
     {"no_groups", {3, 3, 64, 130, 1}, {130}},
     {"groups_of_2", {4, 2, 128, 130, 1}, {130}},
     {"groups_of_3", {9, 3, 64, 130, 1}, {130}},
     {"groups_of_5", {5, 1, 64, 130, 1}, {130}},
-    {"groups_of_11", {11, 1, 64, 130, 1}, {130}},  // in two rounds
+    {"groups_of_11", {11, 1, 64, 130, 1}, {130}},  // two rounds
     {"groups_of_16", {32, 2, 256, 70, 1}, {66}},
     {"rising_scores", {7, 1, 64, 400, 1}, {390}, Scores::kRising},
     {"falling_scores", {7, 1, 64, 400, 1}, {390}, Scores::kFalling},
@@ -90,7 +90,7 @@ const AttentionCase kCases[] = {
     {"merge_that_ends_early", {2, 1, 8, 64 * 40, 2}, {64 * 32, 64 * 2}},
     {"scale_of_its_own", {2, 1, 64, 100, 1, 0.5f}, {100}},
     {"positions_for_lengths", {2, 1, 64, 100, 2, 0, true}, {100, 1}},
-    {"gated", gated({4, 2, 64, 64, 1}), {40}},  // one split that there can be
+    {"gated", gated({4, 2, 64, 64, 1}), {40}},  // only one split is possible
     {"gated_no_key_beside_some", gated({6, 2, 80, 300, 3}), {0, 300, 3}},
     {"gated_merge_of_two_levels", gated({2, 1, 8, 64 * 40, 1}), {64 * 40}},
     {"q8", q8({14, 2, 64, 256, 1}), {65}},
@@ -98,7 +98,7 @@ const AttentionCase kCases[] = {
     {"q8_rows_no_multiple_of_the_alignment", q8({9, 3, 64, 197, 2}), {197, 193}},
     {"q8_keys", typed({6, 2, 64, 300, 2}, kQ8, kF16), {300, 129}},
     {"q8_values", typed({6, 2, 64, 300, 2}, kF16, kQ8), {300, 129}},
-    {"q8_head_of_80", q8({8, 2, 80, 150, 2}), {150, 65}},  // a last group of 16, and no fourth
+    {"q8_head_of_80", q8({8, 2, 80, 150, 2}), {150, 65}},  // the last group has 16 values, no fourth
     {"q8_head_of_96", q8({6, 2, 96, 150, 2}), {150, 65}},  // three groups
     {"q8_head_of_128", q8({16, 2, 128, 150, 2}), {150, 129}},
     {"q8_head_of_256", q8({8, 1, 256, 150, 2}), {150, 65}},
@@ -111,14 +111,14 @@ const AttentionCase kCases[] = {
     {"f32_no_key_beside_some", f32({4, 2, 64, 200, 4}), {0, 197, 0, 3}},
     {"f32_keys", typed({6, 2, 64, 300, 2}, kF32, kQ8), {300, 129}},
     {"f32_values", typed({6, 2, 64, 300, 2}, kF16, kF32), {300, 129}},
-    {"f32_head_of_80", gated(f32({8, 2, 80, 150, 2})), {150, 65}},  // half a group is left, and no fourth
+    {"f32_head_of_80", gated(f32({8, 2, 80, 150, 2})), {150, 65}},  // half a group remains; there is no fourth
     {"f32_head_of_128", f32({16, 2, 128, 150, 2}), {150, 129}},
     {"f32_head_of_256", f32({8, 1, 256, 150, 1}), {65}},
     {"f32_head_of_8", f32({2, 1, 8, 100, 1}), {99}},
     {"f32_groups_of_11", f32({11, 1, 64, 130, 1}), {130}},
     {"f32_huge_scores", f32({7, 1, 64, 400, 1}), {390}, Scores::kHuge},
     {"f32_beyond_halves", f32({4, 2, 64, 150, 1}), {150}, Scores::kFar},
-    {"pages", paged({14, 2, 64, 1000, 4}, 4), {1000, 257, 256, 1}},  // the last split has a page, or part of one
+    {"pages", paged({14, 2, 64, 1000, 4}, 4), {1000, 257, 256, 1}},  // the last split has one page or a part of one
     {"pages_no_multiple_of_a_split", paged({16, 2, 128, 500, 2}, 3), {500, 65}},
     {"pages_all_in_a_block", paged({8, 1, 128, 300, 2}, 8), {300, 129}},
     {"pages_as_many_as_lanes", paged({2, 1, 8, 64 * 70, 2}, 32), {64 * 70, 64 * 33 + 1}},
@@ -151,12 +151,12 @@ class Problem {
     }
     if (scores == Scores::kFar) {
       for (float& value : q) value *= 1e-20f;
-    } else if (scores != Scores::kRandom) {  // one dimension decides
+    } else if (scores != Scores::kRandom) {  // one dimension decides the scores
       for (uint32_t i = 0; i < q.size(); i += s.head_dim) q[i] = 8;
     }
   }
 
-  // lengths: at most those given before.
+  // lengths: at most those of the constructor.
   std::vector<double> expected(const std::vector<uint32_t>& lengths) const {
     std::vector<double> out;
     for (uint32_t column = 0; column < spec.columns; ++column) {
@@ -168,12 +168,12 @@ class Problem {
 
   const AttentionSpec spec;
   std::vector<float> q, gate;
-  std::vector<KvImage> keys, values;  // of each column
+  std::vector<KvImage> keys, values;  // one per column
 
  private:
   KvImage cache(KvType type, uint32_t n_keys, Scores scores) {
     KvImage image({type, spec.n_kv_heads, spec.head_dim}, n_keys);
-    const auto first = [&](float key) {  // of the deciding dimension: scores differ by a few, or by thousands
+    const auto first = [&](float key) {  // the deciding dimension: scores differ by a few, or by thousands
       return scores == Scores::kHuge ? 3e4f * std::sin(key) : (scores == Scores::kRising ? key : -key) / 16;
     };
     std::vector<float> row(spec.head_dim);
@@ -227,7 +227,7 @@ class Attention {
     factors = device.poisoned<float>(spec.columns);
   }
 
-  // The cache's pages at places that follow from the seed.
+  // Places the cache's pages by the seed.
   void place(const Problem& problem, uint32_t seed) {
     std::vector<uint32_t> positions;
     for (const KvImage& keys : problem.keys) positions.push_back(keys.n_pages() * kPagePositions);
@@ -242,7 +242,7 @@ class Attention {
     lengths = device.upload(values);
   }
 
-  // With an output that nothing has been written to.
+  // Runs with an output that was never written.
   std::string run(ptx::emulator::LaunchOptions options, ptx::Dimensions grid) {
     std::fill_n(out, out_size(), NAN);
     std::vector<uint64_t> pointers;
@@ -274,9 +274,9 @@ class Attention {
   uint8_t* scratch;
 };
 
-// Sums of up to some hundred fp32 terms, and scores rounded to fp32 before they become exponents.
+// Covers sums of some hundred fp32 terms, and scores rounded to fp32 before exp.
 constexpr double kTolerance = 5e-6;
-constexpr double kToleranceOfHugeScores = 8e-3;  // a score of 4e4 is exact to 5e-3: queries are two halves
+constexpr double kToleranceOfHugeScores = 8e-3;  // a score of 4e4 is exact to 5e-3: a query is two f16 values
 
 double tolerance(const AttentionCase& c) { return c.scores == Scores::kHuge ? kToleranceOfHugeScores : kTolerance; }
 
@@ -296,8 +296,8 @@ TEST_P(IncrementalAttention, MatchesDouble) {
   EXPECT_EQ(attention.error_word(), std::vector<uint32_t>(4));
 }
 
-// Whatever the grid, the order in which its blocks arrive, and where the pages lie; and every launch leaves scratch as
-// it found it.
+// The result is the same for every grid, block order and page placement. Every launch leaves the scratch memory as it
+// found it.
 TEST_P(IncrementalAttention, RepeatsToTheBit) {
   const AttentionCase& c = GetParam();
   const Problem problem(c.spec, c.lengths, c.scores, /*seed=*/2);
@@ -319,7 +319,7 @@ TEST_P(IncrementalAttention, RepeatsToTheBit) {
 INSTANTIATE_TEST_SUITE_P(Cases, IncrementalAttention, ::testing::ValuesIn(kCases),
                          [](const auto& row) { return case_name(row); });
 
-// The halves of what floats would be, in the order of half_columns.h, and the means of sixteen.
+// Checks the f16 output against the f32 output (order: half_columns.h), and the means of 16 values.
 void expect_halves_of(const std::vector<float>& floats, const std::vector<uint16_t>& halves) {
   const size_t k = floats.size();
   for (size_t i = 0; i < k; ++i) {
@@ -340,9 +340,9 @@ TEST(IncrementalAttentionHalves, AreThoseOfItsFloats) {
     std::vector<uint32_t> lengths;
   } cases[] = {
       {{16, 2, 128, 300, 3}, {300, 1, 64}},
-      {{14, 2, 128, 64, 1}, {64}},                       // seven warps have results, of one split
-      {{4, 2, 64, 300, 2}, {300, 0}},                    // one warp has; no key gives zeros
-      {paged({16, 2, 128, 600, 3}, 4), {600, 64, 257}},  // one split, and several
+      {{14, 2, 128, 64, 1}, {64}},                       // seven warps have results; one split
+      {{4, 2, 64, 300, 2}, {300, 0}},                    // one warp has results; a column without keys gives zeros
+      {paged({16, 2, 128, 600, 3}, 4), {600, 64, 257}},  // one split and several
       {paged(gated(q8({12, 2, 128, 300, 2})), 2), {300, 70}},
   };
   for (const auto& [of_floats, lengths] : cases) {
@@ -361,7 +361,7 @@ TEST(IncrementalAttentionHalves, AreThoseOfItsFloats) {
   }
 }
 
-// The counters of arrival count to what the lengths ask for, and are zero again for any other.
+// The arrival counters count to the current lengths and end at zero, so other lengths work in the next launch.
 TEST(IncrementalAttentionInputs, LengthsChangeBetweenLaunches) {
   const AttentionSpec spec{4, 2, 64, 64 * 40, 2};
   const std::vector<uint32_t> full(2, spec.max_positions);
@@ -375,7 +375,7 @@ TEST(IncrementalAttentionInputs, LengthsChangeBetweenLaunches) {
   }
 }
 
-// Of columns beyond n_columns there may be no length, no cache and no result.
+// Columns from n_columns on need no length and no cache, and get no result.
 TEST(IncrementalAttentionInputs, ColumnsBeyondAreLeftAlone) {
   const AttentionSpec spec{4, 2, 64, 128, 4};
   const std::vector<uint32_t> lengths{128, 70, 1, 1};
@@ -396,8 +396,8 @@ TEST(IncrementalAttentionInputs, ColumnsBeyondAreLeftAlone) {
 struct WrongLength {
   const char* name;
   bool positions;
-  uint32_t given;   // of column 1
-  uint32_t blocks;  // of the grid; 0: the launch's own
+  uint32_t given;   // length of column 1
+  uint32_t blocks;  // grid size; 0: the launch's own
   KernelError code;
   uint32_t limit;
 };
@@ -447,7 +447,7 @@ TEST(IncrementalAttentionErrors, KeepTheFirstReport) {
   EXPECT_EQ(attention.error_word(), (std::vector<uint32_t>{7, 8, 9, 10}));
 }
 
-// The pages lie 4 GiB and more behind the first: an offset in 32 bits would find none.
+// The pages lie 4 GiB and more after the first, so a 32-bit offset would miss them.
 TEST(IncrementalAttentionSizes, OffsetsHave64Bits) {
   for (KvType type : {kF16, kQ8, kF32}) {
     constexpr uint32_t kKeys = 70, kFar = 1u << 20;
@@ -477,7 +477,7 @@ TEST(IncrementalAttentionSizes, TakesThe131072ndKey) {
   expect_close(attention.result(), problem.expected({131072}), kTolerance);
 }
 
-// Arrivals that order nothing leave the last block with what others may not have written yet.
+// Without acquire-release arrivals, the last block may read sums that others have not written yet.
 TEST(IncrementalAttentionFaults, MergingWithoutReleaseIsARace) {
   const AttentionSpec spec{2, 1, 64, 300, 1};
   const Problem problem(spec, {300}, Scores::kRandom, 9);
@@ -488,7 +488,7 @@ TEST(IncrementalAttentionFaults, MergingWithoutReleaseIsARace) {
   EXPECT_THAT(attention.run(), ::testing::HasSubstr("written without order by line"));
 }
 
-// ... which shows in the result, too, where stores arrive late.
+// With late stores, the missing order also changes the result.
 TEST(IncrementalAttentionFaults, MergingWithoutReleaseMissesLateStores) {
   const AttentionSpec spec{2, 1, 64, 300, 1};
   const Problem problem(spec, {300}, Scores::kRandom, 9);
@@ -510,8 +510,7 @@ TEST(IncrementalAttentionFaults, MergingWithoutReleaseMissesLateStores) {
   EXPECT_TRUE(any_wrong);
 }
 
-// The heads of a group cost no further sectors; nor do dimensions beyond the last, but those of a second half that is
-// not there.
+// The heads of a group read no further sectors. Padding dimensions cost none either, except in an absent second half.
 TEST(IncrementalAttentionCounters, EachByteOfTheCacheIsReadOnce) {
   for (const auto& [type, head_dim] : std::vector<std::pair<KvType, uint32_t>>{{kF16, 64},
                                                                                {kF16, 112},

@@ -1,4 +1,4 @@
-// Every body, played by the teams of another grid's blocks, gives the bits of its own kernel.
+// Every body, run by teams in another grid, gives the bits of its own kernel.
 #include "kernels/bodies.h"
 
 #include <gtest/gtest.h>
@@ -18,10 +18,10 @@ using enum TensorType;
 using enum GemvPrologue;
 using enum GemvEpilogue;
 
-constexpr uint32_t kWarps = 16;  // of the blocks that play
+constexpr uint32_t kWarps = 16;  // per block
 constexpr uint32_t kGrids[] = {1, 2, 3, 7};
 
-// A kernel of blocks of kWarps warps whose teams play `body`.
+// A kernel with blocks of kWarps warps whose teams run `body`.
 Kernel played(const std::function<void(Builder&)>& body) {
   Builder b("played", sm_75);
   b.in_turn([&] { body(b); });
@@ -39,7 +39,7 @@ const GemvCase kGemvCases[] = {
     {"tiled", {kF32, 70, 13000, 1, kRmsNorm, kResidual, 1e-5f}},
 };
 
-// By blocks of kWarps warps, in a grid of any size.
+// Runs in blocks of kWarps warps and a grid of any size.
 Kernel played_gemv(const GemvSpec& s) {
   const GemvPlan plan = plan_of(s);
   return played([&](Builder& b) {
@@ -67,8 +67,8 @@ TEST(Bodies, GemvByAnyGrid) {
   }
 }
 
-// Products of one input by one kernel, which is told the rows and the bias: of formats with and without sums of the
-// input; with one whose input is another; with one that comes in tiles.
+// One kernel serves several products of one input and gets rows and bias as parameters: formats with and without input
+// sums, a format with another input, and inputs that come in tiles.
 TEST(Bodies, GemvByOneOfSeveralPlans) {
   const std::vector<std::vector<TensorType>> kTogether = {{kQ4_K, kQ8_0, kQ6_K}, {kQ4_K, kF32}, {kF32, kF16}};
   for (const std::vector<TensorType>& types : kTogether) {
@@ -127,7 +127,7 @@ TEST(Bodies, EmbeddingInTeams) {
   }
 }
 
-// Attention with its scatter: teams keep the queries that they have turned, as long as the KV head is the same.
+// Attention with a fused scatter: a team keeps its rotated queries while the KV head stays the same.
 TEST(Bodies, AttentionInTeams) {
   AttentionSpec spec{6, 3, 40, 300, 1};
   spec.lengths_are_positions = true;

@@ -1,5 +1,5 @@
-// Prompts through delta nets in chunks, in the emulator, against the recurrence in double precision: lengths and cuts
-// round those of a chunk, and numbers at which the recurrence forgets everything, or nothing.
+// Prefill of delta nets in chunks, in the emulator, against the recurrence in double precision. Lengths and cuts lie
+// around the chunk size; decays include the extremes.
 #include "kernels/delta_chunk.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ DeltaNetSpec prompt_of(DeltaNetSpec spec, uint32_t columns) {
   return spec;
 }
 
-// A problem's one sequence on a device, by the kernels in chunks: its inputs are what the convolution left.
+// Runs one sequence of a problem through the chunk kernels. Its inputs are the convolution's outputs.
 class ChunkedPrompt {
  public:
   explicit ChunkedPrompt(const DeltaProblem& p, ptx::Target target = ptx::sm_80)
@@ -35,7 +35,7 @@ class ChunkedPrompt {
     out_ = device_.poisoned<float>(p.z.size());
   }
 
-  // The n positions from the problem's `from`-th on as a pass. "" or what went wrong.
+  // Runs n positions from index `from` on as one pass. Returns "" or the fault.
   std::string run(uint32_t from, uint32_t n, const ptx::emulator::LaunchOptions& options = kAllChecks) {
     const DeltaNetSpec& s = p_.spec;
     float* qkv = qkv_ + uint64_t{from} * s.channels();
@@ -63,7 +63,7 @@ class ChunkedPrompt {
   uint64_t* states_;
 };
 
-// Of the first n positions. The tail of the convolution is not these kernels'.
+// Expected result of the first n positions. These kernels leave the convolution's tail unchanged.
 DeltaProblem::Result expected_of(const DeltaProblem& problem, uint32_t n) {
   DeltaProblem part = problem;
   part.n = n;
@@ -75,7 +75,7 @@ DeltaProblem::Result expected_of(const DeltaProblem& problem, uint32_t n) {
   return r;
 }
 
-constexpr double kTolerance = 1e-5;  // fp32, and sums in another order than the recurrence's
+constexpr double kTolerance = 1e-5;  // fp32, with another order of summation than the recurrence
 void expect_as_expected(const ChunkedPrompt& prompt, const DeltaProblem& problem, uint32_t n) {
   const DeltaProblem::Result expected = expected_of(problem, n);
   expect_close(prompt.out(n), expected.out, kTolerance);
@@ -93,7 +93,7 @@ class DeltaChunk : public ::testing::TestWithParam<ChunkCase> {};
 
 TEST_P(DeltaChunk, MatchesDouble) {
   const auto& [name, spec, n, first] = GetParam();
-  const DeltaProblem problem(prompt_of(spec, n + 3), 1, n, first);  // of which not all are there
+  const DeltaProblem problem(prompt_of(spec, n + 3), 1, n, first);  // the first n positions only
   ChunkedPrompt prompt(problem, ptx::sm_75);
   ASSERT_EQ(prompt.run(0, n, shaken(n)), "");
   expect_as_expected(prompt, problem, n);
@@ -136,7 +136,7 @@ TEST(DeltaChunkLengths, MatchDoubleHoweverTheyAreCut) {
   }
 }
 
-// So that a prompt is the same wherever it is cut between chunks.
+// A prefill gives the same bits wherever it is cut between chunks.
 TEST(DeltaChunkLengths, GiveTheSameBitsCutBetweenChunks) {
   constexpr uint32_t kPositions = 230;
   const DeltaProblem problem(prompt_of(kOneHead, kPositions), 1, kPositions, 0);
@@ -154,8 +154,8 @@ TEST(DeltaChunkLengths, GiveTheSameBitsCutBetweenChunks) {
   }
 }
 
-// Of softplus(alpha): nothing fades; a state is gone at once, where e^G is 0 long before a chunk ends; and both in
-// turn. Of sigmoid(beta): nothing is learnt, or all; keys alike are then what a triangular inverse is worst at.
+// Extremes of softplus(alpha): no decay, full decay (e^G is 0 long before a chunk ends), and both in turn. Extremes of
+// sigmoid(beta): 0 and 1. Similar keys are the worst case of the triangular inverse.
 TEST(DeltaChunkNumbers, MatchDoubleWhereTheyAreExtreme) {
   struct {
     const char* name;
@@ -171,7 +171,7 @@ TEST(DeltaChunkNumbers, MatchDoubleWhereTheyAreExtreme) {
     DeltaProblem problem(prompt_of(kOneHead, 130), 1, 130, 7);
     problem.decay = {c.decay};
     for (uint32_t i = 0; i < problem.alpha.size(); ++i) {
-      // Of "some_fade" every third position has nearly all of it.
+      // In "some_fade", every third position has nearly all of the decay.
       problem.alpha[i] = c.decay == -40 ? (i % 3 == 0 ? 3.0f : -9.0f) : problem.alpha[i] + c.alpha;
       problem.beta[i] += c.beta;
       if (!c.keys_alike) continue;
@@ -185,7 +185,7 @@ TEST(DeltaChunkNumbers, MatchDoubleWhereTheyAreExtreme) {
   }
 }
 
-// A state is not further from the recurrence after many chunks than after few.
+// The error of the state does not grow with the number of chunks.
 TEST(DeltaChunkNumbers, DoNotDrift) {
   constexpr uint32_t kPositions = 3000, kPass = 512;
   DeltaNetSpec spec = prompt_of(kOneHead, kPositions);
@@ -197,7 +197,7 @@ TEST(DeltaChunkNumbers, DoNotDrift) {
   expect_as_expected(prompt, problem, kPositions);
 }
 
-// The state goes on behind each part, and is as long as the kernel or longer.
+// The state carries over from part to part. Parts are shorter and longer than the convolution kernel.
 TEST(ConvPrompt, GivesTheBitsOfTheStep) {
   for (const DeltaNetSpec& base : {kSmall, DeltaNetSpec{1, 1, 96, 8, false, 1e-6f}, DeltaNetSpec{1, 1, 32, 2}}) {
     const DeltaNetSpec spec = prompt_of(base, 150);

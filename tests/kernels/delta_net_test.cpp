@@ -1,4 +1,4 @@
-// Gated delta nets in the emulator against double precision: states that go on, and sequences side by side.
+// Gated delta nets in the emulator against double precision: states over several steps, and sequences side by side.
 #include "kernels/delta_net.h"
 
 #include <gtest/gtest.h>
@@ -13,15 +13,15 @@ namespace {
 
 struct DeltaCase {
   const char* name;
-  DeltaNetSpec spec;  // of one column
+  DeltaNetSpec spec;  // for one column
   uint32_t n_sequences, n, first;
 };
 std::ostream& operator<<(std::ostream& out, const DeltaCase& c) { return out << c.name; }
 
-// A problem's sequences on a device, a position after the other: several sequences have but one.
+// Runs a problem's sequences step by step. Several sequences have one position each.
 class Steps {
  public:
-  // columns: of the kernels, of which the problem's need not be all.
+  // columns: the kernels' columns; the problem may have fewer.
   Steps(const DeltaProblem& p, uint32_t columns, ptx::Target target)
       : spec_(with_columns(p.spec, columns)),
         n_columns_(p.n_sequences),
@@ -39,13 +39,13 @@ class Steps {
     out_ = device_.poisoned<float>(p.z.size());
   }
 
-  // "" or what went wrong.
+  // Returns "" or the fault.
   std::string convolve(const ptx::emulator::LaunchOptions& options = kAllChecks) {
     return each_position([&](uint32_t i) {
       return run(options, conv_kernel_, qkv_ + uint64_t{i} * spec_.channels(), conv_, table_, positions_ + i, kLayer);
     });
   }
-  // The parameter `layer` stands before `out`.
+  // The kernel's parameter `layer` comes before `out`.
   std::string step(const ptx::emulator::LaunchOptions& options = kAllChecks) {
     return each_position([&](uint32_t i) {
       const uint64_t inner = uint64_t{i} * spec_.inner(), head = uint64_t{i} * spec_.n_v_heads;
@@ -119,7 +119,7 @@ const DeltaCase kCases[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Cases, DeltaNet, ::testing::ValuesIn(kCases), [](const auto& c) { return c.param.name; });
 
-// Whether its kernel keeps the state in registers or not.
+// Holds whether the kernel keeps the state in registers or not.
 TEST(DeltaNetSteps, AreTheSameBesideOthers) {
   for (const DeltaNetSpec& net : {kWide, kOdd}) {
     const DeltaProblem problem(net, 1, 3, 4);

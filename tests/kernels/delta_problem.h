@@ -13,10 +13,10 @@ namespace warpchat {
 
 inline double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
-inline constexpr uint32_t kLayers = 2, kLayer = 1;  // of a state
+inline constexpr uint32_t kLayers = 2, kLayer = 1;  // layers in a state
 
-// Weights, input and states of some sequences, and what becomes of them in double. Each has `n` positions, from
-// `first` on.
+// Weights, inputs and states of several sequences, and the expected results in double. Each sequence has `n` positions,
+// from `first` on.
 struct DeltaProblem {
   DeltaNetSpec spec;
   uint32_t n_sequences, n, first;
@@ -49,7 +49,7 @@ struct DeltaProblem {
     std::vector<double> qkv, out;
     std::vector<std::vector<double>> states;
   };
-  // convolved: what delta_step is given.
+  // convolved: the input of delta_step.
   Result expected(const std::vector<float>& convolved) const {
     Result r{std::vector<double>(qkv.size()), std::vector<double>(z.size()), {}};
     const uint32_t channels = spec.channels(), taps = spec.conv_kernel;

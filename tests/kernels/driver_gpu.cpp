@@ -11,9 +11,9 @@
 namespace warpchat {
 namespace {
 
-// Of the process: never unloaded, as the driver may be gone before.
+// Kept for the whole process and never unloaded: at exit the driver may be gone already.
 const LoadedKernel& compiled(const ContextPointer& context, const ptx::Kernel& kernel) {
-  using Key = std::tuple<std::string, uint64_t, uint32_t, bool>;  // all that a launch takes from the kernel
+  using Key = std::tuple<std::string, uint64_t, uint32_t, bool>;  // everything that a launch reads from the kernel
   static auto& modules = *new std::map<Key, std::unique_ptr<Module>>;
   std::unique_ptr<Module>& module =
       modules[{kernel.text, kernel.launch.threads.total(), kernel.dynamic_shared_bytes, kernel.launch.cooperative}];
@@ -52,8 +52,8 @@ uint64_t DriverGpu::device_address(uint64_t address) const {
   return address;
 }
 
-// A word that is a buffer's address, as in a table of pages, becomes the address on the device. The test has the words
-// as it wrote them, unless the kernel changes them; so what comes back is translated nowhere else.
+// A word that holds a buffer's address (as in a page table) becomes its device address. The way back is not translated:
+// unless the kernel changed them, the test still has its own words.
 void DriverGpu::copy_in() const {
   for (const Slab& slab : slabs_) {
     if (slab.device.n_bytes() == 0) continue;
@@ -79,11 +79,11 @@ void DriverGpu::copy_out() const {
 
 std::string DriverGpu::launch(const ptx::Kernel& kernel, ptx::Dimensions grid, const std::vector<uint8_t>& parameters) {
   try {
-    context_->make_current();  // on this thread, which may be a test's own
+    context_->make_current();  // for this thread, which a test may have started
     std::vector<Argument> arguments;
     for (const ptx::Parameter& parameter : kernel.parameters) {
       Argument argument;
-      argument.is_address = parameter.pointer || parameter.type == ptx::Type::kU64;  // as one: may be null
+      argument.is_address = parameter.pointer || parameter.type == ptx::Type::kU64;  // pass as an address: may be null
       const size_t n_bytes = parameter.pointer ? 8 : static_cast<size_t>(ptx::bytes_of(parameter.type));
       std::memcpy(&argument.bits, parameters.data() + parameter.offset, n_bytes);
       if (argument.is_address) argument.bits = device_address(argument.bits);

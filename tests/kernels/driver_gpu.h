@@ -15,24 +15,24 @@ namespace warpchat {
 
 class DriverGpu {
  public:
-  static std::unique_ptr<DriverGpu> if_asked_for();  // null where the emulator's machine is to be used
+  static std::unique_ptr<DriverGpu> if_asked_for();  // null: use the emulator's machine
 
   // Aligned to kAlignment; freed with this object.
   void* allocate(uint64_t n_bytes);
-  // parameters: packed as the kernel lists them. "" or what went wrong. A kernel is compiled once a process.
+  // parameters: packed in the kernel's order. Returns "" or the fault. Each kernel is compiled once per process.
   std::string launch(const ptx::Kernel& kernel, ptx::Dimensions grid, const std::vector<uint8_t>& parameters);
 
  private:
   static constexpr uint64_t kAlignment = 4096, kSlabBytes = 4 << 20;
-  // Buffers one after the other, as pinning takes long.
+  // Carves buffers out of large slabs, because pinning is slow.
   struct Slab {
     HostMemory host;
-    DeviceMemory device;  // as large as host, or nothing
+    DeviceMemory device;  // as large as host, or empty
     uint64_t n_used = 0;  // bytes
   };
   DriverGpu(ContextPointer context, bool has_device_memory)
       : context_(std::move(context)), stream_(context_), has_device_memory_(has_device_memory) {}
-  uint64_t device_address(uint64_t address) const;  // of a host's; any other number as it is
+  uint64_t device_address(uint64_t address) const;  // translates host addresses; other numbers are unchanged
   void copy_in() const;
   void copy_out() const;
   ContextPointer context_;

@@ -38,13 +38,13 @@ void expect_row(const Result& result, const PackedWeights& weights, size_t hidde
   }
 }
 
-// Every weight of every format: a fifth bit of Q5_K from the wrong byte, or a wrong scale of Q4_K's last four
+// Compares every weight of every format. A wrong byte for Q5_K's fifth bit, or a wrong scale in Q4_K's last four
 // sub-blocks, would show.
 class Embedding : public ::testing::TestWithParam<TensorTypeTraits> {};
 
 TEST_P(Embedding, IsExact) {
   const uint32_t block = GetParam().block_weights;
-  // More units than a block has threads, and a last unit of floats that ends early.
+  // The row has more units than a block has threads; with floats, the last unit is partial.
   const uint32_t hidden = block == 1 ? 531 : block == 32 ? 32 * 67 : 256 * 9;
   const EmbeddingSpec spec{GetParam().type, 11, hidden, 3};
   const PackedWeights weights(spec.weights, spec.n_vocab, hidden, 5);
@@ -69,7 +69,7 @@ TEST(EmbeddingTest, ReportsATokenOutOfRangeAndWritesNothing) {
   expect_row(result, weights, 64, 0, 8);
   expect_row(result, weights, 64, 2, 3);
   for (size_t i = 0; i < 64; ++i) {
-    EXPECT_TRUE(std::isnan(result.out[64 + i])) << i;      // the bad token's column
+    EXPECT_TRUE(std::isnan(result.out[64 + i])) << i;      // the column of the invalid token
     EXPECT_TRUE(std::isnan(result.out[3 * 64 + i])) << i;  // beyond n_columns
   }
 }
@@ -84,7 +84,7 @@ TEST(EmbeddingTest, KeepsTheFirstReport) {
   EXPECT_EQ(embed(spec, weights, {0xffffffff}).error[1], 0xffffffff);
 }
 
-// The last row begins beyond 4 GiB; the others are memory that nothing ever touches.
+// The last row begins beyond 4 GiB. The rows between are never touched.
 TEST(EmbeddingTest, OffsetsHave64Bits) {
   const EmbeddingSpec spec{TensorType::kF32, 300'000, 4096};
   const uint64_t row_bytes = packed_bytes_per_row(spec.weights, spec.hidden), offset = (spec.n_vocab - 1) * row_bytes;

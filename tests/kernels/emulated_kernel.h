@@ -26,7 +26,7 @@ namespace warpchat {
 
 inline constexpr ptx::emulator::LaunchOptions kAllChecks{.checks = {true, true, true, true, true, true}};
 
-// All checks, stores that arrive late, and approximations and schedules that vary by `seed`, above 0.
+// All checks, late stores, and approximations and schedules that vary with `seed` (> 0).
 inline ptx::emulator::LaunchOptions shaken(uint64_t seed) {
   ptx::emulator::LaunchOptions options = kAllChecks;
   options.seed = seed;
@@ -34,7 +34,7 @@ inline ptx::emulator::LaunchOptions shaken(uint64_t seed) {
   return options;
 }
 
-// The same with every run's own arithmetic, for results that must be equal to the bit.
+// Like shaken, without varied approximations: for results that must be equal to the bit.
 inline ptx::emulator::LaunchOptions reordered(uint64_t seed) {
   ptx::emulator::LaunchOptions options = shaken(seed);
   options.jitter = false;
@@ -70,8 +70,8 @@ class GuardedDevice {
     return std::vector<T>(p, p + n);
   }
 
-  // Arguments in the order of the kernel's parameters: pointers, or numbers of the parameter's size. "" or what went
-  // wrong, first a fault's message, then poison that was written to.
+  // Arguments in the kernel's parameter order: pointers, or numbers of the parameter's size. Returns "" or what went
+  // wrong: a fault first, then overwritten poison.
   template <class... A>
   std::string run(const ptx::Kernel& kernel, A... arguments) {
     return run_as(kAllChecks, kernel, kernel.launch.blocks, arguments...);
@@ -89,7 +89,7 @@ class GuardedDevice {
     return launch(kernel, grid, std::move(bytes), options);
   }
 
-  // The same for a list of pointers and then numbers of 32 bits.
+  // Like run_as, for a list of pointers followed by 32-bit numbers.
   std::string run_listed(ptx::emulator::LaunchOptions options, const ptx::Kernel& kernel,
                          const std::vector<uint64_t>& pointers, const std::vector<uint32_t>& numbers) {
     std::vector<uint8_t> bytes;
@@ -99,14 +99,14 @@ class GuardedDevice {
     return launch(kernel, kernel.launch.blocks, std::move(bytes), options);
   }
 
-  // Of the last run with options.count.
+  // Counters of the last run with options.count.
   const ptx::emulator::Counters& counters() const { return counters_; }
-  // By its machine: counters, checks and seeds are the emulator's.
+  // True on the emulator's machine, which alone has counters, checks and seeds.
   bool is_emulated() const { return gpu_ == nullptr; }
   void mark_initialised(const void* p, size_t n_bytes) {
     if (is_emulated()) memory_.mark_initialised(reinterpret_cast<uint64_t>(p), n_bytes);
   }
-  // A buffer as the device gives it, with no poison in or round it.
+  // A buffer as the device returns it, without poison in it or around it.
   uint8_t* plain(size_t n_bytes) {
     void* p = is_emulated() ? reinterpret_cast<void*>(memory_.allocate(n_bytes)) : gpu_->allocate(n_bytes);
     if (p == nullptr) throw std::bad_alloc();

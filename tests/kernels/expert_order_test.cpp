@@ -1,4 +1,4 @@
-// Uses by expert in the emulator: the order, and its tiles.
+// Sorting assignments by expert, in the emulator: the order and its tiles.
 #include "kernels/expert_order.h"
 
 #include <gtest/gtest.h>
@@ -81,7 +81,7 @@ const OrderCase kOrders[] = {
        return experts;
      }},
     {"most", {1024, 32, 40, 64}, 63},
-    {"each_a_tile_more",  // as many tiles as there can be
+    {"each_a_tile_more",  // the maximum number of tiles
      {3, 1, 8, 27},
      27,
      [](const ExpertOrderSpec&, size_t n) {
@@ -96,9 +96,9 @@ INSTANTIATE_TEST_SUITE_P(Cases, ExpertOrder, ::testing::ValuesIn(kOrders), [](co
 
 struct OrderMistake {
   const char* name;
-  const char* text;  // left out, where it comes for the occurrence-th time
+  const char* text;  // removed at this occurrence
   int occurrence;
-  const char* fault;  // in the emulator's words
+  const char* fault;  // part of the emulator's message
 };
 std::ostream& operator<<(std::ostream& out, const OrderMistake& m) { return out << m.name; }
 

@@ -1,4 +1,4 @@
-// Mixtures of experts in the emulator against double precision: who is chosen, their products alone, and their sum.
+// Mixtures of experts in the emulator against double precision: routing, single products, and their sum.
 #include "kernels/experts.h"
 
 #include <gtest/gtest.h>
@@ -93,7 +93,7 @@ std::ostream& operator<<(std::ostream& out, const UsesCase& c) { return out << n
 
 class ExpertProducts : public ::testing::TestWithParam<UsesCase> {};
 
-// Each use against the product of a problem of its own, with the weights of its expert.
+// Each assignment against a single product with its expert's weights.
 TEST_P(ExpertProducts, AreThoseOfTheChosenExperts) {
   constexpr uint32_t kExperts = 5;
   const ExpertProductSpec& s = GetParam().spec;

@@ -1,5 +1,5 @@
-// Flash attention against softmax in double over what the same cache stands for, row by row. What lies behind the last
-// key was never written, so that reading it is a fault.
+// Flash attention against softmax in double over the dequantised cache, row by row. Cells after the last key are never
+// written, so reading them is a fault.
 #include "kernels/flash_attention.h"
 
 #include <gmock/gmock.h>
@@ -20,12 +20,12 @@ namespace {
 
 enum class Scores {
   kRandom,
-  kRising,   // every key scores higher than all before: the maximum moves, and keys to come would count most
-  kFalling,  // ... lower: only the first keys count
+  kRising,   // every key scores higher than all before: the maximum moves, and masked keys would count most
+  kFalling,  // the reverse: only the first keys count
   kApart,    // the heads of a group, and odd and even queries, look for different keys: their maxima differ
-  kFifty,    // up to 50 either way, from all channels alike
+  kFifty,    // up to 50 either way, spread over all channels
   kOutlier,  // up to 50 either way, nearly all from one channel at 200 times the others
-  kHuge,     // hundreds of thousands, keys up to the largest half: sums of products overflow halves
+  kHuge,     // hundreds of thousands, keys up to the largest f16: sums of products overflow f16
 };
 
 struct FlashCase {
@@ -62,7 +62,7 @@ const FlashCase kCases[] = {
     {"head_of_80", {4, 2, 80, 130}, 45, 50},
     {"head_of_96", {4, 2, 96, 130}, 25, 50},
     {"head_of_128", {4, 2, 128, 200}, 35, 100},
-    {"head_of_144", {2, 1, 144, 130}, 20, 30},  // more threads than copy a tile's keys
+    {"head_of_144", {2, 1, 144, 130}, 20, 30},  // more threads than a tile's keys need for copying
     {"head_of_256", {2, 1, 256, 130}, 45, 50},
     {"full", {3, 1, 64, 130, kFull}, 43, 0},
     {"full_and_past", {2, 1, 128, 130, kFull}, 40, 33},
@@ -86,7 +86,7 @@ const FlashCase kCases[] = {
     {"q8_rows_no_multiple_of_the_alignment", {6, 3, 64, 71, true, 0, kQ8, kQ8}, 31, 40},
     {"q8_keys", {4, 2, 64, 200, true, 0, kQ8, kF16}, 43, 34},
     {"q8_values", {4, 2, 64, 200, true, 0, kF16, kQ8}, 43, 34},
-    {"q8_head_of_80", {4, 2, 80, 130, true, 0, kQ8, kQ8}, 45, 50},  // a last group of 16, and no fourth
+    {"q8_head_of_80", {4, 2, 80, 130, true, 0, kQ8, kQ8}, 45, 50},  // the last group has 16 values, no fourth
     {"q8_head_of_96", {4, 2, 96, 130, true, 0, kQ8, kQ8}, 25, 50},  // three groups
     {"q8_head_of_128", {4, 2, 128, 200, true, 0, kQ8, kQ8}, 35, 100},
     {"q8_head_of_144", {2, 1, 144, 130, kFull, 0, kQ8, kQ8}, 20, 30},  // nothing is staged; five groups
@@ -100,7 +100,7 @@ const FlashCase kCases[] = {
     {"q8_huge_scores", {2, 1, 64, 200, true, 0, kQ8, kQ8}, 40, 70, Scores::kHuge},  // the largest scale
     {"f32", {4, 2, 64, 200, true, 0, kF32, kF32}, 43, 34},
     {"f32_one_key_in_the_second_tile", {1, 1, 64, 70, true, 0, kF32, kF32}, 2, 63},
-    {"f32_keys", {4, 2, 80, 130, true, 0, kF32, kQ8}, 20, 50},  // codes and floats wait in the same place
+    {"f32_keys", {4, 2, 80, 130, true, 0, kF32, kQ8}, 20, 50},  // codes and floats share one staging buffer
     {"f32_values", {4, 2, 64, 130, true, 0, kQ8, kF32}, 20, 50},
     {"f32_keys_beside_halves", {2, 1, 64, 130, true, 0, kF32, kF16}, 20, 50},
     {"f32_one_outlier_channel", {2, 1, 128, 200, true, 0, kF32, kF32}, 20, 150, Scores::kOutlier},
@@ -134,7 +134,7 @@ class Problem {
   }
 
   uint32_t row_width() const { return spec.n_heads * spec.head_dim; }
-  uint32_t n_rows() const { return n_queries * spec.n_heads; }  // of head_dim outputs
+  uint32_t n_rows() const { return n_queries * spec.n_heads; }  // rows of head_dim outputs
 
   std::vector<double> expected() const {
     std::vector<double> out;
@@ -151,7 +151,7 @@ class Problem {
   KvImage keys, values;
 
  private:
-  // Give the first channel of each key and query, or all of them, what makes the scores.
+  // Set the first channel of each key and query, or all of them, to produce the scores.
   void shape_key(Scores scores, float position, float& first) {
     if (scores == Scores::kRising || scores == Scores::kFalling) first = position / 16;
     if (scores == Scores::kApart) first = 8 * std::sin(position);
@@ -210,7 +210,7 @@ class Flash {
     n_out = problem.q.size();
   }
 
-  // The cache's pages at places that follow from the seed.
+  // Places the cache's pages by the seed.
   void place(const Problem& problem, uint32_t seed) {
     const PagedCache cache({problem.n_keys}, seed);
     k_pages = cache.upload(device, problem.keys.layout, {problem.keys});
@@ -218,7 +218,7 @@ class Flash {
     page_tables = cache.upload(device);
   }
 
-  // With an output that nothing has been written to.
+  // Runs with an output that was never written.
   std::string run(ptx::emulator::LaunchOptions options, ptx::Dimensions grid) {
     std::fill_n(out, n_out, NAN);
     if (spec.gated)
@@ -243,8 +243,8 @@ class Flash {
   size_t n_out;
 };
 
-// Weights are rounded to halves: of the norm that makes up to 1.8e-4, of a row's norm up to 3.6e-4. With one half to an
-// element of q, scores of fifty would be at 7e-4 and 3e-3.
+// Softmax weights are rounded to f16: up to 1.8e-4 of the norm, 3.6e-4 of a row's norm. With a single f16 per element
+// of q, scores of fifty would err by 7e-4 and 3e-3.
 constexpr double kTolerance = 3e-4;
 constexpr double kToleranceOfCodes = 4e-4;      // values in q8_0 and f32 are rounded, too
 constexpr double kToleranceOfHugeCodes = 2e-2;  // scores of 4e5 are exact to 0.03 in fp32, and many keys tie
@@ -254,7 +254,7 @@ double tolerance_of(const FlashAttentionSpec& spec, Scores scores = Scores::kRan
   return spec.v_type != kF16 ? kToleranceOfCodes : kTolerance;
 }
 
-// Of the norm; a single row may be off by twice that.
+// tolerance: relative to the norm of all rows; a single row may err by twice as much.
 void expect_rows_close(const std::vector<float>& got, const std::vector<double>& expected, uint32_t head_dim,
                        double tolerance) {
   expect_close(got, expected, tolerance);
@@ -287,7 +287,7 @@ INSTANTIATE_TEST_SUITE_P(Cases, FlashAttention, ::testing::ValuesIn(kCases),
 
 const FlashAttentionSpec kSmall{4, 2, 64, 200};
 
-// Whatever the grid, the order in which blocks and warps go, and where the pages lie.
+// The bits are the same for every grid, schedule and page placement.
 TEST(FlashAttentionBits, AreThoseOfEveryGridAndSchedule) {
   const Problem problem(kSmall, 40, 70, Scores::kApart, 2);
   for (ptx::Target target : {ptx::sm_75, ptx::sm_80}) {
@@ -306,7 +306,7 @@ TEST(FlashAttentionBits, AreThoseOfEveryGridAndSchedule) {
   }
 }
 
-// A prompt in two parts gives what it gives at once.
+// A prefill in two passes gives the same bits as in one.
 TEST(FlashAttentionBits, AreThoseOfEveryCutOfThePrompt) {
   const Problem problem(kSmall, 90, 70, Scores::kRandom, 3);
   Flash flash(problem, ptx::sm_80);
@@ -342,7 +342,7 @@ TEST(FlashAttentionInputs, NoNumberStaysInItsRow) {
   }
 }
 
-// Keys and values in f32 beyond halves count as the largest half; what is no number stays in its dimension.
+// f32 keys and values beyond the range of f16 count as the largest f16. A NaN stays in its dimension.
 TEST(FlashAttentionInputs, FloatsBeyondHalvesAreTheLargestHalf) {
   FlashAttentionSpec spec = kSmall;
   spec.k_type = spec.v_type = kF32;
@@ -391,7 +391,7 @@ TEST_P(FlashAttentionErrors, AreReportedAndWriteNothing) {
 INSTANTIATE_TEST_SUITE_P(Cases, FlashAttentionErrors, ::testing::ValuesIn(kWrongPositions),
                          [](const auto& row) { return case_name(row); });
 
-// The pages lie 4 GiB and more behind the first: an offset in 32 bits would find none.
+// The pages lie 4 GiB and more after the first, so a 32-bit offset would miss them.
 TEST(FlashAttentionSizes, OffsetsHave64Bits) {
   for (KvType type : {kF16, kQ8, kF32}) {
     constexpr uint32_t kFar = 1u << 20;
@@ -410,8 +410,8 @@ TEST(FlashAttentionSizes, OffsetsHave64Bits) {
   }
 }
 
-// The first barrier parts the queries, which pass through the values' place, from the readers of the rows before; each
-// of a tile's two parts the copies of one buffer from those who read it. A block takes all rows here.
+// The first barrier separates staging the queries (in the values' buffer) from reads of the previous rows. The others
+// separate the copies into each of the two buffers from their readers. One block handles all rows here.
 TEST(FlashAttentionFaults, WithoutABarrierCopiesRaceWithReaders) {
   for (ptx::Target target : {ptx::sm_75, ptx::sm_80}) {
     for (int which = 0; which < 6; ++which) {
@@ -480,7 +480,7 @@ class FlashAttentionPtxas : public ::testing::TestWithParam<ptx::Target> {};
 TEST_P(FlashAttentionPtxas, AssemblesWithoutSpills) {
   if (ptx::testing::find_ptxas().empty()) GTEST_SKIP() << "ptxas is not installed; nothing assembles the text here";
   std::vector<ptx::Kernel> kernels;
-  const bool alike = GetParam() == ptx::sm_86 || GetParam() == ptx::sm_89;  // to sm_80
+  const bool alike = GetParam() == ptx::sm_86 || GetParam() == ptx::sm_89;  // same code as sm_80
   for (uint32_t head_dim : alike ? std::vector<uint32_t>{128} : std::vector<uint32_t>{64, 80, 96, 128, 256}) {
     kernels.push_back(flash_attention({14, 2, head_dim, 32768, head_dim != 80}, GetParam()));
     kernels.push_back(flash_attention({14, 2, head_dim, 32768, true, 0, kQ8, kQ8, head_dim == 256}, GetParam()));

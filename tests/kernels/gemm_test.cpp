@@ -17,17 +17,17 @@ using enum GemvPrologue;
 using enum GemvEpilogue;
 using enum TensorType;
 
-constexpr double kTolerance = 1e-3;  // of the norm: half of 2^-10 where one value is all, twice with swiglu
+constexpr double kTolerance = 1e-3;  // relative to the norm: half of 2^-10 if one value dominates; swiglu doubles it
 constexpr float kEps = 1e-6f;
 
-// A product of n_columns columns, normalised or not, and one more behind them that nothing may touch.
+// A product of n_columns columns, normalised or not, plus one column after them that nothing may touch.
 class GemmProblem {
  public:
   GemmProblem(const GemmSpec& s, uint32_t n_columns, GemvPrologue prologue = kNone, uint32_t seed = 1)
       : spec(s),
         n_columns_(n_columns),
         gemv({s.weights, s.rows, s.k, n_columns + 1, prologue, s.epilogue, kEps, s.up}, seed) {
-    for (float& v : gemv.x) v *= 1.0003f;  // or the outliers would be halves
+    for (float& v : gemv.x) v *= 1.0003f;  // otherwise f16 would hold the outliers exactly
   }
 
   std::vector<float> run(ptx::Target target, ptx::emulator::LaunchOptions options = kAllChecks) const {
@@ -89,13 +89,13 @@ std::string name_of_case(const ::testing::TestParamInfo<GemmCase>& c) { return c
 
 class Gemm : public ::testing::TestWithParam<GemmCase> {};
 
-// The targets multiply fragments of 8 and of 16 values of k.
+// sm_75 multiplies fragments of 8 values of k, sm_80 fragments of 16.
 TEST_P(Gemm, MatchesDouble) {
   const GemmProblem problem(GetParam().spec, GetParam().n_columns, GetParam().prologue);
   for (ptx::Target target : {ptx::sm_75, ptx::sm_80}) problem.expect_right(target);
 }
 
-// The last warp overlaps the one before, the second column tile has one column; k ends inside a tile.
+// The last warp overlaps the one before, the second column tile has one column, and k ends inside a tile.
 GemmSpec ragged(TensorType type, uint32_t k, GemvEpilogue epilogue = kBias) {
   return {.weights = type, .rows = 37, .k = k, .epilogue = epilogue, .warps = 2, .columns_per_block = 16};
 }
@@ -118,7 +118,7 @@ const GemmCase kFormats[] = {
     {"IQ3XXSExpanded", ragged(kIQ3XXSExpanded, 256), 9, kRmsNorm},
     {"IQ3SExpanded", ragged(kIQ3SExpanded, 256), 9, kRmsNorm},
 };
-static_assert(std::size(kFormats) == KernelBlocks::kCount - 2);  // F32 and BF16 are for gemv alone
+static_assert(std::size(kFormats) == KernelBlocks::kCount - 2);  // F32 and BF16 have a gemv only
 INSTANTIATE_TEST_SUITE_P(Formats, Gemm, ::testing::ValuesIn(kFormats), name_of_case);
 
 const GemmCase kShapes[] = {
@@ -163,7 +163,7 @@ const GemmCase kShapes[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Shapes, Gemm, ::testing::ValuesIn(kShapes), name_of_case);
 
-// A column's results are the same to the bit however the work is shared and whatever is beside it.
+// A column's results are the same to the bit for every split of the work and for any other columns.
 TEST(GemmReproducibilityTest, DoesNotDependOnTheSharingOrTheColumnsBeside) {
   const GemmSpec base{.weights = kQ4_K, .rows = 70, .k = 512};
   const GemmProblem many(base, 20, kRmsNorm);
@@ -182,7 +182,7 @@ TEST(GemmReproducibilityTest, DoesNotDependOnTheSharingOrTheColumnsBeside) {
   EXPECT_TRUE(std::equal(alone.begin(), alone.begin() + 70, expected.begin() + 13 * 70));
 }
 
-// Products that differ in rows, k and bias only are one kernel's, by its name and by its text.
+// Products that differ only in rows, k and bias share one kernel: same name, same text.
 struct SameKernelCase {
   const char* name;
   GemmSpec base;
@@ -211,7 +211,7 @@ TEST(GemmReproducibilityTest, IsTheSameKernelForAllRowsAndKWithABiasOrWithout) {
   }
 }
 
-// Products of one launch are to the bit what each is by itself, whatever comes last and whatever their formats are.
+// Fused products give the bits of separate ones, in any order and for any mix of formats.
 struct TogetherCase {
   const char* name;
   uint32_t k, n_columns, parts;
@@ -222,7 +222,7 @@ std::ostream& operator<<(std::ostream& out, const TogetherCase& c) { return out 
 class GemmsTogether : public ::testing::TestWithParam<TogetherCase> {
  protected:
   GemmsTogether() {
-    constexpr uint32_t kRows[] = {70, 37, 16, 33};  // of one to three blocks
+    constexpr uint32_t kRows[] = {70, 37, 16, 33};  // one to three blocks
     constexpr GemvEpilogue kEpilogues[] = {kBias, kStore, kResidual, kBias};
     const TogetherCase& c = GetParam();
     for (size_t i = 0; i < c.of_products.size(); ++i) {
@@ -233,7 +233,7 @@ class GemmsTogether : public ::testing::TestWithParam<TogetherCase> {
       spec.formats = c.formats;
       all_.products.push_back(spec);
     }
-    options_.jitter = false;  // a machine's approximations are always the same
+    options_.jitter = false;  // on a GPU, approximations always give the same bits
   }
 
   std::vector<std::vector<float>> run(ptx::Target target) {
@@ -303,13 +303,13 @@ TEST(GemmReproducibilityTest, IsTheSameUnderEverySchedule) {
   const std::vector<float> expected = problem.run(ptx::sm_80);
   for (uint64_t seed = 1; seed < 4; ++seed) {
     ptx::emulator::LaunchOptions options = shaken(seed);
-    options.jitter = false;  // a machine's approximations are always the same
+    options.jitter = false;  // on a GPU, approximations always give the same bits
     const std::vector<float> y = problem.run(ptx::sm_80, options);
     EXPECT_TRUE(std::equal(y.begin(), y.begin() + 11 * 40, expected.begin())) << "seed " << seed;
   }
 }
 
-TEST(GemmReproducibilityTest, IsRightUnderEverySchedule) {  // the order of tensor cores' sums is nobody's promise
+TEST(GemmReproducibilityTest, IsRightUnderEverySchedule) {  // the order of tensor-core sums is unspecified
   const GemmProblem codes({.weights = kQ4_K, .rows = 40, .k = 512, .epilogue = kSwiglu}, 11, kRmsNorm);
   const GemmProblem halves({.weights = kF16, .rows = 40, .k = 512, .columns_per_block = 16, .parts = 4}, 11);
   for (uint64_t seed = 1; seed < 4; ++seed) {
@@ -347,7 +347,7 @@ TEST(GemmInputTest, TakesTinyValuesAndZeros) {
   }
 }
 
-// The scale of a column follows its largest value, wherever it is.
+// A column's scale follows its largest value, wherever it is.
 TEST(GemmInputTest, FollowsValuesThatRiseAndFall) {
   for (TensorType type : {kQ4_K, kF16}) {
     GemmProblem problem({.weights = type, .rows = 40, .k = 1024, .epilogue = kResidual}, 4);
@@ -355,7 +355,7 @@ TEST(GemmInputTest, FollowsValuesThatRiseAndFall) {
       const float tile = static_cast<float>(i / 128);
       problem.x(0)[i] *= std::pow(3.7f, tile);           // each tile is larger
       problem.x(1)[i] *= std::pow(0.3f, tile);           // smaller
-      problem.x(2)[i] *= i / 128 == 5 ? 1e38f : 1e-10f;  // the others vanish
+      problem.x(2)[i] *= i / 128 == 5 ? 1e38f : 1e-10f;  // all but one tile vanish
       problem.x(3)[i] *= i / 128 == 2 ? 0.0f : 1.0f;
     }
     for (float& v : std::span(problem.x(2), 1024)) v /= 1e30f;
@@ -378,20 +378,20 @@ TEST(GemmInputTest, StaysNoneWhereAValueIsNone) {
   }
 }
 
-// One value is nearly all of the product, at its worst place between two halves.
+// One value dominates the product and lies midway between two f16 values.
 TEST(GemmInputTest, RoundsOutliersByHalfAStep) {
   GemmProblem problem({.weights = kQ6_K, .rows = 64, .k = 256}, 2);
   for (uint32_t c = 0; c < 2; ++c) problem.x(c)[256 / 3] = c ? 1025.0f : 128.0f * 1.00048f;
   EXPECT_LT(problem.worst_error(ptx::sm_80), 5e-4);
 }
 
-// Each mistake, put into the text, is found.
+// Each mistake, inserted into the text, is found.
 
 struct Mistake {
   const char* name;
   const char *text, *replacement;
   int occurrence;
-  const char* fault;  // in the emulator's words; "" where the results are wrong instead
+  const char* fault;  // part of the emulator's message; "": the results are wrong instead
   GemvEpilogue epilogue = kStore;
 };
 std::ostream& operator<<(std::ostream& out, const Mistake& m) { return out << m.name; }
@@ -425,7 +425,7 @@ constexpr Mistake kMistakes[] = {
 INSTANTIATE_TEST_SUITE_P(Barriers, GemmMistake, ::testing::ValuesIn(kMistakes),
                          [](const auto& m) { return std::string(m.param.name); });
 
-// A weight meets 64 columns for a small part of the GEMV's work, and without bank conflicts.
+// With 64 columns, a weight costs a small part of the GEMV's work, and there are no bank conflicts.
 TEST(GemmCountersTest, SharesDecodedWeightsAmongColumns) {
   if (!GuardedDevice(ptx::sm_75).is_emulated()) GTEST_SKIP() << "the counters are the emulator's";
   const GemmProblem problem({.weights = kQ4_K, .rows = 256, .k = 1024}, 64, kRmsNorm);
@@ -436,7 +436,7 @@ TEST(GemmCountersTest, SharesDecodedWeightsAmongColumns) {
   EXPECT_LE(static_cast<double>(problem.gemv.counters.instructions) * 32, 0.26 * 256 * 1024 * 64);
 }
 
-// A short prompt does not pay for the columns that a block could have.
+// A short prompt does not pay for the unused columns of its blocks.
 TEST(GemmCountersTest, PassesOverColumnsThatAreNone) {
   if (!GuardedDevice(ptx::sm_75).is_emulated()) GTEST_SKIP() << "the counters are the emulator's";
   const auto instructions = [](uint32_t n_columns) {

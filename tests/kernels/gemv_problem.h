@@ -1,4 +1,4 @@
-// Random products with what makes them hard, and their results in double.
+// Random products that stress the kernels, and their results in double.
 #pragma once
 #include <cmath>
 #include <optional>
@@ -33,7 +33,7 @@ struct PackedWeights {
   }
 };
 
-// The input of a product on tensor cores: x [n_columns, k], normalised by gamma unless that is null.
+// Input of a tensor-core product in f16: x [n_columns, k], normalised by gamma unless gamma is null.
 struct HalfColumns {
   uint16_t* halves;
   float* factors;
@@ -46,7 +46,7 @@ inline HalfColumns made_halves(GuardedDevice& device, ptx::Target target, const 
   return made;
 }
 
-// The input of a product of several columns of quantised weights, likewise.
+// Input of a product of several columns of quantised weights: x as integers, normalised like HalfColumns.
 struct IntegerColumns {
   uint32_t* integers;
   float* factors;
@@ -62,7 +62,7 @@ inline IntegerColumns made_integers(GuardedDevice& device, ptx::Target target, c
   return made;
 }
 
-// Of a product in parts: the arrivals come first.
+// Scratch memory of a split-K product; the arrival counters come first.
 struct PartsScratch {
   uint64_t n_bytes = 0, arrivals_bytes = 0;
 };
@@ -71,7 +71,7 @@ struct GemvProblem {
   GemvSpec spec;
   PackedWeights weights;
   std::optional<PackedWeights> up;
-  std::vector<float> x, gamma, bias, y;  // y: what is there before
+  std::vector<float> x, gamma, bias, y;  // y: initial contents
 
   explicit GemvProblem(const GemvSpec& s, uint32_t seed = 1)
       : spec(s),
@@ -82,14 +82,14 @@ struct GemvProblem {
         y(normal_floats(size_t{s.columns} * s.rows, seed + 4)) {
     if (s.epilogue == GemvEpilogue::kSwiglu) {
       up.emplace(s.up.value_or(s.weights), s.rows, s.k, seed + 5);
-      // Gates of about 1: silu saturates for larger ones and would hide their errors.
+      // Gates are near 1: silu saturates for larger ones and would hide their errors.
       for (float& v : s.prologue == GemvPrologue::kNone ? x : gamma) v *= 0.01f;
     }
     for (float& v : bias) v *= 20;
     for (float& v : y) v *= 20;
   }
 
-  // Of the first n_columns columns; the others keep y.
+  // Results of the first n_columns columns; the others keep y.
   std::vector<double> reference(uint32_t n_columns) const {
     std::vector<double> out(y.begin(), y.end());
     for (uint32_t c = 0; c < n_columns; ++c) {
@@ -106,25 +106,25 @@ struct GemvProblem {
     return out;
   }
 
-  // y after the kernel; a fault is a failure of the test.
+  // Returns y after the kernel; a fault fails the test.
   std::vector<float> run(const ptx::Kernel& kernel, ptx::Target target, uint32_t n_columns,
                          ptx::emulator::LaunchOptions options = kAllChecks, std::string* fault = nullptr) const {
     return run(kernel, target, n_columns, Takes::kSpec,
                spec.columns > 1 ? std::vector<uint32_t>{n_columns} : std::vector<uint32_t>{}, options, fault);
   }
-  // Of a kernel that takes from its launch all of `numbers`, and gamma, bias and residual, which may be null.
+  // For kernels that get all of `numbers` as parameters; gamma, bias and residual may be null.
   std::vector<float> run_told(const ptx::Kernel& kernel, ptx::Target target, uint32_t n_columns,
                               const std::vector<uint32_t>& numbers, ptx::emulator::LaunchOptions options,
                               std::string* fault) const {
     return run(kernel, target, n_columns, Takes::kAll, numbers, options, fault);
   }
-  // Of a kernel on tensor cores, behind the one that makes halves of x: likewise, but for gamma.
+  // For tensor-core kernels: converts x to f16 first, with gamma. `numbers` as in run_told.
   std::vector<float> run_by_halves(const ptx::Kernel& kernel, ptx::Target target, uint32_t n_columns,
                                    const std::vector<uint32_t>& numbers, ptx::emulator::LaunchOptions options,
                                    std::string* fault, const PartsScratch& scratch = {}) const {
     return run(kernel, target, n_columns, Takes::kHalves, numbers, options, fault, scratch);
   }
-  mutable ptx::emulator::Counters counters;  // of the last run with options.count
+  mutable ptx::emulator::Counters counters;  // from the last run with options.count
 
  private:
   enum class Takes { kSpec, kAll, kHalves };
@@ -135,7 +135,7 @@ struct GemvProblem {
     float* out = spec.epilogue == GemvEpilogue::kResidual ? device.upload(y) : device.poisoned<float>(y.size());
     std::vector<uint64_t> arguments = {address(device.upload(weights.bytes))};
     if (up) arguments.push_back(address(device.upload(up->bytes)));
-    // Nothing may read the columns beyond n_columns.
+    // Columns from n_columns on must not be read.
     const std::vector<float> used(x.begin(), x.begin() + static_cast<ptrdiff_t>(size_t{n_columns} * spec.k));
     float* input = device.upload(used);
     float* norm = spec.prologue == GemvPrologue::kRmsNorm ? device.upload(gamma) : nullptr;

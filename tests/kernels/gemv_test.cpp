@@ -17,9 +17,9 @@ namespace {
 using enum GemvPrologue;
 using enum GemvEpilogue;
 
-constexpr double kTolerance = 3e-4;  // of the norm: an outlier of 200x leaves its neighbours 9 bits, swiglu doubles
+constexpr double kTolerance = 3e-4;  // of the norm: an outlier of 200x leaves its neighbours 9 bits; swiglu doubles it
 
-// Runs the kernel with all checks on; the first n_columns must be right, the others as they were.
+// Runs the kernel with all checks on. The first n_columns must be right, the others unchanged.
 void expect_right(const GemvProblem& problem, const ptx::Kernel& kernel, uint32_t n_columns,
                   double tolerance = kTolerance, ptx::emulator::LaunchOptions options = kAllChecks) {
   const GemvSpec& spec = problem.spec;
@@ -62,7 +62,7 @@ using enum TensorType;
 constexpr float kEps = 1e-6f;
 
 constexpr GemvCase kFormats[] = {
-    // the last step of the rows overlaps, the units fill no warp
+    // the last step of the rows overlaps; the units do not fill a warp
     {"F16", {.weights = kF16, .rows = 37, .k = 256, .prologue = kRmsNorm, .epilogue = kBias, .eps = kEps}},
     {"F32", {.weights = kF32, .rows = 37, .k = 256, .prologue = kRmsNorm, .epilogue = kBias, .eps = kEps}},
     {"BF16", {.weights = kBF16, .rows = 37, .k = 256, .prologue = kRmsNorm, .epilogue = kBias, .eps = kEps}},
@@ -113,7 +113,7 @@ constexpr GemvCase kShapes[] = {
     {"eight_columns",
      {.weights = kQ4_K, .rows = 64, .k = 768, .columns = 8, .prologue = kRmsNorm, .epilogue = kResidual, .eps = kEps}},
     {"seven_columns", {.weights = kQ6_K, .rows = 40, .k = 256, .columns = 7, .epilogue = kBias, .rows_per_warp = 4}},
-    {"small_model", {.weights = kQ4_1, .rows = 192, .k = 576, .prologue = kRmsNorm, .eps = kEps}},  // four lanes a row
+    {"small_model", {.weights = kQ4_1, .rows = 192, .k = 576, .prologue = kRmsNorm, .eps = kEps}},  // 4 lanes a row
     {"small_model_columns", {.weights = kQ4_1, .rows = 192, .k = 576, .columns = 5, .prologue = kRmsNorm, .eps = kEps}},
     {"sixteen_lanes_a_row", {.weights = kQ8_0, .rows = 70, .k = 1536, .columns = 2, .epilogue = kResidual}},
     {"one_lane_a_row",
@@ -162,7 +162,7 @@ constexpr GemvCase kShapes[] = {
 INSTANTIATE_TEST_SUITE_P(Shapes, Gemv, ::testing::ValuesIn(kShapes),
                          [](const auto& c) { return std::string(c.param.name); });
 
-// Shapes and sharings that nobody thought of, the same ones every time.
+// Random shapes and splits with fixed seeds.
 TEST(GemvRandomTest, MatchesDouble) {
   constexpr TensorType kTypes[] = {kF16, kF32, kBF16, kQ4_K, kQ6_K, kQ5_0, kQ8_0, kQ4_1, kQ4_0, kQ5_1};
   std::mt19937 random(7);
@@ -178,7 +178,7 @@ TEST(GemvRandomTest, MatchesDouble) {
     spec.lanes_per_row = 1u << below(6);
     spec.rows_per_warp = 1 + below(4);
     if (32 / spec.lanes_per_row * spec.rows_per_warp > spec.rows) spec.lanes_per_row = spec.rows_per_warp = 0;
-    expect_right(GemvProblem(spec, random()), ptx::sm_75, 1 + below(spec.columns), 1e-3);  // few rows have odd norms
+    expect_right(GemvProblem(spec, random()), ptx::sm_75, 1 + below(spec.columns), 1e-3);  // small norms
   }
 }
 
@@ -202,11 +202,11 @@ TEST(GemvColumnsTest, OfAllBlocksAreAnyNumber) {
   }
 }
 
-// One column's results are the same to the bit by itself and beside any others, on tensor cores or not.
+// A column's results are the same to the bit alone and beside any others, on tensor cores or not.
 class GemvBits : public ::testing::TestWithParam<GemvCase> {};
 TEST_P(GemvBits, AreThoseOfAColumnByItself) {
   ptx::emulator::LaunchOptions options = kAllChecks;
-  options.jitter = false;  // a machine's approximations are always the same
+  options.jitter = false;  // on a GPU, approximations always give the same bits
   const GemvSpec& spec = GetParam().spec;
   GemvSpec of_one = spec;
   of_one.columns = 1;
@@ -240,7 +240,7 @@ constexpr GemvCase kBits[] = {
 INSTANTIATE_TEST_SUITE_P(Shapes, GemvBits, ::testing::ValuesIn(kBits),
                          [](const auto& c) { return std::string(c.param.name); });
 
-// Products of one launch are to the bit what each is by itself; one has no bias, and two a format.
+// Fused products give the bits of separate ones. One has no bias, and two share a format.
 TEST(GemvColumnsTest, TogetherAreThoseOfEachByItself) {
   constexpr uint32_t kK = 1024, kColumns = 11;
   ptx::emulator::LaunchOptions options = kAllChecks;
@@ -287,12 +287,12 @@ TEST(GemvReproducibilityTest, IsTheSameUnderEverySchedule) {
   const std::vector<float> expected = problem.run(kernel, ptx::sm_75, 3);
   for (uint64_t seed = 1; seed < 4; ++seed) {
     ptx::emulator::LaunchOptions options = shaken(seed);
-    options.jitter = false;  // a machine's approximations are always the same
+    options.jitter = false;  // on a GPU, approximations always give the same bits
     EXPECT_EQ(problem.run(kernel, ptx::sm_75, 3, options), expected) << "seed " << seed;
   }
 }
 
-TEST(GemvReproducibilityTest, IsRightUnderEverySchedule) {  // rsqrt and ex2 move within their error
+TEST(GemvReproducibilityTest, IsRightUnderEverySchedule) {  // rsqrt and ex2 vary within their error bounds
   const GemvProblem problem({kQ4_1, 70, 160, 2, kRmsNorm, kSwiglu, kEps});
   for (uint64_t seed = 1; seed < 4; ++seed) expect_right(problem, ptx::sm_75, 2, kTolerance, shaken(seed));
 }
@@ -316,7 +316,7 @@ TEST(GemvInputTest, TakesTinyValuesAndZeros) {
       for (float& v : problem.x) v *= scale;
       expect_right(problem, ptx::sm_75, 1);
     }
-    GemvProblem vanishing({type, 20, 512});  // products below 1e-30 are none
+    GemvProblem vanishing({type, 20, 512});  // products below 1e-30 vanish
     for (float& v : vanishing.x) v *= 1e-40f;
     for (float y : vanishing.run(gemv(vanishing.spec, ptx::sm_75), ptx::sm_75, 1)) EXPECT_LT(std::abs(y), 1e-30f);
   }
@@ -337,13 +337,13 @@ TEST(GemvInputTest, StaysNoneWhereAValueIsNone) {
   }
 }
 
-// What the kernels before these got wrong: each mistake, put into the text, is found; see GemvMistake's rows.
+// Mistakes of earlier kernels: each one, inserted into the text, is found.
 
 struct Mistake {
   const char* name;
   const char *text, *replacement;
   GemvSpec spec;
-  const char* fault;  // in the emulator's words; "" where the results are wrong instead
+  const char* fault;  // part of the emulator's message; "": the results are wrong instead
 };
 std::ostream& operator<<(std::ostream& out, const Mistake& m) { return out << m.name; }
 
@@ -410,7 +410,7 @@ TEST(GemvCountersTest, ReadsWeightsOnceAndWithoutBankConflicts) {
   }
 }
 
-// Of several columns two neighbouring units of a row share a sector, which a warp reads one behind the other.
+// With several columns, two neighbouring units of a row share a sector, and a warp reads it once for each.
 TEST(GemvCountersTest, OfColumnsReadsSectorsForTwoUnits) {
   if (!GuardedDevice(ptx::sm_75).is_emulated()) GTEST_SKIP() << "the counters are the emulator's";
   const ptx::emulator::LaunchOptions counting{.count = true};
@@ -421,13 +421,13 @@ TEST(GemvCountersTest, OfColumnsReadsSectorsForTwoUnits) {
     const ptx::emulator::Counts* products = problem.counters.of_tag("products");
     ASSERT_NE(products, nullptr);
     const double of_weights = static_cast<double>(problem.weights.bytes.size()) / 32;
-    const double of_columns = 2 * integer_columns_words(spec.k, 8) / 8.0;  // of both tiles
+    const double of_columns = 2 * integer_columns_words(spec.k, 8) / 8.0;  // both tiles
     EXPECT_GE(static_cast<double>(products->loads.sectors), of_weights + of_columns);
     EXPECT_LE(static_cast<double>(products->loads.sectors), 3 * (of_weights + of_columns));
   }
 }
 
-// Several rows share a block's normalised input, and the block reads it once.
+// Several rows share a block's normalised input; the block reads it once.
 TEST(GemvPlanTest, SharesTheInputAmongRows) {
   for (uint32_t k : {896u, 2048u, 3584u}) {
     const GemvPlan plan = plan_of({kQ4_K, 2048, k - k % 256, 1, kRmsNorm, kStore, kEps});
@@ -439,8 +439,8 @@ TEST(GemvPlanTest, SharesTheInputAmongRows) {
 TEST(GemvPlanTest, ReportsLaunchAndCost) {
   const ptx::Kernel kernel = gemv({kQ4_K, 100, 512, 2, kRmsNorm, kResidual, kEps}, ptx::sm_80);
   EXPECT_EQ(kernel.launch.threads.total(), 256u);
-  EXPECT_EQ(kernel.launch.blocks.total(), 4u);                       // of two tiles of 16 rows
-  EXPECT_EQ(kernel.static_shared_bytes, 2u * 8 * 8 * (16 + 4) * 4);  // the sums of eight lanes, padded
+  EXPECT_EQ(kernel.launch.blocks.total(), 4u);                       // two tiles of 16 rows
+  EXPECT_EQ(kernel.static_shared_bytes, 2u * 8 * 8 * (16 + 4) * 4);  // sums of eight lanes, padded
   EXPECT_EQ(kernel.cost.bytes, 100 * packed_bytes_per_row(kQ4_K, 512) + 4 * (16 * 160 + 2 + 2 * 2 * 100));
   EXPECT_EQ(kernel.cost.flops, 2u * 100 * 512 * 2);
 }

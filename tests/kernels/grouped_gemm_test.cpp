@@ -1,4 +1,5 @@
-// The GEMM of a mixture's experts behind the kernel that orders their uses, against double precision in the emulator.
+// Grouped GEMM of a mixture's experts, after the kernel that sorts the assignments, against double precision in the
+// emulator.
 #include <gtest/gtest.h>
 
 #include "kernels/expert_order.h"
@@ -15,7 +16,7 @@ using enum GemvEpilogue;
 using enum TensorType;
 
 constexpr float kEps = 1e-6f;
-constexpr double kTolerance = 1e-3;  // as of the GEMM
+constexpr double kTolerance = 1e-3;  // as for the GEMM
 
 std::vector<uint32_t> scattered(uint32_t n, uint32_t n_uses) {
   std::vector<uint32_t> experts(n_uses);
@@ -25,7 +26,7 @@ std::vector<uint32_t> scattered(uint32_t n, uint32_t n_uses) {
 
 struct GroupedCase {
   const char* name;
-  GemmSpec spec;  // experts: how many there are; uses_per_input: n_used, or 1 where each use has its own input
+  GemmSpec spec;  // experts: how many; uses_per_input: n_used, or 1 if each assignment has its own input
   uint32_t n_used, columns, n_columns;
   std::vector<uint32_t> (*experts)(uint32_t n, uint32_t n_uses) = scattered;
 };
@@ -41,7 +42,7 @@ class GroupedProblem {
                  c.spec.experts, c.n_used, c.spec.uses_per_input > 1,
                  c.experts(c.spec.experts, c.n_columns * c.n_used)) {}
 
-  // y [columns * n_used, rows]
+  // Returns y [columns * n_used, rows].
   std::vector<float> run(ptx::Target target, ptx::emulator::LaunchOptions options = kAllChecks) const {
     const GemmSpec& s = case_.spec;
     const ExpertOrderSpec order_spec{s.experts, case_.n_used, s.columns_per_block, case_.columns};
@@ -72,7 +73,7 @@ class GroupedProblem {
     SCOPED_TRACE(ptx::spell(target));
     problem_.expect_right(run(target, options), kTolerance);
   }
-  // By the product of one matrix and one column.
+  // The same assignment as a product of one matrix and one column.
   std::vector<float> run_alone(uint32_t use, ptx::Target target) const {
     GemmSpec one = case_.spec;
     one.experts = 0, one.columns_per_block = 0;
@@ -122,12 +123,12 @@ const GroupedCase kGrouped[] = {
     {"gate_up_ends_in_a_tile", gate_up(kQ5_0, 33, 160, 4, 3, 8), 3, 8, 7},
     {"down", down(kQ6_K, 48, 256, 5, 16), 2, 20, 13},
     {"down_ends_in_a_tile", down(kQ8_0, 37, 96, 6, 8), 4, 6, 5},
-    {"down_of_halves", down(kF16, 20, 37, 3, 8), 2, 6, 6},  // k ends in a quad
+    {"down_of_halves", down(kF16, 20, 37, 3, 8), 2, 6, 6},  // k ends inside a group of four
     {"two_scales_a_unit", down(kQ2_K, 32, 256, 3, 8), 2, 5, 5},
     {"a_table_of_numbers", down(kIQ4_NL, 16, 64, 3, 8), 2, 5, 5},
     {"fewer_uses_than_experts", down(kQ4_0, 16, 32, 16, 8), 2, 3, 3},
     {"one_use", down(kQ4_0, 16, 32, 4, 8), 1, 1, 1},
-    {"one_expert_has_all",  // the others none; a tile has one use
+    {"one_expert_has_all",  // the others have none; one tile has a single assignment
      down(kQ4_1, 16, 32, 9, 16), 3, 11, 11, [](uint32_t, uint32_t n) { return std::vector(n, 6u); }},
     {"full_tiles", gate_up(kQ5_1, 16, 64, 2, 2, 64), 2, 64, 64,
      [](uint32_t, uint32_t n) {
@@ -144,7 +145,7 @@ TEST(GroupedGemmReproducibility, IsRightUnderEverySchedule) {
       for (const ptx::Target target : {ptx::sm_75, ptx::sm_90}) GroupedProblem(c).expect_right(target, shaken(seed));
 }
 
-// So a prompt's bits do not depend on how it is cut.
+// The bits do not depend on the other assignments, so a prefill may be cut anywhere.
 TEST(GroupedGemmReproducibility, GivesTheBitsOfAProductByItself) {
   for (const GroupedCase& c : {kGrouped[0], kGrouped[3], kGrouped[5]}) {
     const GroupedProblem problem(c);
@@ -157,7 +158,7 @@ TEST(GroupedGemmReproducibility, GivesTheBitsOfAProductByItself) {
   }
 }
 
-// The text knows neither sizes nor how many experts there are.
+// The text depends on neither the sizes nor the number of experts.
 TEST(GroupedGemmPlan, IsOneKernelForAllExperts) {
   EXPECT_EQ(gemm(gate_up(kQ4_K, 768, 2048, 128, 8, 64), ptx::sm_80).text,
             gemm(gate_up(kQ4_K, 1536, 4096, 64, 8, 64), ptx::sm_80).text);

@@ -1,4 +1,4 @@
-// Columns as halves against double.
+// Conversion of activations to f16, against double.
 #include "kernels/half_columns.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ struct HalfColumnsCase {
   const char* name;
   uint32_t k, n_columns;
   bool normalises = true;
-  float size = 1;  // of the values; one channel's are 200 times larger
+  float size = 1;  // scale of the values; one channel is 200 times larger
 };
 std::ostream& operator<<(std::ostream& out, const HalfColumnsCase& c) { return out << c.name; }
 
@@ -26,10 +26,10 @@ class HalfColumnsProblem {
  public:
   explicit HalfColumnsProblem(const HalfColumnsCase& c)
       : case_(c), x(outlier_floats(c.n_columns, c.k, 1)), gamma_(normal_floats(c.k, 2)) {
-    for (float& v : x) v *= 1.0003f * c.size;  // or the outliers would be halves
+    for (float& v : x) v *= 1.0003f * c.size;  // otherwise f16 would hold the outliers exactly
   }
 
-  // f64 [n_columns, half_column_values(k)], in the order of k.
+  // Returns f64 [n_columns, half_column_values(k)], in the order of k.
   std::vector<double> run(ptx::Target target, const ptx::emulator::LaunchOptions& options = kAllChecks) const {
     GuardedDevice device(target);
     float* gamma = case_.normalises ? device.upload(gamma_) : nullptr;
@@ -53,7 +53,7 @@ class HalfColumnsProblem {
       const auto expected = [&](uint32_t i) { return case_.normalises ? value(i) * factor * gamma_[i] : value(i); };
       for (uint32_t i = 0; i < case_.k; ++i) most = std::max(most, std::abs(expected(i)));
       for (uint32_t i = 0; i < case_.k; ++i) {
-        // Half of the last of 11 bits, or of a half below 2^-14 where the largest is above 2^14; and rsqrt's error.
+        // Half of the last of 11 bits, or a subnormal step where the largest value is above 2^14, plus rsqrt's error.
         const double allowed = std::abs(expected(i)) * (0x1p-11 + 1e-6) + most * 0x1p-39;
         ASSERT_NEAR(values[c * stride() + i], expected(i), allowed) << "column " << c << ", value " << i;
       }
@@ -66,7 +66,7 @@ class HalfColumnsProblem {
   double number(const HalfColumns& made, size_t column, size_t i) const {
     return to_float(f16{made.halves[column * half_column_size(case_.k) + i]});
   }
-  // Two halves have 22 bits of the mean of 16, or what there is above the least half.
+  // Two f16 values hold 22 bits of the mean of 16, down to the smallest subnormal.
   void expect_means(const HalfColumns& made) const {
     for (size_t column = 0; column < case_.n_columns; ++column) {
       for (size_t mean = 0; mean < stride() / kHalfMeanValues; ++mean) {

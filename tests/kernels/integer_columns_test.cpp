@@ -1,4 +1,4 @@
-// Columns as integers against double, where the products of several columns find them.
+// Quantised activations against double, in the layout that the products of several columns read.
 #include "kernels/integer_columns.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ struct IntegerColumnsCase {
 };
 std::ostream& operator<<(std::ostream& out, const IntegerColumnsCase& c) { return out << c.name; }
 
-// Value i of a unit in the words of a plane: lane t has 4 t to 4 t + 3 and 16 more.
+// Byte of value i of a unit: lane t holds values 4 t to 4 t + 3, and those plus 16.
 uint8_t byte_of(const uint32_t* unit, uint32_t column, uint32_t plane, uint32_t i) {
   const uint32_t word = unit[column * 16 + i % 16 / 4 * 4 + plane * 2 + i / 16];
   return static_cast<uint8_t>(word >> (i % 4 * 8));

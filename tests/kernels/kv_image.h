@@ -1,5 +1,5 @@
-// A sequence's keys or values on the host: rows quantised as the contract says, what they stand for in double, and the
-// device's bytes, of which those that no row has written count as never written; and pages of several on a device.
+// A sequence's keys or values on the host: quantised as kernels/kv_cache.h says, their values in double, and the
+// device's bytes. Bytes of rows that were not set count as never written. PagedCache places several sequences' pages.
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -47,7 +47,7 @@ class KvImage {
     }
   }
 
-  // What value i of a row stands for.
+  // Dequantised value i of a row.
   double at(uint32_t head, uint32_t position, uint32_t i) const {
     const uint64_t cells = cells_at(head, position);
     if (layout.type == KvType::kF32) return get<float>(cells + 4 * i);
@@ -56,7 +56,7 @@ class KvImage {
     return (get<uint8_t>(cells + i) - KvLayout::kBias) * double{to_float(scale)};
   }
 
-  // Writes a page to the device, as far as it is written.
+  // Copies the written bytes of a page to the device.
   void copy_page(GuardedDevice& device, uint32_t page, uint8_t* to) const {
     const uint64_t first = page * layout.n_bytes(), last = first + layout.n_bytes();
     for (uint64_t i = first; i < last;) {
@@ -98,11 +98,11 @@ class KvImage {
   }
 };
 
-// Where the pages of several sequences lie: at random, none behind the other's but by chance, and as many unused ones
-// between them. Pages are poison where no image is.
+// Places the pages of several sequences at random, with as many unused pages between them. Pages without an image are
+// poison.
 class PagedCache {
  public:
-  // positions: of each sequence, all of whose pages are in the tables.
+  // positions: per sequence; the tables hold all of its pages.
   PagedCache(const std::vector<uint32_t>& positions, uint32_t seed) {
     for (const uint32_t n : positions) n_pages += 2 * pages_of(n) + 1;
     std::vector<uint32_t> all(n_pages);
@@ -114,14 +114,14 @@ class PagedCache {
     }
   }
 
-  // The tables' addresses.
+  // Returns the device addresses of the tables.
   uint64_t* upload(GuardedDevice& device) const {
     std::vector<uint64_t> addresses;
     for (const std::vector<uint32_t>& table : tables)
       addresses.push_back(reinterpret_cast<uint64_t>(device.upload(table)));
     return device.upload(addresses);
   }
-  // The pages, of a layer's keys or values. images: of the first sequences.
+  // Returns the pages of one layer's keys or values. images: of the first sequences.
   uint8_t* upload(GuardedDevice& device, const KvLayout& layout, const std::vector<KvImage>& images = {}) const {
     auto* pages = device.poisoned<uint8_t>(n_pages * layout.n_bytes());
     for (size_t i = 0; i < images.size(); ++i)

@@ -1,5 +1,4 @@
-// QK norm, RoPE and the scatter into the cache against double. Every cell of its pages but the columns' own must stay
-// as it was.
+// QK norm, RoPE and the KV scatter against double. All other cells of the cache must stay unchanged.
 #include "kernels/kv_scatter.h"
 
 #include <gmock/gmock.h>
@@ -19,14 +18,14 @@
 namespace warpchat {
 namespace {
 
-constexpr uint16_t kUntouched = 0xffff;  // the poison's
+constexpr uint16_t kUntouched = 0xffff;  // the poison
 
 struct ScatterCase {
   const char* name;
   uint32_t n_heads, n_kv_heads, head_dim, rope_dims;
   RopePairing pairing;
   bool qk_norm;
-  std::vector<uint32_t> positions;  // of the columns
+  std::vector<uint32_t> positions;  // one per column
   RopeScaling scaling = {};
   KvType k_type = KvType::kF16, v_type = KvType::kF16;
 };
@@ -48,7 +47,7 @@ const ScatterCase kCases[] = {
     {"some_dimensions_pass", 4, 2, 64, 32, kNeox, false, {5, 6}},
     {"some_dimensions_pass_interleaved", 4, 2, 64, 32, kInterleaved, true, {5, 6}},
     {"odd_number_of_pairs", 4, 2, 64, 26, kNeox, true, {5}},
-    {"head_of_80", 3, 1, 80, 80, kNeox, true, {11, 12}},  // the second round of a warp is half idle
+    {"head_of_80", 3, 1, 80, 80, kNeox, true, {11, 12}},  // half of a warp idles in its second round
     {"head_of_96", 2, 2, 96, 96, kInterleaved, true, {11, 12}},
     {"head_of_256", 2, 1, 256, 256, kNeox, true, {128}},
     {"head_of_8", 5, 1, 8, 8, kNeox, true, {128}},  // most lanes idle
@@ -61,7 +60,7 @@ const ScatterCase kCases[] = {
     {"q8_values", 4, 2, 64, 64, kNeox, false, {7}, {}, kF16, kQ8},
     {"q8_columns_of_several_sequences", 6, 2, 64, 64, kNeox, false, {3, 139, 0, 64, 63}, {}, kQ8, kQ8},
     {"q8_some_dimensions_pass", 4, 2, 64, 26, kNeox, false, {5, 6}, {}, kQ8, kQ8},
-    {"q8_head_of_80", 3, 1, 80, 80, kNeox, true, {11, 12}, {}, kQ8, kQ8},  // a last group of 16, and no fourth
+    {"q8_head_of_80", 3, 1, 80, 80, kNeox, true, {11, 12}, {}, kQ8, kQ8},  // the last group has 16 values, no fourth
     {"q8_head_of_96", 2, 2, 96, 96, kInterleaved, true, {11, 12}, {}, kQ8, kQ8},
     {"q8_head_of_256", 2, 1, 256, 256, kNeox, true, {128}, {}, kQ8, kQ8},
     {"q8_head_of_8", 5, 1, 8, 8, kNeox, true, {128}, {}, kQ8, kQ8},
@@ -87,7 +86,7 @@ KvScatterSpec spec_of(const ScatterCase& c) {
           .v_type = c.v_type};
 }
 
-// One head, normalised and turned in double.
+// One head in double, normalised and rotated.
 std::vector<double> turned(const KvScatterSpec& s, const float* head, const std::vector<float>& gamma,
                            uint32_t position) {
   std::vector<double> x(head, head + s.head_dim);
@@ -109,8 +108,8 @@ std::vector<double> turned(const KvScatterSpec& s, const float* head, const std:
   return x;
 }
 
-// The inputs of a spec on a device. But where keys become halves, the first query heads and their gamma are the keys'
-// own, so that q says to the bit what was stored or quantised.
+// The inputs of a spec on a device. If keys are stored in f16 or q8_0, the first query heads and their gamma equal the
+// keys'. Then q shows to the bit what was stored or quantised.
 class Scatter {
  public:
   Scatter(const KvScatterSpec& s, const std::vector<uint32_t>& at)
@@ -148,7 +147,7 @@ class Scatter {
   }
 
   uint32_t* table(uint32_t column) const { return reinterpret_cast<uint32_t*>(page_tables[column]); }
-  // Moves the position to an unused page, and forgets what has been written.
+  // Moves the position to an unused page and clears the record of written bytes.
   void move_page(uint32_t column, uint32_t position) {
     const auto is_used = [&](uint32_t page) {
       return std::ranges::any_of(cache.tables, [&](const auto& t) { return std::ranges::count(t, page) != 0; });
@@ -160,12 +159,12 @@ class Scatter {
     std::fill_n(v_pages, cache.n_pages * v_layout.n_bytes(), 0xff);
   }
 
-  // The column's queries, keys and values at `position`, nothing else in its pages.
+  // Checks queries, keys and values of the column at `position`; the rest of its pages must be unchanged.
   void expect_column(uint32_t column, uint32_t position) const {
     const uint32_t d = spec.head_dim;
     for (uint32_t head = 0; head < spec.n_heads; ++head) {
       const size_t at = (size_t{column} * spec.n_heads + head) * d;
-      expect_close({q + at, d}, turned(spec, &q_values[at], q_gamma, position), 5e-7);  // some roundings of fp32
+      expect_close({q + at, d}, turned(spec, &q_values[at], q_gamma, position), 5e-7);  // a few fp32 roundings
     }
     std::vector<double> halves(cache.tables[column].size() * k_layout.rows() * d, NAN);
     KvImage keys(k_layout, spec.max_positions), values(v_layout, spec.max_positions);
@@ -193,7 +192,7 @@ class Scatter {
     for (size_t i = column * width; i < (column + 1) * width; ++i) ASSERT_EQ(q[i], q_values[i]) << i;
     expect_no_page_touched(column);
   }
-  // So many positions' bytes, beside which all of the cache is poison.
+  // At most this many positions were written; the rest of the cache is still poison.
   void expect_written(uint64_t n_positions) const {
     const auto written = [&](const uint8_t* pages, const KvLayout& layout) {
       const uint64_t n_bytes = cache.n_pages * layout.n_bytes();
@@ -217,7 +216,7 @@ class Scatter {
   uint8_t *k_pages, *v_pages;
   uint64_t* page_tables;
 
-  // In the order of their positions.
+  // Returns the column's pages in the order of positions.
   std::vector<uint8_t> pages_of_column(const uint8_t* pages, const KvLayout& layout, uint32_t column) const {
     std::vector<uint8_t> bytes;
     for (const uint32_t page : cache.tables[column])
@@ -226,7 +225,7 @@ class Scatter {
   }
 
  private:
-  // Rounded once to fp16 from what may be off by a few roundings of fp32; NaN: untouched.
+  // Values rounded once to fp16, with a few fp32 roundings before that. NaN: the cell is unchanged.
   static void expect_halves(const std::vector<uint8_t>& bytes, const std::vector<double>& expected) {
     for (size_t i = 0; i < expected.size(); ++i) {
       f16 half;
@@ -254,7 +253,8 @@ TEST_P(KvScatter, MatchesDouble) {
 
 INSTANTIATE_TEST_SUITE_P(Cases, KvScatter, ::testing::ValuesIn(kCases), [](const auto& row) { return row.param.name; });
 
-// The very same launch, arguments and all, as a captured graph replays it: only the device's memory says where to.
+// Repeats the same launch with the same arguments, as a captured graph does. Only device memory tells position and
+// page.
 TEST(KvScatterInputs, PositionAndPageAreReadFromDeviceMemory) {
   Scatter scatter(spec_of(kCases[0]), {3});
   ASSERT_EQ(scatter.run(), "");
@@ -270,7 +270,7 @@ TEST(KvScatterInputs, PositionAndPageAreReadFromDeviceMemory) {
 
 TEST(KvScatterInputs, ColumnsBeyondAreLeftAlone) {
   const KvScatterSpec spec = spec_of(kCases[5]);
-  Scatter scatter(spec, {1, 2, kMaxPositions, ~0u, 0});  // wrong positions beyond
+  Scatter scatter(spec, {1, 2, kMaxPositions, ~0u, 0});  // wrong positions from n_columns on
   scatter.n_columns = 2;
   ASSERT_EQ(scatter.run(), "");
   for (uint32_t column = 0; column < 2; ++column) scatter.expect_column(column, column + 1);
@@ -289,7 +289,7 @@ TEST(KvScatterErrors, WrongPositionsWriteNothing) {
   }
 }
 
-// ... but for the queries, which are the column's own.
+// Queries are rotated all the same, because they belong to the column.
 TEST(KvScatterErrors, WrongPagesAreNotWritten) {
   for (const uint32_t beyond : {0u, 1u, 1u << 31}) {
     Scatter scatter(spec_of(kCases[5]), {1, 2, 70, 3, 4});
@@ -303,7 +303,7 @@ TEST(KvScatterErrors, WrongPagesAreNotWritten) {
   }
 }
 
-// Of several wrong columns one reports, with its own numbers.
+// Several columns are wrong: exactly one is reported, with its own numbers.
 TEST(KvScatterErrors, OneOfSeveralReports) {
   for (uint64_t seed = 1; seed <= 4; ++seed) {
     Scatter scatter(spec_of(kCases[5]), {150, 151, 152, 153, 154});
@@ -312,11 +312,11 @@ TEST(KvScatterErrors, OneOfSeveralReports) {
     EXPECT_EQ(word[0], static_cast<uint32_t>(KernelError::kPositionOutOfRange));
     EXPECT_EQ(word[1], 150 + word[3]);
     ASSERT_EQ(scatter.run(), "");
-    EXPECT_EQ(scatter.error_word(), word);  // until the host has read it
+    EXPECT_EQ(scatter.error_word(), word);  // kept until the host reads it
   }
 }
 
-// The page lies 4 GiB and more behind the first one; only it exists, and its entry in the table.
+// The page lies 4 GiB and more after the first one. Only it and its table entry exist.
 TEST(KvScatterSizes, OffsetsHave64Bits) {
   for (KvType type : {kF16, kQ8, kF32}) {
     KvScatterSpec spec = spec_of({"", 1, 1, 64, 64, kNeox, false, {0}, {}, kF16, type});
@@ -341,7 +341,7 @@ TEST(KvScatterSizes, OffsetsHave64Bits) {
 
 struct CodesCase {
   const char* name;
-  float value, rest;  // of one dimension in 32, and of the others
+  float value, rest;  // every 32nd dimension, and the others
 };
 const CodesCase kCodesCases[] = {
     {"zeros", 0, 0},
@@ -349,7 +349,7 @@ const CodesCase kCodesCases[] = {
     {"ties", 127, 2.5f},
     {"negative_ties", 127, -2.5f},
     {"negative_extreme", -127, 63.5f},
-    {"scale_rounded_down", 1, 0.3f},  // to less than 1/127: the largest code would be 127.06
+    {"scale_rounded_down", 1, 0.3f},  // rounded to less than 1/127: the largest code would be 127.06
     {"scale_is_subnormal", 1e-4f, 3e-5f},
     {"scale_of_the_last_place", 5e-6f, -1e-6f},
     {"scale_vanishes", 1e-6f, 1e-6f},
@@ -360,7 +360,7 @@ const CodesCase kCodesCases[] = {
     {"one_huge_negative_value", -3.4e38f, -1000},
 };
 
-// Keys at position 0 turn by nothing.
+// RoPE leaves keys at position 0 unchanged.
 TEST(KvScatterCodes, AreThoseOfTheQuantiserAtEveryExtreme) {
   const uint32_t n = std::size(kCodesCases);
   Scatter scatter(spec_of({"", 1, 1, 64, 64, kNeox, false, std::vector<uint32_t>(n), {}, kQ8, kQ8}),
@@ -379,7 +379,7 @@ TEST(KvScatterCodes, AreThoseOfTheQuantiserAtEveryExtreme) {
   }
 }
 
-// What is no number stays none, in its group; what is infinite is the largest value.
+// A NaN makes its own group NaN. An infinity becomes the largest value.
 TEST(KvScatterCodes, NoNumbersStayInTheirGroup) {
   Scatter scatter(spec_of({"", 1, 1, 64, 64, kNeox, false, {0}, {}, kF16, kQ8}), {0});
   scatter.v[3] = NAN, scatter.v[40] = -INFINITY;
@@ -399,7 +399,7 @@ TEST(KvScatterCodes, NoNumbersStayInTheirGroup) {
   EXPECT_EQ(scale(1), KvLayout::kMostScale);
 }
 
-// Angles of a million turns are as exact as small ones. The first of each pair is 1, the second 0.
+// Angles of a million turns are as exact as small ones. Each pair is (1, 0) before the rotation.
 TEST(KvScatterAngles, AreExactAtEveryPosition) {
   std::vector<uint32_t> positions{0, 1, 2, 3, 100, 4095, 32767, 131071, 524287, (1u << 20) - 1, 1u << 20};
   std::mt19937 random(6);
@@ -411,7 +411,7 @@ TEST(KvScatterAngles, AreExactAtEveryPosition) {
     GuardedDevice device(ptx::sm_75);
     std::vector<float> ones(64 * 256);
     for (size_t i = 0; i < ones.size(); ++i) ones[i] = i % 256 < 128 ? 1 : 0;
-    std::vector<uint64_t> tables;  // of which only the entries at the positions exist; a page for each column
+    std::vector<uint64_t> tables;  // one page per column; only the entries at the positions exist
     for (uint32_t column = 0; column < positions.size(); ++column)
       tables.push_back(
           reinterpret_cast<uint64_t>(device.upload(std::vector{column}) - positions[column] / kPagePositions));
@@ -463,7 +463,7 @@ TEST(KvScatterSpecs, AreCheckedByName) {
   }
 }
 
-// One text, one name: a rotation of its own has another.
+// A name identifies the text: another rotation gives another name.
 TEST(KvScatterSpecs, NamesTellRotationsApart) {
   const KvScatterSpec spec = spec_of(kCases[0]);
   KvScatterSpec other = spec;

@@ -1,4 +1,4 @@
-// The persistent decoder against the separate kernels, to the bit, and against hosts that stop it or take their time.
+// The persistent decoder against the separate kernels, to the bit, and with hosts that stop it or are slow.
 #include "kernels/persistent_decoder.h"
 
 #include <gtest/gtest.h>
@@ -50,13 +50,13 @@ const DecoderCase kCases[] = {
     {"formats_differ_by_layer", {.layers = {all(kF16), mixed()}}, 3},
     {"layers_rotate_apart", {.n_ropes = 2, .layers = {all(kF16), all(kF16), all(kF16)}}, 3},
     {"qk_norm_without_bias", {.qk_norm = true, .bias = false, .layers = {plain(true), plain(true)}}},
-    {"several_splits_and_choices",  // of the attention's keys, and slots of the sampler
+    {"several_splits_and_choices",  // splits of the attention, and slots of the sampler
      {.hidden = 32, .ffn = 40, .n_vocab = 4500, .context = 300, .layers = {all(kF16), all(kF16)}},
      258},
     {"eight_heads_at_once_load_less_ahead",
      {.hidden = 32, .ffn = 40, .n_heads = 8, .n_kv_heads = 1, .head_dim = 64, .layers = {all(kF16)}},
      77},
-    {"teams_are_fewer_than_fit",  // attention's shared memory
+    {"teams_are_fewer_than_fit",  // attention's shared memory limits the teams
      {.hidden = 32, .ffn = 40, .n_heads = 8, .n_kv_heads = 1, .head_dim = 256, .layers = {all(kF16)}},
      130},
     {"experts",
@@ -123,7 +123,7 @@ INSTANTIATE_TEST_SUITE_P(Cases, PersistentDecoder, ::testing::ValuesIn(kCases),
 
 constexpr uint32_t kToken = 7, kGrid = 3;
 
-// One layer of one small decoder for the tests of the launch itself.
+// A decoder with one small layer, for tests of the launch itself.
 struct SmallDecoder {
   TinyDecoder decoder{
       {.hidden = 32, .ffn = 40, .n_heads = 2, .n_kv_heads = 1, .n_vocab = 100, .context = 20, .layers = {all(kF16)}},
@@ -161,7 +161,7 @@ TEST(PersistentDecoderSampling, DrawsAsItsKernelDoes) {
   }
 }
 
-// The sampler remembers what it chose, not what it would have chosen in place of the queue's tokens.
+// The sampler's history holds the tokens that were used, forced ones included, not the discarded choices.
 TEST(PersistentDecoderSampling, BeginsBehindTheQueue) {
   SmallDecoder small;
   small.decoder.set_sampler({.presence_penalty = 3, .penalty_window = 8, .temperature = 2, .seed = 5}, {});
@@ -187,7 +187,7 @@ struct EndCase {
   DecodeRequest request;
   std::vector<uint32_t> forced;
   DecodeEnd end;
-  uint32_t n_steps;  // that the host sees
+  uint32_t n_steps;  // as the host sees them
 };
 
 TEST(PersistentDecoderEnd, HasItsReason) {
@@ -245,7 +245,7 @@ TEST(PersistentDecoderHost, StopsWithinAToken) {
 }
 
 TEST(PersistentDecoderStamps, NameEveryPhaseInABoundedRing) {
-  constexpr uint32_t kSteps = 2, kPhases = 9;  // of one layer
+  constexpr uint32_t kSteps = 2, kPhases = 9;  // for one layer
   SmallDecoder small;
   const StampRequest requests[] = {{0, 1}, {1, 64}, {kGrid, 8}};  // no block, one, and all with too few slots
   for (const StampRequest& stamps : requests) {
@@ -281,7 +281,7 @@ TEST(PersistentDecoderSeeds, EveryScheduleGivesTheSame) {
   }
 }
 
-// Of a hybrid with experts, whose state goes on from a past, with forced tokens.
+// A hybrid with experts, a recurrent state with a past, and forced tokens.
 TEST(PersistentDecoderSeeds, GiveTheSameOfHybrids) {
   constexpr uint32_t kSteps = 3;
   const DecoderCase& c = *std::ranges::find(kCases, std::string_view("delta_nets_and_experts"), &DecoderCase::name);
@@ -297,8 +297,8 @@ TEST(PersistentDecoderSeeds, GiveTheSameOfHybrids) {
   }
 }
 
-// One in the text for each phase, but that of the first products is the logits', too: what the program counts is what
-// the kernel waits at.
+// The text has one barrier per phase, except that the first products and the logits share one. So the program counts
+// the barriers that the kernel waits at.
 TEST(PersistentDecoderBarriers, AreThoseOfTheProgram) {
   SmallDecoder small;
   const std::string text = small.kernel.text, arrival = "red.release.gpu.global.add.u64";
@@ -319,7 +319,7 @@ const FlawCase kFlaws[] = {
 
 class FlawedBarrier : public ::testing::TestWithParam<FlawCase> {};
 
-// The race check sees the missing order under every schedule.
+// The race check reports the missing order under every schedule.
 TEST_P(FlawedBarrier, IsFound) {
   const FlawCase& c = GetParam();
   SmallDecoder small;
@@ -338,7 +338,7 @@ TEST_P(FlawedBarrier, IsFound) {
 INSTANTIATE_TEST_SUITE_P(Cases, FlawedBarrier, ::testing::ValuesIn(kFlaws),
                          [](const auto& row) { return std::string(row.param.name); });
 
-// A shape's code is that of its formats, and of how many rows a warp takes: of a few thousand it is not one alone.
+// Product code depends only on formats and on rows per warp, so a few variants serve all shapes.
 TEST(ProductVariants, AreOneForEachFormat) {
   for (const std::string& name : shape_names()) {
     const ModelShape shape = model_shape(name);
@@ -352,7 +352,7 @@ TEST(ProductVariants, AreOneForEachFormat) {
     EXPECT_EQ(variant_of(variants.normed, specs.logits), 0u) << name;
     for (const LayerSpecs& layer : specs.layers) {
       for (const ProductSpec* product : {&layer.q, &layer.k, &layer.v}) {
-        if (!is_there(*product)) continue;  // of a delta net
+        if (!is_there(*product)) continue;  // absent without a delta net
         const GemvSpec &spec = std::get<GemvSpec>(*product),
                        &variant = variants.normed.at(variant_of(variants.normed, *product));
         EXPECT_EQ(variant.weights, spec.weights) << name;

@@ -1,4 +1,4 @@
-// The decoder's program passes; every program that would hang or race is refused by the phase that does it.
+// The decoder's program passes. Every program that would deadlock or race is refused, with the phase at fault.
 #include "kernels/phase_program.h"
 
 #include <gtest/gtest.h>
@@ -88,7 +88,7 @@ TEST_P(BrokenProgram, IsRefused) { EXPECT_EQ(refusal(GetParam().program), GetPar
 INSTANTIATE_TEST_SUITE_P(Cases, BrokenProgram, ::testing::ValuesIn(kCases),
                          [](const auto& row) { return std::string(row.param.name); });
 
-// Without any one of its waits the decoder's program is refused: none is there for nothing.
+// The decoder's program is refused without any single one of its waits, so each is needed.
 TEST(PhaseProgram, NeedsEveryBarrier) {
   for (const std::vector<LayerKind>& model : kModels) {
     const PhaseProgram whole = decoder_program(model);
@@ -102,7 +102,7 @@ TEST(PhaseProgram, NeedsEveryBarrier) {
   }
 }
 
-// As the kernel has them: before each phase of the program, once or once for each layer; the first one's ends a token.
+// The kernel has a barrier before each phase, once per token or once per layer. The first phase's barrier ends a token.
 TEST(PhaseProgramBarriers, AreCountedByLayers) {
   const auto barriers = [](const std::vector<LayerKind>& layers) {
     return barriers_of_a_token(decoder_program(layers), layers);
@@ -113,7 +113,7 @@ TEST(PhaseProgramBarriers, AreCountedByLayers) {
   EXPECT_EQ(barriers({kExpertLayer}), 11u);
   EXPECT_EQ(barriers({kBoth, kDenseLayer, kDeltaLayer, kExpertLayer}), 4u + 8 + 5 + 6 + 7);
   PhaseProgram program = decoder_program(dense);
-  program.phases[2].waits_for.clear();  // in a layer
+  program.phases[2].waits_for.clear();  // inside a layer
   EXPECT_EQ(barriers_of_a_token(program, dense), 9u + 35 * 4 - 1);
 }
 

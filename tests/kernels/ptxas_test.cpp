@@ -40,7 +40,7 @@ constexpr TensorType kOthers[] = {kF32,  kQ8_0,   kQ4_1,   kQ4_0,  kQ5_1,       
                                   kQ2_K, kIQ4_NL, kIQ4_XS, kMXFP4, kIQ2Expanded, kIQ3XXSExpanded, kIQ3SExpanded};
 static_assert(std::size(kCommon) + std::size(kOthers) == KernelBlocks::kCount);
 
-// One shape of each family, as models have them.
+// One typical shape of each family.
 std::vector<ptx::Kernel> kernels_of(std::span<const TensorType> types, ptx::Target target) {
   std::vector<ptx::Kernel> kernels;
   for (TensorType type : types) {
@@ -58,13 +58,13 @@ std::vector<ptx::Kernel> kernels_of(std::span<const TensorType> types, ptx::Targ
     kernels.push_back(gemm(of_batch, target));
     GemmSpec swiglu{type, 8960, 1536, kSwiglu};
     kernels.push_back(gemm(swiglu, target));
-    swiglu.columns_per_block = 8;  // of a small batch
+    swiglu.columns_per_block = 8;  // a small batch
     kernels.push_back(gemm(swiglu, target));
     swiglu.columns_per_block = 64, swiglu.experts = 128, swiglu.uses_per_input = 8;
     kernels.push_back(gemm(swiglu, target));
   }
   kernels.push_back(gemv({types[0], 151936, 3584, 1, kRmsNorm, kStore, kEps}, target));  // several passes
-  kernels.push_back(gemv({types[0], 3584, 18944, 8, kNone, kResidual}, target));         // a warp a row
+  kernels.push_back(gemv({types[0], 3584, 18944, 8, kNone, kResidual}, target));         // one warp per row
   for (uint32_t head_dim : {64, 80, 96, 128, 256}) {
     AttentionSpec spec{14, 2, head_dim, 32768, 8};
     kernels.push_back(incremental_attention(spec, target));
@@ -102,7 +102,7 @@ std::vector<ptx::Kernel> kernels_of(std::span<const TensorType> types, ptx::Targ
     for (const auto generate : {conv_prompt, delta_prepare, delta_scan, delta_finish})
       kernels.push_back(generate(prompt, target));
   }
-  for (const uint32_t columns : {1u, 512u}) {  // as of 128 experts, and of 512
+  for (const uint32_t columns : {1u, 512u}) {  // shapes of 128 and of 512 experts
     const GemvSpec gate_up{.weights = TensorType::kQ4_K,
                            .rows = 768,
                            .k = 2048,
@@ -132,8 +132,8 @@ void expect_assembled(const std::function<std::vector<ptx::Kernel>()>& kernels, 
   EXPECT_EQ(assembly.output, "");
 }
 
-// Whole decoders, with the most registers that a block of their size may have: eight query heads of a KV head, and
-// seven with formats for rows that are no multiple of 256.
+// Whole decoders at the maximum number of registers for their block size: eight query heads per KV head, and seven with
+// formats for rows that are not multiples of 256.
 std::vector<ptx::Kernel> decoders(ptx::Target target) {
   std::vector<ptx::Kernel> kernels;
   for (const char* name : {"qwen2.5-3b", "qwen2.5-0.5b"}) {
@@ -149,7 +149,7 @@ std::vector<ptx::Kernel> decoders(ptx::Target target) {
   }
   return kernels;
 }
-// Of a hybrid of gated delta nets and attention with experts.
+// Decoder kernels of a hybrid: gated delta nets, attention and experts.
 std::vector<ptx::Kernel> hybrids(ptx::Target target) {
   const ModelShape shape = model_shape("qwen3.5-35b-a3b");
   const DecoderSpecs specs = decoder_specs(shape.config, shape.formats, 32768, PassKind::kToken, 1);

@@ -16,7 +16,7 @@ struct RmsNormCase {
   const char* name;
   uint32_t n, columns;
   float eps;
-  float size = 1, outlier = 1;  // of the values; one channel's is `outlier` times larger
+  float size = 1, outlier = 1;  // scale of the values; one channel is `outlier` times larger
 };
 std::ostream& operator<<(std::ostream& out, const RmsNormCase& c) { return out << c.name; }
 
@@ -54,7 +54,7 @@ TEST_P(RmsNorm, MatchesDouble) {
   const ptx::Kernel kernel = rmsnorm({c.n, c.columns, c.eps}, ptx::sm_75);
   float *from = device.upload(x), *weights = device.upload(gamma);
   for (uint64_t seed = 0; seed <= 2; ++seed) {
-    float* y = seed == 2 ? from : device.poisoned<float>(x.size());  // in place, too
+    float* y = seed == 2 ? from : device.poisoned<float>(x.size());  // also in place
     const auto launch = [&](auto... rest) {
       return device.run_as(seed == 0 ? kAllChecks : shaken(seed), kernel, kernel.launch.blocks, from, weights, y,
                            rest...);

@@ -1,5 +1,5 @@
-// The sampling kernel against the rules in double precision: a column for each draw, so that what is drawn shows which
-// tokens remain; and against the host's sampler in distribution.
+// The sampling kernel against the rules in double precision. Each draw has its own column, so the draws show which
+// tokens remain. Also compares its distribution with the host's sampler.
 #include "kernels/sampling.h"
 
 #include <gmock/gmock.h>
@@ -47,7 +47,7 @@ std::vector<float> normal_logits(uint32_t n, float deviation, uint32_t seed) {
   return logits;
 }
 
-// Columns with the same logits, or each with its own, side by side.
+// Columns side by side, with the same logits or each with its own.
 class SamplingRun {
  public:
   SamplingRun(const SampleSpec& spec, const std::vector<float>& logits, const SamplingParams& p,
@@ -56,7 +56,7 @@ class SamplingRun {
     std::vector<float> all;
     std::vector<uint8_t> states;
     std::vector<uint8_t> state = packed_sampler_state(spec, sampler_state(p), recent);
-    state.resize(sampler_state_stride(spec), 0xff);  // what is not packed is not read
+    state.resize(sampler_state_stride(spec), 0xff);  // the kernel must not read beyond the packed state
     std::vector<uint32_t> positions;
     for (uint32_t column = 0; column < spec.columns; ++column) {
       if (all.size() < uint64_t{spec.columns} * spec.n_vocab) all.insert(all.end(), logits.begin(), logits.end());
@@ -114,12 +114,12 @@ void expect_draws(const SampleSpec& spec, const std::vector<float>& logits, cons
   }
 }
 
-constexpr float kHot = 1e6f;  // at which all that remains is drawn alike
+constexpr float kHot = 1e6f;  // all remaining tokens are equally likely
 
 struct SamplingCase {
   const char* name;
-  SampleSpec spec;  // a draw a column
-  float deviation;  // of the logits
+  SampleSpec spec;  // one draw per column
+  float deviation;  // standard deviation of the logits
   SamplingParams params;
 };
 std::ostream& operator<<(std::ostream& out, const SamplingCase& c) { return out << c.name; }
@@ -149,7 +149,7 @@ const SamplingCase kCases[] = {
     {"min_p_of_few", {1000, 60, 128}, 2, params(kHot, 0, 1, 0.1f)},
     {"min_p_of_many", {3000, 60, 32}, 1, params(kHot, 0, 1, 0.05f)},
     {"min_p_above_one_keeps_one", {300, 8, 32}, 1, params(kHot, 0, 1, 2.0f)},
-    {"top_k_then_top_p", {1000, 60, 128}, 1, params(kHot, 30, 0.5f)},  // of the mass of the thirty
+    {"top_k_then_top_p", {1000, 60, 128}, 1, params(kHot, 30, 0.5f)},  // top_p of the mass of the thirty
     {"top_k_then_top_p_of_many", {3000, 100, 32}, 1, params(kHot, 600, 0.5f)},
     {"top_k_then_min_p", {1000, 60, 128}, 1, params(kHot, 30, 1, 0.6f)},
     {"top_p_then_min_p_cuts", {1000, 60, 128}, 2, params(kHot, 0, 0.95f, 0.3f)},
@@ -175,7 +175,7 @@ TEST_P(Sampling, DrawsAsTheRulesSay) {
 
 INSTANTIATE_TEST_SUITE_P(Cases, Sampling, ::testing::ValuesIn(kCases), [](const auto& row) { return row.param.name; });
 
-// Ties: what is cut off is what has the higher ids.
+// Ties are cut from the highest ids.
 TEST(SamplingTies, FallToTheLowerIds) {
   const std::vector<float> equal(500, -3.0f);
   for (uint32_t threads : {32u, 512u}) {  // many candidates, and few
@@ -214,7 +214,7 @@ TEST(SamplingMasks, LeaveWhatIsNotMasked) {
   }
 }
 
-// Logits in falling and in rising order put all the best into one warp, or one thread.
+// Rising and falling logits put all of the best into one warp, or one thread.
 TEST(SamplingOrders, DoNotMatter) {
   std::vector<float> logits = normal_logits(4096, 1, 5);
   std::sort(logits.begin(), logits.end());
@@ -256,8 +256,8 @@ class SamplingPenalties : public ::testing::TestWithParam<PenaltyCase> {};
 TEST_P(SamplingPenalties, CountRecentTokens) {
   const PenaltyCase& c = GetParam();
   std::vector<float> logits = normal_logits(300, 1, 7);
-  for (uint32_t id : kRecent) logits[id] += 2;  // so that much hangs on them
-  logits[299] = -1;                             // multiplied, not divided
+  for (uint32_t id : kRecent) logits[id] += 2;  // makes the penalties decisive
+  logits[299] = -1;                             // a negative logit is multiplied, not divided
   for (uint32_t threads : {32u, 512u}) {
     SampleSpec spec{300, 60, threads};
     spec.ring = c.ring;
@@ -268,7 +268,7 @@ TEST_P(SamplingPenalties, CountRecentTokens) {
 INSTANTIATE_TEST_SUITE_P(Cases, SamplingPenalties, ::testing::ValuesIn(kPenaltyCases),
                          [](const auto& row) { return row.param.name; });
 
-// As long as a context: more tokens than any shared memory would hold, in rows of both kinds.
+// A window as long as a context has more tokens than fit into shared memory. Vocabularies: even and odd sizes.
 TEST(SamplingPenaltyCounts, OfALongWindow) {
   std::mt19937 random(8);
   std::vector<uint32_t> recent(20000);
@@ -281,7 +281,7 @@ TEST(SamplingPenaltyCounts, OfALongWindow) {
   }
 }
 
-// Neither when they come from the host, nor when they leave the window again.
+// Tokens of another vocabulary are skipped when the host sends them and when they leave the window.
 TEST(SamplingPenaltyCounts, SkipTokensOfAnotherVocabulary) {
   const std::vector<float> logits = normal_logits(300, 1, 9);
   std::vector<uint32_t> recent = {UINT32_MAX, 300, 4, UINT32_MAX};
@@ -295,7 +295,7 @@ TEST(SamplingPenaltyCounts, SkipTokensOfAnotherVocabulary) {
   }
 }
 
-// The tokens that count, from a state.
+// The token counts of a state.
 std::vector<uint32_t> counts_of(const SampleSpec& spec, const std::vector<uint8_t>& state) {
   std::vector<uint32_t> counts(spec.n_vocab);
   std::memcpy(counts.data(), &state[sampler_counts_offset(spec)], counts.size() * sizeof(uint32_t));
@@ -349,7 +349,7 @@ TEST(SamplingColumns, HaveLogitsOfTheirOwn) {
   }
 }
 
-// A real vocabulary: with the usual settings few tokens remain, without filters all of them.
+// A real vocabulary: the usual settings leave few tokens, no filters leave all.
 TEST(SamplingVocabulary, OfQwen) {
   const std::vector<float> logits = normal_logits(151936, 2.5f, 13);
   expect_draws({151936, 2}, logits, params(0.8f, 40, 0.95f, 0.05f));
@@ -358,7 +358,7 @@ TEST(SamplingVocabulary, OfQwen) {
   expect_draws({151936, 1}, logits, params(0));
 }
 
-// The same bits whatever the order of threads, and however many there are.
+// The bits are the same for every order and number of threads.
 TEST(SamplingSchedules, DoNotMatter) {
   const std::vector<float> logits = normal_logits(1500, 1, 14);
   const SamplingParams settings[] = {params(0.9f), params(0.9f, 200, 0.9f, 0.01f),
@@ -376,7 +376,7 @@ TEST(SamplingSchedules, DoNotMatter) {
   }
 }
 
-// One text serves blocks of every size: kernels differ in their names and bounds.
+// One text serves every block size. Kernels differ in their names and bounds only.
 TEST(SamplingText, KnowsNoNumberOfThreads) {
   const auto body = [](uint32_t threads) {
     const std::string text = sample({1000, 1, threads}, ptx::sm_75).text;
@@ -389,7 +389,7 @@ TEST(SamplingText, KnowsNoNumberOfThreads) {
 
 TEST(SamplingSeeds, GiveOtherTokens) {
   SamplingParams other = params(1);
-  other.seed = 42 + (uint64_t{1} << 32);  // the upper half counts, too
+  other.seed = 42 + (uint64_t{1} << 32);  // the upper half of the seed counts, too
   const std::vector<float> logits = normal_logits(100, 1, 15);
   SamplingRun a({100, 50, 32}, logits, params(1)), b({100, 50, 32}, logits, other);
   ASSERT_EQ(a.run(), "");
@@ -401,8 +401,8 @@ TEST(SamplingSeeds, GiveOtherTokens) {
 // Known answers of the generator's authors (Random123, kat_vectors).
 TEST(SamplingRandom, IsPhilox) { EXPECT_EQ(philox(0, 0), 0xe169c58d6627e8d5u); }
 
-// Two samples of one distribution: sum over tokens of (a - b)^2 / (a + b), with as many degrees of freedom as tokens
-// less one.
+// Chi-squared test of two samples of one distribution: the sum over tokens of (a - b)^2 / (a + b), with one degree of
+// freedom fewer than tokens.
 TEST(SamplingDistribution, IsTheHostSamplers) {
   constexpr uint32_t kDraws = 4000;
   std::vector<float> logits = normal_logits(40, 1.5f, 16);

@@ -1,4 +1,4 @@
-// The named shapes give the sizes that the published files have.
+// The named shapes have the sizes of the published files.
 #include "kernels/shapes.h"
 
 #include <gmock/gmock.h>
@@ -14,8 +14,8 @@
 namespace warpchat {
 namespace {
 
-// Of all matrices of a shape: weights, their bytes, and the bytes that a token reads: of the embedding only as the tied
-// output, of experts only those that it uses.
+// Totals over all matrices of a shape: weights, bytes, and bytes read per token. A token reads the embedding only as
+// tied output, and only the experts that it uses.
 struct Sizes {
   double weights = 0, bytes = 0, bytes_per_token = 0;
   void add(TensorType type, const MatrixShape& m, double n = 1, double n_used = 1) {
@@ -50,7 +50,7 @@ Sizes sizes_of(const ModelShape& shape) {
 
 struct ShapeCase {
   const char* name;
-  double megabytes;  // a token's, in Q4_K_M
+  double megabytes;  // per token, in Q4_K_M
 };
 constexpr ShapeCase kCases[] = {
     {"qwen2.5-0.5b", 392},
@@ -64,12 +64,12 @@ TEST(Shapes, ReadAsManyBytesAsTheFiles) {
     EXPECT_NEAR(sizes_of(model_shape(c.name)).bytes_per_token / 1e6, c.megabytes, 1) << c.name;
 }
 
-// Parameters as published, without vision and what predicts further tokens; the sizes of files in Q4_K_M that are the
-// quantiser's own, as ollama and llama.cpp print them.
+// Parameters as published, without vision and multi-token prediction. File sizes are those of standard Q4_K_M files, as
+// ollama and llama.cpp print them.
 TEST(Shapes, HaveAsManyWeightsAsTheModels) {
   const struct {
     const char* name;
-    double billions, gigabytes;  // 0: not known
+    double billions, gigabytes;  // 0: unknown
   } rows[] = {
       {"qwen3-30b-a3b", 30.53, 18.55}, {"qwen3.5-4b", 4.21, 0},      {"qwen3.5-9b", 8.95, 5.62},
       {"qwen3.5-27b", 26.9, 0},        {"qwen3.5-35b-a3b", 34.7, 0},
@@ -83,7 +83,7 @@ TEST(Shapes, HaveAsManyWeightsAsTheModels) {
   }
 }
 
-// Three billion parameters are active of both.
+// Both models have three billion active parameters.
 TEST(Shapes, ReadOnlyTheExpertsThatATokenUses) {
   EXPECT_NEAR(sizes_of(model_shape("qwen3-30b-a3b")).bytes_per_token / 1e6, 1919, 1);
   EXPECT_NEAR(sizes_of(model_shape("qwen3.5-35b-a3b")).bytes_per_token / 1e6, 1971, 1);
@@ -102,7 +102,7 @@ TEST(Shapes, HaveTheLayersOfHybrids) {
 }
 
 TEST(Shapes, MixFormatsAsTheQuantiser) {
-  const DecoderFormats small = model_shape("qwen2.5-0.5b").formats;  // 896 is no multiple of 256, 4864 is
+  const DecoderFormats small = model_shape("qwen2.5-0.5b").formats;  // 896 is not a multiple of 256, 4864 is
   EXPECT_EQ(small.token_embd, TensorType::kQ8_0);
   EXPECT_EQ(small.layers[0].matrices.q, TensorType::kQ5_0);
   EXPECT_EQ(small.layers[0].matrices.v, TensorType::kQ8_0);
@@ -110,12 +110,12 @@ TEST(Shapes, MixFormatsAsTheQuantiser) {
   EXPECT_EQ(small.layers[3].matrices.v, TensorType::kQ5_0);
   EXPECT_EQ(small.layers[3].matrices.down, TensorType::kQ4_K);
   EXPECT_EQ(std::ranges::count(small.layers, TensorType::kQ6_K, [](const auto& f) { return f.matrices.down; }), 12);
-  const DecoderFormats large = model_shape("qwen2.5-7b").formats;  // with an output of its own
+  const DecoderFormats large = model_shape("qwen2.5-7b").formats;  // untied output
   EXPECT_EQ(large.token_embd, TensorType::kQ4_K);
   EXPECT_EQ(large.output, TensorType::kQ6_K);
   EXPECT_TRUE(large.layers[0].has.q_bias && !large.layers[0].has.q_norm);
   EXPECT_TRUE(model_shape("qwen3-4b").formats.layers[0].has.q_norm);
-  const DecoderFormats hybrid = model_shape("qwen3.5-35b-a3b").formats;  // five layers of the first get more bits
+  const DecoderFormats hybrid = model_shape("qwen3.5-35b-a3b").formats;  // the larger formats of the first five layers
   EXPECT_EQ(hybrid.layers[0].delta.qkv, TensorType::kQ6_K);
   EXPECT_EQ(hybrid.layers[0].delta.z, TensorType::kQ4_K);
   EXPECT_EQ(hybrid.layers[5].delta.qkv, TensorType::kQ4_K);
@@ -128,7 +128,7 @@ TEST(Shapes, MixFormatsAsTheQuantiser) {
   EXPECT_TRUE(hybrid.layers[2].has.shared_switch);
 }
 
-// The driver's compiler takes 0.1 ms a line and more. sm_75 multiplies fragments of half the size.
+// The driver's compiler takes 0.1 ms per line or more. sm_75 multiplies fragments of half the size.
 TEST(Shapes, TakeFewLinesOfPtx) {
   for (const std::string& name : shape_names()) {
     const ModelShape shape = model_shape(name);

@@ -1,5 +1,5 @@
-// A decoder of a few small layers with random weights on a GuardedDevice, token by token with the separate kernels and
-// in one launch of the persistent one.
+// A decoder of a few small layers with random weights on a GuardedDevice. It runs token by token with the separate
+// kernels, or in one launch of the persistent decoder.
 #pragma once
 #include <cmath>
 #include <map>
@@ -17,15 +17,15 @@ namespace warpchat {
 struct TinyDecoderSpec {
   uint32_t hidden = 64, ffn = 96, n_heads = 4, n_kv_heads = 2, head_dim = 16, n_vocab = 300, context = 200;
   bool qk_norm = false, bias = true;
-  uint32_t n_ropes = 1;  // one layer turns after the other
+  uint32_t n_ropes = 1;  // the layers take them in turn
   std::vector<LayerFormats> layers;
   TensorType embedding = TensorType::kF16, output = TensorType::kF16;
-  std::vector<LayerKind> kinds = {};  // of the layers: dense attention if empty
+  std::vector<LayerKind> kinds = {};  // per layer; empty: dense attention
   ExpertsConfig experts = {};
-  DeltaNetConfig delta_net = {};  // a model that has some gates its attention
+  DeltaNetConfig delta_net = {};  // with delta nets, attention is gated
 };
 
-// What decoding gave: the token after each step, and each step's logits.
+// Result of decoding: the token after each step, and each step's logits.
 struct Decoded {
   std::vector<uint32_t> tokens;
   std::vector<float> logits;  // [steps, n_vocab]
@@ -54,7 +54,7 @@ class TinyDecoder {
     place_weights();
   }
 
-  // From here on tokens are sampled, with a ring of 64 that holds `recent`.
+  // From here on tokens are sampled; the history ring of 64 holds `recent`.
   void set_sampler(const SamplerState& state, const std::vector<uint32_t>& recent) {
     sampler_ = state;
     recent_ = recent;
@@ -63,7 +63,7 @@ class TinyDecoder {
   GuardedDevice& device() { return device_; }
   const DecoderSpecs& specs() const { return specs_; }
 
-  // From `token` at `position`; forced tokens (the first of them `token`) come in place of choices.
+  // Decodes from `token` at `position`. Forced tokens (the first one is `token`) replace choices.
   Decoded separately(uint32_t token, uint32_t position, uint32_t n_steps, const std::vector<uint32_t>& forced = {}) {
     Decoded result;
     Buffers at = new_buffers(token, position);
@@ -78,7 +78,7 @@ class TinyDecoder {
     return result;
   }
 
-  // Everything one persistent launch works on. The test plays the host: it may write `host` while the kernel runs.
+  // The buffers of one persistent launch. The test plays the host: it may write `host` while the kernel runs.
   struct Run {
     DecodeRequest request;
     DecoderState* state;
@@ -121,14 +121,14 @@ class TinyDecoder {
 
   ptx::Kernel persistent(bool stamps = false) const { return persistent_decoder(persistent_spec(stamps), target_); }
 
-  // "" or the fault.
+  // Returns "" or the fault.
   std::string launch(ptx::Kernel kernel, const Run& run, uint32_t grid,
                      const ptx::emulator::LaunchOptions& options = kAllChecks) {
     kernel.launch.blocks = grid;
     return device_.run_listed(options, kernel, run.arguments, {});
   }
 
-  // What the list of tokens and the rows hold after a launch of n_steps.
+  // The contents of the token list and the rows after a launch of n_steps.
   Decoded decoded(const Run& run, uint32_t n_steps) const {
     Decoded result;
     for (uint32_t step = 0; step < n_steps; ++step) {
@@ -141,7 +141,7 @@ class TinyDecoder {
   }
 
  private:
-  // What is not packed is not read.
+  // Only the packed state is read.
   std::vector<uint8_t> sampler_state() const {
     const SampleSpec sampling = persistent_sampling(persistent_spec());
     std::vector<uint8_t> state = packed_sampler_state(sampling, sampler_, recent_);
@@ -155,7 +155,7 @@ class TinyDecoder {
     ExpertMatrices<const std::byte*> experts;
     DeltaMatrices<const std::byte*> delta;
     DeltaVectors<const float*> delta_vectors;
-    uint32_t place;  // among the delta nets
+    uint32_t place;  // index among the delta nets
   };
   struct Buffers {
     float *hidden, *q, *k, *v, *mixed, *inner, *logits;
@@ -253,7 +253,7 @@ class TinyDecoder {
     at.shared_inner = floats(e.shared_ffn), at.shared_output = floats(s.hidden), at.shared_switch = floats(1);
     return at;
   }
-  // Positions that earlier tokens have filled.
+  // The KV cells of earlier positions.
   std::vector<uint16_t> past(size_t seed) const {
     const std::vector<float> values = normal_floats(
         size_t{spec_.n_kv_heads} * n_pages() * kPagePositions * spec_.head_dim, static_cast<uint32_t>(1000 + seed));
@@ -265,7 +265,7 @@ class TinyDecoder {
   PersistentSpec persistent_spec(bool stamps = false) const { return {.decoder = specs_, .stamps = stamps}; }
   static uint64_t address(const void* p) { return reinterpret_cast<uint64_t>(p); }
 
-  // numbers: behind the pointers.
+  // numbers: passed after the pointers.
   void run(const ptx::Kernel& kernel, const std::vector<const void*>& pointers,
            const std::vector<uint32_t>& numbers = {}) {
     std::vector<uint64_t> arguments;
@@ -279,7 +279,7 @@ class TinyDecoder {
     return products_.at(name);
   }
 
-  static const void* number(uint64_t n) { return reinterpret_cast<const void*>(uintptr_t{n}); }  // before a pointer
+  static const void* number(uint64_t n) { return reinterpret_cast<const void*>(uintptr_t{n}); }  // between pointers
 
   void decode_token(Buffers& at) {
     run(embedding(specs_.embedding, target_), {embedding_, &at.state->token, at.hidden, at.error});
@@ -309,7 +309,7 @@ class TinyDecoder {
     const auto* tables = device_.upload(std::vector{address(page_table_)});
     std::vector<const void*> attend = {at.q, at.k, at.v};
     if (spec_.qk_norm) attend.push_back(vectors.q_norm), attend.push_back(vectors.k_norm);
-    // Two numbers of 32 bits lie side by side; one alone has padding behind it.
+    // Two 32-bit numbers lie side by side; a single one is followed by padding.
     const uint64_t rope = spec_.n_ropes > 1 ? specs_.ropes[i] : 0;
     for (const void* p : std::vector<const void*>{at.k_pages[i], at.v_pages[i], tables, number(n_pages() | rope << 32),
                                                   &at.state->position, at.mixed})
@@ -389,7 +389,7 @@ class TinyDecoder {
   const float* output_norm_ = nullptr;
   const uint32_t* page_table_ = nullptr;
   std::map<std::string, ptx::Kernel> products_;
-  SamplerState sampler_;  // the best logit
+  SamplerState sampler_;  // default: the largest logit
   std::vector<uint32_t> recent_;
   uint32_t seed_ = 0, n_delta_nets_ = 0;
 };

@@ -1,4 +1,4 @@
-// Products of the uses of a mixture's experts, and their results in double.
+// Products of a mixture's assignments (token and expert), and their results in double.
 #pragma once
 #include <utility>
 #include <vector>
@@ -8,12 +8,12 @@
 namespace warpchat {
 
 struct UsesProblem {
-  GemvSpec product;  // of one use
+  GemvSpec product;  // one assignment
   uint32_t n_experts, n_used;
-  bool by_column;                       // x is the columns'; else each use has its own
-  std::vector<GemvProblem> of_experts;  // with the weights of each
-  std::vector<std::byte> weights, up;   // of all experts, one behind the other
-  std::vector<uint32_t> experts;        // of the uses
+  bool by_column;                       // x has one row per column; else one per assignment
+  std::vector<GemvProblem> of_experts;  // one per expert
+  std::vector<std::byte> weights, up;   // all experts, concatenated
+  std::vector<uint32_t> experts;        // one per assignment
   std::vector<float> x;
 
   UsesProblem(const GemvSpec& one, uint32_t n, uint32_t used, bool is_by_column, std::vector<uint32_t> chosen)
@@ -30,13 +30,13 @@ struct UsesProblem {
       const std::vector<float> input = outlier_floats(1, product.k, 7 + row);
       x.insert(x.end(), input.begin(), input.end());
     }
-    for (float& v : x) v *= 1.0003f;  // or the outliers would be halves
+    for (float& v : x) v *= 1.0003f;  // otherwise f16 would hold the outliers exactly
   }
 
   uint32_t n_uses() const { return static_cast<uint32_t>(experts.size()); }
   const std::vector<float>& gamma() const { return of_experts[0].gamma; }
 
-  // The use as a product of its own.
+  // The assignment as a single product.
   GemvProblem problem_of(uint32_t use) const {
     GemvProblem problem = of_experts[experts[use]];
     const auto first = x.begin() + static_cast<ptrdiff_t>(size_t{by_column ? use / n_used : use} * product.k);
@@ -45,7 +45,7 @@ struct UsesProblem {
     return problem;
   }
 
-  // y: [uses or more, rows]; nothing may have touched what is beyond the uses.
+  // y: [assignments or more, rows]; rows after the assignments must be untouched.
   void expect_right(std::span<const float> y, double tolerance) const {
     for (uint32_t use = 0; use < n_uses(); ++use) {
       SCOPED_TRACE("use " + std::to_string(use) + ", expert " + std::to_string(experts[use]));

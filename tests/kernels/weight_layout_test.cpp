@@ -1,4 +1,4 @@
-// Packed weights hold every bit of the file's blocks, where kernels/weight_layout.h says.
+// Packed weights hold every bit of the file's blocks, at the places that kernels/weight_layout.h names.
 #include "kernels/weight_layout.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ class WeightLayout : public ::testing::TestWithParam<TensorTypeTraits> {
   const uint32_t block = GetParam().block_weights;
 };
 
-// Bytes that no quantiser would write come back, too, and for floats every length of the last unit.
+// Includes bytes that no quantiser writes and, for floats, every length of the last unit.
 TEST_P(WeightLayout, KeepsEveryBit) {
   for (uint32_t n_blocks = 1; n_blocks < 12; ++n_blocks) {
     const uint32_t k = n_blocks * block;
@@ -41,7 +41,7 @@ TEST_P(WeightLayout, KeepsEveryBit) {
   }
 }
 
-// Each bit of a block goes to one bit of its own: nothing is kept twice or made up.
+// Each bit of a block has exactly one place: none is duplicated or made up.
 TEST_P(WeightLayout, MovesEachBitToAPlaceOfItsOwn) {
   const uint32_t k = block * (block == 1 ? 9 : 1);
   const size_t n_bytes = bytes_per_row(type, k);
