@@ -1,4 +1,4 @@
-// The kernels for AVX-VNNI, for a machine that has their one instruction as a part of AVX-512.
+// The AVX-VNNI kernels for machines that have their one instruction only as part of AVX-512.
 #define WARPCHAT_DPBUSD "vpdpbusd"
 #define WARPCHAT_KERNELS avxvnni_as_avx512_kernels
 #define WARPCHAT_KERNELS_NAME "avxvnni_as_avx512"

@@ -1,4 +1,4 @@
-// Two CPUs over the same text, one of them with a fault in one element of one step, which must be named exactly.
+// Two CPUs compute the same text. One has a fault in one element of one step, which must be named exactly.
 #include "engine/compare.h"
 
 #include <gmock/gmock.h>
@@ -21,11 +21,11 @@ using ::testing::ElementsAre;
 struct Fault {
   std::string_view step, vector;
   std::optional<uint32_t> layer;
-  uint32_t pass, row, element;  // row: of the buffer
+  uint32_t pass, row, element;  // row: in the buffer
   bool is_nan = false;
 };
 
-// A CPU whose step gives one wrong value: off by its column's norm, or NaN.
+// A CPU backend with one wrong value in one step: off by its column's norm, or NaN.
 class FaultySteps final : public ForwardingSteps {
  public:
   FaultySteps(Steps& steps, const Fault& fault) : ForwardingSteps(steps), fault_(fault) {}
@@ -152,7 +152,7 @@ TEST(Compare, FindsNothingBetweenEqualDevices) {
     ASSERT_EQ(passes.size(), 1u + kDecoded);
     EXPECT_EQ(passes[0].n_tokens, kPrefill);
     for (const PassDifference& pass : passes) {
-      const bool is_hybrid = model == &hybrid();  // a layer of its two has a step more
+      const bool is_hybrid = model == &hybrid();  // its second layer has one step more
       EXPECT_EQ(pass.n_steps, 1u + 2 * 5 + is_hybrid + 1) << model->file.path();
       EXPECT_EQ(pass.largest.relative, 0) << model->file.path();
       EXPECT_FALSE(pass.first || pass.choice) << model->file.path();
@@ -173,10 +173,10 @@ struct FaultCase {
   const char* name;
   const LoadedModel& (*model)();
   Fault fault;
-  uint32_t column, element;  // as they are to be named
+  uint32_t column, element;  // as the report must name them
 };
 
-// Passes: 8 tokens, then three of one. Behind the last layer's mixer column 7 alone is computed, in row 0.
+// Passes: 8 tokens, then three single ones. After the last layer's mixer, only column 7 is computed, in row 0.
 const FaultCase kFaultCases[] = {
     {"embedding", dense, {"embed", "hidden", {}, 0, 5, 17}, 5, 17},
     {"queries", dense, {"norm_qkv", "q", 1, 0, 7, 63}, 7, 63},
@@ -195,7 +195,7 @@ const FaultCase kFaultCases[] = {
     {"gates_of_a_delta_net", hybrid, {"norm_delta", "z", 0, 0, 2, 3}, 2, 3},
     {"decay", hybrid, {"norm_delta", "alpha", 0, 1, 0, 1}, 0, 1},
     {"learning_rate", hybrid, {"norm_delta", "beta", 0, 0, 7, 0}, 7, 0},
-    {"convolution", hybrid, {"conv_step", "values", 0, 0, 5, 2 * 32 + 10}, 5, 10},  // behind a query and a key
+    {"convolution", hybrid, {"conv_step", "values", 0, 0, 5, 2 * 32 + 10}, 5, 10},  // after a query and a key
     {"delta_net", hybrid, {"delta_step", "mixed", 0, 2, 0, 33}, 0, 33},
 };
 
@@ -223,7 +223,7 @@ TEST_P(CompareFaults, AreNamedExactly) {
 INSTANTIATE_TEST_SUITE_P(EveryStep, CompareFaults, testing::ValuesIn(kFaultCases),
                          [](const auto& c) { return c.param.name; });
 
-// The router's rows 1 and 2 are the same, but for a ten-thousandth of the one or of the other, and half of row 0.
+// Rows 1 and 2 of the router are half of row 0; row `larger` is a ten-thousandth larger.
 LoadedModel with_near_experts(const GgufFile& file, std::vector<std::byte>& bytes, uint32_t larger) {
   GgufWriter writer;
   writer.copy_metadata(file);
@@ -244,7 +244,7 @@ LoadedModel with_near_experts(const GgufFile& file, std::vector<std::byte>& byte
   return LoadedModel(GgufFile::view(bytes, "near experts"));
 }
 
-// What they give differs, but is not compared; all other columns and steps are.
+// The outputs of these experts differ but are not compared; all other columns and steps are.
 TEST(Compare, TellsThatNearExpertsWereChosenDifferently) {
   std::vector<std::byte> bytes[2];
   const LoadedModel models[] = {with_near_experts(experts().file, bytes[0], 1),

@@ -57,7 +57,7 @@ constexpr Case kCases[] = {
     {"q8_values", 6, 2, 64, 100, 1, {KvType::kF16, KvType::kQ8_0}},
     {"q8_keys_prefill", 6, 2, 64, 17, 20, {KvType::kQ8_0, KvType::kF16}},
     {"q8_values_prefill", 6, 2, 64, 17, 20, {KvType::kF16, KvType::kQ8_0}},
-    {"q8_head_dim_80", 4, 2, 80, 70, 1, kQ8},  // a last group of 16
+    {"q8_head_dim_80", 4, 2, 80, 70, 1, kQ8},  // the last group has 16 values
     {"q8_head_dim_128_prefill", 4, 2, 128, 140, 11, kQ8},
     {"q8_head_dim_of_no_vector", 4, 2, 22, 70, 1, kQ8},
     {"f32", 4, 2, 64, 130, 1, kF32},
@@ -69,7 +69,7 @@ constexpr Case kCases[] = {
 
 class Attention : public testing::TestWithParam<std::tuple<std::string, Case>> {};
 
-// What a cache of this type makes of rows of head_dim values.
+// Rows of head_dim values as a cache of this type stores them.
 std::vector<double> stored(KvType type, const std::vector<float>& rows, uint32_t head_dim) {
   std::vector<double> values;
   if (type == KvType::kF32) return {rows.begin(), rows.end()};
@@ -113,7 +113,7 @@ TEST_P(Attention, MatchesDouble) {
   config.n_layers = 2, config.n_heads = s.n_heads, config.n_kv_heads = s.n_kv_heads, config.head_dim = s.head_dim;
   ThreadPool pool(3);
   CachedAttention attention(pool, choose_kernels(simd), config, positions + 1, 1, s.types);
-  const std::vector<float> poison(s.head_dim, INFINITY);  // beyond the end and in the other layer: must not be seen
+  const std::vector<float> poison(s.head_dim, INFINITY);  // after the end and in the other layer: must not be read
   for (uint32_t h = 0; h < s.n_kv_heads; ++h) {
     for (uint32_t p = 0; p <= positions; ++p) attention.store(0, 0, h, p, poison.data(), poison.data());
     attention.store(1, 0, h, positions, poison.data(), poison.data());
@@ -139,7 +139,8 @@ INSTANTIATE_TEST_SUITE_P(EveryShape, Attention,
                          testing::Combine(testing::ValuesIn(instruction_sets()), testing::ValuesIn(kCases)),
                          [](const auto& c) { return std::get<0>(c.param) + "_" + std::get<1>(c.param).name; });
 
-// Scores far beyond what exp can take: the running maximum must keep everything finite, in one stretch and in many.
+// Scores far beyond the range of exp: the running maximum keeps everything finite, with one block of keys and with
+// many.
 TEST(AttentionScores, MayBeHuge) {
   constexpr uint32_t kPositions = 600;
   for (const std::string& simd : instruction_sets())
@@ -148,7 +149,7 @@ TEST(AttentionScores, MayBeHuge) {
       config.n_layers = 1, config.n_heads = 1, config.n_kv_heads = 1, config.head_dim = 16;
       ThreadPool pool(2);
       CachedAttention attention(pool, choose_kernels(simd), config, kPositions);
-      for (uint32_t p = 0; p < kPositions; ++p) {  // the key of position 130 wins by far, early or late in the sequence
+      for (uint32_t p = 0; p < kPositions; ++p) {  // the key of position 130 dominates, early or late in the sequence
         const std::vector<float> key(16, p == 130 ? 100.0f : -100.0f), value(16, static_cast<float>(p));
         attention.store(0, 0, 0, p, key.data(), value.data());
       }
@@ -160,7 +161,7 @@ TEST(AttentionScores, MayBeHuge) {
     }
 }
 
-// However a pass is cut, on however many threads, beside whatever else.
+// The bits do not depend on how a pass is cut, on the number of threads, or on other sequences.
 TEST(AttentionColumns, DependOnTheirSequenceAlone) {
   constexpr uint32_t kHeads = 6, kKvHeads = 2, kHeadDim = 64, kPosition = 480, kColumns = 390;
   ModelConfig config{};

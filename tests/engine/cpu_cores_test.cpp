@@ -1,4 +1,4 @@
-// Which cores are fast, of machines as Linux describes them.
+// Detection of fast cores, on machines as Linux describes them.
 #include "engine/cpu/cores.h"
 
 #include <gmock/gmock.h>
@@ -53,7 +53,7 @@ TEST_F(Cores, CountHyperThreadsOnce) {
   EXPECT_THAT(find(4).cpus, IsEmpty());
 }
 
-// Two cores of two threads, then four slow ones.
+// Two cores with two threads each, then four slow ones.
 TEST_F(Cores, OfIntelAreTheOnesItNames) {
   write("cpu_core/cpus", "0-3");
   write("cpu_atom/cpus", "4-7");

@@ -1,4 +1,4 @@
-// Layers of experts on the CPU; how close they are to the reference, cpu_steps_test says of every model.
+// Layers of experts on the CPU. cpu_steps_test compares them with the reference.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ Decoder cpu_decoder(const LoadedModel& model, uint32_t max_columns = 64) {
   return Decoder(model.config, make_cpu_steps(model.config, model.tensors, options));
 }
 
-// The model's file with edit(tensor, its bytes) of each.
+// The model's file after edit(tensor, its bytes) for each tensor.
 template <class Edit>
 std::vector<std::byte> edited(const Edit& edit) {
   const std::vector<std::byte> bytes = build_tiny_model(kSpec, /*seed=*/1);
@@ -41,7 +41,7 @@ std::vector<std::byte> edited(const Edit& edit) {
   return writer.bytes();
 }
 
-// The buffers have room for few uses at once: experts then take turns.
+// If the buffers hold few assignments, experts take turns.
 TEST(CpuExperts, GiveTheSameBitsInAnyRoom) {
   const std::vector<std::byte> bytes = build_tiny_model(kSpec, /*seed=*/1);
   const LoadedModel model(GgufFile::view(bytes, "experts"));
@@ -66,7 +66,7 @@ TEST(CpuExperts, OfEqualScoresTheFirstAreChosen) {
       {8e-4, 3e-6}, "experts alike");
 }
 
-// It is read when a token first goes through it: then, and whenever it is asked for again.
+// An expert is read when a token first uses it, and is refused then and each time after.
 TEST(CpuExperts, ADamagedOneIsRefusedWhenItIsNeeded) {
   const std::vector<std::byte> damaged = edited([](const TensorInfo& tensor, std::span<std::byte> data) {
     if (tensor.name != "blk.1.ffn_up_exps.weight") return;
@@ -84,7 +84,7 @@ TEST(CpuExperts, ADamagedOneIsRefusedWhenItIsNeeded) {
                 testing::HasSubstr("cannot load damaged.gguf: tensor blk.1.ffn_up_exps.weight holds a scale"));
 }
 
-// Of what is packed at once, with a router of its own and a shared expert.
+// The weights that are packed when loading, with router and shared expert.
 TEST(CpuExperts, ReportProgressToTheEnd) {
   TinyModelSpec spec = kSpec;
   spec.architecture = "qwen2moe", spec.experts.shared_ffn = 64;
@@ -106,7 +106,7 @@ TEST(CpuExperts, CountAsFarAsATokenGoesThroughThem) {
   const std::vector<std::byte> bytes[] = {build_tiny_model(kSpec, 1), build_tiny_model(all, 1)};
   const LoadedModel some_used(GgufFile::view(bytes[0], "some")), all_used(GgufFile::view(bytes[1], "all"));
   Decoder some = cpu_decoder(some_used), every = cpu_decoder(all_used);
-  const uint64_t expert = 3 * bytes_per_row(TensorType::kQ8_0, 96) * 256;  // as large as the file has it
+  const uint64_t expert = 3 * bytes_per_row(TensorType::kQ8_0, 96) * 256;  // its size in the file
   EXPECT_EQ(every.steps().weight_bytes_per_token() - some.steps().weight_bytes_per_token(), 2 * 12 * expert);
 
   some.steps().set_measuring(true);

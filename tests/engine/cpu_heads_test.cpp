@@ -1,4 +1,4 @@
-// Head norm and rotation against double arithmetic, and the narrowing to fp16 against models/half.h.
+// Head norm and RoPE against double arithmetic, and rounding to fp16 against models/half.h.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -79,7 +79,7 @@ INSTANTIATE_TEST_SUITE_P(EveryPairing, Heads,
                          testing::Combine(testing::ValuesIn(instruction_sets()), testing::ValuesIn(kCases)),
                          [](const auto& c) { return std::get<0>(c.param) + "_" + std::get<1>(c.param).name; });
 
-// Every bit pattern of fp16, the middle between each two neighbours, and what lies beyond.
+// Every fp16 pattern, the midpoint between each two neighbours, and values beyond the range.
 TEST(HalvesInTheCache, AreRoundedAsIeeeSays) {
   for (const std::string& simd : instruction_sets()) {
     std::vector<float> numbers = {65504.0f, 65519.9f, 65520.0f, 1e10f, INFINITY, -INFINITY, 1e-10f, -0.0f, 5.97e-8f};

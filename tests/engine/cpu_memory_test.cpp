@@ -1,4 +1,5 @@
-// What a model needs is counted without overflow, compared with what there is, and refused in one helpful sentence.
+// A model's memory is counted without overflow, compared with the available memory, and refused in one helpful
+// sentence.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -75,12 +76,12 @@ TEST(MemoryCheck, CountsWeightsOnceAndTheCacheByPosition) {
   for (const TensorInfo& t : file.tensors()) matrices += t.n_dims == 2 ? t.data.size() : 0;
   const MemoryBudget budget = memory_budget(*usable_kernels().front(), config, tensors, 64);
   EXPECT_GE(budget.weights_bytes, matrices);
-  EXPECT_LE(budget.weights_bytes, matrices + matrices / 50);       // the last group of the vocabulary is not full
+  EXPECT_LE(budget.weights_bytes, matrices + matrices / 50);       // the last group of the vocabulary is padded
   EXPECT_EQ(budget.cache_bytes_per_position, 2 * 2 * 2 * 64 * 2);  // layers, keys and values, KV heads, head_dim, fp16
   CpuOptions options;
   options.context = 100, options.max_columns = 64;
   EXPECT_EQ(cpu_memory_needed(config, tensors, options), budget.total(100));
-  options.cache = {KvType::kQ8_0, KvType::kF16};  // keys: a byte each, and two scales as floats
+  options.cache = {KvType::kQ8_0, KvType::kF16};  // keys: one byte each, and two float scales
   EXPECT_EQ(cpu_memory_needed(config, tensors, options), budget.total(100) - 100 * 2 * 2 * (128 - 72));
   options.cache = {KvType::kF16, KvType::kF32};
   EXPECT_EQ(cpu_memory_needed(config, tensors, options), budget.total(100) + 100 * 2 * 2 * 128);
@@ -105,7 +106,7 @@ TEST(MemoryCheck, SeesTheLimitOfTheAddressSpace) {
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-// With a vocabulary whose logits are what a pass needs most of. In a child, because the limit cannot be taken back.
+// The vocabulary makes logits the largest buffer of a pass. Runs in a child, because the limit cannot be lifted again.
 TEST(MemoryCheck, CountsTheLogitsOfAPass) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "the sanitizer reserves the whole address space";
@@ -118,7 +119,7 @@ TEST(MemoryCheck, CountsTheLogitsOfAPass) {
   const ModelTensors tensors = read_model_tensors(file, config);
   CpuOptions options;
   options.threads = 1, options.context = options.max_columns = 512;
-  constexpr uint64_t kSlack = 16 << 20;  // norms, positions, and what malloc takes ahead
+  constexpr uint64_t kSlack = 16 << 20;  // norms, positions, and malloc's reserve
   const pid_t child = fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
@@ -160,7 +161,7 @@ TEST(Pages, AreZeroAndWritableToTheEnd) {
     }
 }
 
-// Giving pages back must lose nothing: of a file they are read again, of other memory nothing happens.
+// Releasing pages must lose nothing: pages of a file are read again, other memory is untouched.
 TEST(FileMappings, LeaveOtherMemoryAlone) {
   std::vector<uint8_t> heap(1 << 20, 7);
   FileMappings().release(heap.data(), heap.size());

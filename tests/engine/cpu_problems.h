@@ -1,5 +1,5 @@
-// What the tests of the CPU's kernels share: random matrices in any format, inputs with an outlier channel, and the
-// instruction sets of this machine.
+// Shared by tests of the CPU kernels: random matrices in any format, inputs with an outlier channel, and this machine's
+// instruction sets.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -37,8 +37,8 @@ struct RandomMatrix {
   RandomMatrix(const RandomMatrix&) = delete;
 };
 
-// Quantising takes longer than multiplying, and every instruction set asks for the same in turn. Good until four others
-// have been asked for.
+// Cached, because quantising takes longer than multiplying and every instruction set uses the same matrix. Valid until
+// four others have been requested.
 inline const RandomMatrix& random_matrix(TensorType type, uint32_t rows, uint32_t k, uint32_t seed) {
   using Asked = std::tuple<TensorType, uint32_t, uint32_t, uint32_t>;
   static std::list<std::pair<Asked, RandomMatrix>> known;  // the newest first
@@ -70,8 +70,8 @@ const WideKernels& emulated_amx_kernels();
 const CpuKernels& avxvnni_as_avx512_kernels();
 #endif
 
-// Those of this machine; where it has AVX-512, AMX with tile registers in memory, too, and those for AVX-VNNI with
-// AVX-512's name for its instruction.
+// This machine's kernels. With AVX-512 also AMX with emulated tiles, and the AVX-VNNI kernels with AVX-512's encoding
+// of their instruction.
 inline std::vector<const CpuKernels*> product_kernels() {
   std::vector<const CpuKernels*> all = usable_kernels();
 #if defined(__x86_64__)

@@ -1,5 +1,5 @@
-// Products of packed matrices against double arithmetic on the same weights: every format, on every instruction set of
-// this machine, for shapes that leave groups, tiles and input blocks ragged.
+// Products of packed matrices against double arithmetic on the same weights: every format, every instruction set of
+// this machine, and shapes with partial groups, tiles and input blocks.
 #include "engine/cpu/products.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@
 namespace warpchat {
 namespace {
 
-const FileMappings kNoFiles;  // none that the tests' matrices lie in
+const FileMappings kNoFiles;  // no matrix of the tests lies in a file
 
 struct Shape {
   const char* name;
@@ -26,24 +26,24 @@ struct Shape {
 
 constexpr Shape kShapes[] = {
     {"one_column", 24, 512, 1},
-    {"ragged_rows", 37, 256, 1},           // the last group has rows of no matrix
+    {"ragged_rows", 37, 256, 1},           // the last group is padded with empty rows
     {"fewer_rows_than_lanes", 3, 512, 2},  // one group, mostly padding
-    {"full_tile", 32, 256, 8},             // of the widest instruction set
-    {"tile_and_one_column", 32, 256, 9},   // the last tile is a single column
+    {"full_tile", 32, 256, 8},             // for the widest instruction set
+    {"tile_and_one_column", 32, 256, 9},   // the last tile has one column
     {"narrow_last_tile", 19, 512, 11},     // a tile of three columns
     {"several_tiles_of_every_kind", 24, 256, 31},
-    {"short_last_input_block", 33, 544, 6},      // 544 = 2 * 256 + 32: formats of 32 only
-    {"less_than_an_input_block", 16, 96, 5},     // the same
-    {"k_no_multiple_of_32", 21, 77, 7},          // F32, F16 and BF16 only
-    {"narrow_tile_of_short_blocks", 9, 800, 3},  // formats of 32 only
-    {"two_last_columns", 19, 800, 10},           // likewise
+    {"short_last_input_block", 33, 544, 6},      // 544 = 2 * 256 + 32: only formats with blocks of 32
+    {"less_than_an_input_block", 16, 96, 5},     // only formats with blocks of 32
+    {"k_no_multiple_of_32", 21, 77, 7},          // only F32, F16 and BF16
+    {"narrow_tile_of_short_blocks", 9, 800, 3},  // only formats with blocks of 32
+    {"two_last_columns", 19, 800, 10},           // only formats with blocks of 32
     {"more_columns_than_at_once", 3, 512, 277},
-    {"several_stretches", 17, 1280, 17},  // with AVX-512 two full tiles are the fewest that are taken by stretches
+    {"several_stretches", 17, 1280, 17},  // AVX-512 needs two full tiles to work in stretches
 };
 
 constexpr Shape kWideShapes[] = {
-    {"wide_tiles", 33, 544, 37},          // two of 16 columns, and five others; formats of 32 only
-    {"unfilled_wide_tile", 48, 512, 29},  // the second one has 13
+    {"wide_tiles", 33, 544, 37},          // two tiles of 16 columns and five more; only formats with blocks of 32
+    {"unfilled_wide_tile", 48, 512, 29},  // the second tile has 13 columns
 };
 
 struct Case {
@@ -57,7 +57,7 @@ std::vector<Case> all_cases() {
   for (const TensorTypeTraits& format : supported_tensor_types()) {
     const auto add = [&](const Shape& shape, bool is_wide) {
       for (const CpuKernels* kernels : product_kernels()) {
-        // Fewer columns than 8 have no wide tile: those go through kernels that have their own cases.
+        // Fewer than 8 columns never use a wide tile; their kernels have cases of their own.
         const bool has_wide = kernels->wide_columns > 0;
         if (shape.k % format.block_weights != 0 || (is_wide ? !has_wide : has_wide && shape.columns < 8)) continue;
         cases.push_back({format.type, shape, kernels});
@@ -71,7 +71,7 @@ std::vector<Case> all_cases() {
 
 class Products : public testing::TestWithParam<Case> {
  protected:
-  // Packs the matrix and multiplies; what out holds at first matters for Epilogue::kAdd.
+  // Packs the matrix and multiplies. Initial contents of `out` matter for Epilogue::kAdd.
   std::vector<float> multiply(const RandomMatrix& m, std::vector<float> x, std::vector<float> out, Product product,
                               const RandomMatrix* gate = nullptr, const float* gain = nullptr) {
     const Shape& s = GetParam().shape;
@@ -104,8 +104,8 @@ class Products : public testing::TestWithParam<Case> {
   }
 
   static constexpr float kPoison = 12345.0f;
-  // An outlier of 200 leaves steps of 200 / 32,512 in its block of 128: 1e-4 of the output's norm where the other
-  // weights are as large as the outlier's; the few rows of a small matrix can be less lucky.
+  // An outlier of 200 leaves steps of 200 / 32,512 in its block of 128. That is 1e-4 of the output's norm if the other
+  // weights are as large as the outlier's; small matrices can have more.
   static constexpr double kAllowed = 5e-4;
 };
 
@@ -124,7 +124,7 @@ TEST_P(Products, AreNearlyExactWithoutOutliers) {
   std::vector<double> expected = reference(m, x);
   const std::vector<float> got = multiply(m, x, std::vector<float>(expected.size(), NAN), {});
   EXPECT_LE(relative_error(got, expected),
-            5e-5);  // of a block without an outlier 16 bits keep 4e-5 of its largest value
+            5e-5);  // without an outlier, 16 bits give 4e-5 of a block's largest value
 }
 
 TEST_P(Products, AddBiasAndAddToTheOutput) {
@@ -162,18 +162,18 @@ TEST_P(Products, GateWithSilu) {
   const Shape& s = GetParam().shape;
   const RandomMatrix& up = random_matrix(GetParam().type, s.rows, s.k, /*seed=*/12);
   const RandomMatrix& gate = random_matrix(TensorType::kF16, s.rows, s.k, /*seed=*/13);
-  for (const float size : {0.3f, 20.0f}) {  // large gates have an exponential that is no float
+  for (const float size : {0.3f, 20.0f}) {  // exp of large gates overflows a float
     std::vector<float> x = normal_floats(size_t{s.columns} * s.k, /*seed=*/14);
     for (float& v : x) v *= size;
     std::vector<double> expected = reference(up, x);
     const std::vector<double> gates = reference(gate, x);
     for (size_t i = 0; i < expected.size(); ++i) expected[i] *= gates[i] / (1 + std::exp(-gates[i]));
     const std::vector<float> got = multiply(up, x, std::vector<float>(expected.size(), NAN), {}, &gate);
-    EXPECT_LE(relative_error(got, expected), 3e-4) << size;  // of six outputs the one with a large gate may be small
+    EXPECT_LE(relative_error(got, expected), 3e-4) << size;  // of six outputs, the one with a large gate may be small
   }
 }
 
-// What lets sequences share a pass: a column's result does not depend on its neighbours.
+// Sequences can share a pass because a column's bits do not depend on its neighbours.
 TEST_P(Products, AColumnAloneGivesTheSameBits) {
   const Shape& s = GetParam().shape;
   const RandomMatrix& m = random_matrix(GetParam().type, s.rows, s.k, /*seed=*/15);
@@ -213,7 +213,7 @@ TEST_P(Products, PackedRowsReadBackAsTheyWere) {
   }
 }
 
-// Columns that have a matrix of their own give what they give alone, in whatever tiles they lie.
+// Columns with different matrices give the same bits as alone, however they are tiled.
 TEST(ProductGroups, GiveTheBitsOfColumnsAlone) {
   constexpr uint32_t kRows = 37, kK = 512, kColumns = 66;
   const std::vector<float> x = outlier_floats(kColumns, kK, /*seed=*/19);
@@ -240,7 +240,7 @@ TEST(ProductGroups, GiveTheBitsOfColumnsAlone) {
   }
 }
 
-// Packed in several parts, the last of them with a group that is not full; copying a file's pages gives them back.
+// Packs in several parts, the last with a partial group. Copying from a mapped file releases its pages.
 TEST(Packing, OfALargeMatrixInAFile) {
   constexpr uint32_t kRows = 2501, kColumns = 1024;
   const std::vector<float> values = normal_floats(size_t{kRows} * kColumns, /*seed=*/3);
@@ -269,7 +269,7 @@ INSTANTIATE_TEST_SUITE_P(EveryFormat, Products, testing::ValuesIn(all_cases()), 
   return std::string(c.param.kernels->name) + "_" + std::string(traits(c.param.type).name) + "_" + c.param.shape.name;
 });
 
-// Vectors that no scale fits: all zero, subnormal, huge; and what is no number must not become one.
+// Inputs that no scale fits: all zero, subnormal, huge. NaN and infinity must not turn finite.
 struct InputCase {
   const CpuKernels* kernels;
   uint32_t columns;

@@ -1,4 +1,4 @@
-// The bandwidth that decoding on the CPU is held against.
+// The read bandwidth to which decoding on the CPU is compared.
 #include "engine/cpu/read_bandwidth.h"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ TEST(ReadBandwidth, IsThatOfAMachine) {
 
 TEST(ReadBandwidth, IsMeasuredWhenSomebodyLooks) {
   TinyModelSpec spec = TinyModelSpec::smallest();
-  spec.n_vocab = 33 * kMiB / (spec.hidden * 2);  // of F16
+  spec.n_vocab = 33 * kMiB / (spec.hidden * 2);  // in F16
   const std::vector<std::byte> bytes = build_tiny_model(spec, /*seed=*/1);
   const LoadedModel model(GgufFile::view(bytes, "a large vocabulary"));
   CpuOptions options;

@@ -1,5 +1,5 @@
-// Passes of several sequences on the CPU: prompts, chunks of prompts and single tokens side by side. To the bit each
-// sequence gets what it gets alone, whoever rides along.
+// Passes of several sequences on the CPU: prompts, chunks of prompts and single tokens side by side. Each sequence gets
+// the same bits as alone.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -20,7 +20,7 @@ struct PlannedRun {
   Logits wanted;
 };
 
-// A conversation: a prompt, short or of several chunks, tokens one by one, another prompt, tokens.
+// A conversation: a prompt in one or more chunks, decoded tokens, another prompt, tokens.
 struct Sequence {
   std::vector<Token> tokens;
   std::vector<PlannedRun> runs;
@@ -46,7 +46,7 @@ class Runs {
   Runs(const LoadedModel& model, const std::string& simd, uint32_t sequences, uint32_t threads)
       : decoder_(model.config, make_cpu_steps(model.config, model.tensors, options(simd, sequences, threads))) {}
 
-  // The next run of each of these, as one pass. Their number: that of the sequence in the decoder.
+  // The next run of each of these sequences, as one pass. Keys are sequence numbers of the decoder.
   void pass(const std::vector<std::pair<uint32_t, Sequence*>>& sequences) {
     std::vector<Run> runs;
     for (const auto& [number, s] : sequences) {
@@ -154,7 +154,7 @@ TEST_P(CpuPages, MayLieInAnyOrder) {
     EXPECT_EQ(run(in_order, first, end), run(shuffled, first, end)) << first;
 }
 
-// Pages are given to a sequence one after the other, and may have been another's before.
+// A sequence gets pages one by one; they may have held another sequence's data.
 TEST_P(CpuPages, MayComeLateAndHaveHeldAnything) {
   Decoder fresh = decoder(), used = decoder(2, 5);
   run(used, 0, 300, 0);
@@ -165,7 +165,7 @@ TEST_P(CpuPages, MayComeLateAndHaveHeldAnything) {
   }
 }
 
-// What a fork does: full pages are shared, the last one is copied, and both go on from there.
+// As in a fork: full pages are shared, the last one is copied, and both sequences continue.
 TEST_P(CpuPages, MayBeSharedAndCopied) {
   Decoder alone = decoder(), forked = decoder(2, 9);
   Steps& steps = forked.steps();

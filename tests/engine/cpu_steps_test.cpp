@@ -1,5 +1,5 @@
-// The whole decoder on the CPU against the float64 reference: architectures, formats, instruction sets, ways to cut the
-// tokens into passes, and numbers of threads.
+// The whole decoder on the CPU against the float64 reference: architectures, formats, instruction sets, pass lengths
+// and thread counts.
 #include "engine/cpu/cpu_steps.h"
 
 #include <gmock/gmock.h>
@@ -33,7 +33,7 @@ Decoder cpu_decoder(const LoadedModel& model, const std::string& simd = "", uint
 
 class CpuDecoder : public testing::TestWithParam<std::tuple<std::string, DecoderCase>> {
  protected:
-  // The reference is slow: once for all instruction sets.
+  // Computed once for all instruction sets, because the reference is slow.
   static const std::vector<double>& reference(const DecoderCase& model, const GgufFile& file,
                                               std::span<const Token> tokens) {
     static std::map<std::string, std::vector<double>> known;
@@ -64,7 +64,7 @@ INSTANTIATE_TEST_SUITE_P(EveryModel, CpuDecoder,
                                           testing::ValuesIn(decoder_cases().begin(), decoder_cases().end())),
                          [](const auto& c) { return std::get<0>(c.param) + "_" + std::get<1>(c.param).name; });
 
-// As where layers with a sliding window have a base of their own.
+// Models with sliding windows have another RoPE base in those layers.
 TEST(CpuDecoderLayers, RotateByTheirOwnBases) {
   const DecoderCase& model = decoder_cases()[0];
   LoadedModel loaded = load(model);
@@ -90,7 +90,7 @@ TEST(CpuDecoderOnRealFiles, MatchesExactLogits) {
   });
 }
 
-// Exact arithmetic over keys and values that were rounded to eight bits: their error, and nothing beside it.
+// Arithmetic is exact over keys and values in q8_0, so only their rounding error shows.
 TEST(CpuDecoderOnRealFiles, StatesTheErrorOfCachesInQ8) {
   for_each_exact_model([](const ExactModel& model, const LoadedModel& loaded, const std::vector<double>& expected) {
     for (uint32_t pass : {64u, 1u}) {
@@ -129,7 +129,7 @@ TEST(CpuCaches, OfFloatsAreNearerThanOfHalves) {
   const double of_halves = error_of_cache({}), of_floats = error_of_cache({f32, f32});
   if (std::getenv("WARPCHAT_PRINT_ACCURACY") != nullptr)
     std::printf("accuracy: tiny, cpu: %.1e with caches in f16, %.1e in f32\n", of_halves, of_floats);
-  EXPECT_LT(of_floats, of_halves / 4);  // the rest is of products with weights
+  EXPECT_LT(of_floats, of_halves / 4);  // the rest comes from products with weights
   EXPECT_LT(error_of_cache({f32, f16}), of_halves);
   EXPECT_LT(error_of_cache({f16, f32}), of_halves);
 }
@@ -169,7 +169,7 @@ TEST_F(CpuDecoderOnOneModel, GivesTheSameBitsOnAnyNumberOfThreads) {
   }
 }
 
-// A conversation is taken back to an earlier position and goes on differently; what lay beyond must leave no trace.
+// A conversation is rewound and continues differently. What lay beyond must leave no trace.
 TEST_F(CpuDecoderOnOneModel, ForgetsWhatLiesBeyondThePosition) {
   const std::vector<Token> tokens = some_tokens(90), other = {7, 9, 11, 13, 15};
   Decoder fresh = cpu_decoder(model_), used = cpu_decoder(model_);
@@ -196,7 +196,7 @@ TEST_F(CpuDecoderOnOneModel, WritesOnlyTheLogitsAskedFor) {
   EXPECT_TRUE(std::equal(got.begin(), got.end(), expected.end() - static_cast<ptrdiff_t>(got.size())));
 }
 
-// So a clock may decide how a prompt is cut (PassLength), and what was decoded can be read again.
+// So a time limit may decide how a prompt is cut (PassLength), and decoded tokens can be read again as a prompt.
 TEST(CpuDecoderPasses, OfAnyLengthGiveTheSameBits) {
   const std::vector<Token> tokens = some_tokens(100);
   for (const DecoderCase& c : decoder_cases()) {
@@ -261,7 +261,7 @@ TEST_F(CpuDecoderOnOneModel, KnowsHowLargeAContextThereIsRoomFor) {
   options.threads = 1, options.context = 64;
   const uint32_t fits = make_cpu_steps(model_.config, model_.tensors, options)->context_that_fits();
   EXPECT_GT(fits, 64u);
-  options.context = fits / 2;  // of memory that others use, too
+  options.context = fits / 2;  // other processes use that memory, too
   EXPECT_NO_THROW(make_cpu_steps(model_.config, model_.tensors, options));
 }
 

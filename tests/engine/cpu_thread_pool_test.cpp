@@ -1,4 +1,4 @@
-// Every task exactly once, whatever the numbers of tasks and threads; results visible to the caller; sleepers wake.
+// Every task runs exactly once for any number of tasks and threads; results are visible to the caller; sleepers wake.
 #include "engine/cpu/thread_pool.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ TEST(ThreadPool, RunsEveryTaskOnce) {
     ThreadPool pool(n_threads);
     EXPECT_EQ(pool.n_threads(), n_threads);
     for (uint32_t n_tasks : {0u, 1u, 2u, 3u, 6u, 100u, 1001u}) {
-      std::vector<int> runs(n_tasks, 0);  // not atomic: a task on two threads is also a race that TSan reports
+      std::vector<int> runs(n_tasks, 0);  // not atomic, so that TSan reports a task that runs on two threads
       pool.for_each(n_tasks, [&](uint32_t task) { ++runs[task]; });
       EXPECT_EQ(runs, std::vector<int>(n_tasks, 1)) << n_threads << " threads";
     }
@@ -48,7 +48,7 @@ TEST(ThreadPool, PassesResultsFromLoopToLoop) {
 TEST(ThreadPool, WakesSleepersAndEndsWhileTheySleep) {
   for (int round = 0; round < 5; ++round) {
     ThreadPool pool(3);
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));  // longer than they spin
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));  // longer than the threads spin
     std::vector<int> runs(64, 0);
     pool.for_each(64, [&](uint32_t task) { ++runs[task]; });
     EXPECT_EQ(runs, std::vector<int>(64, 1));

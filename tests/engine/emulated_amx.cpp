@@ -1,4 +1,4 @@
-// The products for AMX, compiled for any machine with AVX-512.
+// The AMX products, compiled for any machine with AVX-512.
 #define WARPCHAT_KERNELS emulated_amx_kernels
 #define WARPCHAT_TILES "tests/engine/emulated_tiles.h"
 namespace warpchat {

@@ -1,5 +1,5 @@
-// Tile registers in memory, for processors that have none: the functions of engine/cpu/kernels/tiles.h, by the manual,
-// which ends a program that uses a register otherwise than it is configured; so does this.
+// AMX tile registers in memory, for processors without them: the functions of engine/cpu/kernels/tiles.h. By Intel's
+// manual, using a register against its configuration ends the program; so does this.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -33,8 +33,8 @@ inline void configure_tiles(const void* config) {
   __builtin_memcpy(bytes, config, sizeof bytes);
   must(bytes[0] == 1 && bytes[1] == 0);               // palette, first row
   for (int i = 2; i < 16; ++i) must(bytes[i] == 0);   // reserved
-  for (int i = 32; i < 48; ++i) must(bytes[i] == 0);  // row bytes of registers that palette 1 does not have
-  for (int i = 56; i < 64; ++i) must(bytes[i] == 0);  // rows of these
+  for (int i = 32; i < 48; ++i) must(bytes[i] == 0);  // row bytes of registers beyond palette 1
+  for (int i = 56; i < 64; ++i) must(bytes[i] == 0);  // rows of these registers
   __builtin_memset(tile_registers, 0, sizeof tile_registers);
   for (int i = 0; i < kTileRegisters; ++i) {
     TileRegister& tile = tile_registers[i];

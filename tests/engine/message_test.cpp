@@ -1,4 +1,4 @@
-// A message's one JSON form, what is wrong with others', and thoughts parted from answers.
+// A message's JSON form, errors in others, and splitting reasoning from answers.
 #include "engine/message.h"
 
 #include <gtest/gtest.h>
@@ -117,7 +117,7 @@ constexpr ThoughtCase kThoughts[] = {
     {"plain", "", "plain"},
     {"<think>\nhm\n</think>\n\nyes", "hm", "yes"},
     {"\n <think>hm</think>yes", "hm", "yes"},
-    {"<think>\n\n</think>\n\nyes", "", "yes"},  // as templates without thinking open it
+    {"<think>\n\n</think>\n\nyes", "", "yes"},  // templates without thinking open an answer like this
     {"<think>\n a\n\n b \r\n</think>\r\n\r\n  yes\n", "a\n\n b", "  yes\n"},
     {"<think>\nnever ended \n", "never ended \n", ""},
     {"<think>", "", ""},

@@ -1,5 +1,5 @@
-// The KV cache's kernels with every type of keys beside every type of values, the others' pointers null: compiled
-// by Clang with its undefined-behaviour sanitizer, which finds arithmetic on them.
+// The CPU's KV cache kernels with every combination of key and value types; pointers of unused types are null. Clang's
+// undefined-behaviour sanitizer reports arithmetic on null pointers.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -14,7 +14,7 @@ constexpr uint32_t kWidth = 64, kPages = 2, kPositions = kPages * kKeyTile;
 
 enum class Cells { kHalves, kCodes, kFloats };
 
-// Stores and attends over positions of several blocks and tiles; false if a result is no number.
+// Stores and attends over positions of several blocks and tiles. Returns false if a result is NaN.
 bool walk(Cells keys, Cells values) {
   constexpr uint32_t kTile = kKeyTile * kWidth, kScales = kKeyTile * code_groups(kWidth);
   struct Page {
@@ -44,7 +44,7 @@ bool walk(Cells keys, Cells values) {
     store_head(tile_of_page(table[position / kKeyTile]), position % kKeyTile, row.data(), row.data());
   const HeadCache cache{tile_of_page(0), sizeof(Page), table};
   bool is_number = true;
-  for (const uint32_t rows : {1u, 8u}) {  // read as they are, and widened first
+  for (const uint32_t rows : {1u, 8u}) {  // read directly, and converted first
     const std::vector<uint32_t> limits(rows, kPositions - 3);
     std::vector<float> queries(rows * kWidth, 0.1f), out(rows * kWidth), highest(rows), sum(rows);
     std::vector<float> scratch(attend_scratch(kWidth) + 16);

@@ -1,5 +1,5 @@
-// A prompt's passes on a device that only keeps accounts: how long they are, when they are told of, and what a stop
-// leaves undone. The clock is the device's own, so nothing here depends on time.
+// Passes of a prefill on a device that only records: their lengths, when progress is reported, and what a stop leaves
+// undone. The device has its own clock, so nothing depends on real time.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::Le;
 
-// Takes so many seconds for each token of a pass. A pass is computed when the host waits for it, or at once.
+// Takes a given time per token. A pass is computed when the host waits for it, or at once.
 class AccountedSteps final : public Steps {
  public:
   struct Options {
@@ -67,7 +67,7 @@ class AccountedSteps final : public Steps {
   std::span<const float> read_logits(uint32_t) override { return {}; }
 
   std::vector<uint32_t> passes;  // their lengths
-  std::vector<double> seconds;   // that they took
+  std::vector<double> seconds;   // duration of each pass
   size_t n_computed = 0;
   std::function<void(size_t pass)> on_wait;
 
@@ -102,7 +102,7 @@ TEST(Prefill, IsCutIntoPassesOfASixthOfASecond) {
 
 TEST(Prefill, NeverTakesLongerThanItMayOnceTheSpeedIsKnown) {
   for (const double speed : {300.0, 500.0, 1e3, 3e3, 1e4, 1e6}) {
-    Prefill on({[=](uint32_t position) { return (1 + position / 2000.0) / speed; }});  // attention grows
+    Prefill on({[=](uint32_t position) { return (1 + position / 2000.0) / speed; }});  // attention's cost grows
     on.run(5000);
     for (size_t i = 0; i < on.steps.passes.size(); ++i) {
       EXPECT_TRUE(on.steps.seconds[i] <= 0.2 || on.steps.passes[i] <= PassLength::kLeast) << speed << ", pass " << i;
@@ -111,7 +111,7 @@ TEST(Prefill, NeverTakesLongerThanItMayOnceTheSpeedIsKnown) {
   }
 }
 
-// Below that length a pass would mostly read weights.
+// Shorter passes would mostly read weights.
 TEST(Prefill, OfASlowModelHasPassesOfAFewTokens) {
   Prefill on(at_speed(10));
   on.run(392);
@@ -154,7 +154,7 @@ TEST(Prefill, HasShortPassesOnlyWhereItIsShort) {
         on.run(n);
         EXPECT_EQ(std::accumulate(on.steps.passes.begin(), on.steps.passes.end(), 0u), n);
         EXPECT_THAT(on.steps.passes, Each(Le(most)));
-        if (most <= PassLength::kLeast) continue;  // nothing depends on the clock then
+        if (most <= PassLength::kLeast) continue;  // then the time limit has no effect
         for (const uint32_t pass : on.steps.passes) EXPECT_GE(pass, std::min(n, PassLength::kUnit)) << n;
         on.steps.passes.pop_back();
         for (const uint32_t pass : on.steps.passes) EXPECT_EQ(pass % PassLength::kUnit, 0u) << n;
@@ -173,7 +173,7 @@ TEST(PassLengths, OfAPromptThatOthersWaitBesideAreAsShortAsTheyWish) {
   for (const PassLength* length : {&cpu, &gpu}) EXPECT_EQ(length->next(100, 40), 32u);
 }
 
-// Whatever a clock says, chunks begin at the same positions, and the last pass has enough of them.
+// Chunks begin at the same positions for any clock, and the last pass is long enough.
 TEST(PassLengths, OfAStateThatGoesInChunksAreMultiplesOfThose) {
   for (const double seconds : {0.01, 0.2, 1.0, 5.0}) {
     PassLength length(500, /*fixed=*/false, /*in_units=*/true, PassLength::kChunk);
@@ -212,7 +212,7 @@ TEST(Prefill, WaitsForOnePassAtMostAfterAStop) {
     size_t n_waits = 0, n_told = 0;
     on.steps.on_wait = [&](size_t pass) {
       n_waits += stop;
-      if (pass == stopped_at) stop = true;  // while the host waits for it
+      if (pass == stopped_at) stop = true;  // while the host waits for this pass
     };
     const std::optional<uint32_t> column = on.run(1280, {&stop, [&](auto) { ++n_told; }});
     EXPECT_EQ(column.has_value(), stopped_at == 9) << "all was computed by then";

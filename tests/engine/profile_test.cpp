@@ -34,7 +34,7 @@ TEST(Profile, TimesFromConstructionToDestruction) {
   Profile profile;
   const uint32_t id = profile.operation("embed");
   { const OperationTimer timer(profile, id, 42); }
-  EXPECT_EQ(profile.rows()[0].calls, 0u) << "off until somebody looks";
+  EXPECT_EQ(profile.rows()[0].calls, 0u) << "off by default";
   profile.set_enabled(true);
   {
     const OperationTimer timer(profile, id, 42);
@@ -68,7 +68,7 @@ TEST(ProfileSnapshot, TellsTheTokensFromThePrompt) {
   profile.begin_tokens();
   profile.record(embed, 8, 0.5, 7);
   profile.count(embed, {1, 2, 3, 4});
-  profile.record(profile.operation("sample"), 9, 0.25, 3);  // a row that the prompt did not have
+  profile.record(profile.operation("sample"), 9, 0.25, 3);  // no such row in the prompt
   profile.end_token(0.75);
   const ProfileSnapshot shot = profile.snapshot(Profile::kKeptTokens, 0);
   EXPECT_EQ(shot.rows[0].calls, 2u);
@@ -86,7 +86,8 @@ TEST(ProfileSnapshot, TellsTheTokensFromThePrompt) {
   EXPECT_TRUE(profile.snapshot(Profile::kKeptTokens, 0).tokens.empty());
 }
 
-// A device may have measured nothing before: its rows must not be shared out over tokens that they are not of.
+// A device may have measured something before profiling began. Those rows must not be shared out over tokens that they
+// do not belong to.
 TEST(ProfileSnapshot, BeginsTheRowsAnewWhenSomebodyBeginsToLook) {
   Profile profile;
   const uint32_t embed = profile.operation("embed");
@@ -103,7 +104,7 @@ TEST(ProfileSnapshot, BeginsTheRowsAnewWhenSomebodyBeginsToLook) {
   const ProfileSnapshot shot = profile.snapshot(Profile::kKeptTokens, 0);
   EXPECT_EQ(shot.token_rows[0].calls, 1u);
   EXPECT_EQ(shot.rows[0].calls, 2u);
-  EXPECT_EQ(shot.n_tokens, 3u) << "of the whole answer, whose tokens have numbers";
+  EXPECT_EQ(shot.n_tokens, 3u) << "the tokens of the whole answer";
 }
 
 TEST(ProfileSnapshot, KeepsTheLastTokensAndCountsAll) {
@@ -122,9 +123,9 @@ TEST(ProfileSnapshot, HasTheLastSpansOfARingThatHasWrapped) {
   Profile profile;
   profile.keep_trace(4);
   const uint32_t id = profile.operation("embed");
-  for (int i = 1; i <= 6; ++i) profile.record(id, i, 0.5, 1);  // 5 and 6 lie before 3 and 4
+  for (int i = 1; i <= 6; ++i) profile.record(id, i, 0.5, 1);  // 5 and 6 are older than 3 and 4
   EXPECT_TRUE(profile.snapshot(1, 4).spans.empty()) << "there is no token yet";
-  profile.end_token(100);  // began long before
+  profile.end_token(100);  // the token began long ago
   for (const size_t most : {0, 1, 2, 3, 4, 100}) {
     const std::vector<TraceSpan> spans = profile.snapshot(1, most).spans;
     ASSERT_EQ(spans.size(), std::min<size_t>(most, 4));
@@ -138,7 +139,7 @@ TEST(ProfileSnapshot, HasTheCallsOfItsTokensAlone) {
   const uint32_t id = profile.operation("embed");
   profile.end_token(50);
   const double began = profile.snapshot(1, 0).tokens[0].start;
-  profile.record(id, began - 2, 1, 1);  // over before the token began
+  profile.record(id, began - 2, 1, 1);  // ended before the token began
   profile.record(id, began - 1, 2, 1);
   profile.record(id, began + 3, 1, 1);
   EXPECT_EQ(profile.snapshot(1, 8).spans.size(), 2u);
@@ -157,15 +158,14 @@ TEST(ProfileTable, ShowsTheShareOfThePeakWhereItIsKnown) {
   EXPECT_THAT(profile_table({{"attention", 1, 0.001, 1'000'000}}, 4e9), testing::HasSubstr("25.0%"));
 }
 
-// "of peak" is a share: what is faster than memory came out of a cache.
+// "Of peak" is a share: a row faster than memory was served by a cache.
 TEST(ProfileTable, NeverShowsMoreThanThePeak) {
   const std::string table = profile_table({{"gemv", 1, 0.001, 4'000'000}, {"rope_scatter", 1, 0.001, 4'000'001}}, 4e9);
   EXPECT_THAT(table, testing::ContainsRegex("gemv .* 100.0%\n"));
   EXPECT_THAT(table, testing::ContainsRegex("rope_scatter .* cache\n"));
 }
 
-// A peak that was measured while something else ran is too low. Rows that only read memory say so; others prove
-// nothing.
+// A peak measured beside other load is too low. Only rows that just read memory correct it.
 TEST(ProfilePeak, IsAtLeastWhatWasReached) {
   Profile profile;
   const uint32_t weights = profile.operation("norm_qkv"), cached = profile.operation("rope_scatter");
@@ -196,7 +196,7 @@ TEST(ProfileTable, ShowsCountersWhereTimeMeansNothing) {
   EXPECT_THAT(table, testing::Not(testing::HasSubstr("GB/s")));
 }
 
-// The persistent decoder: its phases have times and bytes, the kernel has calls and counters.
+// The persistent decoder's phases have times and bytes; its kernel has calls and counters.
 TEST(ProfileTable, ShowsNothingOfWhatARowDoesNotHave) {
   const OperationProfile phase{"persistent qkv", 8, 0.5, 64}, kernel{"persistent_decoder", 2, 0, 0};
   OperationProfile counted = kernel;
@@ -232,7 +232,7 @@ TEST(ProfileTrace, KeepsTheLastCallsInOrder) {
   Profile profile;
   const uint32_t id = profile.operation("embed");
   profile.record(id, 0, 1, 1);
-  EXPECT_TRUE(profile.trace().empty()) << "nobody asked for a trace yet";
+  EXPECT_TRUE(profile.trace().empty()) << "no trace was requested yet";
   profile.keep_trace(3);
   for (int i = 1; i <= 5; ++i) profile.record(id, i, 0.5, 1);
   const std::vector<TraceSpan> spans = profile.trace();
@@ -275,7 +275,7 @@ TEST(ProfileTrace, GivesSharesOfACallThreadsOfTheirOwn) {
   const uint32_t id = profile.operation("persistent qkv");
   const std::vector<TraceSpan> shares{{id, 1, 2, 0, 7}, {id, 1, 3, 0, 0}};
   profile.record_shares(shares);
-  EXPECT_TRUE(profile.trace().empty()) << "nobody asked for a trace yet";
+  EXPECT_TRUE(profile.trace().empty()) << "no trace was requested yet";
   profile.keep_trace();
   profile.record(id, 1, 3, 100);
   profile.record_shares(shares);

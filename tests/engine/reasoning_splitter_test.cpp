@@ -1,4 +1,4 @@
-// A thought is parted from its answer however the text is cut into pieces, and as a whole text is parted.
+// Reasoning is split from the answer the same way for streamed pieces and for the whole text.
 #include "engine/reasoning_splitter.h"
 
 #include <gtest/gtest.h>

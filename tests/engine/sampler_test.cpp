@@ -63,8 +63,8 @@ TEST(Sampler, EachFilterKeepsWhatItsDefinitionSays) {
   SamplingParams top_k = plain(1), top_p = plain(1), min_p = plain(1), tiny = plain(1);
   top_k.top_k = 2;
   top_p.top_p = 0.7f;  // 0.5 falls short, 0.75 reaches it
-  min_p.min_p = 0.2f;  // of 0.5: keeps 0.125 and more
-  tiny.top_p = 0;      // never fewer than one
+  min_p.min_p = 0.2f;  // times 0.5: keeps 0.125 and more
+  tiny.top_p = 0;      // keeps at least one
   EXPECT_EQ(drawn(plain(1), kHalves), (std::set<Token>{0, 1, 2, 3, 4}));
   EXPECT_EQ(drawn(top_k, kHalves), (std::set<Token>{0, 1}));
   EXPECT_EQ(drawn(top_p, kHalves), (std::set<Token>{0, 1}));
@@ -124,7 +124,7 @@ TEST(Sampler, RefusesLogitsThatAreNotFinite) {
   }
 }
 
-// Of equals the lowest ids, wherever they lie.
+// Among equal logits the lowest ids are kept, at any position.
 TEST(Sampler, KeepsTheBestOfALargeVocabulary) {
   for (const size_t n_vocab : {100u, 4096u, 10007u}) {
     std::mt19937 random(3);
@@ -135,7 +135,7 @@ TEST(Sampler, KeepsTheBestOfALargeVocabulary) {
     std::ranges::stable_sort(order, [&](Token a, Token b) { return logits[size_t(a)] > logits[size_t(b)]; });
     EXPECT_EQ(Sampler(plain(0)).sample(logits), order[0]);
     for (const uint32_t top_k : {1u, 40u, 90u}) {
-      SamplingParams params = plain(1e6f);  // any of those is as likely
+      SamplingParams params = plain(1e6f);  // all of these are equally likely
       params.top_k = top_k;
       EXPECT_EQ(drawn(params, logits), std::set<Token>(order.begin(), order.begin() + top_k)) << n_vocab;
     }

@@ -1,5 +1,5 @@
-// The three launch forms of incremental attention and KV scatter: the same results, every wrong size a sentence, and
-// nothing written by a refused launch.
+// The three launch forms of incremental attention and KV scatter: they give the same results, report every wrong size
+// in a sentence, and write nothing if a launch is refused.
 #include "engine/gpu/attention_launch.h"
 
 #include <gmock/gmock.h>
@@ -30,7 +30,7 @@ class AttentionForms : public testing::Test {
     for (uint32_t c = 0; c < kColumns; ++c) {
       tables.push_back(device_pages.address() + c * kTablePages * 4);
       for (uint32_t i = 0; i < kTablePages; ++i)
-        pages.push_back((c * kTablePages + i) * 5 % kPages);  // each another one
+        pages.push_back((c * kTablePages + i) * 5 % kPages);  // a different page each
     }
     std::vector<uint16_t> halves(kPages * kPageBytes);
     for (size_t i = 0; i < halves.size(); ++i) halves[i] = to_f16(noise(i, 1)).bits;
@@ -54,7 +54,7 @@ class AttentionForms : public testing::Test {
     stream.wait();
     return out;
   }
-  // Where a row lies in the cache: keys, then values.
+  // Index of a row in the cache; keys come first, then values.
   size_t row_at(uint32_t column, uint32_t values, uint32_t head, uint32_t position) const {
     const uint64_t page = values * kPages + pages[column * kTablePages + position / kPagePositions];
     return ((page * kKvHeads + head) * kPagePositions + position % kPagePositions) * kHeadDim;
@@ -62,7 +62,7 @@ class AttentionForms : public testing::Test {
   double cached(uint32_t column, uint32_t values, uint32_t head, uint32_t position, uint32_t i) const {
     return to_float(f16{cache_values[row_at(column, values, head, position) + i]});
   }
-  // One value of the exact result.
+  // One element of the exact result.
   double expected(uint32_t column, uint32_t head, uint32_t i) const {
     const uint32_t kv_head = head / (kHeads / kKvHeads);
     double sum = 0, weighted = 0;
@@ -110,7 +110,7 @@ class AttentionForms : public testing::Test {
   const DeviceMemory device_pages{context, kColumns* kTablePages * 4, "pages"};
   const DeviceMemory device_tables{context, kColumns * 8, "tables"};
   const DeviceMemory device_lengths{context, kColumns * 4, "lengths"};
-  std::vector<uint32_t> pages;  // of each column's table
+  std::vector<uint32_t> pages;  // per column: the pages of its table
   std::vector<uint64_t> tables;
   std::vector<uint32_t> lengths = {200, 0, 77};
   std::vector<float> q = std::vector<float>(kColumns * kWidth);
@@ -236,7 +236,7 @@ TEST_F(AttentionForms, ScatterWritesWhatAttentionReads) {
   const DeviceMemory device_k(context, kv.size() * 4, "k"), device_v(context, kv.size() * 4, "v");
   put(device_k, kv);
   put(device_v, kv);
-  put(device_lengths, std::vector<uint32_t>{3, kPositions, 5});  // as positions; the second lies outside
+  put(device_lengths, std::vector<uint32_t>{3, kPositions, 5});  // positions; the second is out of range
   const KvScatterTensors tensors{{device_q.address(), ElementType::kF32, {kColumns, kWidth}},
                                  {device_k.address(), ElementType::kF32, {kColumns, kKvWidth}},
                                  {device_v.address(), ElementType::kF32, {kColumns, kKvWidth}},

@@ -1,5 +1,5 @@
-// What a GPU's steps show of a pass, beside the CPU's: in every place and type in which its columns lie, and where a
-// kernel's text is wrong.
+// What GPU steps show of a pass, compared with the CPU's, for every column layout and type. A kernel with a wrong text
+// must be found.
 #include "engine/compare.h"
 
 #include <gmock/gmock.h>
@@ -37,7 +37,7 @@ std::unique_ptr<Steps> gpu_steps(const LoadedModel& model, uint32_t sequences = 
   return make_gpu_steps(model.config, model.tensors, {on, {.context = 64, .sequences = sequences}, launch, {}});
 }
 
-// Keeps what attention and the product behind it give in each column: of all, then of those that are wanted.
+// Records the outputs of attention and the product after it per column: for all columns, then only for those wanted.
 class ReadingSteps final : public ForwardingSteps {
  public:
   ReadingSteps(Steps& steps, std::vector<std::vector<float>>& read, uint32_t n_columns, std::vector<uint32_t> wanted)
@@ -46,7 +46,7 @@ class ReadingSteps final : public ForwardingSteps {
   }
   void attention(uint32_t layer, Buffer q, Buffer k, Buffer v, Buffer mixed) override {
     ForwardingSteps::attention(layer, q, k, v, mixed);
-    std::vector<float> all(columns_.size() * mixed.width);  // at once
+    std::vector<float> all(columns_.size() * mixed.width);  // in one read
     EXPECT_TRUE(read_columns(mixed, 0, all));
     for (size_t i = 0; i < all.size(); i += mixed.width)
       read_.emplace_back(all.begin() + static_cast<ptrdiff_t>(i),
@@ -69,7 +69,7 @@ class ReadingSteps final : public ForwardingSteps {
       EXPECT_TRUE(read_columns(buffer, column, read_.emplace_back(std::vector<float>(buffer.width))));
   }
 
-  std::vector<std::vector<float>>& read_;  // of the test
+  std::vector<std::vector<float>>& read_;  // owned by the test
   std::vector<uint32_t> wanted_, columns_;
 };
 
@@ -79,8 +79,8 @@ double relative_difference(std::span<const float> a, std::span<const float> b) {
   return std::sqrt(squares / norm);
 }
 
-// Ten tokens between two prompts: a GPU puts the tokens in front, every prompt at an aligned column, and a batch's
-// attention gives halves.
+// Ten tokens between two prompts. A GPU puts the tokens first and every prompt at an aligned column; attention of a
+// batch writes f16.
 TEST(GpuColumns, AreReadWhereverTheyLie) {
   const LoadedModel model = load_case("qwen2_tied");
   constexpr uint32_t kTokens = 10, kSequences = kTokens + 2;
@@ -105,13 +105,13 @@ TEST(GpuColumns, AreReadWhereverTheyLie) {
   for (size_t i = 0; i < read.size(); ++i) EXPECT_LE(relative_difference(expected[i], read[i]), kDefaultBound) << i;
 }
 
-// A graph is launched behind the last layer, and the persistent kernel shows nothing but logits.
+// After the last layer a graph is launched, and the persistent kernel shows only logits.
 TEST(GpuCompare, ComparesWhatALaunchModeShows) {
   const LoadedModel model = load_case("delta_nets_and_experts");
   const std::vector<Token> tokens = some_tokens(9);
   const struct {
     LaunchMode launch;
-    uint32_t n_steps;  // of a token
+    uint32_t n_steps;  // per token
   } modes[] = {{LaunchMode::kStream, 1 + 6 + 6 + 5 + 1}, {LaunchMode::kGraph, 2}, {LaunchMode::kPersistent, 1}};
   for (const auto& [launch, n_steps] : modes) {
     SCOPED_TRACE(name_of(launch));
@@ -128,7 +128,7 @@ TEST(GpuCompare, ComparesWhatALaunchModeShows) {
   }
 }
 
-// The device's driver, but for an instruction in the text of a token's SwiGLU: its exponential is none.
+// The device's driver with one wrong instruction in the SwiGLU of a token's kernels: neg instead of ex2.
 class WrongSwiglu {
  public:
   WrongSwiglu() : table_(*test_device().table) {
@@ -158,7 +158,7 @@ class WrongSwiglu {
   DriverTable table_;
 };
 
-// Prompts have other kernels, so that the first token is where it shows: in both layers, and in no step behind them.
+// Prefill uses other kernels, so the fault first shows at the first token: in both layers, and in no step after them.
 TEST(GpuCompare, NamesTheStepOfAWrongKernel) {
   const LoadedModel model = load_case("qwen2_tied");
   const std::vector<Token> tokens = some_tokens(9);

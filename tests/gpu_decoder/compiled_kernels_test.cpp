@@ -1,4 +1,4 @@
-// The kernels that launch objects share: compiled once for a context, on whichever threads, and gone with the last.
+// Kernels that launch objects share: compiled once per context, from any thread, and freed with the last user.
 #include "engine/gpu/compiled_kernels.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What the devices tell a profiler beside their calls: where memory goes, and the kernels' text.
+// What devices tell a profiler besides calls: the use of memory, and the kernels' text.
 #include "engine/device_report.h"
 
 #include <gmock/gmock.h>
@@ -63,7 +63,7 @@ TEST_F(DeviceReport, HasTheTextOfEveryKernelThatRan) {
     kernels = decoder.steps().kernels();
   }
   EXPECT_GT(ran.size(), 8u);
-  for (const KernelText& kernel : kernels) {  // which outlives the device
+  for (const KernelText& kernel : kernels) {  // the texts outlive the device
     EXPECT_THAT(*kernel.ptx, HasSubstr(".entry " + kernel.name));
     EXPECT_THAT(kernel.launch, HasSubstr(" of "));
     ran.erase(kernel.name);

@@ -1,5 +1,4 @@
-// What a decoder does when the driver fails: one sentence, nothing left behind, and the next request works or says why
-// not.
+// A decoder whose driver fails: it reports one sentence and leaks nothing. The next request works or says why not.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -32,8 +31,8 @@ class GpuFaults : public testing::Test {
                            .launch = launch,
                            .drafts = false});
   }
-  // A prompt, some tokens of the host's and some of the device's: all logits, then the tokens. answered: called when
-  // all are there, before what is under way is dropped.
+  // A prompt, tokens from the host, and tokens sampled by the device. Returns all logits, then the tokens. answered:
+  // called when all have come, before the work under way is dropped.
   std::vector<float> request(
       Decoder& decoder, const std::function<void()>& answered = [] {}) const {
     std::vector<float> results = decode(decoder, some_tokens(8), {5, 1});
@@ -41,7 +40,7 @@ class GpuFaults : public testing::Test {
     results.insert(results.end(), tokens.begin(), tokens.end());
     return results;
   }
-  // Its second half: the device's tokens.
+  // The second half of `request`: tokens sampled by the device.
   std::vector<float> run(
       Decoder& decoder, const std::function<void()>& answered = [] {}) const {
     std::vector<float> results;
@@ -81,7 +80,7 @@ TEST_F(GpuFaults, AtEachAllocationOfALoad) {
   }
 }
 
-// Of every function that a load calls, the first call and the last.
+// Fails the first and the last call of every function that a load calls.
 TEST_F(GpuFaults, AtEachFunctionThatALoadCalls) {
   std::map<std::string, uint64_t> calls;
   {
@@ -96,7 +95,7 @@ TEST_F(GpuFaults, AtEachFunctionThatALoadCalls) {
       FaultyDriver driver;
       driver.fail(function, call, CUDA_ERROR_UNKNOWN);
       const std::string error = error_of([&] { load(driver); });
-      if (!driver.has_failed()) continue;  // how often threads ask may differ
+      if (!driver.has_failed()) continue;  // the number of queries by threads may differ
       ++n_faults;
       EXPECT_THAT(error, says(function, "CUDA_ERROR_UNKNOWN")) << call;
       EXPECT_EQ(driver.alive(), "") << function << " " << call;
@@ -116,7 +115,7 @@ TEST_F(GpuFaults, AKernelThatTheDriverRefusesIsNamedByItsLog) {
   EXPECT_EQ(error_of([&] { load(driver); }), "no error");
 }
 
-// Kernels of a token are compiled with the first prompt: a failure there is that request's alone.
+// Decode kernels are compiled during the first prompt. A failure there fails only that request.
 TEST_F(GpuFaults, KernelsOfATokenAreCompiledAgainAfterAFailure) {
   FaultyDriver driver;
   Decoder decoder(model_.config, load(driver));
@@ -127,7 +126,7 @@ TEST_F(GpuFaults, KernelsOfATokenAreCompiledAgainAfterAFailure) {
 
 class GpuFaultsInMode : public GpuFaults, public testing::WithParamInterface<LaunchMode> {
  protected:
-  // Of every function that decoding calls, how often.
+  // Number of calls that decoding makes, by function.
   std::map<std::string, uint64_t> calls_of_decoding() const {
     FaultyDriver driver;
     Decoder decoder(model_.config, load(driver, GetParam()));
@@ -155,7 +154,7 @@ TEST_P(GpuFaultsInMode, WhileDecodingLeaveTheNextPassRight) {
         driver.fail(function, call, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
         bool is_answered = false;
         const std::string error = error_of([&] { request(decoder, [&] { is_answered = !driver.has_failed(); }); });
-        if (!driver.has_failed()) continue;  // how many events are in use at once may differ
+        if (!driver.has_failed()) continue;  // the number of events in use at once may differ
         if (is_answered) {
           EXPECT_EQ(error, "no error") << function << " " << call << ": nobody waits for the rest";
         } else {
@@ -190,8 +189,8 @@ TEST_P(GpuFaultsInMode, ALostDeviceIsToldAtEveryRequestUntilTheModelIsLoadedAgai
   }
 }
 
-// Every call that a persistent run makes fails once: of the first run, which compiles it, and of a later one. What was
-// launched must have been let go, or the next run would wait for it for ever.
+// Each call of a persistent run fails once: in the first run, which compiles it, and in a later one. What was launched
+// must be released, or the next run would wait forever.
 class GpuFaultsInRuns : public GpuFaults {
  protected:
   struct Loaded {
@@ -200,13 +199,13 @@ class GpuFaultsInRuns : public GpuFaults {
     explicit Loaded(const GpuFaultsInRuns& test)
         : decoder(test.model_.config, test.load(driver, LaunchMode::kPersistent)) {}
   };
-  // A prompt, undisturbed, and a run in which that call fails.
+  // An undisturbed prompt, then a run in which that call fails.
   void fail_in_run(Loaded& on, const std::string& function, uint64_t call) const {
     bool is_answered = false;
     decode(on.decoder, some_tokens(8), {5, 1});
     on.driver.fail(function, call, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
     const std::string error = error_of([&] { run(on.decoder, [&] { is_answered = !on.driver.has_failed(); }); });
-    const bool is_polled = function == "cuEventQuery" || function == "cuCtxSetCurrent";  // as often as a wait takes
+    const bool is_polled = function == "cuEventQuery" || function == "cuCtxSetCurrent";  // as often as waiting takes
     if (is_polled && !on.driver.has_failed()) return on.driver.fail("nothing", 1, CUDA_SUCCESS);
     EXPECT_TRUE(on.driver.has_failed()) << function << " " << call;
     if (is_answered) {
@@ -217,7 +216,7 @@ class GpuFaultsInRuns : public GpuFaults {
   }
 };
 
-// Each one takes a model of its own: all of them with $WARPCHAT_FULL_TESTS, else the first, the last and one between.
+// Each call needs a model of its own: with $WARPCHAT_FULL_TESTS all calls, else the first, the last and one between.
 std::vector<uint64_t> calls_to_fail(uint64_t n_calls) {
   const bool every = std::getenv("WARPCHAT_FULL_TESTS") != nullptr;
   std::vector<uint64_t> calls;
@@ -257,7 +256,7 @@ TEST_F(GpuFaultsInRuns, AtEveryCallLeaveTheNextOneRight) {
   }
 }
 
-// The launch was taken, no token ever comes, and asked once after it the driver says why.
+// The launch was accepted, but no token ever comes. When asked afterwards, the driver says why.
 TEST_F(GpuFaultsInRuns, AHostThatWaitsForTokensHearsThatNoneWillCome) {
   static int n_asked;
   const struct {

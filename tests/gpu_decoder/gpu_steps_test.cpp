@@ -1,4 +1,4 @@
-// The decoder on a GPU (the emulator here, with all checks where ctest runs it) against the float64 reference.
+// The decoder on a GPU against the float64 reference. Here the GPU is the emulator; ctest runs it with all checks.
 #include "engine/gpu/gpu_steps.h"
 
 #include <gmock/gmock.h>
@@ -53,7 +53,7 @@ TEST_P(GpuDecoder, MatchesTheReference) {
   }
 }
 
-// What the kernels do not read is refused by name.
+// Formats that the kernels do not read are refused by name.
 const std::map<std::string, std::string> kRefused = {
     {"hidden_no_multiple_of_32", "head_dim is 14, expected a multiple of 8"},
     {"formats_mixed_in_one_step", "incompatible formats"}};
@@ -76,7 +76,7 @@ std::vector<DecoderCase> cases_for_a_gpu() {
 INSTANTIATE_TEST_SUITE_P(EveryModel, GpuDecoder, testing::ValuesIn(cases_for_a_gpu()),
                          [](const auto& c) { return c.param.name; });
 
-// As where layers with a sliding window have a base of their own.
+// Models with sliding windows have another RoPE base in those layers.
 TEST(GpuLayers, RotateByTheirOwnBases) {
   const DecoderCase& c = decoder_cases()[0];
   LoadedModel model = load(c);
@@ -92,7 +92,7 @@ DecoderCase decoder_case(std::string_view name) {
   return *std::ranges::find(decoder_cases(), name, &DecoderCase::name);
 }
 
-// Cut behind a multiple of a chunk, as a clock cuts it, the bits are the same.
+// A cut after a multiple of the chunk size, as a time limit makes it, changes no bit.
 TEST(GpuDeltaNets, TakeAPromptInChunks) {
   const DecoderCase c = decoder_case("delta_nets");
   const LoadedModel model = load(c);
@@ -109,8 +109,8 @@ TEST(GpuDeltaNets, TakeAPromptInChunks) {
   }
 }
 
-// Several tokens in a pass, which go through a state one after the other: each one's logits are those of a pass of its
-// own, and so is the state behind them.
+// One pass advances a recurrent state by several tokens of a draft. Each token's logits, and the state after it, equal
+// those of single-token passes.
 TEST(GpuDeltaNets, HoldARunThatIsComputedOneByOne) {
   const std::vector<Token> tokens = some_tokens(24);
   const struct {
@@ -147,7 +147,7 @@ TEST(GpuDeltaNets, HoldARunThatIsComputedOneByOne) {
   }
 }
 
-// As many as a warp's rows: in prompts their decays and learning rates are products on tensor cores, in runs of any
+// With as many heads as a warp has rows, decay and beta of a prefill are products on tensor cores. Runs have any
 // length.
 TEST(GpuDeltaNets, MayHaveManyHeads) {
   DecoderCase c = decoder_case("delta_nets_of_older_files");
@@ -163,7 +163,7 @@ TEST(GpuDeltaNets, MayHaveManyHeads) {
   }
 }
 
-// Each type of the other's beside it, in prefill and one by one, and sequences with pages of their own.
+// Keys and values of different types, in prefill and decode, with pages per sequence.
 TEST(GpuCaches, MayBeOfEitherTypeEach) {
   const std::vector<std::byte> bytes = build_tiny_model({}, /*seed=*/1);
   const LoadedModel model(GgufFile::view(bytes, "tiny"));
@@ -178,8 +178,8 @@ TEST(GpuCaches, MayBeOfEitherTypeEach) {
   }
 }
 
-// Token by token hardly anything is rounded; flash attention rounds a prompt's values and weights to halves, as it does
-// over caches in f16.
+// Decoding rounds hardly anything. Flash attention rounds a prompt's values and weights to f16, as it does with f16
+// caches.
 TEST(GpuCaches, OfFloatsAreAtLeastAsNearAsOfHalves) {
   const std::vector<std::byte> bytes = build_tiny_model({}, /*seed=*/1);
   const LoadedModel model(GgufFile::view(bytes, "tiny"));
@@ -195,7 +195,7 @@ TEST(GpuCaches, OfFloatsAreAtLeastAsNearAsOfHalves) {
     return closeness.relative_error;
   };
   const double halves = error_of_cache({}, {1}), of_prompt = error_of_cache({}, {5, 1, 2, 3});
-  EXPECT_LT(error_of_cache(kFloats, {1}), halves / 4);  // the rest is of products with weights
+  EXPECT_LT(error_of_cache(kFloats, {1}), halves / 4);  // the rest comes from products with weights
   EXPECT_LT(error_of_cache({KvType::kF32, KvType::kF16}, {1}), halves);
   EXPECT_LT(error_of_cache({KvType::kF16, KvType::kF32}, {1}), halves);
   EXPECT_LE(error_of_cache(kFloats, {5, 1, 2, 3}), of_prompt);
@@ -224,7 +224,7 @@ TEST(GpuModels, RefusesWhatTheKernelsDoNotRead) {
   }
 }
 
-// In two launches, of which the second goes on from the state that the first has left.
+// Two launches: the second continues from the state that the first one left.
 TEST(GpuModels, HaveTheBitsOfTheStreamInPersistentLaunches) {
   for (const DecoderCase& c : decoder_cases()) {
     if (kRefused.contains(c.name) || (c.spec.experts.n == 0 && c.spec.delta_net.n_v_heads == 0)) continue;
@@ -243,7 +243,7 @@ TEST(GpuModels, HaveTheBitsOfTheStreamInPersistentLaunches) {
   }
 }
 
-// Sequences decoded side by side, joining late and leaving early, beside each alone.
+// Sequences decoded side by side, which join late and leave early, compared with each alone.
 TEST(GpuBatches, GiveEachSequenceItsOwnLogits) {
   for (const DecoderCase& c : decoder_cases()) {
     const std::string name = c.name;
@@ -255,7 +255,7 @@ TEST(GpuBatches, GiveEachSequenceItsOwnLogits) {
   }
 }
 
-// More than kFewSequences, which go through the products of prompts.
+// More sequences than kFewSequences use the products of prefill.
 TEST(GpuBatches, OfManyGiveEachSequenceItsOwnLogits) {
   constexpr uint32_t kSequences = kFewSequences + 2;
   const auto c = std::ranges::find(decoder_cases(), std::string_view("many_experts_of_odd_size"), &DecoderCase::name);
@@ -280,7 +280,8 @@ TEST(GpuBatches, OfManyGiveEachSequenceItsOwnLogits) {
   }
 }
 
-// Attention goes over several pages a block and gives halves, which lie there until a prompt beside has had its own.
+// Attention handles several pages per block and writes f16. That output must survive until attention of the prompt
+// beside it has run.
 TEST(GpuBatches, OfManyGoOverPagesBesideAPrompt) {
   constexpr uint32_t kSequences = kFewSequences + 2, kLong = 150, kPrompt = 5;
   const DecoderCase& c = decoder_cases().front();
@@ -310,7 +311,7 @@ TEST(GpuBatches, OfManyGoOverPagesBesideAPrompt) {
   check(kSequences - 1 + kPrompt - 1, all.first(kPrompt));
 }
 
-// A use of an expert has the same sums beside any others.
+// An assignment gets the same bits beside any others.
 TEST(GpuExperts, GiveTheSameBitsHoweverTokensAreCut) {
   for (const DecoderCase& c : decoder_cases()) {
     if (c.spec.experts.n == 0 || c.spec.delta_net.n_v_heads > 0) continue;
@@ -337,9 +338,9 @@ class GpuRuns : public testing::Test {
   const std::vector<Token> tokens_ = some_tokens(30);
 };
 
-// So what somebody reads does not depend on the prompts of others.
+// The bits of an answer do not depend on the prompts of others.
 TEST_F(GpuRuns, GiveATokenTheSameBitsBesideAnyPrompt) {
-  for (const uint32_t n_tokens : {1u, 2u}) {  // which have kernels of their own each
+  for (const uint32_t n_tokens : {1u, 2u}) {  // one and two tokens use different kernels
     Decoder without = decoder(), with = decoder();
     std::vector<warpchat::Run> runs;
     for (uint32_t s = 0; s < n_tokens; ++s) {
@@ -358,7 +359,7 @@ TEST_F(GpuRuns, GiveATokenTheSameBitsBesideAnyPrompt) {
   }
 }
 
-// Nor on who else is answered: a token's products are the same for one and for a few.
+// Nor do they depend on other answers: products for one token and for a few give the same bits.
 TEST_F(GpuRuns, GiveATokenTheSameBitsBesideOtherTokens) {
   constexpr uint32_t kTokens = kFewSequences;
   const auto make = [&] {
@@ -420,8 +421,8 @@ class GpuDecoderOnOneModel : public testing::Test {
   const LoadedModel model_{GgufFile::view(bytes_, "tiny")};
 };
 
-// A column's sums do not depend on its neighbours, so neither do the logits on how a prompt was cut, but for passes of
-// one column, which have a product of their own.
+// A column's sums do not depend on its neighbours, so the bits do not depend on how a prompt is cut. Only passes of one
+// column have their own product.
 TEST_F(GpuDecoderOnOneModel, GivesTheSameBitsHoweverTokensAreCut) {
   const std::vector<Token> tokens = some_tokens(19);
   Decoder once = gpu_decoder(model_), again = gpu_decoder(model_), other = gpu_decoder(model_);
@@ -488,11 +489,11 @@ TEST_F(GpuDecoderOnOneModel, StopsBeforeALayer) {
   EXPECT_TRUE(decoder.forward(some_tokens(3), 0, Logits::kLast)) << "and goes on when asked again";
 }
 
-// Launching does not wait for the GPU, so a pass that was launched may be computed long after.
+// Launching does not wait for the GPU, so a launched pass may be computed much later.
 TEST_F(GpuDecoderOnOneModel, TellsOfAPromptsPassesWhenTheyAreComputed) {
   static uint64_t n_waits;
   FaultyDriver driver;
-  driver.table().cuEventQuery = [](CUevent) { return CUDA_ERROR_NOT_READY; };  // only waiting tells
+  driver.table().cuEventQuery = [](CUevent) { return CUDA_ERROR_NOT_READY; };  // progress is seen by waiting only
   driver.table().cuEventSynchronize = [](CUevent event) {
     ++n_waits;
     return emulator_table().cuEventSynchronize(event);
@@ -505,7 +506,7 @@ TEST_F(GpuDecoderOnOneModel, TellsOfAPromptsPassesWhenTheyAreComputed) {
   EXPECT_THAT(waits, testing::ElementsAre(2 + 1, 3 + 2, 3 + 3)) << "one for each pass begun, and one for each told of";
 }
 
-// So a clock may decide how a prompt is cut: see PassLength.
+// Therefore a time limit may decide how a prompt is cut: see PassLength.
 TEST_F(GpuDecoderOnOneModel, GivesTheSameBitsHoweverAPromptIsCut) {
   const std::vector<Token> tokens = some_tokens(60);
   std::vector<float> whole;
@@ -559,7 +560,7 @@ TEST_F(GpuDecoderOnOneModel, PlansWhatItAllocates) {
   }
 }
 
-// Two layers, two KV heads of 64: floats, halves, or codes and two scales.
+// Two layers, two KV heads of 64, in f32, f16, or q8_0 with two scales per head.
 TEST_F(GpuDecoderOnOneModel, PlansCachesByTheirTypes) {
   const auto bytes = [&](KvTypes types) {
     return CachePlan(model_.config, {.context = 100, .cache = types}).page_bytes() / kPagePositions;
@@ -576,7 +577,7 @@ TEST_F(GpuDecoderOnOneModel, RefusesAContextThatDoesNotFit) {
   const uint64_t before = context->memory().free_bytes;
   uint32_t fits = 0;
   ModelConfig config = model_.config;
-  config.context_length = UINT32_MAX;  // or no more would be offered
+  config.context_length = UINT32_MAX;  // otherwise no larger context would be offered
   try {
     make_gpu_steps(config, model_.tensors, {test_device(), {.context = 1 << 30}});
   } catch (const MemoryShortage& shortage) {

@@ -13,7 +13,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// y[0] = `number`, with at least `lines` lines
+// y[0] = `number`, in a text of at least `lines` lines
 ptx::Kernel stores(uint32_t number, uint32_t lines) {
   ptx::Builder b("stores_" + std::to_string(number), ptx::sm_75);
   ptx::Global<ptx::u32> y = b.global<ptx::u32>("y", 1);
@@ -42,7 +42,7 @@ struct Kernels : testing::Test {
 
 TEST_F(Kernels, AreFoundByNameInWhicheverModule) {
   std::vector<ptx::Kernel> kernels = many_kernels();
-  kernels.push_back(kernels[0]);  // a step that another layer has too
+  kernels.push_back(kernels[0]);  // two layers with the same step
   const KernelSet set(context, kernels);
   for (uint32_t i = 0; i < 9; ++i) EXPECT_EQ(result_of(set["stores_" + std::to_string(i)]), i);
   EXPECT_EQ(&set["stores_3"], &set["stores_3"]);

@@ -1,5 +1,5 @@
-// The choice among launch modes: what is measured when, what is said of it, and that answers go on whatever fails.
-// Times are the machine's, so no test says which mode wins.
+// The choice among launch modes: what is measured when, what the status line says, and that answers continue after
+// failures. Times are this machine's, so no test expects a certain mode to win.
 #include "engine/gpu/launch_choice.h"
 
 #include <gmock/gmock.h>
@@ -40,7 +40,7 @@ TEST(LaunchChoice, MeasuresWhatIsReadyAndLooksAgainForTheRest) {
   measure(choice, LaunchMode::kStream, 2e-3);
   expect_next(persistent_waits, LaunchMode::kGraph, 15);
   measure(choice, LaunchMode::kGraph, 1e-3);
-  choice.add(LaunchMode::kGraph, 100);  // somebody held the terminal
+  choice.add(LaunchMode::kGraph, 100);  // the terminal was paused
   expect_next(persistent_waits, LaunchMode::kGraph, 16);
   EXPECT_FALSE(choice.is_settled());
   expect_next(kAllReady, LaunchMode::kPersistent, 15);
@@ -68,7 +68,7 @@ class AutomaticLaunch : public testing::Test {
   std::unique_ptr<Steps> load(FaultyDriver& driver, std::optional<LaunchMode> launch) const {
     return make_gpu_steps(model_.config, model_.tensors, {driver.device(), {.context = 64, .batch = 8}, launch, {}});
   }
-  // Sampled, so that a token out of its place would show in those that follow.
+  // Tokens are sampled, so a misplaced token changes all that follow.
   std::vector<Token> answer(Decoder& decoder, uint32_t n_tokens = 50) const {
     SamplingParams sampling;
     sampling.seed = 7;
@@ -84,7 +84,7 @@ class AutomaticLaunch : public testing::Test {
     Decoder decoder(model_.config, load(driver, LaunchMode::kStream));
     return answer(decoder, n_tokens);
   }
-  // Answers until the choice is made, each of which must be right; then the status line.
+  // Generates answers until a mode is chosen, and checks each. Returns the status line.
   std::string settled(FaultyDriver& driver, const std::vector<Token>& expected) const {
     std::unique_ptr<Steps> own = load(driver, std::nullopt);
     Steps& steps = *own;
@@ -111,7 +111,7 @@ TEST_F(AutomaticLaunch, MeasuresEveryModeWhileItAnswers) {
 }
 
 TEST_F(AutomaticLaunch, SettlesForThoseWhoMeasureSomethingElse) {
-  for (const uint32_t context : {1u, 6u, 40u}) {  // in the shorter ones there is no token to measure
+  for (const uint32_t context : {1u, 6u, 40u}) {  // the shorter ones have no token to measure
     std::unique_ptr<Steps> own =
         make_gpu_steps(model_.config, model_.tensors, {test_device(), {.context = context}, std::nullopt, {}});
     Steps& steps = *own;
@@ -124,13 +124,13 @@ TEST_F(AutomaticLaunch, SettlesForThoseWhoMeasureSomethingElse) {
   }
 }
 
-// Where a mode fails the answer goes on in another one, without a token lost or changed, and the status line says why.
+// If a mode fails, the answer continues in another one with the same tokens, and the status line says why.
 struct LaunchFault {
   const char* name;
   void (*break_it)(DriverTable&);
-  const char* says;  // of the status line
+  const char* says;  // in the status line
   LaunchMode mode;
-  const char* of_named;  // the error where that mode was asked for by name; null: at its first answer, as says
+  const char* of_named;  // error if the mode was requested by name; null: like `says`, at the first answer
 };
 const LaunchFault kLaunchFaults[] = {
     {"compile",
@@ -201,7 +201,7 @@ TEST_F(AutomaticLaunch, ANamedModeThatDoesNotWorkIsAnError) {
   }
 }
 
-// What no mode can do is no mode's failure.
+// If every mode fails, no single mode is blamed.
 TEST_F(AutomaticLaunch, ALostDeviceIsAnErrorAsInEveryMode) {
   FaultyDriver driver;
   std::unique_ptr<Steps> own = load(driver, std::nullopt);
@@ -213,7 +213,7 @@ TEST_F(AutomaticLaunch, ALostDeviceIsAnErrorAsInEveryMode) {
   EXPECT_THAT(steps.description(), Not(HasSubstr("not graph")));
 }
 
-// Before the first token nothing is compiled that it does not need, and behind it only what the answer needs.
+// Before the first token, only what it needs is compiled; afterwards, only what the answer needs.
 TEST_F(AutomaticLaunch, CompilesForTheFirstTokenFirst) {
   static std::mutex mutex;
   static std::string compiled;

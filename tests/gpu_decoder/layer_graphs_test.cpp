@@ -1,4 +1,4 @@
-// Batches replayed from graphs, one for each number of columns, beside the same launches one by one.
+// Batches replayed from graphs, one graph per number of columns, compared with the same launches kernel by kernel.
 #include "engine/gpu/layer_graphs.h"
 
 #include <gmock/gmock.h>
@@ -19,7 +19,7 @@ using ::testing::HasSubstr;
 
 using Rows = std::map<std::string, std::pair<uint64_t, uint64_t>>;  // calls and bytes by name
 
-// Sequences that get a token each in passes over some of them.
+// Runs passes of one token per sequence over a subset of sequences.
 class Passes {
  public:
   Passes(const LoadedModel& model, const DeviceChoice& device, LaunchMode launch, GpuSizes sizes)
@@ -32,7 +32,7 @@ class Passes {
     decoder_.prefill(some_tokens(n_tokens), 0, sequence);
     lengths_[sequence] = n_tokens;
   }
-  // Over n sequences from `first` on: all logits; none if it was stopped.
+  // A pass over n sequences from `first` on. Returns all logits, or none if it was stopped.
   std::vector<float> pass(uint32_t first, uint32_t n, const std::atomic<bool>* stop = nullptr) {
     std::vector<Run> runs;
     std::vector<Token> tokens(first + n);
@@ -68,7 +68,7 @@ class LayerGraphsTest : public testing::Test {
   const LoadedModel model_{GgufFile::view(bytes_, "tiny")};
 };
 
-// Other sequences, fewer, more again, and one whose attention has two splits.
+// Varies the set and number of sequences; one has attention with two splits.
 TEST_F(LayerGraphsTest, OfBatchesGiveTheBitsOfTheStream) {
   const struct { uint32_t first, n; } passes[] = {{0, 4}, {0, 4}, {1, 2}, {0, 3}, {2, 2}, {1, 3}, {3, 1}, {0, 4}};
   for (const KvType type : {KvType::kF16, KvType::kQ8_0, KvType::kF32}) {
@@ -78,7 +78,7 @@ TEST_F(LayerGraphsTest, OfBatchesGiveTheBitsOfTheStream) {
     std::vector<std::vector<float>> expected;
     for (const auto& pass : passes) expected.push_back(streamed.pass(pass.first, pass.n));
     for (const LaunchMode mode : {LaunchMode::kGraph, LaunchMode::kPersistent}) {
-      if (mode == LaunchMode::kPersistent && type == KvType::kF32) continue;  // which there is not
+      if (mode == LaunchMode::kPersistent && type == KvType::kF32) continue;  // not supported
       Passes graphed(model_, test_device(), mode, sizes);
       graphed.prefill(2, 126);
       for (size_t i = 0; i < std::size(passes); ++i)
@@ -93,13 +93,13 @@ TEST_F(LayerGraphsTest, ForgetAPassThatWasStopped) {
   Passes streamed(model_, test_device(), LaunchMode::kStream, sizes);
   Passes graphed(model_, test_device(), LaunchMode::kGraph, sizes);
   const std::atomic<bool> stop = true;
-  for (int i = 0; i < 3; ++i) {  // while it is recorded, and while it is replayed
+  for (int i = 0; i < 3; ++i) {  // while recording, and while replaying
     EXPECT_TRUE(graphed.pass(0, 3, &stop).empty());
     EXPECT_EQ(graphed.pass(0, 3), streamed.pass(0, 3)) << i;
   }
 }
 
-// Events are made inside a capture, and another thread may load a module meanwhile.
+// Events are created during a capture, and another thread may load a module meanwhile.
 TEST(LaunchGraphs, ForbidNothingWhileTheyRecord) {
   const ContextPointer context = Context::open(*test_device().table, test_device().gpu);
   const Stream stream(context);
@@ -113,7 +113,7 @@ TEST(LaunchGraphs, ForbidNothingWhileTheyRecord) {
   stream.wait();
 }
 
-// Of more numbers of columns than are kept, whose times the timer may not have collected yet.
+// More batch sizes than graphs are kept. The timer may not have collected the times of an evicted graph yet.
 TEST_F(LayerGraphsTest, AreBounded) {
   constexpr uint32_t kMore = LayerGraphs::kMost + 2;
   const GpuSizes sizes{.context = 64, .sequences = kMore + 1};

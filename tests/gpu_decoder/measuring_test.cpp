@@ -1,5 +1,5 @@
-// What a generation leaves in the profile, launch mode by launch mode: calls, bytes and counters of every kernel that
-// ran, the sampler's among them, and nothing at all until somebody asks for it.
+// The profile of a generation in each launch mode: calls, bytes and counters of every kernel, the sampler included.
+// Without a request, nothing is measured.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -97,7 +97,7 @@ TEST_P(Measuring, HasCallsAndCountersOfEveryKernel) {
   }
 }
 
-// A trace is for the order of calls; the sums are the same with it and without.
+// A trace records the order of calls. Sums are the same with and without it.
 TEST_P(Measuring, HasTheSameRowsWithATrace) {
   Decoder plain = decoder(), traced = decoder();
   traced.steps().profile().keep_trace();
@@ -105,7 +105,7 @@ TEST_P(Measuring, HasTheSameRowsWithATrace) {
   uint64_t n_spans = 0;
   for (const TraceSpan& span : traced.steps().profile().trace()) n_spans += span.lane == TraceSpan::kWhole;
   EXPECT_EQ(n_spans, calls_of(with, "") - calls_of(with, "persistent_decoder"));
-  for (Rows* rows : {&with, &without})  // whose blocks keep more time
+  for (Rows* rows : {&with, &without})  // persistent blocks record more stamps with a trace
     std::erase_if(*rows, [](const auto& row) { return row.first.starts_with("persistent_decoder"); });
   EXPECT_EQ(with, without);
 }
@@ -117,7 +117,7 @@ TEST_P(MeasuringGraphs, IsThatOfTheStream) {
   EXPECT_EQ(measured_answer(graphed), measured_answer(streamed));
 }
 
-// Also of tokens that are given: the logits' command and the benchmark.
+// Given tokens are measured, too: `chat logits` and `chat bench` use them.
 TEST_P(Measuring, IsOfGivenTokensToo) {
   Decoder decoder = this->decoder();
   decoder.steps().set_measuring(true);

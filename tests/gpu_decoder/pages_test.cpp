@@ -1,5 +1,5 @@
-// The pages of the KV cache on a GPU: wherever they lie, whoever shares them, and whenever they move, logits are the
-// same to the bit.
+// KV cache pages on a GPU: logits are the same to the bit wherever pages lie, whether they are shared, and after they
+// move.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -42,13 +42,13 @@ std::vector<uint32_t> shuffled_pages(uint32_t seed) {
 
 class GpuPages : public testing::TestWithParam<PagesCase> {
  protected:
-  // n_pages: 0 for those of all sequences' contexts, each one's behind the other's.
+  // n_pages: 0 for the full contexts of all sequences, one after the other.
   Decoder decoder(uint32_t n_pages) const {
     const GpuSizes sizes{.context = kContext, .sequences = 2, .cache = GetParam().cache, .n_pages = n_pages};
     return Decoder(model_.config,
                    make_gpu_steps(model_.config, model_.tensors, {test_device(), sizes, GetParam().launch}));
   }
-  // One by one, in the case's launch mode.
+  // Decodes tokens singly, in the case's launch mode.
   std::vector<float> decode_each(Decoder& decoder, std::span<const Token> tokens, uint32_t position) const {
     std::vector<float> logits;
     const auto take = [&](std::span<const float> row) { logits.insert(logits.end(), row.begin(), row.end()); };
@@ -60,7 +60,7 @@ class GpuPages : public testing::TestWithParam<PagesCase> {
   const LoadedModel model_{GgufFile::view(bytes_, "tiny")};
 };
 
-// Before each part of an answer all pages move, and what was in the old ones is overwritten.
+// Before each part of an answer, all pages move and the old ones are overwritten.
 TEST_P(GpuPages, MayLieAnywhereAndMove) {
   const std::vector<Token> tokens = some_tokens(136);
   const auto part = [&](size_t first, size_t n) { return std::span(tokens).subspan(first, n); };
@@ -81,14 +81,14 @@ TEST_P(GpuPages, MayLieAnywhereAndMove) {
   EXPECT_EQ(decode(paged, part(0, 122), {30}), decode(fixed, part(0, 122), {30}));
   move(kTablePages);
   EXPECT_EQ(decode_each(paged, part(122, 5), 122), decode_each(fixed, part(122, 5), 122));
-  move(2 * kTablePages);  // the next part begins a page
+  move(2 * kTablePages);  // the next part starts on a new page
   EXPECT_EQ(decode_each(paged, part(127, 4), 127), decode_each(fixed, part(127, 4), 127));
   steps.set_pages(0, std::vector<uint32_t>{pages[0], pages[1], all[0]});
   steps.copy_page(pages[2], all[0]);
   EXPECT_EQ(decode_each(paged, part(131, 3), 131), decode_each(fixed, part(131, 3), 131));
 }
 
-// Two sequences with one prompt: its full page is of both, the last one copied.
+// Two sequences with the same prompt share its full page; the partial last page is copied.
 TEST_P(GpuPages, AreSharedByAFork) {
   const std::vector<Token> prompt = some_tokens(70), other = {7, 9, 11};
   Decoder alone = decoder(0), forked = decoder(kPages);
@@ -113,8 +113,8 @@ TEST_P(GpuPages, AreSharedByAFork) {
   for (uint32_t i = 0; i < other.size(); ++i) EXPECT_EQ(both(forked, i), both(alone, i)) << i;
 }
 
-// Several tokens of a sequence in a pass, over the end of a page, some of them for the second time: each token's logits
-// are those of a pass of its own.
+// Several tokens of a sequence in one pass, across the end of a page, some for the second time. Each token's logits
+// equal those of a single-token pass.
 TEST_P(GpuPages, HoldARunThatIsComputedOneByOne) {
   const std::vector<Token> tokens = some_tokens(136);
   Decoder single = decoder(0), several = decoder(0);

@@ -1,4 +1,4 @@
-// The persistent decoder from the host's side, on the device of the tests, against the same model kernel by kernel.
+// The persistent decoder as the host drives it, on the tests' device, against the same model kernel by kernel.
 #include "engine/gpu/persistent_launch.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr uint32_t kContext = 32;
 
-// A small model in device memory with all that a persistent launch works on.
+// A small model in device memory, with the buffers of a persistent launch.
 struct PersistentModel {
   std::vector<std::byte> bytes = build_tiny_model({.formats = TinyFormats::all(TensorType::kQ8_0)}, /*seed=*/1);
   LoadedModel model{GgufFile::view(bytes, "tiny")};
@@ -83,7 +83,7 @@ struct Answer {
   bool operator==(const Answer&) const = default;
 };
 
-// The same tokens kernel by kernel: each the best of the last's logits, but for the forced ones.
+// The same tokens kernel by kernel: each is the argmax of the last logits, unless forced.
 Answer kernel_by_kernel(const LoadedModel& model, Token token, uint32_t n_tokens, std::span<const Token> forced) {
   Decoder decoder(model.config, make_gpu_steps(model.config, model.tensors,
                                                {test_device(), {.context = kContext}, LaunchMode::kStream, {}}));
@@ -115,7 +115,7 @@ Answer all_of(const PersistentModel& m, PersistentLaunch& launch, PersistentLaun
 TEST(PersistentLaunch, GivesTheBitsOfTheStream) {
   PersistentModel m;
   const auto launch = m.launch();
-  constexpr uint32_t kTokens = 7;  // more than there are slots for rows
+  constexpr uint32_t kTokens = 7;  // more than there are row slots
   const std::vector<Token> forced = {5, 200, 17, 3, 99, 42, 8};
   const struct {
     const char* name;
@@ -158,7 +158,7 @@ TEST(PersistentLaunch, FillsTheContext) {
   EXPECT_EQ(launch->end(), DecodeEnd::kNoRoom);
 }
 
-// A stop lets it end the token under way.
+// After a stop, the current token is finished.
 TEST(PersistentLaunch, StopsWithinAToken) {
   PersistentModel m;
   const auto launch = m.launch();

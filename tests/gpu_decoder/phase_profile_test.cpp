@@ -1,5 +1,4 @@
-// What the profile shows of a persistent launch: calls of phases, and with a trace what each multiprocessor did of
-// them.
+// The profile of a persistent launch: calls per phase and, with a trace, the work of each multiprocessor.
 #include "engine/gpu/phase_profile.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +15,7 @@ namespace {
 
 class PhaseProfiles : public testing::Test {
  protected:
-  // One that the sampler's kernel chooses, then n_tokens out of the persistent decoder.
+  // The sampler's kernel chooses the first token; the persistent decoder generates n_tokens more.
   std::vector<Token> generate(uint32_t n_tokens = kTokens) {
     const std::vector<Token> prompt = {5, 6, 7};
     decoder_.forward(prompt, 0, Logits::kLast);
@@ -60,7 +59,7 @@ TEST_F(PhaseProfiles, CountEveryPhase) {
   EXPECT_EQ(calls_of_phases(), every_phase_);
 }
 
-// A launch ends where its rings are full of a trace's stamps; the next one goes on.
+// A launch ends when the stamps of a trace fill its rings. The next launch continues.
 TEST_F(PhaseProfiles, CountEveryPhaseOfSeveralLaunches) {
   constexpr uint32_t kMany = 150;
   uint64_t stamps = 0;
@@ -75,7 +74,7 @@ TEST_F(PhaseProfiles, CountEveryPhaseOfSeveralLaunches) {
   EXPECT_EQ(calls_of_phases()["down"], uint64_t{kMany} * model_.config.n_layers);
 }
 
-// A phase lasts until the next one begins: the bytes are all blocks', so the time must be, too.
+// A phase lasts until the next one begins. Bytes are totals over all blocks, so the time must cover all blocks, too.
 TEST_F(PhaseProfiles, LeaveNoTimeBetweenThem) {
   profile_.keep_trace();
   profile_.set_enabled(true);
@@ -89,7 +88,7 @@ TEST_F(PhaseProfiles, LeaveNoTimeBetweenThem) {
     EXPECT_NEAR(phases[i].start, phases[i - 1].start + phases[i - 1].seconds, 1e-9) << i;
 }
 
-// Work and the wait behind it are what there is of a phase; the first block alone keeps time without a trace.
+// A phase consists of work and of the wait after it. Without a trace, only the first block records times.
 TEST_F(PhaseProfiles, TellWaitingFromWork) {
   for (const bool with_trace : {false, true}) {
     profile_.reset();
@@ -110,7 +109,7 @@ TEST_F(PhaseProfiles, TellWaitingFromWork) {
   }
 }
 
-// Of several blocks one alone publishes a token; the others have nothing to do but to wait for it.
+// Only one block publishes a token; the others just wait for it.
 TEST_F(PhaseProfiles, WaitWhereOneBlockWorksAlone) {
   profile_.keep_trace();
   profile_.set_enabled(true);

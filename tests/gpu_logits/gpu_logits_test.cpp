@@ -1,5 +1,5 @@
-// Logits of small real-format models on a GPU (the emulator here) against exact ones: as a prefill, token by token, in
-// batches, and mixed, in every launch mode.
+// Logits of small models in real formats on a GPU (here the emulator) against exact ones: prefill, decode, batches and
+// mixed passes, in every launch mode.
 #include <gtest/gtest.h>
 
 #include <stdexcept>
@@ -13,7 +13,7 @@
 namespace warpchat {
 namespace {
 
-// The logits of the first of two sequences with the same tokens, the second behind the first.
+// Logits of the first of two sequences with the same tokens; the second lags behind.
 std::vector<float> decode_in_batches(Decoder& decoder, std::span<const Token> tokens) {
   std::vector<float> logits;
   for (uint32_t position = 0; position < tokens.size(); ++position) {
@@ -40,14 +40,14 @@ TEST(GpuDecoderOnRealFiles, MatchesExactLogits) {
   const struct {
     const char* name;
     LaunchMode launch;
-    std::vector<uint32_t> passes;  // none: in batches, or one persistent launch
+    std::vector<uint32_t> passes;  // empty: in batches, or one persistent launch
     KvTypes cache = {};
   } ways[] = {{"prefill", LaunchMode::kStream, {15}},
               {"one by one", LaunchMode::kStream, {1}},
               {"mixed, from a graph", LaunchMode::kGraph, {4, 1, 1, 3, 1}},
               {"batches", LaunchMode::kStream, {}},
               {"batches, from graphs", LaunchMode::kGraph, {}},
-              {"one launch", LaunchMode::kPersistent, {}},  // after "one by one", with which it is compared
+              {"one launch", LaunchMode::kPersistent, {}},  // compared with "one by one", so it runs after it
               {"q8_0, prefill", LaunchMode::kStream, {15}, kCodes},
               {"q8_0, mixed, from a graph", LaunchMode::kGraph, {4, 1, 1, 3, 1}, kCodes},
               {"q8_0, one by one", LaunchMode::kStream, {1}, kCodes},

@@ -1,5 +1,5 @@
-// Models of known shapes with random weights: every way to launch a token gives the same bits, and what the CPU backend
-// computes. WARPCHAT_SHAPES=qwen2.5-0.5b,qwen2.5-1.5b says which; without it one that the emulator decodes in no time.
+// Models of known shapes with random weights. All launch modes give the same bits, close to the CPU backend's results.
+// WARPCHAT_SHAPES=qwen2.5-0.5b,qwen2.5-1.5b names the shapes; the default is one that the emulator decodes quickly.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 
 constexpr uint32_t kContext = 64;
 
-// From the CPU backend's logits, as the emulator has them at most: of the tiny shape, and of qwen2.5-0.5b.
+// Distance from the CPU backend's logits: the maximum in the emulator, for the tiny shape and qwen2.5-0.5b.
 constexpr Accuracy kTokens{2.6e-5, 1e-12}, kPrompt{2.3e-4, 1e-11};
 
 std::vector<std::string> shapes() {

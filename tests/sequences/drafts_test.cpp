@@ -1,4 +1,4 @@
-// What is looked up is what followed before, and drafts that do not pay end.
+// A draft is what followed the same tokens before. Drafts that do not pay are stopped.
 #include "engine/sequences/drafts.h"
 
 #include <gmock/gmock.h>
@@ -12,7 +12,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// The rightmost place before the end where the last kNgram tokens stand, by looking at all of them.
+// The rightmost earlier place where the last kNgram tokens stand, by exhaustive search.
 uint32_t place_behind(const std::vector<Token>& tokens) {
   const auto n = static_cast<uint32_t>(tokens.size());
   for (uint32_t behind = n - 1; behind >= PromptLookup::kNgram; --behind)
@@ -62,7 +62,7 @@ TEST(PromptLookupTest, IsTheSameHoweverTheTokensGrew) {
   }
 }
 
-// An answer of passes that take one second without draft and 1 + n_drafted * more with one, in seconds.
+// Seconds of an answer whose passes take one second without draft and 1 + n_drafted * more with one.
 struct Simulated {
   double seconds = 0, n_tokens = 0;
   uint32_t n_drafts = 0;
@@ -88,7 +88,7 @@ TEST(DraftLengthTest, SavesTimeWhereTokensAreAccepted) {
   EXPECT_LT(dear.seconds, 1000 / 2.0) << "eight tokens in 2.75 s";
 }
 
-// Where a second column costs next to nothing and a fourth one a pass, as on a CPU that waits for weights.
+// A second column costs almost nothing and a fourth one a whole pass, as on a CPU that waits for weights.
 TEST(DraftLengthTest, DraftsOneTokenWhereMoreWouldNotPay) {
   std::mt19937 random(3);
   DraftLength length;
@@ -130,7 +130,7 @@ TEST(DraftLengthTest, NoticesWhenItBeginsToPay) {
   EXPECT_GT(n_tokens, 4 * n_passes);
 }
 
-// Two of three accepted look worth while, were they not computed again behind each draft.
+// Two of three accepted would pay if they were not computed again after each draft.
 TEST(DraftLengthTest, CountsWhatMustBeComputedAgain) {
   const auto n_drafts = [](double seconds_again) {
     DraftLength length;

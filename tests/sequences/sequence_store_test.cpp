@@ -1,5 +1,5 @@
-// Sequences over pages against a plain model: whatever is opened, continued, rewound, forked and ended, each position
-// of a live sequence reads what was written for exactly its tokens, and no page is lost.
+// Sequences over pages against a plain model: after any mix of opening, continuing, rewinding, forking and ending, each
+// position of a live sequence reads what was written for its tokens, and no page is lost.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,8 +13,8 @@ namespace {
 
 constexpr uint32_t kPage = 4;  // positions
 
-// A device whose cells hold the hash of all tokens up to their position; and the states, if there are any, that of all
-// that their sequence has computed.
+// A fake device: a cell holds the hash of all tokens up to its position. A recurrent state, if the model has one, holds
+// the hash of all tokens that its sequence has computed.
 class Device {
  public:
   Device(uint32_t n_slots, uint32_t n_pages, uint32_t n_states = 0)
@@ -64,7 +64,7 @@ class Device {
   std::map<uint32_t, std::vector<uint32_t>> tables_;
 };
 
-// Computes what `tokens` has beyond the sequence's reach.
+// Computes the tokens beyond the sequence's reach.
 bool compute(Device& device, Sequence& sequence, std::span<const Token> tokens) {
   const uint32_t reach = sequence.reach();
   if (!sequence.reserve(static_cast<uint32_t>(tokens.size()) - reach)) return false;
@@ -112,7 +112,7 @@ TEST(SequenceStore, WhatNobodyUsesLeavesInTheOrderOfItsLastUse) {
   const std::vector<Token> a = tokens_from(0, 8), b = tokens_from(100, 8), c = tokens_from(200, 4);
   ASSERT_TRUE(compute(device, *store.open(a), a));
   ASSERT_TRUE(compute(device, *store.open(b), b));
-  EXPECT_EQ(store.open(a)->reach(), 8u);  // used again
+  EXPECT_EQ(store.open(a)->reach(), 8u);  // most recently used
   ASSERT_TRUE(compute(device, *store.open(c), c));
   EXPECT_EQ(store.open(a)->reach(), 8u);
   EXPECT_EQ(store.open(b)->reach(), 4u);
@@ -182,7 +182,7 @@ TEST(SequenceStore, AStateThatIsHeldIsBesideThoseKept) {
   ASSERT_TRUE(compute(device, *one, std::span(tokens).first(7)));
   one->hold_state();
   ASSERT_TRUE(one->reserve(3));
-  device.write(one->slot(), std::span(tokens).first(10), 7);  // of which nothing counts
+  device.write(one->slot(), std::span(tokens).first(10), 7);  // none of it counts
   one->back_to_held();
   EXPECT_EQ(one->reach(), 7u);
   ASSERT_TRUE(compute(device, *one, std::span(tokens).first(8)));
@@ -226,7 +226,7 @@ TEST(KeptStates, TheLeastRecentlyUsedLeaves) {
   EXPECT_EQ(KeptStates(4, 0).add(a), std::nullopt);
 }
 
-class AnySequences : public testing::TestWithParam<uint32_t> {};  // states that can be kept; 0: there are none at all
+class AnySequences : public testing::TestWithParam<uint32_t> {};  // number of checkpoints; 0: no recurrent state
 
 TEST_P(AnySequences, ReadWhatWasWrittenForTheirTokensAndLoseNoPage) {
   constexpr uint32_t kOperations = 100'000, kSlots = 6, kPages = 24;
@@ -237,7 +237,7 @@ TEST_P(AnySequences, ReadWhatWasWrittenForTheirTokensAndLoseNoPage) {
   SequenceStore store(device.pages());
   std::vector<std::unique_ptr<Sequence>> live;
   const auto check = [&](Sequence& sequence) {
-    if (!sequence.reserve(1)) return;  // the device knows of the pages then
+    if (!sequence.reserve(1)) return;  // then the device knows of the pages
     ASSERT_EQ(device.read(sequence.slot(), sequence.reach()), Device::hashes(sequence.tokens()));
   };
   uint64_t n_reused = 0, n_refused = 0;
@@ -245,7 +245,7 @@ TEST_P(AnySequences, ReadWhatWasWrittenForTheirTokensAndLoseNoPage) {
     const uint32_t what = below(16);
     if (live.empty() || what < 4) {
       std::vector<Token> prompt(1 + below(20));
-      for (Token& token : prompt) token = static_cast<Token>(below(2));  // so few that prefixes meet
+      for (Token& token : prompt) token = static_cast<Token>(below(2));  // so few that prefixes coincide
       if (std::unique_ptr<Sequence> opened = store.open(prompt)) {
         ASSERT_LE(opened->reach(), prompt.size());
         n_reused += opened->reach();
@@ -294,7 +294,7 @@ TEST_P(AnySequences, ReadWhatWasWrittenForTheirTokensAndLoseNoPage) {
     ASSERT_EQ(store.n_live(), live.size());
   }
   EXPECT_GT(n_reused, is_recurrent ? kOperations / 200 : kOperations / 10);
-  EXPECT_GT(n_refused, 100u);  // pages were lacking, too
+  EXPECT_GT(n_refused, 100u);  // there was a shortage of pages, too
   EXPECT_GT(device.n_copies, 100u);
   for (const auto& sequence : live) sequence->rewind(0);
   live.clear();

@@ -1,4 +1,4 @@
-// The check of a device on the emulator, and what is remembered of it. That it finds what is wrong: tests/app.
+// The check of a device on the emulator, and what is remembered of it. tests/app has faulty devices for it.
 #include "engine/session/device_check.h"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ TEST(DeviceCheck, PassesInEveryMode) {
   EXPECT_EQ(check.fault(), "");
 }
 
-// What a GPU's first start compiles beside the model's own kernels.
+// What a GPU's first start compiles besides the model's own kernels.
 TEST(DeviceCheck, CompilesAtMost25000Lines) {
   const CheckModel model(1);
   const std::unique_ptr<Steps> steps = make_gpu_steps(

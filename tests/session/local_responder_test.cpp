@@ -1,4 +1,4 @@
-// A tiny model answers: events, what the cache saves, stopping, going on, a full context, thoughts.
+// A tiny model answers: events, prefix cache, stopping, continuing, a full context, reasoning.
 #include "engine/session/local_responder.h"
 
 #include <gtest/gtest.h>
@@ -119,7 +119,7 @@ TEST_F(LocalResponderTest, AGenerationThatIsDroppedHasEnded) {
   auto model = load(1 << 20);
   LocalResponder responder(*model);
   AnswerOptions options = greedy(-1);
-  const std::vector<Message> messages{{.role = "user", .content = std::string(100000, 'x')}};  // takes its time
+  const std::vector<Message> messages{{.role = "user", .content = std::string(100000, 'x')}};  // slow to read
   auto generation = responder.start(messages, options);
   EXPECT_NE(error_of([&] { responder.start(messages, options); }).find("an answer is being generated"),
             std::string::npos);
@@ -135,7 +135,7 @@ TEST_F(LocalResponderTest, OfALongConversationAsManyTurnsStayAsFit) {
   AnswerOptions options = greedy(4);
   options.drop_oldest = true;
   std::vector<Message> messages;
-  for (int turn = 0; turn < 200; ++turn) {  // of lengths that differ
+  for (int turn = 0; turn < 200; ++turn) {  // of varying length
     messages.push_back({"user", "question " + std::string(static_cast<size_t>(turn * 7 % 23), 'q')});
     messages.push_back({"assistant", "answer " + std::string(static_cast<size_t>(turn * 5 % 17), 'a')});
   }

@@ -1,5 +1,5 @@
-// A real language model, as it comes and rewritten in Q4_K_M: how near the program's logits are to the exact ones, and
-// whether it still answers. Random weights hide what real activations do to rounding.
+// A real language model, as it is and rewritten in Q4_K_M: its logits against the exact ones, and whether it still
+// answers. Random weights would not show how real activations are rounded.
 #include <gtest/gtest.h>
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// Answers side by side are what each is alone, whoever comes or goes beside them.
+// An answer is the same alone and beside any others, which may come or go at any time.
 #include "engine/sequences/scheduler.h"
 
 #include <gmock/gmock.h>
@@ -92,7 +92,7 @@ class SchedulerTest : public testing::TestWithParam<Way> {
 
   const std::vector<std::byte> bytes_ = build_tiny_model(GetParam().model, /*seed=*/4);
   const LoadedModel model_{GgufFile::view(bytes_, "tiny")};
-  std::optional<Decoder> one_;  // made once, for that takes longer than an answer
+  std::optional<Decoder> one_;  // kept, because making it takes longer than an answer
 };
 
 TEST_P(SchedulerTest, GivesEachAnswerAsItIsAlone) {
@@ -111,7 +111,7 @@ TEST_P(SchedulerTest, GivesEachAnswerAsItIsAlone) {
   EXPECT_EQ(scheduler.n_answers(), 0u);
 }
 
-// Whether another one comes, or the other way to decode takes over, at whatever token: it is the same answer.
+// At any token, another request may join or the decode mode may change: the answer stays the same.
 TEST_P(SchedulerTest, AnAnswerIsTheSameWhoeverComesMeanwhile) {
   const AnswerRequest asked = request({5, 6, 7, 8, 9}, 3, 20), meanwhile = request({100, 101}, 4, 3);
   const std::vector<Token> expected = alone(asked), expected_meanwhile = alone(meanwhile);
@@ -211,7 +211,8 @@ AnswerRequest random_request(std::mt19937& random, uint32_t most_of_prompt, uint
   return request;
 }
 
-// Eight at once in pages for less than three of them, say: sequences lose their pages, wait, and are computed again.
+// For example, eight answers at once in pages for fewer than three. Sequences are evicted, wait, and are computed
+// again.
 TEST_P(SchedulerOnTheCpu, AnswersThatWaitForPagesAreWhatEachIsAlone) {
   constexpr uint32_t kLong = 256;
   std::mt19937 random(3);
@@ -248,7 +249,7 @@ TEST_P(SchedulerOnTheCpu, AnswersThatWaitForPagesAreWhatEachIsAlone) {
 struct BothAnswers {
   Answer drafted, plain;
 };
-// To the same request, by the second scheduler token by token. Nothing if one of them did not come.
+// Answers to the same request, with the second scheduler decoding token by token. Empty if one of them failed.
 std::optional<BothAnswers> answers_of(Scheduler& drafting, Scheduler& plain, const AnswerRequest& request) {
   AnswerRequest token_by_token = request;
   token_by_token.drafts = false;
@@ -259,8 +260,8 @@ std::optional<BothAnswers> answers_of(Scheduler& drafting, Scheduler& plain, con
   return BothAnswers{std::move(*is), std::move(*expected)};
 }
 
-// Of a model that says the same again and again: what follows there is drafted, most of it is what it says, and the
-// answer, its end and what is then known are as they were without.
+// A model that repeats itself: drafts are tried and mostly accepted. Tokens, end and reusable prefix are the same as
+// without drafts.
 TEST_P(SchedulerOnTheCpu, DraftsChangeNoToken) {
   Decoder drafting = decoder(512, 1, 0), plain = decoder(512, 1, 0);
   std::mt19937 random(7);
@@ -276,7 +277,7 @@ TEST_P(SchedulerOnTheCpu, DraftsChangeNoToken) {
       ASSERT_TRUE(both);
       const auto& [is, expected] = *both;
       EXPECT_EQ(is.end.reason, expected.end.reason) << is.end.error;
-      const uint32_t lost = GetParam().kept_states > 1 ? kMostOneByOne : 0;  // of a draft at the end
+      const uint32_t lost = GetParam().kept_states > 1 ? kMostOneByOne : 0;  // positions lost with a draft at the end
       EXPECT_GE(is.end.timings.reused_tokens + lost, expected.end.timings.reused_tokens);
       EXPECT_LE(is.end.timings.reused_tokens, expected.end.timings.reused_tokens);
       n_drafted += is.end.timings.drafted_tokens, n_accepted += is.end.timings.accepted_tokens;
@@ -292,8 +293,8 @@ TEST_P(SchedulerOnTheCpu, DraftsChangeNoToken) {
   }
 }
 
-// The same on a device that samples and goes on by itself, which a draft ends: greedy and drawn, with what is counted
-// for penalties. How soon there is one depends on when its kernels are compiled.
+// The same on a device that samples and runs ahead until a draft interrupts it: greedy and sampled, with penalty
+// counts. When the first draft comes depends on when its kernels are compiled.
 class DraftsOnAGpu : public testing::TestWithParam<std::pair<const char*, TinyModelSpec>> {
  protected:
   Decoder decoder(LaunchMode launch) const {
@@ -302,7 +303,7 @@ class DraftsOnAGpu : public testing::TestWithParam<std::pair<const char*, TinyMo
     while (!made.steps().takes_one_by_one()) std::this_thread::sleep_for(1ms);
     return made;
   }
-  // By the kernels of prompts, whose bits are not those of tokens one by one.
+  // Passes with prefill kernels, whose bits differ from those of decode.
   static uint64_t passes_of_prompts(Decoder& decoder) {
     uint64_t calls = 0;
     for (const OperationProfile& row : decoder.steps().profile().rows())
@@ -343,7 +344,7 @@ TEST_P(DraftsOnAGpu, ChangeNoToken) {
   }
 }
 
-// Whoever comes while drafts are accepted, are not, and are taken back.
+// Other requests join while drafts are accepted, rejected and rolled back.
 TEST_P(DraftsOnAGpu, ChangeNoTokenWhoeverComes) {
   Decoder drafting = decoder(LaunchMode::kGraph), plain = decoder(LaunchMode::kGraph);
   for (Decoder* each : {&drafting, &plain}) each->steps().set_measuring(true);
@@ -376,7 +377,7 @@ TEST_P(DraftsOnAGpu, ChangeNoTokenWhoeverComes) {
   EXPECT_EQ(passes_of_prompts(drafting), passes_of_prompts(plain));
 }
 
-// What a person asks again, changes or goes on from is what it would be in a conversation that had nothing before.
+// A regenerated, edited or continued turn is answered as in a conversation without a past.
 TEST_P(SchedulerOnTheCpu, AChangedConversationIsAnsweredLikeANewOne) {
   Decoder known = decoder(512, 1, 0), fresh = decoder(512, 1, 0);
   Scheduler scheduler(known, never);
@@ -440,8 +441,8 @@ TEST(SchedulerOfHybrids, AChangedConversationIsAnsweredLikeANewOne) {
   }
 }
 
-// The device goes on behind the token that ends an answer, unless it knows it. What it has computed there is not built
-// upon.
+// The device runs on after the token that ends an answer unless it knows that token. What it computed there is not
+// reused.
 TEST(SchedulerOfHybrids, AnAnswerThatEndsEarlyLeavesNothingBehind) {
   const std::vector<std::byte> bytes = build_tiny_model(kHybrid, /*seed=*/4);
   const LoadedModel model(GgufFile::view(bytes, "tiny"));
@@ -464,7 +465,7 @@ TEST(SchedulerOfHybrids, AnAnswerThatEndsEarlyLeavesNothingBehind) {
   struct Ending {
     LaunchMode launch;
     bool is_known;     // to the device
-    uint32_t n_ahead;  // tokens behind the answer's text that the state has, if that is certain
+    uint32_t n_ahead;  // tokens after the answer's text that the state contains, if certain
   };
   for (const Ending& e : {Ending{LaunchMode::kPersistent, false, 0}, Ending{LaunchMode::kPersistent, true, 0},
                           Ending{LaunchMode::kStream, false, 1}, Ending{LaunchMode::kGraph, false, 1}}) {
@@ -486,7 +487,7 @@ TEST(SchedulerOfHybrids, AnAnswerThatEndsEarlyLeavesNothingBehind) {
   }
 }
 
-// Wherever the stop meets a pass: what that has left behind is not built upon.
+// A stop may come during any pass. What that pass left is not reused.
 TEST_P(SchedulerOnTheCpu, APromptThatWasStoppedIsReadAgain) {
   Decoder stopped = decoder(512, 1, 0), fresh = decoder(512, 1, 0);
   const AnswerRequest asked{.prompt = some_tokens(400), .max_tokens = 4};
@@ -504,7 +505,7 @@ TEST_P(SchedulerOnTheCpu, APromptThatWasStoppedIsReadAgain) {
   EXPECT_EQ(collect(*scheduler.start(asked))->tokens, expected);
 }
 
-// The first answer holds the passes until both others have come.
+// The first answer blocks the passes until both others have joined.
 TEST_P(SchedulerOnTheCpu, WhoIsInFrontIsReadFirst) {
   Decoder shared = decoder(512, 3, 0);
   std::binary_semaphore have_come(0), begun(0);
@@ -520,7 +521,7 @@ TEST_P(SchedulerOnTheCpu, WhoIsInFrontIsReadFirst) {
   have_come.release();
   const std::optional<Answer> of_front = collect(*front), of_behind = collect(*behind);
   ASSERT_TRUE(of_front && of_behind);
-  // It was asked for before the other one.
+  // The request behind was started before the one in front.
   EXPECT_GT(of_behind->end.timings.first_token_seconds, of_front->end.timings.first_token_seconds);
 }
 
@@ -545,7 +546,7 @@ class SchedulerOnAFaultyDriver : public testing::Test {
   const LoadedModel model_{GgufFile::view(bytes_, "tiny")};
 };
 
-// Another number of answers each time, some of them further on than others.
+// Each round has another number of answers, at different stages.
 TEST_F(SchedulerOnAFaultyDriver, HundredAnswersLeaveNothingBehind) {
   FaultyDriver driver;
   {
@@ -564,7 +565,7 @@ TEST_F(SchedulerOnAFaultyDriver, HundredAnswersLeaveNothingBehind) {
   EXPECT_EQ(driver.alive(), "");
 }
 
-// Of every function that is called, the first call and the last.
+// Fails the first and the last call of every function that is called.
 TEST_F(SchedulerOnAFaultyDriver, AFailedCallIsToldAndOthersMayJoinThen) {
   const auto serve = [](Decoder& on) {
     Scheduler scheduler(on, never);
@@ -594,7 +595,7 @@ TEST_F(SchedulerOnAFaultyDriver, AFailedCallIsToldAndOthersMayJoinThen) {
           Decoder on = decoder(driver, launch);
           driver.fail(function, call, ptx::cuda::CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
           const std::vector<Answer> answers = serve(on);
-          if (!driver.has_failed()) continue;  // who comes when, and how many events are in use at once, may differ
+          if (!driver.has_failed()) continue;  // the order of answers and the number of events in use may differ
           EXPECT_TRUE(std::ranges::any_of(
               answers,
               [&, &called = function](const Answer& answer) {

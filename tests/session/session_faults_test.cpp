@@ -1,4 +1,4 @@
-// A conversation whose device fails: it is kept, the user hears one sentence, and goes on or hears why not.
+// A conversation whose device fails: it is kept, the user gets one sentence, and it continues or says why not.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ class SessionFaults : public testing::Test {
     options.threads = 1;
     return Model::load(options);
   }
-  // A model whose decoder runs on the driver that fails when told to.
+  // A model whose decoder runs on the driver with faults on demand.
   std::unique_ptr<Model> load(uint32_t which = 0, uint32_t context = 256, LaunchMode launch = LaunchMode::kStream) {
     std::unique_ptr<Model> model = load_on_cpu(which, context);
     model->decoder.reset();
@@ -51,7 +51,7 @@ class SessionFaults : public testing::Test {
     return options;
   }
 
-  // What a session without faults answers to this after that conversation.
+  // What a session without faults answers to this text after that conversation.
   std::string answer_to(const std::vector<Message>& before, const std::string& text) {
     const std::unique_ptr<Model> model = load();
     LocalResponder responder(*model);
@@ -63,7 +63,7 @@ class SessionFaults : public testing::Test {
   FaultyDriver driver_;
 };
 
-// A call in the midst of an answer, by launch mode.
+// A call during an answer, by launch mode.
 struct ModeFault {
   LaunchMode launch;
   const char* function;
@@ -136,12 +136,12 @@ INSTANTIATE_TEST_SUITE_P(Modes, SessionFaultsInMode,
                                          ModeFault{LaunchMode::kPersistent, "cuLaunchCooperativeKernel", 1}),
                          [](const auto& c) { return std::string(name_of(c.param.launch)); });
 
-// The kernels of single tokens are compiled while the first prompt is computed.
+// Decode kernels are compiled during the first prefill.
 TEST_F(SessionFaults, MemoryThatRunsOutInTheFirstAnswerIsAskedForAgain) {
   const std::unique_ptr<Model> model = load();
   LocalResponder responder(*model);
   ScriptedChat chat(responder, greedy());
-  driver_.fail("cuModuleLoadDataEx", 1, CUDA_ERROR_OUT_OF_MEMORY);  // of what the second token needs
+  driver_.fail("cuModuleLoadDataEx", 1, CUDA_ERROR_OUT_OF_MEMORY);  // while compiling for the second token
   chat.send("tell me of the sea");
   const CollectedAnswer none = chat.collect();
   EXPECT_EQ(none.end.reason, EndReason::kFailed);
@@ -151,11 +151,11 @@ TEST_F(SessionFaults, MemoryThatRunsOutInTheFirstAnswerIsAskedForAgain) {
   EXPECT_EQ(chat.collect().text, answer_to({}, "tell me of the sea"));
 }
 
-// Loaded, asked for two tokens and dropped, with another model, context, launch mode and device each time.
+// Loads, asks for two tokens and unloads, each time with another model, context, launch mode and device.
 TEST_F(SessionFaults, AHundredSwitchesLeaveNothingBehind) {
   const DriverTable& table = emulator_table();
   CUdevice gpu = 0;
-  CUcontext context = nullptr;  // held meanwhile: with the last of its holders it would give everything back
+  CUcontext context = nullptr;  // keeps the context alive: its last release would free everything
   driver_.device();             // starts the driver
   ASSERT_EQ(table.cuDeviceGet(&gpu, 0), CUDA_SUCCESS);
   ASSERT_EQ(table.cuDevicePrimaryCtxRetain(&context, gpu), CUDA_SUCCESS);

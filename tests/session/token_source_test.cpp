@@ -66,8 +66,8 @@ TEST_P(TokenSourceTest, GivesTheCpusTokensWhenGreedy) {
   EXPECT_EQ(generate(here, greedy(), 12), generate(cpu, greedy(), 12));
 }
 
-// The same kernels' bodies add the same numbers in the same order, whoever launches them. The CPU has random numbers of
-// its own.
+// The same kernel bodies add the same numbers in the same order in every launch mode. The CPU has its own random
+// numbers.
 class LaunchedTokenSource : public TokenSourceTest {};
 TEST_P(LaunchedTokenSource, GivesTheSameTokensAsAStreamWhenRandom) {
   Decoder here = decoder(), stream = decoder(LaunchMode::kStream);
@@ -97,7 +97,7 @@ TEST_P(TokenSourceTest, StopsAtOnceAndGoesOnFromTheSameCache) {
     for (int i = 0; i < 4; ++i) tokens.push_back(*source->next(false));
     EXPECT_EQ(source->next(true), std::nullopt);
   }
-  // All but the last are in the cache; that one is decoded again.
+  // All but the last are in the cache; the last one is decoded again.
   std::vector<Token> before = prompt_;
   before.insert(before.end(), tokens.begin(), tokens.end());
   const auto position = static_cast<uint32_t>(before.size());
@@ -117,7 +117,7 @@ TEST_P(TokenSourceTest, ComputesNothingAfterTheLastToken) {
   EXPECT_EQ(passes, 1u + 4u) << "the prompt, and every token but the last";
 }
 
-// The last few, of which some go while others come; and all of them, however many are asked for.
+// A window of the last few tokens, which slides, and one of all tokens.
 TEST_P(TokenSourceTest, PenalisesAsFarBackAsAsked) {
   Decoder here = decoder(), cpu = decoder(std::nullopt);
   SamplingParams params = greedy();
