@@ -2,8 +2,8 @@
 # prints.
 # Variables: target, shape, faults (a file).
 
-# Of a multiprocessor: threads, blocks, bytes of shared memory, and those that a block costs beside its own. Source:
-# "Technical Specifications per Compute Capability" in NVIDIA's CUDA C++ Programming Guide.
+# Limits of a multiprocessor: threads, blocks, bytes of shared memory, and extra bytes per block. Source: "Technical
+# Specifications per Compute Capability" in NVIDIA's CUDA C++ Programming Guide.
 BEGIN {
   limits["sm_75"] = "1024 16 65536 0"
   limits["sm_80"] = "2048 32 167936 1024"
@@ -19,7 +19,7 @@ BEGIN {
 
 function least(a, b) { return a < b ? a : b }
 
-# Registers go to a warp in units of 256, 16,384 to each of four schedulers.
+# A warp gets registers in units of 256; each of four schedulers has 16,384.
 function blocks_per_sm(registers, threads, shared,   warps, of_a_warp, blocks) {
   if (threads == 0) return 0
   warps = int((threads + 31) / 32)
@@ -30,7 +30,7 @@ function blocks_per_sm(registers, threads, shared,   warps, of_a_warp, blocks) {
   return blocks
 }
 
-# Of the section just read: loops are backward branches; of those that stream only the innermost count.
+# Evaluates the section just read. Loops are backward branches; among loops that stream, only innermost ones count.
 function end_section(   i, j, n, from, to, inner, k) {
   if (section == "") return
   n = 0
@@ -98,7 +98,7 @@ file == 3 && section != "" && /^[ \t]*\/\*[0-9a-f]+\*\// {
     label_of[n_branches] = substr($0, RSTART, RLENGTH)
   }
   if ($0 ~ /LDG\.[A-Z0-9.]*NA/ || $0 ~ /LDGSTS/ || $0 ~ /UBLKCP/) load[++n_loads] = at
-  if ($0 ~ /[ \t]CALL/ && $0 !~ /`\(\.L_/) {  # a call of a label is how ptxas leaves a loop: it never returns
+  if ($0 ~ /[ \t]CALL/ && $0 !~ /`\(\.L_/) {  # ptxas leaves a loop by calling a label; such a call never returns
     call[++n_calls] = at
     match($0, /`\(.*\)/)
     callee[n_calls] = RSTART ? substr($0, RSTART + 2, RLENGTH - 3) : "an address"

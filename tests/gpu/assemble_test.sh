@@ -1,5 +1,5 @@
 #!/bin/sh
-# assemble_rows.awk on a kernel's machine code written by hand: which calls are inside a loop over weights.
+# assemble_rows.awk on handwritten machine code: which calls are inside a loop over weights.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 folder=$(mktemp -d)
@@ -17,8 +17,8 @@ ptxas info    : Used 70 registers, used 1 barriers
 ptxas info    : Function properties for gemv_body
     32 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
 END
-# A loop over rows around one over weights, each with a call, the inner one left by a call of a label;
-# a loop without weights; a call behind all.
+# A loop over rows contains a loop over weights. Each has a call, and a call of a label leaves the inner one. Then come
+# a loop without weights and a last call.
 cat > "$folder/sass" <<'END'
 	.section	.text.gemv,"ax",@progbits
 .text.gemv:
@@ -42,7 +42,7 @@ cat > "$folder/sass" <<'END'
         /*00b0*/                   EXIT ;
 	.section	.nv.info,"",@"SHT_CUDA_INFO"
 END
-# 70 registers make 9 units of 256 a warp, 7 warps a scheduler, 3 blocks of 8 warps.
+# 70 registers make 9 units of 256 per warp: 7 warps per scheduler, 3 blocks of 8 warps.
 found=$(awk -v target=sm_90 -v shape=tiny -v "faults=$folder/faults" -f "$here/assemble_rows.awk" "$folder/list" \
   "$folder/log" "$folder/sass")
 expected="sm_90 tiny gemv 70 12 32 4 1 3"

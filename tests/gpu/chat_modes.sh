@@ -19,7 +19,7 @@ failures=0
 
 now() { date +%s.%N; }
 field() { sed -n "s/.*\"$1\":\([0-9.]*\).*/\1/p" "$folder/json"; }
-# command..., which prints a JSON object: sets code, seconds, speed, drafted and accepted; $folder/text is the answer.
+# command..., which prints a JSON object: sets code, seconds, speed, drafted and accepted; writes $folder/text.
 answer() {
   begun=$(now)
   "$@" -m "$model" --device "$device" --no-device-check --launch "$mode" --raw -p "$prompt" -n "$tokens" -s 7 --no-history --json \
@@ -30,7 +30,7 @@ answer() {
   drafted=$(field drafted_tokens) accepted=$(field accepted_tokens)
   sed -n 's/.*"answer":"\(.*\)","reasoning":.*/\1/p' "$folder/json" > "$folder/text"
 }
-# expected exit code, file that must be equal to $folder/text: the verdict.
+# Arguments: expected exit code, and a file that must equal $folder/text. Sets the verdict.
 judge() {
   if [ "$code" != "$1" ]; then
     echo "exit code $1 was expected: $(tr -d '"\\|' < "$folder/errors" | tr '\n\t' '  ' | tail -c 200)"
@@ -52,7 +52,7 @@ row() { # run, verdict
     cat "$folder/row" >> "$WARPCHAT_RESULTS"
   fi
 }
-# All but the end, where a character may be cut.
+# Drops the end, where a character may be cut.
 without_end() { head -c "$(($(wc -c < "$1") > 12 ? $(wc -c < "$1") - 12 : 0))" "$1"; }
 
 echo "| launch | run | exit code | seconds | verdict | tokens/s | drafted | accepted |"
@@ -64,14 +64,14 @@ for mode in $modes; do
     [ -n "$first" ] && [ "$mode" != "$first" ] || cp "$folder/text" "$folder/text-$temperature"
     [ "$temperature" = 0 ] || [ -n "$first" ] || first=$mode
     row "temperature $temperature" "$(judge 0 "$folder/text-$temperature")"
-    [ "$code" = 0 ] || continue 2  # a mode that hangs would take the others' time
+    [ "$code" = 0 ] || continue 2  # a mode that hangs would use up the others' time
   done
   whole=$seconds i=0
   while [ "$i" -lt "$stops" ]; do
     i=$((i + 1)) seed=$((seed + 1))
     moment=$(awk -v "s=$seed" -v "t=$whole" 'BEGIN { srand(s); printf "%.3f", rand() * t }')
     answer timeout --preserve-status -k 10 -s INT "$moment" "$chat" --temp 0.8
-    if [ "$code" = 0 ]; then  # it was faster this time
+    if [ "$code" = 0 ]; then  # the answer ended before the signal
       row "not stopped within $moment s" "$(judge 0 "$folder/text-0.8")"
       continue
     fi

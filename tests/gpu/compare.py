@@ -8,7 +8,7 @@ import os
 import signal
 import sys
 
-# Of each table: the columns that name a row, the figure, and the columns of its limits and predictions.
+# For each table: the columns that name a row, the figure, and the columns with its limits and predictions.
 TABLES = {
     "probe": (("check", "unit"), "value", ("expected",)),
     "logits": (("of",), "relative error", ()),
@@ -34,7 +34,7 @@ TABLES = {
 
 
 def read_rows(run):
-    """The rows of a run. A last line that was cut short, as of a call that was killed, is left out."""
+    """The rows of a run. A last line that was cut short, as by a kill, is dropped."""
     if not os.path.isdir(run):
         with open(run) as file:
             return json.load(file)["rows"]
@@ -57,7 +57,7 @@ def number(value):
 
 
 def with_ceiling(rows):
-    """Adds what bytes alone would take at the rate that the same run read memory with."""
+    """Adds the time that the bytes alone would take at the read rate measured in the same run."""
     rate = None
     for row in rows:
         if row["table"] == "read ceiling":
@@ -71,7 +71,7 @@ def with_ceiling(rows):
 
 
 def keyed(rows, table):
-    """Rows by name, in their order; the n-th of several of one name has n behind it."""
+    """Rows by name, in order; the n-th row of one name gets n appended."""
     names, _, _ = TABLES[table]
     found = {}
     for row in rows:

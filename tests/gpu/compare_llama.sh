@@ -30,7 +30,7 @@ unpack() {
   cp "$archive" "$folder/"
 }
 
-# Of the GPU's architecture alone, and of the attention kernels only those for a cache in f16: minutes on many cores.
+# Builds for this GPU only, and only the attention kernels for an f16 cache. Takes minutes on many cores.
 build() {
   if [ -n "${LLAMA_BENCH:-}" ]; then
     echo "nothing to build: $LLAMA_BENCH is taken"
@@ -51,7 +51,7 @@ build() {
   cmake --build "$folder/build" --target llama-bench -j "$(nproc)"
 }
 
-# device, shape: lines "test launch tokens/s" from gpu_bench's tables.
+# Arguments: device, shape. Prints lines "test launch tokens/s" from gpu_bench's tables.
 our_rates() {
   "$here/gpu_bench" shapes --device "$1" --shapes "$2" --depths "$depths" --prompts "$prompts" --tokens "$tokens" \
     --batches "" --rounds 1 --kernels no > "$scratch/ours.md"
@@ -60,7 +60,7 @@ our_rates() {
     NF == 8 && $3 ~ /^[0-9]+$/ { print "pp" $3, "any", $4 }' "$scratch/ours.md"
 }
 
-# device, model file: the same lines of llama.cpp, all layers on that GPU, with flash attention.
+# Arguments: device, model file. Prints the same lines for llama.cpp: all layers on that GPU, flash attention.
 their_rates() {
   case $1 in
     cuda:*) gpu="-sm none -mg ${1#cuda:}" ;;
@@ -77,11 +77,11 @@ their_rates() {
     awk '{ print ($1 > 0 ? "pp" $1 : "tg" $2 "@d" $3), "llama.cpp", $4 }'
 }
 
-# shape; lines "round test launch tokens/s" to a table, whose rows go to $WARPCHAT_RESULTS, too, where that names a file.
-# Ours is the launch with the best median.
+# Argument: shape. Turns lines "round test launch tokens/s" into a table, and into rows in $WARPCHAT_RESULTS if set.
+# Ours is the launch mode with the best median.
 table() {
   awk -v "rounds=$rounds" -v "shape=$1" -v "rows=${WARPCHAT_RESULTS:-/dev/null}" '
-    function median(   i, j, t) {  # of value[1 .. rounds], which it sorts
+    function median(   i, j, t) {  # sorts value[1 .. rounds]
       for (i = 2; i <= rounds; ++i)
         for (j = i; j > 1 && value[j] < value[j - 1]; --j) { t = value[j]; value[j] = value[j - 1]; value[j - 1] = t }
       return (value[int((rounds + 1) / 2)] + value[int(rounds / 2) + 1]) / 2
@@ -115,7 +115,7 @@ table() {
     }'
 }
 
-# device, shape
+# Arguments: device, shape.
 compare() {
   printf '\n### %s\n\n' "$2"
   "$here/gpu_bench" write-gguf --folder "$scratch" --shapes "$2"

@@ -1,6 +1,6 @@
-// What every test of the GPU path runs under, linked into its program: the process has made one context when it ends;
-// with WARPCHAT_TEST_SECONDS a test that takes longer ends the process, which names it; and so does a test that leaves
-// the device lost, as whatever came behind it would fail for that alone. tests/gpu/run_tests.sh goes on behind it.
+// Linked into every program with tests of the GPU path. At its end the process must have made exactly one context. With
+// WARPCHAT_TEST_SECONDS, a test that takes longer ends the process, which names it. So does a test that loses the
+// device, because all later tests would fail, too. tests/gpu/run_tests.sh continues after it.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -22,7 +22,7 @@ std::string full_name(const testing::TestInfo& test) { return std::string(test.t
 [[noreturn]] void end_process(int code, const std::string& line) {
   std::printf("%s\n", line.c_str());
   std::fflush(nullptr);
-  std::_Exit(code);  // nothing is torn down: the device may never answer
+  std::_Exit(code);  // no teardown: the device may never answer
 }
 
 // Ends the process when a deadline passes.
@@ -103,7 +103,7 @@ class OneContext : public testing::Environment {
  public:
   void SetUp() override { testing::UnitTest::GetInstance()->listeners().Append(new DeviceListener); }
   void TearDown() override {
-    if (ContextCount::made() == 0) return;  // of a program that never asked for its device
+    if (ContextCount::made() == 0) return;  // the program never used its device
     EXPECT_EQ(ContextCount::made(), kept_test_device().n_contexts) << "contexts; a process keeps its first";
   }
 };

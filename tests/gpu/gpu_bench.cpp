@@ -85,7 +85,7 @@ Arguments parse(int argc, char** argv) {
 void measure_shapes(const Arguments& arguments) {
   const DeviceChoice choice = choose_device(arguments.device);
   if (choice.table == nullptr) throw Error("--device " + arguments.device + " is no GPU");
-  const ContextPointer context = Context::open(*choice.table, choice.gpu);  // kept: it takes long to make
+  const ContextPointer context = Context::open(*choice.table, choice.gpu);  // kept, because making it is slow
   const double ceiling = read_ceiling(context);
   ResultTable table("read ceiling", choice.gpu.name, {"target", "GB/s", "GB/s by clock and bus width"});
   table.row({ptx::spell(choice.gpu.target()), number(ceiling * 1e-9, 1), number(choice.gpu.peak_bandwidth * 1e-9, 1)});
@@ -104,7 +104,7 @@ void run(const Arguments& arguments) {
     for (const std::string& shape : arguments.shapes)
       decode_once(arguments.device, shape, arguments.plan.prompts.at(0), arguments.plan.tokens);
   } else if (arguments.command == "constants") {
-    setenv("CUDA_CACHE_DISABLE", "1", 1);  // or the compiler's time is that of a file
+    setenv("CUDA_CACHE_DISABLE", "1", 1);  // otherwise the compiler's time is that of reading a file
     measure_constants(arguments.device);
   } else if (arguments.command == "start") {
     for (const std::string& shape : arguments.shapes) measure_start(arguments.device, shape, arguments.start);

@@ -33,8 +33,8 @@ double seconds_of(Work&& work) {
   return seconds_since(start);
 }
 
-// n_bytes of words, of which one in each line of 128 bytes is a node of a ring through all lines in random order: no
-// step can be foreseen, and none finds its line in a cache because of its neighbour.
+// n_bytes of words. One word in each 128-byte line is a node of a ring through all lines in random order. So no step
+// can be prefetched, and no line is cached because of its neighbour.
 std::vector<uint32_t> random_ring(uint64_t n_bytes) {
   constexpr uint32_t kLineWords = 32;
   std::vector<uint32_t> order(n_bytes / 4 / kLineWords), ring(n_bytes / 4);
@@ -77,7 +77,7 @@ class Constants {
 
  private:
   uint32_t scaled(uint32_t on_a_gpu, uint32_t emulated) const { return is_emulated_ ? emulated : on_a_gpu; }
-  // expected: what the analytic model assumes, in the same unit; NaN where it has no such constant.
+  // expected: the speed model's assumption in the same unit; NaN if it has no such constant.
   void row(const std::string& name, double value, const std::string& unit, const std::string& how,
            double expected = NAN) {
     table_->row({name, number(value, 3), number(expected, 3), unit, how});
@@ -87,7 +87,7 @@ class Constants {
   }
   Module compile(ptx::Kernel kernel) const { return Module(context_, std::vector<ptx::Kernel>{std::move(kernel)}); }
 
-  // Of what is enqueued by `work`, the median of some repetitions behind a first that warms up.
+  // Median time of the work that `work` enqueues, after one warm-up.
   template <class Work>
   double device_seconds(Work&& work) const {
     std::vector<double> seconds;
@@ -102,7 +102,7 @@ class Constants {
     return median(seconds);
   }
 
-  // The kernels of a token, each a module of its own: one after the other, and all at once.
+  // Compiles the kernels of a token as separate modules: one after the other, and all at once.
   void compiler() {
     const ModelShape shape = bench_shape(is_emulated_ ? "tiny" : "qwen2.5-0.5b");
     const std::vector<ptx::Kernel> kernels =
@@ -168,7 +168,7 @@ class Constants {
     row("launch and wait, there and back", waited / runs * 1e6, "us", "the host's clock");
   }
 
-  // The difference of two lengths, so that the launch itself is not in it.
+  // Uses the difference of two lengths, which cancels the launch itself.
   void barriers() {
     if (!choice_.gpu.can_cooperate) return;
     const DeviceMemory counter(context_, 128, "a measurement");
@@ -193,10 +193,10 @@ class Constants {
     }
   }
 
-  // from: the ring on the device. Error if the way ends elsewhere than on the host.
+  // from: the ring on the device. Throws Error if the walk does not end where it ends on the host.
   double chase_seconds(ChasedMemory memory, const Argument& from, std::span<const uint32_t> ring, uint32_t steps) {
     const Module module = compile(chase_kernel(memory, target_));
-    const DeviceMemory at(context_, 4, "a measurement");  // goes on: a way gone before would be in the cache
+    const DeviceMemory at(context_, 4, "a measurement");  // carries on: an earlier walk's lines would be in the cache
     stream_->fill(at.address(), 0, 4);
     uint64_t n_steps = 0;
     const auto seconds = [&](uint32_t n) {
@@ -280,7 +280,7 @@ class Constants {
         step = passed;
     row("step of %globaltimer", static_cast<double>(step), "ns", "the smallest seen; stamps are no finer");
     Argument cycles;
-    cycles.is_address = true;  // of 64 bits, which is what a launch asks of an address
+    cycles.is_address = true;  // pass as 64 bits, like an address
     cycles.bits = scaled(100'000'000, 1000);
     std::array<uint64_t, 4> at{};
     clock.kernel(0).launch(*stream_, {cycles, out});
@@ -310,7 +310,7 @@ class Constants {
     row("upload from pageable memory", rate(pageable) * 1e-9, "GB/s", size);
   }
 
-  // Rate by what is in flight: a multiprocessor's blocks x threads x chunks of 16 bytes.
+  // Read rate by bytes in flight per multiprocessor: blocks x threads x 16-byte chunks.
   void reads() {
     ResultTable table(
         "read rate", choice_.gpu.name,
@@ -333,7 +333,7 @@ class Constants {
   }
 
   DeviceChoice choice_;
-  std::optional<GpuTraits> assumed_;  // of a GPU that the analytic model knows
+  std::optional<GpuTraits> assumed_;  // set if the speed model knows the GPU
   ContextPointer context_;
   std::optional<Stream> stream_;
   std::optional<ResultTable> table_;

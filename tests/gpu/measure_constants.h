@@ -1,11 +1,11 @@
-// What a device's latencies, gaps and rates are: the numbers that an analytic model of a decoder's speed needs.
+// A device's latencies, gaps and rates: the constants that the speed model of a decoder needs.
 #pragma once
 #include <string>
 
 namespace warpchat {
 
-// device: as --device names it, of a process that has not started its driver yet. The driver's cache of compiled
-// kernels must be off, or the compiler's time is not measured. On the emulator they are the emulator's numbers.
+// device: a name as for --device; the process must not have started its driver. The driver's compute cache must be off,
+// or the compiler's time is not measured. On the emulator, the values are the emulator's.
 void measure_constants(const std::string& device);
 
 }  // namespace warpchat

@@ -37,7 +37,7 @@ DeviceChoice gpu_choice(const std::string& device) {
   return choice;
 }
 
-// By its name one that the driver's cache of compiled kernels does not have.
+// A kernel with a new name, so the driver's compute cache does not have it.
 ptx::Kernel fresh_kernel(ptx::Target target) {
   static std::atomic<uint32_t> n{static_cast<uint32_t>(Clock::now().time_since_epoch().count())};
   return empty_kernel(n++, target);
@@ -64,7 +64,7 @@ class Contention {
     const DeviceMemory target(context_, 4096, "a measurement");
     const std::vector<std::byte> bytes(4096);
     const auto load = [&] { module.emplace(context_, std::vector{fresh_kernel(choice_.gpu.target())}); };
-    const auto drop = [&] { module.reset(); };  // before the call: unloading may wait where loading does not
+    const auto drop = [&] { module.reset(); };  // before the call: unloading may wait even if loading does not
     row("load a module", drop, load);
     row("load a module and launch its kernel", drop, [&] {
       load();
@@ -92,7 +92,7 @@ class Contention {
   }
 
  private:
-  // prepare: what the call needs, outside of its time.
+  // prepare: setup of the call, not timed.
   void row(const std::string& name, const std::function<void()>& prepare, const std::function<void()>& call) {
     prepare();
     const double alone = seconds_of(call);
@@ -100,7 +100,7 @@ class Contention {
     std::atomic_ref(words_.as<uint32_t>()[0]).store(0, std::memory_order_relaxed);
     std::atomic_ref(words_.as<uint32_t>()[32]).store(0, std::memory_order_relaxed);
     Argument nanoseconds;
-    nanoseconds.is_address = true;  // of 64 bits, which is what a launch asks of an address
+    nanoseconds.is_address = true;  // pass as 64 bits, like an address
     nanoseconds.bits = static_cast<uint64_t>(hold_seconds_ * 1e9);
     const GpuEvent end(context_);
     const auto start = Clock::now();
@@ -135,7 +135,7 @@ class Contention {
   DeviceChoice choice_;
   ContextPointer context_;
   Stream holding_, other_;
-  HostMemory words_;  // of hold_kernel
+  HostMemory words_;  // for hold_kernel
   Module hold_;
   double hold_seconds_;
   ResultTable table_;
@@ -160,7 +160,7 @@ struct Prompted {
     return make_token_source(decoder, {greedy, {}, n_prompt, column, n_tokens});
   }
   DeviceChoice choice;
-  ContextPointer context;  // kept: it takes long to make
+  ContextPointer context;  // kept, because making it is slow
   ShapedModel model;
   Decoder decoder;
   uint32_t column = 0;

@@ -16,7 +16,7 @@
 namespace warpchat {
 namespace {
 
-// What the driver says of a kernel that it has compiled.
+// What the driver reports of a compiled kernel.
 struct Compiled {
   int registers = 0, local_bytes = 0, blocks_per_sm = 0;
 };
@@ -51,14 +51,14 @@ uint64_t weight_bytes(const GemvPlan& plan) {
   return bytes;
 }
 
-// That a lane asks for before it needs the first: its units of each of its rows.
+// Bytes that a lane has in flight before it needs the first: its units of each of its rows.
 double lane_bytes_in_flight(const GemvPlan& plan) {
   double of_a_row = 0;
   for (const ProductMatrix& matrix : plan.matrices) of_a_row += static_cast<double>(matrix.row_bytes) / plan.n_units;
   return of_a_row * plan.units_in_flight * plan.rows_per_warp;
 }
 
-// Products over a pool of weights, each launch with the next ones.
+// Products over a pool of weights; each launch uses the next ones.
 class ProductBench {
  public:
   ProductBench(const std::string& name, const ModelShape& shape, const DeviceChoice& device,
@@ -92,7 +92,7 @@ class ProductBench {
     throw Error("the decoder has no kernel " + name_of(spec));
   }
 
-  // Real blocks of the format, one matrix after the other.
+  // Valid blocks of the format, one matrix after the other.
   DeviceMemory pool_of(const GemvPlan& plan, uint64_t n_bytes) const {
     DeviceMemory pool(context_, n_bytes, "weights");
     uint64_t at = 0;
@@ -178,7 +178,7 @@ class ProductBench {
     const Compiled compiled = ask_driver(*context_, kernel);
     const uint64_t blocks = kernel.launch.blocks.total();
     const double blocks_on_an_sm = std::min<double>(
-        compiled.blocks_per_sm, static_cast<double>(blocks) / device_.gpu.n_sms);  // of one that has its share
+        compiled.blocks_per_sm, static_cast<double>(blocks) / device_.gpu.n_sms);  // at full occupancy of one
     const double in_flight = blocks_on_an_sm * plan.threads() * lane_bytes_in_flight(plan);
     const double bytes = static_cast<double>(weight_bytes(plan));
     const Predicted predicted = predictions_.kernel_seconds(kernel.name, 0);

@@ -12,7 +12,7 @@
 namespace warpchat {
 namespace {
 
-// Without what stands out at either end: stamps of a coarse clock still have a mean that is fine.
+// Mean without the outliers at either end. The stamps' clock is coarse, but their mean is precise.
 double trimmed_mean(std::vector<double> values) {
   std::ranges::sort(values);
   const size_t cut = values.size() / 20;
@@ -22,15 +22,15 @@ double trimmed_mean(std::vector<double> values) {
 }
 
 struct Phase {
-  std::vector<double> work;     // of a multiprocessor, the mean over all
-  std::vector<double> slowest;  // from the first one's begin to the last one's end
-  std::vector<double> opens;    // from then until the first multiprocessor begins what follows
-  std::vector<double> waits;    // of a multiprocessor, from its end to what it does next: the mean over all
+  std::vector<double> work;     // per multiprocessor, averaged over all
+  std::vector<double> slowest;  // from the first multiprocessor's begin to the last one's end
+  std::vector<double> opens;    // from then until the first multiprocessor begins the next phase
+  std::vector<double> waits;    // per multiprocessor, from its end to its next begin: averaged over all
 };
 
 double end_of(const TraceSpan& span) { return span.start + span.seconds; }
 
-using Lanes = std::vector<std::vector<TraceSpan>>;  // multiprocessors, each with the same phases in order
+using Lanes = std::vector<std::vector<TraceSpan>>;  // per multiprocessor: the same phases in order
 
 Lanes lanes_of(const std::vector<TraceSpan>& trace) {
   std::map<uint32_t, std::vector<TraceSpan>> by_lane;

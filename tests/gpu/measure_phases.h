@@ -1,4 +1,4 @@
-// The time stamps of the persistent decoder's blocks: what every phase takes, and every wait behind it.
+// Time stamps of the persistent decoder's blocks: the duration of every phase and of the wait after it.
 #pragma once
 #include <string>
 
@@ -7,8 +7,8 @@
 
 namespace warpchat {
 
-// Decodes some tokens behind `depth` positions, which must be in the cache, with every block keeping time: slower than
-// without. A row a phase, means over tokens and layers without the twentieth at either end.
+// Decodes several tokens after `depth` positions, which must be in the cache. Every block records stamps, which slows
+// it. One row per phase: means over tokens and layers, without the outermost twentieths.
 void measure_phases(const std::string& shape, const std::string& device, Decoder& decoder, Steps& steps, uint32_t depth,
                     uint32_t tokens);
 

@@ -23,7 +23,7 @@ using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 constexpr uint32_t kRingWords = 1024, kRingStep = 37;  // word i leads to word i + kRingStep
-constexpr double kPatience = 3;                        // seconds for an answer that takes microseconds
+constexpr double kPatience = 3;                        // seconds; an answer takes microseconds
 
 class Probe {
  public:
@@ -64,7 +64,7 @@ class Probe {
   void row(const std::string& what, double value, const std::string& unit, double expected = NAN) {
     table_->row({what, number(value, 3), number(expected, 3), unit});
   }
-  // One that fails leaves the others to be tried, unless it spoiled the context.
+  // A failed check does not stop the others, unless it broke the context.
   template <class Check>
   void check(const std::string& what, Check&& body) {
     try {
@@ -144,7 +144,7 @@ class Probe {
       while (std::atomic_ref(word[32]).load(std::memory_order_acquire) < round) {
         if (gpu_.is_emulated) std::this_thread::yield();
         if (seconds_since(start) < kPatience) continue;
-        std::atomic_ref(word[0]).store(UINT32_MAX, std::memory_order_release);  // lets the kernel end, if it sees it
+        std::atomic_ref(word[0]).store(UINT32_MAX, std::memory_order_release);  // ends the kernel, if it sees the word
         throw Error("the device does not answer a word of the host's memory");
       }
       seconds.push_back(seconds_since(start));
@@ -174,7 +174,7 @@ class Probe {
   }
 
   GpuDevice gpu_;
-  std::optional<GpuTraits> assumed_;  // of a GPU that the analytic model knows
+  std::optional<GpuTraits> assumed_;  // set if the speed model knows the GPU
   ContextPointer context_;
   std::optional<Stream> stream_;
   std::optional<ResultTable> table_;
@@ -188,7 +188,7 @@ void measure_probe(const std::string& device) { Probe(device).run(); }
 double read_ceiling(const ContextPointer& context) {
   constexpr uint32_t kThreads = 512, kAtOnce = 8;
   const uint32_t blocks = context->device().n_sms * 4;
-  const uint64_t turn = uint64_t{blocks} * kThreads * kAtOnce;  // chunks of 16 bytes in one round of all threads
+  const uint64_t turn = uint64_t{blocks} * kThreads * kAtOnce;  // chunks of 16 bytes per round of all threads
   const uint64_t wanted = context->device().is_emulated ? 1 : uint64_t{2} << 30 >> 4;
   const uint64_t n = std::max<uint64_t>(1, wanted / turn) * turn;
   const Module module(context, {read_kernel(n, blocks, kThreads, kAtOnce, context->device().target())});

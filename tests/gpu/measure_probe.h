@@ -1,5 +1,5 @@
-// The first seconds on a device: whether loading, launching and talking to it work at all, and the rate that bounds
-// everything else.
+// First seconds on a device: whether loading, launching and host communication work, and its read bandwidth, which
+// bounds everything else.
 #pragma once
 #include <string>
 
@@ -7,10 +7,10 @@
 
 namespace warpchat {
 
-// A row a check. Error at the end if one of them failed.
+// One row per check. Throws Error at the end if a check failed.
 void measure_probe(const std::string& device);
 
-// Bytes per second, the best of some launches over a buffer far larger than any cache.
+// Bytes per second: the best of several launches over a buffer much larger than any cache.
 double read_ceiling(const ContextPointer& context);
 
 }  // namespace warpchat

@@ -23,9 +23,9 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
 
 constexpr uint32_t kFirstPrompt = 16;
 constexpr uint32_t kStampedTokens = 16;  // all their stamps fit into a trace
-constexpr uint32_t kWarm = 3;            // tokens of each round before the clock starts
+constexpr uint32_t kWarm = 3;            // untimed tokens of each round
 
-// Tokens per second as a chat decodes them behind `depth` positions, sampled on the device.
+// Tokens per second when decoding as in a chat after `depth` positions, sampled on the device.
 double decode_speed(Decoder& decoder, uint32_t depth, uint32_t tokens) {
   SamplingParams greedy;
   greedy.temperature = 0;
@@ -47,7 +47,7 @@ double prefill_speed(Decoder& decoder, uint32_t tokens) {
   return tokens / seconds_since(start);
 }
 
-// All sequences together, each from its first position on.
+// Tokens per second of all sequences together, from position 0 on.
 double batch_speed(Decoder& decoder, uint32_t sequences, uint32_t tokens) {
   std::vector<Run> runs(sequences);
   std::vector<Token> chosen(sequences);
@@ -65,11 +65,11 @@ double batch_speed(Decoder& decoder, uint32_t sequences, uint32_t tokens) {
 }
 
 struct Rate {
-  double value, spread_percent;  // the median, and largest less smallest by it
+  double value, spread_percent;  // median, and (max - min) / median
 };
 
-// What is measured in the first warm_seconds does not count: it compiles and records, and raises the clocks, which are
-// at a sixth while a GPU is idle.
+// Ignores the first warm_seconds: they compile and record, and raise the clocks from a sixth, where an idle GPU has
+// them.
 template <class Measure>
 Rate rate_of(uint32_t rounds, double warm_seconds, Measure&& measure) {
   for (const auto start = Clock::now(); seconds_since(start) < warm_seconds;) measure();

@@ -18,7 +18,7 @@ class Start {
  public:
   Start(const std::string& device, const std::string& shape, const std::string& start) : shape_(shape), start_(start) {
     const ModelShape sizes = bench_shape(shape);
-    model_.emplace(sizes);  // in memory, as a file that was read a moment ago
+    model_.emplace(sizes);  // in memory, like a file in the page cache
     begin_ = last_ = Clock::now();
     choice_ = choose_device(device);
     if (choice_.table == nullptr) throw Error("--device " + device + " is no GPU");

@@ -24,7 +24,7 @@ trap 'rm -rf "$work"' EXIT
 pack=$work/gpu-check
 mkdir -p "$pack/lib"
 
-# The libraries of a program but glibc's, which belong to the machine's loader: lines "name path".
+# The shared libraries of a program except glibc's, which come with the machine's loader: lines "name path".
 libraries() {
   ldd "$1" | awk '/=> \// { print $1, $3 }' |
     grep -vE '^(ld-linux[^ ]*|libc|libm|libpthread|libdl|librt|libresolv|libutil|libanl)\.so' || true

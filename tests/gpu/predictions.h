@@ -1,4 +1,4 @@
-// What the analytic model says of a decoder, to stand beside what is measured.
+// The speed model's predictions for a decoder, to compare with measurements.
 #pragma once
 #include <optional>
 #include <string>
@@ -9,31 +9,31 @@
 
 namespace warpchat {
 
-// By the likely constants and by the worst that are plausible; NaN for a GPU that the model does not know.
+// Predictions by the expected and by the harsh constants; NaN for a GPU that the speed model does not know.
 struct Predicted {
   double expected, harsh;
 };
 
 class Predictions {
  public:
-  // gpu: the model's name of it, "h200", or what a driver calls it.
+  // gpu: the speed model's name ("h200") or the driver's.
   Predictions(const ModelShape& shape, uint32_t context, const std::string& gpu);
 
   Predicted tokens_per_second(uint32_t position, LaunchMode mode) const;
   Predicted prefill_tokens_per_second(uint32_t n_tokens);
-  // Of a launch in a graph, by the kernel's name.
+  // Duration of the kernel of this name, launched in a graph.
   Predicted kernel_seconds(const std::string& kernel, uint32_t position) const;
 
  private:
   DecoderSpecs specs(PassKind kind, uint32_t columns) const;
-  template <class Value>  // of a GpuTraits
+  template <class Value>  // computed from GpuTraits
   Predicted by_both(Value&& value) const;
 
   ModelShape shape_;
   uint32_t context_;
   const GpuTraits* traits_;
   std::optional<TokenWork> work_;
-  std::optional<PassWork> prompt_work_;  // once it is asked for
+  std::optional<PassWork> prompt_work_;  // made when first needed
 };
 
 }  // namespace warpchat

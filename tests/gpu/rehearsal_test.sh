@@ -23,7 +23,7 @@ fail() {
 }
 contains() { grep -qF -- "$2" "$1" || fail "$1 lacks: $2"; }
 
-# What is left out by name is there under that name.
+# Every test in left_out.txt exists under that name.
 for program in "$programs"/*_test; do "$program" --gtest_list_tests; done | awk '
   /^[^ ].*\.( |$)/ { suite = $1; next }
   /^  [^ ]/ { print suite $1 }' > "$folder/tests"
@@ -36,7 +36,7 @@ export DEVICE=emulator FILTER='*qwen2_tied*:SamplingColumns*:DriverErrors*' SHAP
 export BENCH_FLAGS="--depths 0 --tokens 2 --rounds 1 --prompts 32 --batches 2 --predicted h200"
 export CONTEND_TOKENS=12 CONTEND_CALLS=load CHAT_TOKENS=24 CHAT_STOPS=1 MODES=persistent
 
-# NVIDIA's tools, in their words.
+# Stand-ins for NVIDIA's tools with the same output format.
 cat > "$folder/tools/nvidia-smi" <<'END'
 #!/bin/sh
 case "$*" in
@@ -93,7 +93,7 @@ contains "$programs/RESULTS.md" "**phases-tiny: passed**"
 contains "$programs/RESULTS.md" "**driver: failed (1)**"
 if command -v python3 > /dev/null; then
   python3 -m json.tool "$programs/RESULTS.json" > /dev/null || fail "RESULTS.json is no JSON"
-  # A last row that was cut short counts as none.
+  # A last row that was cut short is ignored.
   mkdir "$folder/cut"
   sed 's/"tokens\/s":[0-9.][0-9.]*/"tokens\/s":50.0/' "$folder/good/rows.jsonl" > "$folder/cut/rows.jsonl"
   printf '{"table":"dec' >> "$folder/cut/rows.jsonl"
@@ -103,7 +103,7 @@ if command -v python3 > /dev/null; then
 fi
 [ -n "${WARPCHAT_FULL_TESTS:-}" ] || exit 0
 
-# llama.cpp beside ours, by a llama-bench that measures nothing, in its words.
+# llama.cpp beside ours, with a stand-in for llama-bench that prints the same format.
 rm "$programs/gpu_bench"
 ln -s "$built/gpu_bench" "$programs/"
 cat > "$folder/llama-bench" <<'END'
@@ -122,7 +122,7 @@ for test in tg2@d0 pp32; do
     fail "llama.cpp is not beside our $test"
 done
 
-# From the archive, in a folder that has it and run.sh alone.
+# Runs from the archive, in a folder with only the archive and run.sh.
 mkdir -p "$folder/empty/tests/gpu" "$folder/empty/build"
 AS_BUILT=1 ARCHIVE="$folder/empty/build/gpu-check.tar.xz" TRAVEL_MIB=1000 XZ_LEVEL=-0 "$here/pack.sh" "$built" ||
   fail "nothing was packed"

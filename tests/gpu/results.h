@@ -1,5 +1,5 @@
-// A table of what was measured. Every row is written at once: as a line of Markdown to stdout, under the table's head,
-// and where WARPCHAT_RESULTS names a file as a line of JSON to its end, {"table": ..., "device": ..., column: value}.
+// A table of measurements. Every row is written at once: as Markdown to stdout, and as a line of JSON appended to the
+// file WARPCHAT_RESULTS, if set: {"table": ..., "device": ..., column: value}.
 #pragma once
 #include <string>
 #include <string_view>
@@ -12,13 +12,13 @@ class ResultTable {
  public:
   struct Number {
     double value;
-    int digits;  // behind the point, in Markdown
+    int digits;  // decimals in Markdown
   };
   using Cell = std::variant<std::string, uint64_t, Number>;
 
-  // columns: with their units, "tokens/s". device: what all rows were measured on.
+  // columns: names with units, "tokens/s". device: where all rows were measured.
   ResultTable(std::string name, std::string device, std::vector<std::string> columns);
-  void row(const std::vector<Cell>& cells);  // one for each column
+  void row(const std::vector<Cell>& cells);  // one cell per column
 
  private:
   std::string name_, device_;
@@ -29,10 +29,10 @@ class ResultTable {
 inline ResultTable::Number number(double value, int digits) { return {value, digits}; }
 inline ResultTable::Number microseconds(double seconds, int digits = 2) { return {seconds * 1e6, digits}; }
 
-// A line of Markdown, at once.
+// Prints a line of Markdown at once.
 void say(std::string_view line);
 
-// The middle one, or the mean of the two in the middle; of at least one.
+// The middle value, or the mean of the two middle ones; values must not be empty.
 double median(std::vector<double> values);
 
 }  // namespace warpchat

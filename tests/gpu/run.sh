@@ -41,7 +41,7 @@ first="probe check logits shapes=qwen2.5-0.5b,qwen2.5-1.5b bench=qwen2.5-1.5b co
   chat=qwen2.5-0.5b phases=qwen2.5-1.5b,qwen2.5-7b constants decoder kernels driver kernels=mapped"
 second="probe ncu=qwen2.5-1.5b racecheck"
 
-# One JSON object of all rows; a line that was cut short is left out.
+# One JSON object of all rows; a line that was cut short is dropped.
 wrap_rows() {
   awk 'BEGIN { print "{\"rows\": [" }
     /^\{.*\}$/ { printf "%s%s", separator, $0; separator = ",\n" }
@@ -102,7 +102,7 @@ case $device in
 esac
 export WARPCHAT_TEST_DEVICE="$device" WARPCHAT_RESULTS="$out/rows.jsonl" WARPCHAT_TEST_LOG="$out/tests.log"
 export WARPCHAT_PRINT_ACCURACY=1
-# What the driver compiles is kept for the parts and calls to come.
+# Compiled kernels are kept for later parts and calls.
 export CUDA_CACHE_PATH="${CUDA_CACHE_PATH:-$kept/compute-cache}" CUDA_CACHE_MAXSIZE=4294967296 TMPDIR="$scratch"
 mkdir -p "$CUDA_CACHE_PATH"
 export LLAMA_FOLDER="${LLAMA_FOLDER:-/tmp/warpchat-llama.cpp}"
@@ -126,7 +126,7 @@ trap finish EXIT
 trap 'exit 143' INT TERM
 : >> "$WARPCHAT_RESULTS"
 
-# name, exit code, seconds, text: of a part, into all results.
+# Arguments: name, exit code, seconds, text of a part. Writes them to all results.
 report() {
   case $2 in
     0) verdict=passed ;;
@@ -142,7 +142,7 @@ report() {
   write_json
 }
 
-# part, cap: seconds that it may take now: its cap or that of $CAPS, but no more than is left of the call.
+# Arguments: part, cap. Prints its seconds: the cap, or that of $CAPS, but at most the rest of the call.
 within() {
   cap=$2 left=$((limit - $(elapsed) - limit / 50))
   for given in ${CAPS:-}; do
@@ -151,8 +151,8 @@ within() {
   [ "$left" -lt "$cap" ] && echo "$left" || echo "$cap"
 }
 
-# The standard input to the log, line by line, a megabyte at most; tables among it go to the results, too, and Nsight
-# Compute's lines, "id",...,"metric","unit","value", become rows. The last line that is none stays in $scratch/last.
+# Copies standard input to the log line by line, at most one megabyte. Tables also go to the results, and lines of
+# Nsight Compute ("id",...,"metric","unit","value") become rows. $scratch/last gets the last other line.
 take_lines() {
   n_bytes=0
   : > "$scratch/last"
@@ -172,7 +172,7 @@ take_lines() {
   done
 }
 
-# name, cap, command...: a part whose output is for the log.
+# Arguments: name, cap, command... Runs a part with its output in the log.
 part() {
   name=$1 seconds=$(within "$1" "$2")
   shift 2
@@ -187,7 +187,7 @@ part() {
   mkfifo "$scratch/pipe"
   take_lines "$name" < "$scratch/pipe" &
   reader=$!
-  # By a shell that can be ended even where the driver keeps its child from being so.
+  # Starts through a shell, which can be killed even if the driver keeps its child alive.
   timeout -k 5 "$seconds" sh -c '"$@"; exit $?' sh "$@" > "$scratch/pipe" 2>&1
   code=$?
   (sleep 10 && kill "$reader") 2> /dev/null &
@@ -198,7 +198,7 @@ part() {
   report "$name" "$code" "$(($(elapsed) - begun))" "$(cat "$scratch/last")"
 }
 
-# name, cap, program, processes, seconds of a test, filter: tests by run_tests.sh, which ends them itself.
+# Arguments: name, cap, program, processes, seconds per test, filter. run_tests.sh ends the tests itself.
 tests() {
   name=$1 seconds=$(within "$1" "$2") program=$3 n=$4
   if [ "$seconds" -lt 2 ]; then
@@ -220,7 +220,7 @@ tests() {
   rm -rf "${scratch:?}/$name"
 }
 
-# Before anything is timed: until llama.cpp's build ends, or so many seconds before the end of the call.
+# Before timed parts: waits until llama.cpp's build ends, or until that many seconds before the end of the call.
 await_build() {
   [ -n "$build" ] || return 0
   while kill -0 "$build" 2> /dev/null && [ $((limit - $(elapsed))) -gt "$1" ]; do sleep 1; done
@@ -238,7 +238,7 @@ await_build() {
   report build "$code" "$(elapsed)" "llama.cpp: $(tail -n 1 "$scratch/build.log")"
 }
 
-# A program of the CUDA toolkit, or nothing.
+# Path of a CUDA toolkit program, or nothing.
 find_tool() { command -v "$1" || ls "/usr/local/cuda/bin/$1" 2> /dev/null || true; }
 
 contend() { # shape
@@ -266,8 +266,8 @@ start() { # shape
   export CUDA_CACHE_PATH="$cache"
 }
 
-# Without a lock on the clocks, which are the machine's; and never more than one pass over a kernel, as the persistent
-# decoder talks to the host while it runs: what needs more runs the program again.
+# The clocks are not locked, because they belong to the machine. Kernels are profiled in one pass: the persistent
+# decoder talks to the host while it runs. More metrics need more runs of the program.
 ncu() { # shape
   tool=$(find_tool ncu)
   if [ -z "$tool" ]; then
@@ -313,7 +313,7 @@ say '```'
 if command -v nvidia-smi > /dev/null; then
   wanted_facts=name,driver_version,memory.total,clocks.max.mem,clocks.max.sm,clocks.sm,power.limit
   nvidia-smi --query-gpu=$wanted_facts --format=csv >> "$results"
-  # Clocks and power beside the figures; and it keeps the driver from starting the GPU anew for each part.
+  # Records clocks and power, and keeps the driver from restarting the GPU for each part.
   timeout "$limit" nvidia-smi dmon -s pucm -d 1 -o T > "$out/dmon.txt" 2>&1 &
   monitor=$!
 else
@@ -323,7 +323,7 @@ say '```'
 
 case " $parts " in
   *" build "* | *" llama="*)
-    # timeout ends its children with it.
+    # timeout ends the build's children, too.
     timeout -k 5 "$limit" nice "$programs/compare_llama.sh" build > "$scratch/build.log" 2>&1 &
     build=$!
     ;;

@@ -16,7 +16,7 @@ mkdir -p "$folder"
 rm -f "$folder"/*.todo "$folder"/*.log
 
 left_out=$(sed '/^#/d; s/ .*//' "$here/left_out.txt" | paste -sd: -)
-# Which talk to the host while they run.
+# These tests talk to the host while they run.
 [ "${WARPCHAT_TEST_MEMORY:-}" != device ] || left_out="$left_out:PersistentDecoderHost*"
 "$program" --gtest_list_tests --gtest_filter="$filter-$left_out" > "$folder/list" 2>&1
 awk -v "n=$processes" -v "folder=$folder" '
@@ -27,8 +27,8 @@ if ! ls "$folder"/*.todo > /dev/null 2>&1; then
   exit 1
 fi
 
-# number of the process: the standard input to its log, and as it comes to the results. Of what tests print there are at
-# most 400,000 bytes; the verdicts are always there.
+# Argument: number of the process. Copies standard input to its log and, as it comes, to the results. Test output is
+# limited to 400,000 bytes; verdicts are never dropped.
 keep_lines() {
   n_bytes=0
   row='{"table":"logits","device":"'${WARPCHAT_TEST_DEVICE:-}'","of":"\1","relative error":\2,"mean KL":\3}'
@@ -51,7 +51,7 @@ keep_lines() {
   done
 }
 
-# A list of tests until all of them have begun, in as many processes as it takes.
+# Runs a list of tests in as many processes as needed until all have begun.
 work() {
   log=${1%.todo}.log out=${1%.todo}.out rest=${1%.todo}.rest number=$(basename "${1%.todo}")
   : > "$log"
@@ -89,7 +89,7 @@ for list in "$folder"/*.todo; do
 done
 wait
 
-# The last word on a test is its verdict; one that began and has none crashed, or ran when its process was ended.
+# The last line about a test is its verdict. A test without one crashed, or was running when its process was ended.
 awk '
   FILENAME ~ /\/all$/ { verdict[$1] = "not run"; next }
   /^\[ RUN      \] / { verdict[$4] = "did not end"; next }

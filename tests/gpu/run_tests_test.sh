@@ -7,7 +7,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 export WARPCHAT_TEST_DEVICE=emulator WARPCHAT_TEST_SECONDS=1
 
-expect() { # what, expected exit code, run_tests.sh's arguments; the expected output is the standard input
+expect() { # what, expected exit code, run_tests.sh's arguments; standard input: the expected output
   what=$1 expected=$2
   shift 2
   cat > "$folder/expected"

@@ -1,4 +1,4 @@
-// One pool of quantised random numbers a format; every tensor is its beginning.
+// Each format has one pool of quantised random numbers. Every tensor is a prefix of its pool.
 #include "tests/gpu/shaped_model.h"
 
 #include <random>
@@ -13,7 +13,7 @@ namespace warpchat {
 
 namespace {
 
-constexpr uint64_t kPattern = 1 << 20;  // weights that are really random; longer tensors repeat them
+constexpr uint64_t kPattern = 1 << 20;  // random weights; longer tensors repeat them
 
 }  // namespace
 
@@ -81,7 +81,7 @@ ShapedModel::ShapedModel(const ModelShape& shape) : config_(shape.config) {
              t.matrices, kMatrixNames, f.matrices, matrix_shapes(c));
     tensors_.layers.push_back(t);
   }
-  std::map<TensorType, uint64_t> longest;  // pools grow first, so that the spans into them stay
+  std::map<TensorType, uint64_t> longest;  // pools grow first, so that spans into them stay valid
   for (const TensorInfo& t : infos_)
     longest[t.type] = std::max(longest[t.type], bytes_per_row(t.type, t.k()) * t.rows());
   for (const auto& [type, n_bytes] : longest) blocks(type, n_bytes);

@@ -1,5 +1,5 @@
-// A model of a known shape with random weights, for measurements: every format of its Q4_K_M mix, in memory or as a
-// file that other programs measure.
+// A model of a known shape with random weights, for measurements: all formats of its Q4_K_M mix, in memory or as a file
+// for other programs.
 #pragma once
 #include <cstddef>
 #include <list>
@@ -12,7 +12,7 @@
 
 namespace warpchat {
 
-// model_shape, and "tiny": two layers of Qwen2's kind that the emulator decodes in no time. Error for models with
+// model_shape, and "tiny": two layers like Qwen2's, which the emulator decodes quickly. Throws Error for models with
 // experts or delta nets.
 ModelShape bench_shape(std::string_view name);
 
@@ -21,9 +21,9 @@ class ShapedModel {
   explicit ShapedModel(const ModelShape& shape);
   const ModelConfig& config() const { return config_; }
   const ModelTensors& tensors() const { return tensors_; }
-  uint64_t n_bytes() const { return bytes_; }  // of a file with these tensors
+  uint64_t n_bytes() const { return bytes_; }  // size of a file with these tensors
 
-  // As a GGUF file with a vocabulary of bytes, padded to n_vocab. Copies all weights on the way. Error naming the path.
+  // Writes a GGUF file with a vocabulary of bytes, padded to n_vocab. Copies all weights. Throws Error with the path.
   void write(const std::string& path) const;
 
  private:
@@ -33,7 +33,7 @@ class ShapedModel {
   ModelConfig config_;
   ModelTensors tensors_;
   std::list<TensorInfo> infos_;
-  std::map<TensorType, std::vector<std::byte>> blocks_;  // tensors of one format share their bytes
+  std::map<TensorType, std::vector<std::byte>> blocks_;  // tensors of one format share bytes
   uint64_t bytes_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// A shaped model's file is what the reader takes for a model of that shape.
+// The reader takes a shaped model's file for a model of that shape.
 #include "tests/gpu/shaped_model.h"
 
 #include <gtest/gtest.h>
@@ -43,7 +43,7 @@ TEST_P(ShapedModelFile, ReadsAsItsShape) {
   EXPECT_EQ(read.n_vocab, config.n_vocab);
   EXPECT_EQ(read.tied_output, config.tied_output);
   EXPECT_EQ(read.ropes[0].frequencies, config.ropes[0].frequencies);
-  const ModelTensors tensors = read_model_tensors(file, read);  // refuses what is missing, ill-shaped or too much
+  const ModelTensors tensors = read_model_tensors(file, read);  // refuses missing, ill-shaped or extra tensors
   ASSERT_EQ(tensors.layers.size(), config.n_layers);
   for (uint32_t i = 0; i < config.n_layers; ++i) {
     const LayerTensors &written = model.tensors().layers[i], &found = tensors.layers[i];
@@ -54,7 +54,7 @@ TEST_P(ShapedModelFile, ReadsAsItsShape) {
 }
 
 constexpr Case kCases[] = {
-    {"biases_and_tied_output", "qwen2.5-3b", 8, 256, 512, true},  // layers of both mixes
+    {"biases_and_tied_output", "qwen2.5-3b", 8, 256, 512, true},  // layers of both formats
     {"output_of_its_own", "qwen2.5-7b", 1, 256, 512, false},
     {"no_multiple_of_256", "qwen2.5-0.5b", 1, 224, 512, true},              // Q5_0 and Q8_0
     {"norms_of_heads_wider_than_hidden", "qwen3-0.6b", 1, 256, 256, true},  // 16 heads of 128

@@ -1,5 +1,4 @@
-// Tests that do what no test should, in a program that tests/gpu/run_tests_test.sh runs: run_tests.sh must tell each
-// by name and go on behind it.
+// Misbehaving tests for tests/gpu/run_tests_test.sh: run_tests.sh must report each by name and continue after it.
 #include <gtest/gtest.h>
 
 #include <chrono>

@@ -9,7 +9,7 @@ namespace warpchat {
 
 class Arguments {
  public:
-  // known: all options a tool has. Throws Error for others, repeated ones and ones without a value.
+  // known: all options of a tool. Throws Error for other options, repeated ones, and ones without a value.
   Arguments(int argc, char** argv, const std::vector<std::string>& known);
 
   bool has(const std::string& name) const { return values_.count(name) != 0; }

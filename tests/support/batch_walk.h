@@ -11,9 +11,8 @@
 
 namespace warpchat {
 
-// Decodes three sequences in passes that some of them leave and others join, with their whole prompts beside the
-// others' tokens, and compares every logit with what the reference gives for the sequence alone. The decoder: of at
-// least three sequences.
+// Decodes three sequences in passes that they leave and join, with whole prompts beside the others' tokens. Compares
+// every logit with the reference for the sequence alone. decoder: at least three sequences.
 inline void expect_batches_match_the_reference(Decoder& decoder, const LoadedModel& model, const Accuracy& measured,
                                                const std::string& name) {
   const std::vector<Token> text = some_tokens(40);

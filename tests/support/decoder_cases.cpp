@@ -69,7 +69,7 @@ const DecoderCase kCases[] = {
      {.hidden = 224, .ffn = 352, .n_heads = 7, .n_kv_heads = 1, .formats = TinyFormats::all(TensorType::kQ5_0)}},
     {"hidden_no_multiple_of_32",
      {.hidden = 84, .ffn = 150, .n_heads = 6, .n_kv_heads = 3, .formats = TinyFormats::all(TensorType::kF16)}},
-    {"formats_mixed_in_one_step",  // integers and floats prepared for the same step
+    {"formats_mixed_in_one_step",  // f16 and integer activations for the same step
      {.formats = {TensorType::kQ8_0, TensorType::kQ6_K, TensorType::kQ4_K, TensorType::kF16, TensorType::kQ6_K,
                   TensorType::kQ5_1, TensorType::kBF16, TensorType::kQ4_0, TensorType::kF32}}},
     {"f32", {.formats = TinyFormats::all(TensorType::kF32)}, {7.3e-4, 1.1e-6}, {5.8e-4, 6.9e-7}},
@@ -82,7 +82,7 @@ const DecoderCase kCases[] = {
     {"iq4_nl", {.formats = TinyFormats::all(TensorType::kIQ4_NL)}},
     {"iq4_xs", {.formats = TinyFormats::all(TensorType::kIQ4_XS)}},
     {"mxfp4", {.formats = TinyFormats::all(TensorType::kMXFP4)}, {7.3e-4, 9.9e-7}, {1.3e-3, 3.1e-6}},
-    {"grids",  // tied: the embedding is read from what it is expanded to
+    {"grids",  // tied: the embedding is read from the expanded weights
      {.n_layers = 1,
       .ffn = 256,
       .formats = {TensorType::kIQ3_S, TensorType::kIQ3_S, TensorType::kIQ2_XXS, TensorType::kIQ2_XS,
@@ -99,7 +99,7 @@ const DecoderCase kCases[] = {
                   TensorType::kIQ2_XS}},
      {5.2e-4, 9.7e-7},
      {8.0e-4, 2.1e-6}},
-    // At 200 the fp16 of the KV cache alone exceeds the limit on models this small.
+    // At 200, the fp16 of the KV cache alone exceeds the limit for such small models.
     {"outlier_channel_tied", {.outlier = 50}, {5.8e-4, 2.4e-8}, {4.4e-4, 1.3e-7}},
     {"outlier_channel", {.tied_output = false, .outlier = 50}, {5.7e-4, 6.2e-8}, {4.4e-4, 3.7e-8}},
     {"experts",
@@ -120,7 +120,7 @@ const DecoderCase kCases[] = {
       .experts = {.n = 8, .n_used = 2, .ffn = 160, .shared_ffn = 512}},
      {8e-4, 4e-6},
      {1.5e-3, 7.9e-6}},
-    {"delta_nets",  // several value heads a key head, tiled; attention that is gated and rotates in part
+    {"delta_nets",  // several value heads per key head, tiled; gated attention with partial RoPE
      {.architecture = "qwen35",
       .n_layers = 4,
       .head_dim = 128,

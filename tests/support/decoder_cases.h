@@ -1,4 +1,4 @@
-// What the tests of every decoder share: models, tokens, ways to cut them into passes, and how near each has to stay.
+// Shared by the tests of every decoder: models, tokens, ways to cut them into passes, and required accuracy.
 #pragma once
 #include <span>
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace warpchat {
 
-// A file with what its readers found in it.
+// A file with the results of its readers.
 struct LoadedModel {
   GgufFile file;
   ModelConfig config;
@@ -21,25 +21,25 @@ struct LoadedModel {
       : file(std::move(f)), config(read_model_config(file)), tensors(read_model_tensors(file, config)) {}
 };
 
-// Logits of all tokens [n_tokens, n_vocab], decoded in passes of the given sizes (the last one repeats) or of the
-// decoder's most columns where that is less. Throws if the decoder stops.
+// Logits of all tokens [n_tokens, n_vocab], decoded in passes of these sizes (the last one repeats), limited to the
+// decoder's columns. Throws if the decoder stops.
 std::vector<float> decode(Decoder& decoder, std::span<const Token> tokens, const std::vector<uint32_t>& passes,
                           uint32_t position = 0);
 
 std::vector<Token> some_tokens(size_t n);
 
-void rotate_last_layer_apart(ModelConfig& config);  // by a base of its own
+void rotate_last_layer_apart(ModelConfig& config);  // gives the last layer its own RoPE base
 
 struct DecoderCase {
   const char* name;
   TinyModelSpec spec;
-  Accuracy cpu{8e-4, 1.4e-6}, gpu{1.1e-3, 2.5e-6};  // as measured; most are alike, as the fp16 of keys and values is
+  Accuracy cpu{8e-4, 1.4e-6}, gpu{1.1e-3, 2.5e-6};  // as measured; the fp16 of keys and values dominates
 };
 inline constexpr Accuracy kTinyCodes{1.7e-2,
-                                     5.2e-4};  // of the first case with keys or values in q8_0, whose rounding it is
-RopeScaling scaled_rope(RopeScaling::Kind kind, double factor);  // of a context of 64
+                                     5.2e-4};  // the first case with q8_0, whose rounding dominates
+RopeScaling scaled_rope(RopeScaling::Kind kind, double factor);  // for a context of 64
 std::span<const DecoderCase> decoder_cases();                    // architectures, shapes, RoPE scalings and formats
-// Its file is made once and kept under its name: quantising takes long.
+// The file is made once and kept by name, because quantising is slow.
 LoadedModel load(const DecoderCase& model);
 
 std::vector<float> read_floats(const std::string& path);

@@ -1,4 +1,4 @@
-// What an action that must be refused says.
+// The error of an action that must fail.
 #pragma once
 #include <functional>
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace warpchat {
 
-// The sentence of the Error that action throws; "no error" if it throws none.
+// The message of the Error that action throws; "no error" if it throws none.
 inline std::string error_of(const std::function<void()>& action) {
   try {
     action();

@@ -1,5 +1,4 @@
-// The small models in real formats, with the exact logits of the same tokens, which tests/tools/make_exact_models.py
-// computed in float64.
+// Small models in real formats with exact logits, computed in float64 by tests/tools/make_exact_models.py.
 #pragma once
 #include <span>
 #include <string>
@@ -15,8 +14,8 @@ inline constexpr Token kExactTokens[] = {10, 200, 130, 5, 77, 234, 432, 499, 42,
 
 struct ExactModel {
   std::string name;
-  Accuracy cpu, gpu_tokens, gpu_prompt;  // measured; a prompt and a batch go through tensor cores
-  Accuracy codes;                        // anywhere, with keys and values in q8_0
+  Accuracy cpu, gpu_tokens, gpu_prompt;  // measured; prompts and batches use tensor cores
+  Accuracy codes;                        // any path, with keys and values in q8_0
 };
 inline const ExactModel kExactModels[] = {
     {"tiny2", {4.2e-4, 1.1e-7}, {4.2e-4, 1.1e-7}, {6.5e-4, 2.7e-7}, {1.2e-2, 8.6e-5}},

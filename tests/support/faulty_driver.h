@@ -35,22 +35,22 @@ class FaultyDriver {
   FaultyDriver(const FaultyDriver&) = delete;
 
   DeviceChoice device() const { return {&table_, choose_device("emulator").gpu, ""}; }
-  DriverTable& table() { return table_; }  // for functions of a test's own
+  DriverTable& table() { return table_; }  // for a test's own functions
 
-  // The call-th call of the function from now on returns the code, without effect. Lost: and so does every other call
-  // from then on, until nobody holds the device's context any more.
+  // Makes the call-th call of the function from now on fail with this code, without effect. kLost: every later call
+  // fails, too, until the device's context is released by all.
   enum class Extent { kOnce, kLost };
   void fail(std::string_view function, uint64_t call, ptx::cuda::CUresult code, Extent extent = Extent::kOnce) {
     const std::lock_guard lock(mutex_);
     plan_ = {true, false, std::string(function), calls_[std::string(function)] + call, code, extent};
   }
   bool has_failed() const { return plan_.has_failed; }
-  // From now on modules get a text that no compiler takes.
+  // From now on, modules get a text that no compiler accepts.
   void damage_modules(bool on) { damages_modules_ = on; }
 
   uint64_t calls(const std::string& function) { return calls_[function]; }
   const std::map<std::string, uint64_t>& all_calls() const { return calls_; }
-  // Of every function that work() calls and that ends nothing, how often.
+  // Number of calls by function that work() makes, without functions that release something.
   template <class Work>
   std::map<std::string, uint64_t> calls_of(Work&& work) {
     const std::map<std::string, uint64_t> before = calls_;
@@ -63,7 +63,7 @@ class FaultyDriver {
     }
     return calls;
   }
-  // What was made and not yet given back: "cuMemAlloc 2, cuEventCreate 1"; empty if nothing.
+  // Objects that were made and not yet released: "cuMemAlloc 2, cuEventCreate 1"; empty if none.
   std::string alive() const {
     std::string text;
     for (const auto& [maker, ender] : kPairs) {
@@ -73,7 +73,7 @@ class FaultyDriver {
     }
     return text;
   }
-  // Gives something back, which a broken driver does not do, but whoever holds it must try.
+  // True for functions that release an object. A broken driver fails them, but the owner must call them all the same.
   static bool ends_something(std::string_view function) {
     for (const auto& [maker, ender] : kPairs)
       if (function == ender) return true;
@@ -110,7 +110,7 @@ class FaultyDriver {
     Extent extent = Extent::kOnce;
   };
 
-  // The code that this call must return, or success if it is to be made.
+  // The code that this call must return, or success if it is passed on.
   CUresult fault_of(const std::string& function) {
     const std::lock_guard lock(mutex_);
     const uint64_t call = ++calls_[function];
@@ -143,7 +143,7 @@ class FaultyDriver {
       if constexpr (kIndex == Index::cuModuleLoadDataEx_)
         if (driver.damages_modules_) std::get<1>(given) = kDamagedModule;
       const CUresult fault = driver.fault_of(name);
-      // What ends something has its effect all the same, or the emulator itself would keep it.
+      // Releasing takes effect even if it fails, or the emulator would keep the object.
       const bool ends = ends_something(name) || kIndex == Index::cuStreamEndCapture_;
       if (fault != ptx::cuda::CUDA_SUCCESS && !ends) return fault;
       const CUresult code = std::apply(original, given);

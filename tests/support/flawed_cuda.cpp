@@ -1,5 +1,5 @@
-// The emulator as libcuda.so.1 with a compiler that makes a mistake. $FLAW says which: "NAME|FROM|TO" replaces every
-// FROM by TO in the functions of modules whose text contains NAME; without it there is none.
+// The emulator as libcuda.so.1, with a compiler that makes a mistake. FLAW="NAME|FROM|TO" replaces every FROM by TO in
+// the functions of modules whose text contains NAME. Without FLAW there is no mistake.
 #include <cstdlib>
 #include <cstring>
 #include <string>

@@ -1,4 +1,4 @@
-// A conversation with a responder as a front end would have it, for tests: turns in, the answer's events collected.
+// A conversation with a responder, as a front end has it: turns go in, the answer's events are collected.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -34,10 +34,10 @@ class ScriptedChat {
     if (!turns.empty() && turns.back().role == "assistant") turns.pop_back();
     begin(std::move(turns));
   }
-  void go_on() { begin(messages); }  // with an answer that was stopped
+  void go_on() { begin(messages); }  // continues a stopped answer
   void stop() { generation_->stop(); }
 
-  // An event that never comes fails the test instead of hanging it.
+  // A missing event fails the test instead of hanging it.
   CollectedAnswer collect(size_t stop_after = SIZE_MAX) {
     CollectedAnswer answer;
     for (;;) {

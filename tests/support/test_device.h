@@ -1,5 +1,5 @@
-// The device that tests of the GPU path use: WARPCHAT_TEST_DEVICE, or the emulator. A process keeps its one context
-// from the first use to the end: on a GPU it takes long to make.
+// The device for tests of the GPU path: WARPCHAT_TEST_DEVICE, or the emulator. A process makes one context and keeps it
+// to the end, because making one on a GPU is slow.
 #pragma once
 #include <cstdlib>
 #include <mutex>
@@ -9,14 +9,14 @@
 
 namespace warpchat {
 
-// The emulator holds loads until the device is idle, as a driver may; with $WARPCHAT_FULL_TESTS it does not.
+// The emulator delays loads until the device is idle, as a driver may; with $WARPCHAT_FULL_TESTS it does not.
 inline const bool emulator_drains =
     std::getenv("WARPCHAT_FULL_TESTS") == nullptr && setenv("CUDA_EMULATOR_LOADS_DRAIN", "1", /*overwrite=*/0) == 0;
 
-// How often a process made a device's context: one it is while anybody retains it.
+// Counts the contexts that the process makes of a device. A context lives until its last release.
 class ContextCount {
  public:
-  // The functions of `real`, whose contexts count. Of one table in a process.
+  // The functions of `real` with counted contexts. One table per process.
   static DriverTable counting(const DriverTable& real) {
     real_ = &real;
     DriverTable table = real;
@@ -49,11 +49,11 @@ class ContextCount {
 struct TestDevice {
   DeviceChoice choice;
   ContextPointer context;   // kept; null for the CPU
-  uint64_t n_contexts = 1;  // that the process has asked for
+  uint64_t n_contexts = 1;  // made by this process
   bool has_table() const { return choice.table != nullptr; }
 };
 
-// Never destroyed: at the end of the process the driver may be gone before.
+// Never destroyed: at exit the driver may be gone already.
 inline TestDevice& kept_test_device() {
   static TestDevice& device = *[] {
     const char* name = std::getenv("WARPCHAT_TEST_DEVICE");
@@ -68,7 +68,7 @@ inline TestDevice& kept_test_device() {
 
 inline const DeviceChoice& test_device() { return kept_test_device().choice; }
 
-// For a test that leaves a context unusable: it drops the kept one, spoils one of its own, and keeps a third.
+// For a test that breaks its context: drops the kept one, lets the test break its own, and keeps a third.
 inline void drop_test_context() {
   kept_test_device().context.reset();
   ++kept_test_device().n_contexts;

@@ -20,7 +20,7 @@ std::string variable(const char* name) {
 }
 
 std::optional<std::string> if_present(const std::filesystem::path& path) {
-  std::error_code unreadable;  // counts as absent
+  std::error_code unreadable;  // unreadable counts as absent
   if (!std::filesystem::is_regular_file(path, unreadable)) return std::nullopt;
   return path.string();
 }

@@ -1,4 +1,4 @@
-// Weights are drawn so that every step matters: the residual stream, attention scores and gates all stay of order one.
+// Weights are drawn so that every step matters: residual stream, attention scores and gates stay of order one.
 #include "tests/support/tiny_model.h"
 
 #include <algorithm>
@@ -88,7 +88,7 @@ class Builder {
       vector("blk." + std::to_string(spec_.n_layers + i) + ".nextn.enorm.weight", spec_.hidden, 1, 0.2f);
     add_output_norm();
     if (!spec_.tied_output) {
-      // Stored columns are no smaller than a step of their format: times the outlier they outweigh the rest.
+      // A stored column cannot be smaller than its format's step: times the outlier it would outweigh the rest.
       matrix("output.weight", spec_.formats.output, n_vocab, spec_.hidden, has_outlier() ? 0.3f : 3,
              {.small_column = true});
     }
@@ -97,14 +97,14 @@ class Builder {
   }
 
  private:
-  // Where the outlier channel passes: it leaves a matrix through a large row and meets a small column in the next.
+  // Path of the outlier channel: it leaves a matrix through a large row and meets a small column in the next one.
   struct Outlier {
     bool large_row = false, small_column = false;
   };
 
   void add_layer(uint32_t layer) {
     const std::string blk = "blk." + std::to_string(layer) + ".";
-    // With an outlier the norms do not hold the other channels at an rms of one: what is added to them must be small.
+    // With an outlier, norms do not hold the other channels at rms 1, so additions to them must be small.
     const float write_gain = has_outlier() ? 0.25f : 1;
     norm(blk + "attn_norm.weight");
     if (spec_.is_delta_net(layer)) {
@@ -120,7 +120,7 @@ class Builder {
     matrix(blk + "ffn_down.weight", f.ffn_down, spec_.hidden, spec_.ffn, write_gain, {.small_column = true});
   }
 
-  // Delta nets, and attention that is gated.
+  // Hybrids have delta nets and gated attention.
   bool is_hybrid() const { return spec_.architecture.starts_with("qwen35") || spec_.architecture == "qwen3next"; }
 
   void add_attention(const std::string& blk, float write_gain) {
@@ -142,7 +142,7 @@ class Builder {
     }
   }
 
-  // Heads that forget between a hundredth and a third of what they hold at a token.
+  // Heads decay by between a hundredth and a third of their state per token.
   void add_delta_net(const std::string& blk, float write_gain) {
     const DeltaNetConfig& net = spec_.delta_net;
     const TinyFormats& f = spec_.formats;
@@ -171,7 +171,7 @@ class Builder {
   void add_experts(const std::string& blk, float write_gain) {
     const ExpertsConfig& e = spec_.experts;
     const TinyFormats& f = spec_.formats;
-    // Scores far apart: which experts are chosen hangs on no rounding.
+    // Router scores are far apart, so rounding does not change the chosen experts.
     matrix(blk + "ffn_gate_inp.weight", TensorType::kF32, e.n, spec_.hidden, 3, {.small_column = true});
     if (spec_.older_layout) {
       experts(blk + "ffn_gate_up_exps.weight", f.ffn_gate, 2 * e.ffn, spec_.hidden, 1.2f);
@@ -192,7 +192,7 @@ class Builder {
         random_numbers(spec_.experts.n * rows * k, 0, gain / std::sqrt(static_cast<float>(k))));
   }
 
-  // Llama 3's scheme in small: fast pairs keep their frequency, slow ones are divided by 8.
+  // Llama 3's RoPE scaling in small: fast pairs keep their frequency, slow ones are divided by 8.
   void add_frequency_divisors() {
     std::vector<float> divisors((spec_.rope_dims ? spec_.rope_dims : spec_.head_size()) / 2);
     for (size_t i = 0; i < divisors.size(); ++i) {
@@ -203,8 +203,8 @@ class Builder {
 
   bool has_outlier() const { return spec_.outlier != 1; }
 
-  // The residual stream's outlier is the same for every token, as real models have it: one that varied would vary the
-  // norm of everything else with it.
+  // The residual stream's outlier is the same for every token, as in real models. A varying one would vary everything
+  // else through the norm.
   void add_embedding(uint32_t n_vocab) {
     const float deviation = has_outlier() ? 1 : 2 / std::sqrt(static_cast<float>(spec_.hidden));
     std::vector<float> weights = random_numbers(uint64_t{n_vocab} * spec_.hidden, 0, deviation);
@@ -214,12 +214,12 @@ class Builder {
     add("token_embd.weight", spec_.formats.token_embd, {spec_.hidden, n_vocab}, weights);
   }
 
-  // The outlier takes most of the rms: the norm's gain gives the other channels their order of one back.
+  // The outlier takes most of the rms; the norm's gain brings the other channels back to order one.
   float norm_gain() const { return std::max(1.0f, spec_.outlier / std::sqrt(static_cast<float>(spec_.hidden))); }
 
   void norm(const std::string& name) { vector(name, spec_.hidden, norm_gain(), 0.2f * norm_gain()); }
 
-  // A tied output would turn the outlier into the same huge logit for every token: there the last norm removes it.
+  // With a tied output, the outlier would add the same huge logit for every token, so the last norm removes it.
   void add_output_norm() {
     const bool removed = has_outlier() && spec_.tied_output;
     const float gain = norm_gain() * (removed ? 2 / std::sqrt(static_cast<float>(spec_.hidden)) : 1);

@@ -1,5 +1,5 @@
-// Small valid GGUF models with random weights, for tests: any architecture, shape, mix of formats and RoPE scaling that
-// the reader supports, with activations that are hard to quantise if wished.
+// Small valid GGUF models with random weights: any architecture, shape, mix of formats and RoPE scaling that the reader
+// supports, optionally with activations that are hard to quantise.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace warpchat {
 
-// The storage format of each kind of matrix; norms and biases are always F32.
+// Storage format of each kind of matrix. Norms and biases are always F32.
 struct TinyFormats {
   TensorType token_embd, output, attn_q, attn_k, attn_v, attn_output, ffn_gate, ffn_up, ffn_down;
   static TinyFormats all(TensorType type) { return {type, type, type, type, type, type, type, type, type}; }
@@ -32,18 +32,17 @@ struct TinyModelSpec {
   TinyFormats formats = TinyFormats::q4_k_m();
   float rms_eps = 1e-6f, rope_base = 10000;
   uint32_t rope_dims = 0;    // 0: head_dim, and no key in the file
-  RopeScaling rope_scaling;  // kLlama3: factors 1 to 8 in rope_freqs.weight, architecture llama only
-  ExpertsConfig experts;     // of the moe architectures; experts in the formats of the dense matrices
-  DeltaNetConfig delta_net;  // of the architectures that have some: all layers but every interval-th
+  RopeScaling rope_scaling;  // kLlama3: factors 1 to 8 in rope_freqs.weight, only for llama
+  ExpertsConfig experts;     // for moe architectures; formats as for dense matrices
+  DeltaNetConfig delta_net;  // for hybrids: all layers but every interval-th
   uint32_t full_attention_interval = 2;
-  uint32_t n_unused_blocks = 0;  // behind the layers, which predict further tokens
-  bool older_layout = false;     // several matrices in one tensor, as delta nets and experts of older files have them
-  // One channel of every matrix's input at about this many times the rms of the others, and the matrix's column for it
-  // so much smaller that the channel matters as much as all others together; 1: no such channel. A tied output alone
-  // gets an input without it.
+  uint32_t n_unused_blocks = 0;  // blocks after the layers, for multi-token prediction
+  bool older_layout = false;     // several matrices per tensor, like delta nets and experts in older files
+  // One channel of every matrix's input is about this many times the others' rms. Its column in the matrix is as much
+  // smaller, so it weighs as much as all others together. 1: no such channel. The input of a tied output has none.
   float outlier = 1;
 
-  // Where the numbers do not matter and each pass is to be quick.
+  // For quick passes whose numbers do not matter.
   static TinyModelSpec smallest(uint32_t n_layers = 1, TensorType type = TensorType::kF16) {
     return {.n_layers = n_layers,
             .hidden = 64,
@@ -59,13 +58,13 @@ struct TinyModelSpec {
   }
 };
 
-// The keys of name, architecture, sizes and RoPE, which a file has beside its vocabulary.
+// Keys for name, architecture, sizes and RoPE; the vocabulary adds its own.
 void add_model_keys(GgufWriter& writer, const TinyModelSpec& spec);
 
-// The whole file in a writer, so that a test may add to it; equal seeds give equal bytes.
+// The whole file in a writer, so that a test may add to it. Equal seeds give equal bytes.
 GgufWriter tiny_model(const TinyModelSpec& spec, uint32_t seed);
 
-// Its bytes, for GgufFile::view or TemporaryFile.
+// The file's bytes, for GgufFile::view or TemporaryFile.
 std::vector<std::byte> build_tiny_model(const TinyModelSpec& spec, uint32_t seed);
 
 }  // namespace warpchat

@@ -17,7 +17,7 @@ struct Tokens {
   }
 };
 
-// Pairs in merge order: every part is a byte or an earlier pair.
+// Pairs in merge order: each part is a byte or an earlier pair.
 constexpr std::string_view kMerges[] = {
     "Ġ t",   "Ġ a",    "h e",   "i n", "r e",     "o n",  "Ġt he", "e r",  "Ġ s",   "a t",  "Ġ w",   "n d",
     "Ġ o",   "o r",    "Ġ i",   "i s", "o u",     "Ġ b",  "in g",  "Ġ f",  "Ġa nd", "Ġ H",  "e l",   "l o",
@@ -38,7 +38,7 @@ std::string utf8(uint32_t code_point) {  // below U+0800
   return {static_cast<char>(0xc0 | code_point >> 6), static_cast<char>(0x80 | (code_point & 63))};
 }
 
-// GPT-2's letters for bytes: printable Latin-1 stands for itself, the others for U+0100 on, in order.
+// GPT-2's letters for bytes: printable Latin-1 maps to itself, other bytes to U+0100 and up, in order.
 std::vector<std::string> byte_letters() {
   std::vector<std::string> letters;
   uint32_t next = 0x100;

@@ -13,11 +13,11 @@ enum class TinyVocabulary {
   kSpm,      // <unk>, <s>, </s>, 256 byte tokens, pieces with scores, then <|im_start|>, <|im_end|>
 };
 
-// Tokens of the vocabulary itself.
+// Number of tokens without padding.
 uint32_t vocabulary_size(TinyVocabulary kind);
 
-// Adds the keys tokenizer.*, a ChatML template among them. n_vocab >= vocabulary_size: the rest are unused tokens
-// "[PADn]". Answers end at <|im_end|>; no bos is added for kByteBpe, <s> for kSpm.
+// Adds the keys tokenizer.* with a ChatML template. n_vocab >= vocabulary_size; the rest are unused tokens "[PADn]".
+// Answers end at <|im_end|>. kSpm adds <s> as bos, kByteBpe adds none.
 void add_vocabulary(GgufWriter& writer, TinyVocabulary kind, uint32_t n_vocab);
 
 }  // namespace warpchat

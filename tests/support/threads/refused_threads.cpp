@@ -12,7 +12,7 @@
 
 namespace {
 
-int log_file = -1;                                                       // gets a byte for each thread asked for
+int log_file = -1;                                                       // gets one byte per requested thread
 std::atomic<uint64_t> n_asked, first = UINT64_MAX, last = 0, n_refused;  // threads are numbered from 1
 
 __attribute__((constructor)) void read_environment() {

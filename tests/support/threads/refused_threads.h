@@ -1,12 +1,12 @@
-// A system that gives no more threads. pthread_create, put before the C library's: linked into a test binary, or as
-// librefused_threads.so preloaded into a program, where REFUSED_THREADS=FIRST-LAST says which are refused, from 1, and
-// the file ASKED_THREADS gets a byte for each that was asked for.
+// A system that gives no more threads: pthread_create placed before the C library's. Linked into a test binary, or
+// preloaded as librefused_threads.so. Then REFUSED_THREADS=FIRST-LAST names the refused threads, from 1, and the file
+// ASKED_THREADS gets one byte per requested thread.
 #pragma once
 #include <cstdint>
 
 namespace warpchat {
 
-// While it lives, every thread is refused but the next n_given.
+// During its lifetime, all threads but the next n_given are refused.
 class RefusedThreads {
  public:
   explicit RefusedThreads(uint64_t n_given = 0);
