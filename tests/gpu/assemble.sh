@@ -1,12 +1,11 @@
 #!/bin/sh
-# Assembles every kernel of every known shape for every target, as the driver would, and prints a row for each: what a
-# thread takes (registers, bytes spilled, bytes of stack), the calls that are left in the machine code, how many of
-# them inside a loop over weights, and the blocks that a multiprocessor holds at once. Fails for an error, for a spill,
-# and for a call inside a loop over weights: the range of a backward branch that streams, which is to say, reads global
-# memory once (LDG with NA, as weights, keys and values are read) or copies it asynchronously (LDGSTS, UBLKCP), and has
-# no smaller such range inside. Before sm_90 most calls are of shuffles for a warp whose lanes have parted.
+# Assembles every kernel of every known shape for every target, as the driver would. Prints one row each: registers,
+# spilled bytes and stack of a thread, calls left in the machine code, calls inside a loop over weights, and resident
+# blocks per multiprocessor. Fails for an error, a spill, or a call inside a loop over weights. Such a loop is a
+# backward branch around streaming loads (LDG with NA, as for weights, keys and values) or asynchronous copies (LDGSTS,
+# UBLKCP), with no smaller one inside. Before sm_90, most calls are shuffles of diverged warps.
 #   tests/gpu/assemble.sh CHAT [SHAPES] [TARGETS]
-# JOBS: how many at once. PTXAS=FILE, NVDISASM=FILE take those, as of an older CUDA.
+# JOBS: number of parallel jobs. PTXAS=FILE, NVDISASM=FILE: other tools, for example of an older CUDA.
 set -eu
 chat=$1
 

@@ -1,10 +1,10 @@
 #!/bin/sh
-# The program itself on a model of random weights, drafts on, in every launch mode: two answers to the end, one of them
-# the likeliest tokens, which soon repeat themselves, so that drafts are tried; then answers that SIGINT stops at random
-# moments, from the start of the program on. All modes must give one text, a stopped answer is its beginning, and the
-# exit code says how it ended. A row a run, to $WARPCHAT_RESULTS, too. Fails if one of them is not as it should be.
+# Runs the program on a model with random weights, with drafts, in every launch mode. Two answers run to their end; the
+# greedy one repeats itself, so drafts are tried. Then SIGINT stops answers at random moments, from the program's start
+# on. All modes must give the same text, a stopped answer must be a prefix of it, and the exit code must tell how it
+# ended. One row per run, also to $WARPCHAT_RESULTS. Fails if any run is wrong.
 #   chat_modes.sh CHAT DEVICE MODEL TOKENS STOPS
-# MODES: those to try; SEED: of the random moments; ANSWER_SECONDS: that an answer may take (15).
+# MODES: launch modes to try; SEED: for the random moments; ANSWER_SECONDS: limit of an answer (15).
 set -u
 chat=$1 device=$2 model=$3 tokens=$4 stops=$5
 modes=${MODES:-stream graph persistent auto}

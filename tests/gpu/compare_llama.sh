@@ -1,11 +1,11 @@
 #!/bin/sh
 # llama.cpp's CUDA backend beside our decoder on this machine's GPU: the same random weights, measured in turns.
-# tests/gpu/run.sh starts it; it lies beside gpu_bench and the source that tests/gpu/fetch_llama.sh fetched.
-#   compare_llama.sh build                      builds llama-bench, or goes on where an earlier call stopped
+# tests/gpu/run.sh starts it, beside gpu_bench and the source that tests/gpu/fetch_llama.sh fetched.
+#   compare_llama.sh build                      builds llama-bench, or continues an earlier call's build
 #   compare_llama.sh measure DEVICE SHAPE...    prints Markdown: medians, and the median of the rounds' ratios
-# Exit code 77: left out, with the reason in a sentence. LLAMA_FOLDER: where source and build stay between calls;
-# LLAMA_BENCH: an installed llama-bench to take instead; LLAMA_CMAKE: more flags for its cmake, where it does not find
-# the CUDA libraries; ROUNDS, TOKENS, DEPTHS, PROMPTS: what is measured.
+# Exit code 77: skipped, with the reason. LLAMA_FOLDER: where source and build stay between calls; LLAMA_BENCH: an
+# installed llama-bench to use instead; LLAMA_CMAKE: more cmake flags, if it does not find the CUDA libraries; ROUNDS,
+# TOKENS, DEPTHS, PROMPTS: what is measured.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 folder=${LLAMA_FOLDER:-${TMPDIR:-/tmp}/warpchat-llama.cpp}

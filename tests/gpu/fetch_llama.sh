@@ -1,7 +1,7 @@
 #!/bin/sh
-# Fetches llama.cpp's source, which the source package of llama-cpp-python on PyPI holds, keeps what llama-bench with
-# its CUDA backend is built from, and leaves build/llama.cpp.tar.gz. tests/gpu/pack.sh packs it where it is there, so
-# that tests/gpu/run.sh can measure llama.cpp beside our decoder.
+# Fetches llama.cpp's source from the source package of llama-cpp-python on PyPI. Keeps what llama-bench with its CUDA
+# backend needs, in build/llama.cpp.tar.gz. tests/gpu/pack.sh packs that file if it exists, so that tests/gpu/run.sh can
+# measure llama.cpp, too.
 #   tests/gpu/fetch_llama.sh [VERSION_OF_LLAMA_CPP_PYTHON]
 set -eu
 version=${1:-0.3.36}

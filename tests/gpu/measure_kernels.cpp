@@ -178,7 +178,7 @@ class ProductBench {
     const Compiled compiled = ask_driver(*context_, kernel);
     const uint64_t blocks = kernel.launch.blocks.total();
     const double blocks_on_an_sm = std::min<double>(
-        compiled.blocks_per_sm, static_cast<double>(blocks) / device_.gpu.n_sms);  // at full occupancy of one
+        compiled.blocks_per_sm, static_cast<double>(blocks) / device_.gpu.n_sms);  // of one with its full share
     const double in_flight = blocks_on_an_sm * plan.threads() * lane_bytes_in_flight(plan);
     const double bytes = static_cast<double>(weight_bytes(plan));
     const Predicted predicted = predictions_.kernel_seconds(kernel.name, 0);

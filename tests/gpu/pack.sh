@@ -1,12 +1,12 @@
 #!/bin/sh
-# Packs what a machine with a GPU and nothing but CUDA's driver needs to check and measure the GPU path: tests and
-# measurements with everything but the C library inside, `chat` without its window beside the shared libraries that it
-# needs, the emulator as a driver's library, for a rehearsal, the scripts, the small models with exact logits, and
-# llama.cpp's source where tests/gpu/fetch_llama.sh fetched it. Leaves build/gpu-check.tar.xz, which tests/gpu/run.sh
-# unpacks there. Fails where archive and repository, which travel together, exceed $TRAVEL_MIB (64).
+# Packs what a machine with a GPU needs to check and measure the GPU path if it has nothing but CUDA's driver. The
+# archive holds tests and measurements (linked statically except the C library), `chat` without its window and with its
+# shared libraries, and the emulator as a driver's library, for a rehearsal. It also holds the scripts, the small models
+# with exact logits, and llama.cpp's source if tests/gpu/fetch_llama.sh fetched it. Result: build/gpu-check.tar.xz,
+# which tests/gpu/run.sh unpacks. Fails if archive and repository together exceed $TRAVEL_MIB (64).
 #   tests/gpu/pack.sh [BUILD_DIRECTORY]
-# ARCHIVE: another file to leave; AS_BUILT=1: packs what the directory has, for use on this machine alone; XZ_LEVEL: how
-# well it is compressed (-9, as the programs have much in common). On two cores the first build takes some 20 minutes.
+# ARCHIVE: another output file; AS_BUILT=1: packs the directory as it is, for this machine only; XZ_LEVEL: compression
+# (-9, because the programs are alike). On two cores the first build takes some 20 minutes.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 build=${1:-$root/build/portable}

@@ -1,7 +1,7 @@
 #!/bin/sh
-# tests/gpu/run.sh on the emulator, in small: every part ends well and leaves its rows, and one that hangs, fails or is
-# not there is told by name while the others go on. With WARPCHAT_FULL_TESTS also from the packed archive in a folder
-# with nothing else, where SIGKILL ends it at random moments ($KILLS, 10): what is there then is whole.
+# Rehearses tests/gpu/run.sh on the emulator: every part ends well and leaves its rows. A part that hangs, fails or is
+# missing is named, and the others continue. With WARPCHAT_FULL_TESTS also from the packed archive in an empty folder,
+# where SIGKILL ends it at random moments ($KILLS, 10); what is there then must be whole.
 #   rehearsal_test.sh FOLDER_OF_PROGRAMS
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)

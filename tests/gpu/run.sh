@@ -1,39 +1,38 @@
 #!/bin/sh
 # Checks and measures the GPU path on a machine with a GPU and nothing but CUDA's driver, where calls are limited in
-# time and what comes back in files. Its programs and scripts come in build/gpu-check.tar.xz, which tests/gpu/pack.sh
-# makes; git ignores that file, so that it has to be carried to the machine by name. Started outside of it, this script
-# unpacks it.
-#   tests/gpu/run.sh OUTPUT_FOLDER            does the parts
-#   tests/gpu/run.sh merge OUTPUT_FOLDER...   several calls' results as tests/gpu/RESULTS.md and RESULTS.json
-#   tests/gpu/compare.py RUN RUN              two results side by side, with what bounds and what predicts them
+# time and in the files that come back. Programs and scripts come in build/gpu-check.tar.xz, made by tests/gpu/pack.sh.
+# Git ignores that file, so name it when you copy to the machine. Outside of the archive, this script unpacks it.
+#   tests/gpu/run.sh OUTPUT_FOLDER            runs the parts
+#   tests/gpu/run.sh merge OUTPUT_FOLDER...   merges several calls' results into tests/gpu/RESULTS.md and RESULTS.json
+#   tests/gpu/compare.py RUN RUN              compares two results, with limits and predictions
 # A quarter of an hour takes two calls, one soon after the other, so that the programs are unpacked once:
 #   tests/gpu/run.sh OUT                      the first tokens per second come about 100 s after the start
 #   PARTS=second tests/gpu/run.sh OUT2        hardware counters, and races in shared memory
-# The folder gets RESULTS.md and rows.jsonl line by line, and log.txt and tests.log with what was printed, up to a limit:
-# a call that is killed at any moment leaves what it measured until then. RESULTS.json has the rows as one object after
-# each part, dmon.txt a line of nvidia-smi each second.
+# Output: RESULTS.md and rows.jsonl grow line by line; log.txt and tests.log hold what was printed, up to a limit. So a
+# killed call keeps what it has measured. RESULTS.json gets all rows after each part, dmon.txt one line of nvidia-smi
+# per second.
 #
-# PARTS: done in this order; `first`, the default, and `second` are those below. A part has its own cap, one that fails
-# or hangs is told, and the next begins. What follows `=` are shapes:
-#   probe        whether loading, launching and talking to the device work, and the read ceiling
+# PARTS: in this order; `first` (the default) and `second` are the lists below. Each part has a cap of its own. If one
+# fails or hangs, this is reported and the next one begins. Shapes follow a `=`:
+#   probe        whether loading, launching and talking to the device work, and the read bandwidth
 #   check        chat check-device: a small model with every kind of layer, every launch mode against the others
 #   logits       small real models: every launch mode to the bit, errors against exact logits
 #   shapes       the same at real sizes, against the CPU
 #   bench=S      tokens per second beside the predictions
 #   phases=S     the persistent decoder's stamps, and each kernel beside its prediction
 #   contend=S    which calls wait for a running kernel; such calls beside the persistent decoder
-#   chat=S       the program itself, drafts on, all launch modes, some answers stopped by SIGINT
+#   chat=S       the program itself with drafts in all launch modes, some answers stopped by SIGINT
 #   constants    latencies, gaps and rates
 #   start=S      from the start to the first token, part by part
-#   decoder, kernels, driver   tests; kernels in device memory, or, as kernels=mapped, in the host's
-#   ncu=S        counters of the persistent decoder and of a prompt's products, if Nsight Compute is there
-#   racecheck    three groups of kernel tests, if compute-sanitizer is there
+#   decoder, kernels, driver   tests; kernels' buffers in device memory, or (kernels=mapped) in the host's
+#   ncu=S        counters of the persistent decoder and of a prompt's products, if Nsight Compute is installed
+#   racecheck    three groups of kernel tests, if compute-sanitizer is installed
 #   build, llama=S   llama.cpp's CUDA backend, built and measured in turns with ours (tests/gpu/fetch_llama.sh)
-# LIMIT: seconds that the call may take (530, of `second` 160). Further: DEVICE=cuda:1 another GPU; DEVICE=emulator a
-# rehearsal in small, DEVICE=emulated-driver one through the emulator as the driver's library, with a GPU's sizes, for
-# chat, contend and tests; SHAPES in place of the parts' own; BENCH_FLAGS, behind those of bench and phases; FILTER the
-# tests; CAPS="bench=60 constants=30" other caps, in seconds; TEST_SECONDS that of a test; PROCESSES how many tests at
-# once; CHAT_TOKENS and CHAT_STOPS of each answer and mode; PROGRAMS a folder of programs in place of the archive's.
+# LIMIT: seconds for the call (530; 160 for `second`). DEVICE=cuda:1: another GPU; DEVICE=emulator: a small rehearsal;
+# DEVICE=emulated-driver: a rehearsal with the emulator as the driver's library and a GPU's sizes, for chat, contend and
+# tests. SHAPES: instead of the parts' own; BENCH_FLAGS: added for bench and phases; FILTER: of tests; CAPS="bench=60
+# constants=30": other caps in seconds; TEST_SECONDS: limit of a test; PROCESSES: tests at once; CHAT_TOKENS,
+# CHAT_STOPS: per answer and mode; PROGRAMS: a folder of programs instead of the archive's.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 started=$(date +%s)

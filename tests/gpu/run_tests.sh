@@ -1,12 +1,12 @@
 #!/bin/sh
-# Runs the tests of one program on WARPCHAT_TEST_DEVICE in several processes at once, and goes on behind a test that
-# hangs, crashes, or loses the device.
+# Runs the tests of one program on WARPCHAT_TEST_DEVICE in several processes, and continues after a test that hangs,
+# crashes, or loses the device.
 #   run_tests.sh PROGRAM PROCESSES SECONDS FOLDER [FILTER]
-# FOLDER gets each process's log, N.log, whose last line names the test that ran when it was ended. After SECONDS all
-# are ended. Prints what came of the tests, a line for each that did not pass. WARPCHAT_TEST_SECONDS: of one test (30).
-# left_out.txt beside this script lists what never runs. Exit code: 0 if nothing failed and everything ran.
-# As they come, lines of all processes go to WARPCHAT_TEST_LOG, where that names a file, behind the process's number,
-# and errors of logits ("accuracy: NAME: {ERROR, KL}") as rows to WARPCHAT_RESULTS.
+# FOLDER gets each process's log, N.log, whose last line names the test that was running when the process ended. After
+# SECONDS all are ended. Prints the results, one line for each test that did not pass. WARPCHAT_TEST_SECONDS: limit of
+# one test (30). left_out.txt lists tests that never run. Exit code: 0 if everything ran and nothing failed.
+# WARPCHAT_TEST_LOG: a file for the lines of all processes, each after its process number. WARPCHAT_RESULTS: a file for
+# errors of logits ("accuracy: NAME: {ERROR, KL}") as rows.
 set -u
 program=$1 processes=$2 seconds=$3 folder=$4 filter=${5:-*}
 here=$(cd "$(dirname "$0")" && pwd)

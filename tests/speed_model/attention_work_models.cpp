@@ -10,29 +10,27 @@ namespace warpchat {
 
 namespace {
 
-constexpr double kProduct = 1.5;  // a tensor-core product's latency, in those of a shuffle
+constexpr double kProduct = 1.5;  // latency of a tensor-core product, relative to a shuffle's
 
-// AttentionSplit::attend_page, for at most kHeadsAtOnce heads: the keys, asked for with the values, the weights, and
-// the sums.
+// AttentionSplit::attend_page, for at most kHeadsAtOnce heads: keys (loaded with the values), weights, and sums.
 LatencyCounts page_latency(const AttentionPlan& plan) {
   const double products = kProduct * plan.planes();
-  // The query's halves; the warp's largest score, and a barrier.
+  // The query as two f16 planes; the warp's maximum, and a barrier.
   const LatencyCounts scores{.memory = 1, .local = 1 + 2 * products + 4};
   const LatencyCounts values{.memory = plan.has_values_ahead() ? 0.0 : 1.0,
                              .local = 2 + products + 4};  // through shared memory, twice, with a barrier
   return scores + values + LatencyCounts{.local = products * (plan.turns - 1)};
 }
 
-// AttentionSplit::attend_pages. Keys are asked for before the sums of the page before, and values after them: from one
-// page to the next it is less than a trip to memory and what a page takes. After the last come the warps' sums, through
-// shared memory with a barrier.
+// AttentionSplit::attend_pages. Keys are requested before the previous page's sums, values after them. So each page
+// takes less than a trip to memory plus its own work. At the end, the warps' sums go through shared memory with a
+// barrier.
 LatencyCounts pages_latency(const AttentionPlan& plan, uint32_t n_pages) {
   const LatencyCounts page{.memory = 1, .local = 1 + 2 * kProduct + 4 + 2 + kProduct * plan.turns};
-  return n_pages * page + LatencyCounts{.local = 1 + 2 + 4};  // the page's number before, a shuffle
+  return n_pages * page + LatencyCounts{.local = 1 + 2 + 4};  // the number of the page before; a shuffle
 }
 
-// AttentionQueries::fill: each warp takes a head after the other; what the first round reads is asked for with the
-// page.
+// AttentionQueries::fill: each warp takes one head after the other. The first round's loads go out with the page's.
 LatencyCounts queries_latency(const AttentionPlan& plan, uint32_t heads) {
   const std::vector<KvScatterSpec>& scatters = plan.spec.scatters;
   if (scatters.empty()) return {};
@@ -42,14 +40,14 @@ LatencyCounts queries_latency(const AttentionPlan& plan, uint32_t heads) {
          LatencyCounts{.local = 2};
 }
 
-// SplitMerge::finish: at each level the last block to arrive reads what its siblings have left.
+// SplitMerge::finish: at each level, the block that arrives last reads its siblings' results.
 LatencyCounts merge_latency(const AttentionPlan& plan, uint32_t n_splits) {
   const uint32_t items = plan.group * (plan.spec.head_dim / 4);
   const double turns = ceil_div(items, AttentionPlan::kWarps * ptx::kWarpSize);
   LatencyCounts counts;
   for (uint32_t nodes = n_splits; nodes > 1; nodes = ceil_div(nodes, AttentionPlan::kFanIn)) {
     const double reads = ceil_div(std::min(nodes, AttentionPlan::kFanIn), AttentionPlan::kMergeAhead);
-    // The release and the arrival; then the states.
+    // The release and the arrival, then the states.
     counts = counts + LatencyCounts{.l2 = 2, .local = 3} + turns * reads * LatencyCounts{.l2 = 1};
   }
   return counts;
@@ -57,7 +55,7 @@ LatencyCounts merge_latency(const AttentionPlan& plan, uint32_t n_splits) {
 
 }  // namespace
 
-// The position and the table's address, then the head and the page; the norm if there is one.
+// The position and the table's address, then the head and the page; the norm, if any.
 WorkModel kv_scatter_work_model(const KvScatterSpec& spec) {
   const LatencyCounts norm = spec.qk_norm ? LatencyCounts{.common = 1, .local = 5} : LatencyCounts{};
   const ptx::Launch launch = kv_scatter_launch(spec);
@@ -72,7 +70,7 @@ WorkModel attention_work_model(const AttentionSpec& spec, uint32_t keys) {
   const uint32_t n_pages = pages_of(std::max(keys, 1u)), n_splits = ceil_div(n_pages, spec.pages_per_block);
   WorkModel model{.pieces = uint64_t{n_splits} * spec.n_kv_heads * spec.columns,
                   .warps = AttentionPlan::kWarps,
-                  .blocks_per_sm = 2,       // with about 110 registers a thread
+                  .blocks_per_sm = 2,       // at about 110 registers per thread
                   .launch = {.common = 1},  // the position and the table's address
                   .piece = {.l2 = 1},       // the pages' numbers
                   .end = merge_latency(plan, n_splits)};
@@ -95,11 +93,11 @@ double flash_attention_tiles(const FlashAttentionSpec& spec, ptx::Target target,
   const FlashAttentionPlan plan(spec, target);
   const double keys = spec.causal ? first_position + (n_queries + plan.rows() / static_cast<double>(plan.group)) / 2
                                   : first_position + n_queries;
-  return std::max(1.0, keys / plan.keys + 0.5);  // the last one is seldom full
+  return std::max(1.0, keys / plan.keys + 0.5);  // the last tile is seldom full
 }
 
-// The queries' scales and planes, a few loads ahead as ptxas unrolls them; then tiles. Each tile is copied while the
-// one before it is multiplied, so that a warp waits for about one of its two trips.
+// The queries' scales and planes, a few loads ahead as ptxas unrolls them; then tiles. Each tile is copied during the
+// previous tile's product, so a warp waits for about one of its two trips.
 WorkModel flash_attention_work_model(const FlashAttentionSpec& spec, ptx::Target target, uint32_t n_queries,
                                      uint32_t first_position) {
   constexpr double kUnrolled = 4;

@@ -3,9 +3,9 @@
 
 namespace warpchat {
 
-// After the slots the last block reads the best of each, several a thread one after the other; for a filter once more,
-// with the logits of the slots that have a candidate. top_p without top_k asks for the weights of all logits first, one
-// by one, each some 70 instructions.
+// After the slots, the last block reads each slot's best logit, several per thread in turn. A filter reads them again,
+// with the logits of slots that have a candidate. top_p without top_k first sums all weights, some 70 instructions
+// each.
 WorkModel sample_work_model(const SampleSpec& s, uint32_t threads, uint32_t top_k, bool has_top_p) {
   const uint32_t warps = threads / ptx::kWarpSize, n_slots = sample_slots(s);
   const double slots_of_thread = ceil_div(n_slots, threads);
@@ -16,8 +16,8 @@ WorkModel sample_work_model(const SampleSpec& s, uint32_t threads, uint32_t top_
   if (top_k != 0 || has_top_p) end = end + slots_of_thread * LatencyCounts{.l2 = 1, .local = 2};
   if (top_k != 0) {
     const double rounds = ceil_div(top_k, warps);     // bound_of_top_k
-    const double candidates = 2.0 * rounds * warps;   // about; choose_of_few looks at all of them twice
-    const double slots = ceil_div(2 * top_k, warps);  // with candidates, per warp
+    const double candidates = 2.0 * rounds * warps;   // approximate; choose_of_few reads all twice
+    const double slots = ceil_div(2 * top_k, warps);  // slots with candidates, per warp
     end = end + slots * LatencyCounts{.l2 = 1} + LatencyCounts{.local = 5 * rounds + 3} +
           2 * (LatencyCounts{.local = candidates} + over_block);
   } else if (has_top_p) {
@@ -29,8 +29,8 @@ WorkModel sample_work_model(const SampleSpec& s, uint32_t threads, uint32_t top_
           .end = end};
 }
 
-// The rows of products are read while the block waits, except those of experts: each block routes the token itself, and
-// reads the result again. kPublish reads step, choice, position and error, and the host's stop flag.
+// A product's rows are read while the block waits, except for experts: each block routes the token itself and reads the
+// result again. kPublish reads step, choice, position and error, and the host's stop flag.
 LatencyCounts phase_entry_latency(PhaseKind phase) {
   switch (phase) {
     case PhaseKind::kExpertsGateUp:

@@ -16,11 +16,11 @@ using Sharing = DeltaChunkSharing;
 constexpr double kOverLanes = std::bit_width(kWarpSize) - 1;  // shuffles of a reduction over a warp
 constexpr uint32_t kThreadsPerSm = 2048;
 constexpr uint32_t kChunkWarps = Sharing::kThreads / kWarpSize;
-constexpr uint32_t kChunkBlocksPerSm = 2;  // by the registers of 256 threads, 76 to 127 each (ptxas)
+constexpr uint32_t kChunkBlocksPerSm = 2;  // limited by 76 to 127 registers (ptxas) of 256 threads
 constexpr uint64_t kSliceBytes = uint64_t{2} * kDeltaChunk * Sharing::kSlice * sizeof(float);
 
-// What delta_prepare does for a head: the position's numbers, and over a warp what has faded; the matrices' parts; the
-// blocks on the diagonal; from block to block two products; and P T.
+// delta_prepare for one head: the position's numbers and their decay over a warp, the matrices' parts, the diagonal
+// blocks, two products per pair of blocks, and P T.
 LatencyCounts prepared_head_latency() {
   constexpr uint32_t kBlock = Sharing::kInvertedRows;
   constexpr double kBlocks = kDeltaChunk / kBlock;
@@ -31,7 +31,7 @@ LatencyCounts prepared_head_latency() {
 
 }  // namespace
 
-// The state's address and the position; the tail, with the taps; then what the channel is.
+// The state's address and the position; the tail with the taps; then the channel's kind.
 WorkModel conv_step_work_model(const DeltaNetSpec& s) {
   const ptx::Launch launch = conv_launch(s);
   return {.pieces = launch.blocks.total(),
@@ -51,8 +51,8 @@ WorkModel conv_prompt_work_model(const DeltaNetSpec& s) {
           .bytes_in_flight = kConvWindow * kWarpSize * sizeof(float)};
 }
 
-// The state's address and the position; the matrix; query and key, and their lengths; what else the position has, and
-// what the state finds by key and query; the output's norm, and its gate.
+// The state's address and the position; the matrix; query and key with their norms; the position's other inputs; what
+// key and query read from the state; the output's norm and gate.
 WorkModel delta_step_work_model(const DeltaNetSpec& s) {
   constexpr LatencyCounts kSquares{.local = kOverLanes + 2};  // over the lanes; a barrier, and the warps' sums
   constexpr LatencyCounts kOverState{.local = 2};             // a read of shared memory, and the other half's sum
@@ -61,12 +61,12 @@ WorkModel delta_step_work_model(const DeltaNetSpec& s) {
   const ptx::Launch launch = delta_launch(s);
   return {.pieces = launch.blocks.total(),
           .warps = launch.threads.x / kWarpSize,
-          .blocks_per_sm = 1,  // up to 155 registers a thread, by ptxas for sm_90; fewer would spill
+          .blocks_per_sm = 1,  // up to 155 registers per thread (ptxas, sm_90); fewer would spill
           .piece = LatencyCounts{.memory = 1, .l2 = 1} + position,
           .bytes_in_flight = uint64_t{s.head_dim} * s.head_dim * sizeof(float)};
 }
 
-// The first slice; slice by slice, the next one on its way; the lengths; then head by head.
+// The first slice; slice by slice with prefetch; the norms; then head by head.
 WorkModel delta_prepare_work_model(const DeltaNetSpec& s) {
   const uint32_t n_slices = s.head_dim / Sharing::kSlice, group = s.n_v_heads / s.n_k_heads;
   return {.pieces = delta_prepare_grid(s, s.columns).total(),
@@ -77,10 +77,10 @@ WorkModel delta_prepare_work_model(const DeltaNetSpec& s) {
           .bytes_in_flight = kSliceBytes};
 }
 
-// The state's address and the first position; the state, and the first slice; then slice by slice of every chunk.
+// The state's address and the first position; the state and the first slice; then every slice of every chunk.
 WorkModel delta_scan_work_model(const DeltaNetSpec& s) {
   const uint32_t n_slices = s.head_dim / Sharing::kSlice + 2 * (kDeltaChunk / Sharing::kSlice);
-  constexpr LatencyCounts kOfSlice{.local = 2 * (Sharing::kSlice / 8) + 1};  // two for eight of k, and a barrier
+  constexpr LatencyCounts kOfSlice{.local = 2 * (Sharing::kSlice / 8) + 1};  // two per eight of k, and a barrier
   return {.pieces = uint64_t{s.head_dim / Sharing::kScanValues} * s.n_v_heads,
           .warps = kChunkWarps,
           .blocks_per_sm = kChunkBlocksPerSm,

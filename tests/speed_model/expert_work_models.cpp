@@ -12,14 +12,14 @@ constexpr double kOverLanes = std::bit_width(ptx::kWarpSize) - 1;  // shuffles o
 
 }  // namespace
 
-// The scores; for each choice the highest over the lanes, then its score again; the sum of all.
+// The scores; for each choice the maximum over the lanes and its score; the sum of all.
 WorkModel route_work_model(const RouteSpec& s) {
   return {
       .pieces = s.columns, .blocks_per_sm = 16, .piece = {.l2 = 1, .local = s.n_used * (kOverLanes + 1) + kOverLanes}};
 }
 
-// A warp goes over its uses twice, each time over a group's experts before its counters; in between, over an expert's
-// counters and a scan of the warps' scans.
+// A warp reads its assignments twice, one counter round per group. In between come the experts' counters and a scan
+// over the warps' scans.
 WorkModel expert_order_work_model(const ExpertOrderSpec& s) {
   constexpr double kGroup = 4, kBarriers = 5;
   const uint32_t counting_warps = expert_counting_warps(s);
@@ -29,7 +29,7 @@ WorkModel expert_order_work_model(const ExpertOrderSpec& s) {
                    LatencyCounts{.local = counting_warps + 2 * kOverLanes + kBarriers}};
 }
 
-// A block first reads which expert's matrix it multiplies.
+// A block first reads which expert's matrix it uses.
 WorkModel expert_product_work_model(const ExpertProductSpec& s) {
   WorkModel model = gemv_work_model(plan_of(s.product));
   model.pieces *= uint64_t{s.columns} * s.n_used;
@@ -37,7 +37,7 @@ WorkModel expert_product_work_model(const ExpertProductSpec& s) {
   return model;
 }
 
-// None of its reads depends on another.
+// Its reads are independent.
 WorkModel expert_sum_work_model(const ExpertSumSpec& s) {
   const ptx::Launch launch = expert_sum_launch(s);
   return {.pieces = launch.blocks.total(),

@@ -8,7 +8,7 @@ namespace warpchat {
 
 namespace {
 
-// A tile of k was asked for a turn or a tile before it is read, except where threads copy columns. The four lanes of a
+// A tile of k is requested one turn or tile before it is read, except where threads copy columns. The four lanes of a
 // row share scales, and each unit's columns come from shared memory.
 LatencyCounts tile_latency(ptx::Target target) {
   const LatencyCounts columns =
@@ -16,8 +16,8 @@ LatencyCounts tile_latency(ptx::Target target) {
   return columns + LatencyCounts{.local = 1 + 2.0 * kGemmTileUnits};
 }
 
-// GemmWriter::write_staged for two matrices, else write_sums. With split k the release and the arrival come first, then
-// some parts of some tiles of sums at once, with what is added to them.
+// GemmWriter::write_staged for two matrices, else write_sums. With split-K, the release and the arrival come first.
+// Then several partial tiles are read at once, with what is added to them.
 LatencyCounts write_latency(const GemmPlan& plan, uint32_t n_columns) {
   const auto n_matrices = static_cast<uint32_t>(plan.matrices.size());
   if (n_matrices == 2) {
@@ -44,7 +44,7 @@ WorkModel gemm_work_model(GemmProducts products, ptx::Target target, uint32_t n_
   const uint32_t n_groups = has_experts ? std::min(spec.experts, n_columns) : 1;
   const uint64_t n_tiles = uint64_t{n_groups} * ceil_div(ceil_div(n_columns, n_groups), plan.columns);
   const uint32_t block_columns = std::min(ceil_div(n_columns, n_groups), plan.columns);
-  uint64_t max_unit_bytes = 0;  // a unit in each matrix, of the product with the longest
+  uint64_t max_unit_bytes = 0;  // per matrix, of the product with the largest units
   for (const GemmSpec& product : products) {
     uint64_t unit_bytes = 0;
     for (const ProductMatrix& matrix : matrices_of(product)) unit_bytes += matrix.row_bytes * kGemmUnit / spec.k;
@@ -52,7 +52,7 @@ WorkModel gemm_work_model(GemmProducts products, ptx::Target target, uint32_t n_
   }
   const uint32_t n_steps = ceil_div(ceil_div(spec.k, kGemmTileK), plan.parts);
   const LatencyCounts write = write_latency(plan, block_columns);
-  // With experts a block reads its tile and the order first, then its columns.
+  // With experts, a block first reads its tile and the order, then its columns.
   const LatencyCounts first{.memory = 1, .l2 = has_experts ? 3.0 : 1.0};
   return {.pieces = n_tiles * gemm_grid(products, 1).y * plan.parts,
           .warps = plan.warps,

@@ -23,7 +23,7 @@ LatencyCounts fill_latency(const GemvPlan& plan) {
          LatencyCounts{.local = 1};
 }
 
-// GemvWriter::write_rows: the sums over a row's lanes, RMSNorm's factor, and what the epilogue reads.
+// GemvWriter::write_rows: sums over a row's lanes, RMSNorm's factor, and the epilogue's reads.
 LatencyCounts end_of_rows_latency(const GemvPlan& plan) {
   LatencyCounts counts{.local = static_cast<double>(std::bit_width(plan.lanes_per_row) - 1)};
   if (plan.normalises()) counts.local += 2;
@@ -32,11 +32,11 @@ LatencyCounts end_of_rows_latency(const GemvPlan& plan) {
   return ceil_div(plan.spec.columns * plan.rows_per_warp, plan.lanes_per_row) * counts;
 }
 
-// The plan is on_tensor_cores(). Its weights are prefetched, so that all reads but the first wait for the L2 cache,
-// together with their columns.
+// For plans on_tensor_cores(). Weights are prefetched, so all reads but the first wait for the L2 cache, together with
+// their columns.
 WorkModel gemv_columns_work_model(const GemvPlan& plan) {
   const double n_rounds = ceil_div(plan.n_units, plan.lanes_per_row);
-  // The barrier, the sums of lanes and how they are added up; the column's factor, with what was there before.
+  // The barrier; the lanes' sums and their total; the column's factor, with the old value.
   LatencyCounts end{.l2 = 1, .local = 4};
   if (plan.spec.epilogue == GemvEpilogue::kBias) end.common += 1;
   uint64_t row_bytes = 0;

@@ -14,8 +14,8 @@ WorkModel embedding_work_model(const EmbeddingSpec& spec) {
           .piece = {.memory = 1, .l2 = 1}};  // the token, then its row
 }
 
-// Each turn waits for values, and for gamma; all but the last turn read them twice. In between come the sums of the
-// warps and of the block, at the end the means.
+// Each turn waits for values and gamma; all but the last read them twice. In between come the sums of warps and block,
+// at the end the means.
 WorkModel half_columns_work_model(uint32_t k, bool normalises, uint32_t n_columns) {
   const double turns = ceil_div(static_cast<uint32_t>(half_column_values(k)), kHalfColumnTurn);
   const LatencyCounts turn = normalises ? LatencyCounts{.common = 1, .l2 = 1} : LatencyCounts{.l2 = 1};
@@ -25,8 +25,8 @@ WorkModel half_columns_work_model(uint32_t k, bool normalises, uint32_t n_column
           .piece = (2 * turns - 1) * turn + turns * LatencyCounts{.local = 2} + LatencyCounts{.local = 6 + 2 + 6 + 3}};
 }
 
-// A warp's round waits for values and gamma together, for the unit's largest value, and for sums; one thread adds up
-// the rounds' squares.
+// A warp's round waits for values and gamma together, for the unit's maximum, and for sums. One thread adds the rounds'
+// squares.
 WorkModel integer_columns_work_model(uint32_t k, bool normalises, uint32_t n_columns) {
   const uint32_t n_rounds = ceil_div(k, kIntegerColumnRound);
   const LatencyCounts round = normalises ? LatencyCounts{.common = 1, .local = 9} : LatencyCounts{.l2 = 1, .local = 4};

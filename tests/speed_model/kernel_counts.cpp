@@ -15,9 +15,9 @@ namespace emu = ptx::emulator;
 
 namespace {
 
-// A range of addresses: pages that no block touches take no memory.
+// An address range: untouched pages take no memory.
 constexpr uint64_t kMemoryBytes = uint64_t{64} << 30, kUnknownBytes = uint64_t{1} << 30;
-constexpr uint64_t kStateBytes = uint64_t{64} << 20;  // of delta nets, of their first layer
+constexpr uint64_t kStateBytes = uint64_t{64} << 20;  // delta nets' states, for the first layer
 
 template <class T>
 void fill(uint64_t address, uint64_t n, T value) {
@@ -27,7 +27,7 @@ void fill(uint64_t address, uint64_t n, T value) {
 uint64_t number(const ptx::Kernel& kernel, const ptx::Parameter& p, const LaunchSizes& sizes) {
   if (p.name == "rows" || p.name == "rows_0") return sizes.rows;
   if (p.name == "format_0") return sizes.format;
-  if (p.name.starts_with("rows_") || p.name.starts_with("format_")) return 0;  // of products that are not there
+  if (p.name.starts_with("rows_") || p.name.starts_with("format_")) return 0;  // absent products
   if (p.name == "k") return sizes.k;
   if (p.name == "n_columns" || p.name == "n_queries") return sizes.columns;
   if (p.name == "gamma" || p.name.starts_with("bias") || p.name.starts_with("residual")) return 0;  // none
@@ -36,7 +36,7 @@ uint64_t number(const ptx::Kernel& kernel, const ptx::Parameter& p, const Launch
   throw Error(kernel.name + " takes a number, " + p.name + ", that no launch of a decoder has");
 }
 
-// The kernel's parameters as a pass has them, by their names.
+// The kernel's parameters by name, with the values of a pass.
 std::vector<uint8_t> arguments_of(const ptx::Kernel& kernel, const LaunchSizes& sizes, emu::Memory& memory) {
   std::vector<uint8_t> packed(kernel.parameter_bytes);
   for (const ptx::Parameter& p : kernel.parameters) {
@@ -51,9 +51,9 @@ std::vector<uint8_t> arguments_of(const ptx::Kernel& kernel, const LaunchSizes& 
     if (address == 0) throw Error(kernel.name + ": no memory for " + p.name);
     if (p.name == "positions" || p.name == "lengths")
       fill(address, p.elements, sizes.position);
-    else if (p.name == "tiles")  // the first, of the first expert
+    else if (p.name == "tiles")  // the first tile, for the first expert
       *reinterpret_cast<ExpertTile*>(address) = {0, 0, sizes.columns, 0};
-    else if (p.name == "page_tables")  // of zeros: all positions in one page
+    else if (p.name == "page_tables")  // a table of zeros: all positions in one page
       fill(address, p.elements, memory.allocate(pages_of(sizes.position + sizes.columns) * 4, "page table"));
     else if (p.name == "states" && p.type == ptx::Type::kU64)  // addresses of delta nets' states
       fill(address, p.elements, memory.allocate(kStateBytes, "state"));

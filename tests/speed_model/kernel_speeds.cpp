@@ -12,7 +12,7 @@ namespace warpchat {
 
 namespace {
 
-constexpr uint32_t kContexts[] = {1, 64, 4096, 32768};  // positions, with the token's own
+constexpr uint32_t kContexts[] = {1, 64, 4096, 32768};  // positions, including the new token
 constexpr uint32_t kShownContext = 64;
 constexpr uint32_t kSequences[] = {1, 2, 4, 8, 16, 32, 64}, kBatchContext = 1024;
 constexpr uint32_t kPrompts[] = {512, 4096};
@@ -25,7 +25,7 @@ std::string decimal(const char* format, double value) {
 }
 std::string us(double seconds) { return decimal("%.1f", seconds * kMicro); }
 
-// The row of this name, which is new and the last where there was none.
+// Returns the row of this name; appends it if it is new.
 template <class Row>
 Row& row_of(std::vector<Row>& rows, const std::string& name) {
   const auto found = std::ranges::find(rows, name, &Row::name);

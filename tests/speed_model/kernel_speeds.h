@@ -7,8 +7,8 @@
 
 namespace warpchat {
 
-// Tokens per second with every set of constants; with the given one where the time of a token goes, one sequence in
-// four contexts, several sequences, prompts. name: of the model; frozen: a row of known_gpus().
+// Tokens per second with every set of constants. With the given set: where a token's time goes, one sequence in four
+// contexts, several sequences, and prompts. name: the model's; frozen: a row of known_gpus().
 std::string predicted_speeds(const std::string& name, const ModelShape& shape, const GpuTraits& frozen,
                              ConstantSet constants);
 

@@ -21,10 +21,10 @@ namespace warpchat {
 
 namespace {
 
-constexpr uint32_t kSplits = 8;      // of attention; from here on each split costs the same
-constexpr uint32_t kFewTiles = 2;    // of k, or of keys
+constexpr uint32_t kSplits = 8;      // splits of attention; beyond these, each split costs the same
+constexpr uint32_t kFewTiles = 2;    // tiles of k, or of keys
 constexpr uint32_t kSpacing = 448;   // positions: seven tiles of keys
-constexpr uint64_t kFewBlocks = 16;  // that stand for all, where many blocks share pieces
+constexpr uint64_t kFewBlocks = 16;  // represent all blocks of kernels whose blocks share pieces
 
 uint32_t block_warps(const ptx::Kernel& kernel) {
   return static_cast<uint32_t>(kernel.launch.threads.total() / ptx::kWarpSize);
@@ -64,7 +64,7 @@ KernelWorks::KernelWorks(DecoderSpecs specs, ptx::Target target, uint32_t column
     }
     const auto& all = std::get<GemvTogether>(together);
     count_integer_columns(all.products[0].k);
-    Counted& counted = of(name_of(all));  // all blocks, as products differ
+    Counted& counted = of(name_of(all));  // all blocks, because products differ
     if (!std::exchange(counted.is_counted, true))
       count(counted, gemv_together_work_model(all), std::min(columns_, all.products[0].columns), UINT64_MAX);
   });
@@ -102,13 +102,13 @@ void KernelWorks::count(Counted& counted, const WorkModel& model, uint32_t colum
       static_cast<double>(found.all - found.of_region) / static_cast<double>(pieces * model.warps);
 }
 
-// Experts all have the same share of the uses.
+// All experts get the same share of the assignments.
 uint32_t KernelWorks::columns_of_block(const GemmSpec& spec) const {
   const uint32_t n = columns_of(spec);
   return std::min(spec.experts > 0 ? ceil_div(n, std::min(n, spec.experts)) : n, plan_of(spec).columns);
 }
 
-// The product's columns; with experts these are uses.
+// The product's columns; with experts, assignments.
 uint32_t KernelWorks::columns_of(const GemmSpec& spec) const {
   return spec.experts > 0 ? columns_ * specs_.experts[0].route.n_used : columns_;
 }
@@ -159,12 +159,12 @@ void KernelWorks::count_flash(Counted& counted, const FlashAttentionSpec& spec) 
   counted.by_tiles = {first - each * tiles(0), each};
 }
 
-// Average per warp of the first block, which stands for all, at a position after the first.
+// Average per warp of the first block, which represents all, at a position after the first.
 double KernelWorks::of_block(const Counted& counted, uint32_t columns) const {
   return warp_instructions(counted.kernel, {.blocks = {1}, .position = 1, .columns = columns});
 }
 
-// Counts a kernel that goes over a prompt in steps of `unit` columns.
+// Counts a kernel that processes a prompt in steps of `unit` columns.
 void KernelWorks::count_steps(const std::string& name, uint32_t unit) {
   Counted& counted = kernels_.at(name);
   if (columns_ < 2 * unit) {
@@ -201,7 +201,7 @@ KernelWork KernelWorks::work_of(const std::string& name, const WorkModel& model,
           .block_warps = block_warps(counted.kernel)};
 }
 
-// A kernel whose blocks are shared out among the columns.
+// For kernels whose blocks are divided among the columns.
 template <class Spec>
 KernelWork KernelWorks::of_columns(Spec spec, WorkModel (*model)(const Spec&)) const {
   const std::string name = name_of(spec);
@@ -226,7 +226,7 @@ KernelWork KernelWorks::product(const ProductSpec& spec) const {
   const uint32_t n_groups = gemv.columns == 1 ? 1 : ceil_div(columns_, gemv.columns);  // blocks in y
   const uint32_t columns = gemv.columns == 1 ? 1 : columns_;
   KernelWork work = work_of(name, gemv_work_model(plan_of(gemv)), product_cost(gemv, matrices_of(gemv), columns).bytes);
-  // Two planes of bytes, which tensor cores multiply at twice the rate of halves.
+  // Two int8 planes; tensor cores multiply int8 at twice the rate of f16.
   if (takes_integers(spec)) work.flops = static_cast<double>(product_cost(gemv, matrices_of(gemv), 8 * n_groups).flops);
   work.model.pieces *= n_groups;
   work.blocks *= n_groups;
@@ -282,7 +282,7 @@ KernelWork KernelWorks::half_columns(const GemmSpec& gemm, bool normalised) cons
   return work;
 }
 
-// Columns that run at the same time read their weights from memory once. Products of different formats all count the
+// Columns that run at the same time read weights from memory once. Fused products of different formats count the
 // instructions of the longest.
 KernelWork KernelWorks::gemm_work(GemmProducts products) const {
   const GemmSpec& spec = products[0];
@@ -401,7 +401,7 @@ KernelWork KernelWorks::incremental_work(const AttentionSpec& given, uint32_t po
   return work;
 }
 
-// The states are of zeros: the instructions are those of the best logit.
+// The states are zeros, so the instructions are those of greedy sampling.
 KernelWork sampling_work(const SampleSpec& given, ptx::Target target, bool is_persistent, uint32_t top_k,
                          bool has_top_p) {
   SampleSpec spec = given;

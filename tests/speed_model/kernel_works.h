@@ -1,6 +1,5 @@
-// The work of a pass's kernels: work models and bytes by formulas, instructions by counting. The pieces of a kernel do
-// the same amount of work, so that a few are run for all: as many tiles of a product's k, splits of attention or tiles
-// of keys as show what one more costs.
+// The work of a pass's kernels: work models and bytes by formula, instructions by counting. A kernel's pieces do equal
+// work, so only a few are run: enough tiles of k, splits of attention or tiles of keys to show the cost of one more.
 #pragma once
 #include <initializer_list>
 #include <map>
@@ -23,24 +22,24 @@ class KernelWorks {
 
   const DecoderSpecs& specs() const { return specs_; }
   KernelWork embedding() const;
-  std::optional<KernelWork> kv_scatter() const;  // where it is not part of attention
-  // `position` is every column's; in a prompt it is the first column's, and the others follow it.
+  std::optional<KernelWork> kv_scatter() const;  // absent if attention includes it
+  // `position`: of every column; in a prefill, of the first column.
   KernelWork attention(uint32_t position) const;
-  KernelWork product(const ProductSpec& spec) const;  // of one launch
+  KernelWork product(const ProductSpec& spec) const;  // a single launch
   KernelWork together(const ProductsTogether& all) const;
-  // The launches of products of one input, without products that the layer does not have. Where one reads halves or
-  // integers, the kernel that converts the input comes first, unless the halves exist already.
+  // Launches of products of one input, without products that the layer lacks. If one reads f16 or integer activations,
+  // the conversion kernel comes first, unless they exist already.
   std::vector<KernelWork> products(std::initializer_list<const ProductSpec*> specs, bool normalised,
                                    bool has_halves = false) const;
 
-  KernelWork convolution() const;              // of a delta net
-  std::vector<KernelWork> recurrence() const;  // of a delta net, in order: a step, or a prompt's chunks
+  KernelWork convolution() const;              // delta net
+  std::vector<KernelWork> recurrence() const;  // delta net, in order: one step, or a prompt's chunks
   KernelWork route(const RouteSpec& spec) const;
   KernelWork expert_order(const ExpertOrderSpec& spec) const;
-  // All uses of a pass: grouped by expert, or each by itself, without sharing through a cache.
+  // All assignments of a pass: grouped by expert, or separate and without sharing through a cache.
   KernelWork uses(const ExpertProductSpec& spec, const std::optional<GemmSpec>& grouped) const;
-  KernelWork integer_columns(uint32_t k, bool normalised) const;  // converts the input of products that read them
-  // Converts the input of a gemm: the pass's columns, or with experts the inputs of the uses.
+  KernelWork integer_columns(uint32_t k, bool normalised) const;  // quantises the input of products that read integers
+  // Converts the input of a gemm to f16: the pass's columns, or with experts the inputs of the assignments.
   KernelWork half_columns(const GemmSpec& gemm, bool normalised) const;
   KernelWork expert_sum(const ExpertSumSpec& spec) const;
 
@@ -52,7 +51,7 @@ class KernelWorks {
   struct Counted {
     ptx::Kernel kernel;
     double start_instructions = 0, piece_instructions = 0;  // per warp
-    Linear by_tiles;                                        // flash attention: of keys; delta nets: of positions
+    Linear by_tiles;                                        // flash attention: tiles of keys; delta nets: of positions
     bool is_counted = false;
   };
   void count(Counted& counted, const WorkModel& model, uint32_t columns, uint64_t max_blocks) const;
@@ -76,7 +75,7 @@ class KernelWorks {
   KernelWork chunk_work(const std::string& name, const WorkModel& model, uint32_t n_steps) const;
   KernelWork incremental_work(const AttentionSpec& spec, uint32_t position) const;
   KernelWork flash_work(const FlashAttentionSpec& spec, uint32_t position) const;
-  // Average per warp in the columns' splits, for a region of the PTX or all of it.
+  // Average per warp in the columns' splits, for a region of the PTX or for all of it.
   double split_instructions(const AttentionSpec& spec, uint32_t keys, const char* region = nullptr) const;
 
   DecoderSpecs specs_;
@@ -84,12 +83,12 @@ class KernelWorks {
   uint32_t columns_;
   std::map<std::string, Counted> kernels_;
   using GemmKey = std::tuple<std::string, uint32_t, TensorType>;
-  std::map<GemmKey, Linear> gemms_;  // by name, split k and format: per tile of a part's k
+  std::map<GemmKey, Linear> gemms_;  // by name, split-K and format: per tile of one split's k
   // Instructions per warp, by k and whether the input is normalised.
   std::map<std::pair<uint32_t, bool>, double> half_columns_, integer_columns_;
 };
 
-// Samples a token for each column of the spec, in a kernel of its own or in the persistent decoder.
+// Samples one token per column of the spec, in its own kernel or in the persistent decoder.
 KernelWork sampling_work(const SampleSpec& spec, ptx::Target target, bool is_persistent, uint32_t top_k = 0,
                          bool has_top_p = false);
 

@@ -22,7 +22,7 @@ class UsageError : public Error {
 };
 
 struct Choice {
-  std::string shape, model;  // one of them
+  std::string shape, model;  // exactly one is set
   std::string gpu, constants = "expected";
 };
 
@@ -36,7 +36,7 @@ void write_output(const std::string& text) {
     throw Error("cannot write to standard output");
 }
 
-// What `find` returns; its error is one of the option's value.
+// Returns the result of `find`; its error becomes one of the option's value.
 template <class Find>
 decltype(auto) value_of(const std::string& option, const Find& find) {
   try {

@@ -13,20 +13,17 @@ namespace {
 
 constexpr uint32_t kPersistentWarps = kPersistentThreads / 32;
 
-// None of these was measured by this project.
-// Bandwidths are what published kernels read at, not the data sheets' 4.8, 3.35, 2.04 and 1.008 TB/s; that of the H100
-// PCIe is the H100's share of its data sheet. Processors, clocks (boost)
-// and four schedulers a processor, and the tensor cores' rate: NVIDIA's data sheets and architecture papers. A graph
-// node: 1.3 us as measured on an H100 for "Look Ma, No Bubbles! Designing a Low-Latency Megakernel for Llama-1B" (Hazy
-// Research, May 2025). A launch in a stream is an assumption: the node by the ratio of the two in NVIDIA's "Getting
-// Started with CUDA Graphs" (0.9 to 0.5 us on a V100).
-// The times to read a word are assumptions: 0.65 us for HBM under load; 0.2 us for the second-level cache of an H200,
-// whose two halves are 200 to 300 cycles away; for the RTX 4090's, which is Ada's, 279 cycles were published for an
-// L40. What all blocks read alike is taken to be in that cache for most of them once the first has asked: were it not,
-// a token would take about a tenth longer.
-// A shuffle takes 23 cycles on every GPU since Volta; an instruction that waits for no memory 1.25 cycles on average,
-// as chains of them overlap in part; a read over PCIe 1 us: assumptions, too. Arrivals make a barrier of 264 blocks 1.2
-// us, the upper end of what megakernels report.
+// None of these was measured by this project. Bandwidths are rates at which published kernels read, below the data
+// sheets' 4.8, 3.35, 2.04 and 1.008 TB/s; the H100 PCIe gets the H100's share of its data sheet. Processors, boost
+// clocks, four schedulers per processor and tensor-core rates: NVIDIA's data sheets and architecture papers. A graph
+// node: 1.3 us, measured on an H100 for "Look Ma, No Bubbles! Designing a Low-Latency Megakernel for Llama-1B" (Hazy
+// Research, May 2025). A launch in a stream: that value scaled by the ratio in NVIDIA's "Getting Started with CUDA
+// Graphs" (0.9 to 0.5 us on a V100), an assumption. Read latencies are assumptions: 0.65 us for HBM under load; 0.2 us
+// for the L2 cache of an H200, whose two halves are 200 to 300 cycles apart; for the RTX 4090 (Ada), 279 cycles,
+// published for an L40. Data that all blocks read alike is assumed to be in the L2 cache for most of them after the
+// first request; otherwise a token would take about a tenth longer. More assumptions: a shuffle takes 23 cycles on
+// every GPU since Volta; an instruction without memory wait 1.25 cycles on average, because chains overlap in part; a
+// read over PCIe 1 us. Arrivals make a barrier of 264 blocks take 1.2 us, the upper end of what megakernels report.
 constexpr GpuTraits kGpus[] = {
     {"h200", "NVIDIA H200", ptx::sm_90, 4.3e12, 132, 1.98e9, 4, 2.3e-6, 1.3e-6, 989e12, 1e-6, 0.65e-6, 0.2e-6, 0.2e-6,
      23, 1.25, 1.8e-9},
@@ -38,14 +35,14 @@ constexpr GpuTraits kGpus[] = {
      0.12e-6, 0.12e-6, 23, 1.25, 1.8e-9},
 };
 
-// What drivers call the GPUs, the first part that fits; the blank keeps a GH200 from being an H200.
+// Driver names of the GPUs; the first match counts. The blank keeps a GH200 from matching H200.
 constexpr struct {
   std::string_view part, gpu;
 } kDriverNames[] = {{" H200", "h200"}, {" H100 PCIe", "h100-pcie"}, {" H100", "h100"}, {" RTX 4090", "4090"}};
 
-// What differs from the frozen constants. Expected: other megakernels' barriers take 0.9 to 1.3 us, and a trip to the
-// far half of an H100's second-level cache 0.3 us. Harsh: code that is run once a phase starts cold in the instruction
-// caches, and memory answers later under load.
+// Differences from the frozen constants. Expected: other megakernels' barriers take 0.9 to 1.3 us, and a trip to the
+// far half of an H100's L2 cache 0.3 us. Harsh: code that runs once per phase starts cold in the instruction caches,
+// and memory is slower under load.
 constexpr struct {
   std::string_view name;
   double arrival_seconds, l2_factor, memory_factor, instruction_cycles;
@@ -55,7 +52,7 @@ constexpr struct {
 // The pieces of a kernel from the first load to the last result.
 class Pieces {
  public:
-  // bytes, asked_ahead, instructions, flops: of all kernels that run at the same time. gap: the seconds for which
+  // bytes, asked_ahead, instructions, flops: totals of all kernels that run at the same time. gap: seconds for which
   // prefetched bytes have been arriving.
   Pieces(const GpuTraits& gpu, const KernelWork& work, double bytes, double asked_ahead, double instructions,
          double flops, double gap)
@@ -71,7 +68,7 @@ class Pieces {
         {bytes_, instructions / (gpu.n_sms * gpu.instructions_per_clock * gpu.clock_hz), flops / gpu.tensor_flops});
   }
 
-  // Adds where the time goes when `teams` take pieces in turn: as many times as all have one, and then those left.
+  // Adds the time of `teams` that take pieces in turn: full rounds first, then the remaining pieces.
   void add_to(PhaseSeconds& seconds, double teams) const {
     const double whole = std::floor(n_ / teams), rest = n_ - whole * teams;
     const double dealt = (whole > 0 ? of(whole * teams, whole) : 0) + (rest > 0 ? of(rest, 1) : 0);
@@ -87,7 +84,7 @@ class Pieces {
   double n_, chain_, first_, bytes_, rate_;
 };
 
-// How many pieces of each of a group's kernels the persistent decoder's grid works on at once.
+// For each kernel of a group, the number of pieces that the persistent decoder's grid works on at once.
 std::vector<double> persistent_teams(const GpuTraits& gpu, const KernelGroup& group) {
   std::vector<ProductRow> rows(group.kernels.size());
   std::vector<ProductRow*> pointers;
@@ -104,7 +101,7 @@ std::vector<double> persistent_teams(const GpuTraits& gpu, const KernelGroup& gr
   return teams;
 }
 
-// The kernel of a group that ends last, as the others end meanwhile.
+// The kernel of a group that ends last; the others end meanwhile.
 PhaseSeconds longest(const GpuTraits& gpu, const KernelGroup& group, double quiet) {
   const double entry = seconds(gpu, phase_entry_latency(group.phase));
   double bytes = 0, ahead = 0, instructions = 0;
@@ -195,7 +192,7 @@ double barrier_seconds(const GpuTraits& gpu) {
   return seconds(gpu, kGridBarrierLatency) + persistent_blocks(gpu) * gpu.arrival_seconds;
 }
 
-// Blocks that do not fit at once come when others have ended, and start again.
+// Blocks that are not resident at once start when others end, and pay the start again.
 PhaseSeconds launch_seconds(const GpuTraits& gpu, const KernelWork& work, double launch) {
   const double resident = 1.0 * gpu.n_sms * work.model.blocks_per_sm, blocks = static_cast<double>(work.blocks);
   const double instructions = static_cast<double>(work.model.pieces * work.model.warps) * work.piece_instructions;
@@ -222,7 +219,7 @@ std::vector<PhaseSeconds> token_seconds(const GpuTraits& gpu, std::span<const Ke
     if (group.form == KernelGroup::Form::kSeparate) continue;
     seconds = phase_seconds(gpu, group, quiet);
     bool has_weights = false;
-    double own = 0;  // seconds for which the memory is busy
+    double own = 0;  // seconds of busy memory
     for (const KernelWork& work : group.kernels) {
       has_weights |= work.weight_bytes != 0;
       own += seconds_of_bytes(gpu, work);
@@ -284,7 +281,7 @@ double active_weights(const ModelConfig& c, const LayerConfig& layer) {
 }  // namespace
 
 double prefill_bound(const GpuTraits& gpu, const ModelConfig& c, uint64_t weight_bytes, uint32_t n_tokens) {
-  // A token has half of the scores on average, and a product each with K and V.
+  // A token attends to half of the positions on average, with one product each for K and V.
   const double scores = double{1} * c.n_heads * c.head_dim * (n_tokens + 1.0);
   double products = 0;
   for (const LayerConfig& layer : c.layers)

@@ -1,11 +1,11 @@
 // Predicts how fast a GPU decodes, from the kernels' work models (work_model.h), their bytes and instructions, and one
-// row of constants per GPU. A phase takes the barrier or launch before it, its start, then the longer of two times,
-// then its end. One is the latencies that its busiest warps wait for one after the other; the other is its bytes,
-// instructions and tensor-core products at the rates of the whole GPU.
+// row of constants per GPU. The time of a phase is its barrier or launch, its start, the longer of two times, and its
+// end. One time is the latencies that its busiest warps wait for in sequence. The other is its bytes, instructions and
+// tensor-core products at the rates of the whole GPU.
 //
-// The formulas are frozen, so that tuning is judged by them and not with them: a faster kernel changes its work model,
-// bytes and instructions, a measurement changes the constants. The model leaves out conflicts in caches and banks,
-// sinking clocks, processors of different speed, and the profiler.
+// The formulas are frozen, so that they judge tuning and are not tuned themselves. A faster kernel changes its work
+// model, bytes and instructions; a measurement changes the constants. Not modelled: conflicts in caches and banks,
+// falling clocks, differences between processors, and the profiler.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -23,31 +23,31 @@ namespace warpchat {
 struct GpuTraits {
   std::string_view name, title;
   ptx::Target target;
-  double bytes_per_second;  // memory bandwidth that reads reach
+  double bytes_per_second;  // reachable read bandwidth
   uint32_t n_sms;
   double clock_hz;
   double instructions_per_clock;  // warp instructions that a processor issues
   double stream_launch_seconds;   // from the end of one kernel to the start of the next
   double graph_node_seconds;
-  double tensor_flops;        // flops a second on tensor cores: f16 products, f32 sums
+  double tensor_flops;        // tensor cores: f16 products, f32 sums
   double host_seconds;        // latency of a word in the host's memory
   double memory_seconds;      // latency of a word in device memory under load
-  double common_seconds;      // latency of a word that all blocks read, some of them a little earlier
+  double common_seconds;      // latency of a word that all blocks read at about the same time
   double l2_seconds;          // latency of a word in the L2 cache
   double local_cycles;        // latency of a shuffle, a read of shared memory, a barrier of a block
   double instruction_cycles;  // from one instruction of a warp to its next, without memory latency
-  double arrival_seconds;     // each block's arrival at a grid barrier, one after the other
+  double arrival_seconds;     // each arrival of a block at a grid barrier, in sequence
 };
 std::span<const GpuTraits> known_gpus();
-const GpuTraits& gpu_named(std::string_view name);  // Error that lists the known ones
-// The row for what a driver calls a GPU ("NVIDIA H100 80GB HBM3"), or for a row's own name; null: there is none.
+const GpuTraits& gpu_named(std::string_view name);  // throws Error with the known names
+// The row for the driver's name of a GPU ("NVIDIA H100 80GB HBM3") or for the row's own name; null if none.
 const GpuTraits* gpu_of_driver(std::string_view name);
 
 // The assumed constants: the ones that kernels were tuned by, likely ones, and the worst that are plausible.
 enum class ConstantSet : uint8_t { kFrozen, kExpected, kHarsh };
 constexpr ConstantSet kConstantSets[] = {ConstantSet::kFrozen, ConstantSet::kExpected, ConstantSet::kHarsh};
 std::string_view name_of(ConstantSet set);
-ConstantSet constant_set_named(std::string_view name);  // Error that lists them
+ConstantSet constant_set_named(std::string_view name);  // throws Error with the names
 // known_gpus() holds the frozen constants.
 GpuTraits with_constants(GpuTraits gpu, ConstantSet set);
 
@@ -56,19 +56,19 @@ struct KernelWork {
   std::string name;
   WorkModel model;
   uint64_t bytes = 0;             // of device memory, for all pieces
-  double flops = 0;               // on tensor cores
+  double flops = 0;               // tensor cores
   double start_instructions = 0;  // per warp, in the model's start
-  double piece_instructions = 0;  // per warp, in a piece
-  uint64_t blocks = 1;            // when it is a launch of its own
+  double piece_instructions = 0;  // per warp and piece
+  uint64_t blocks = 1;            // if launched by itself
   uint32_t block_warps = 1;
-  uint32_t max_teams = UINT32_MAX;  // that work on a piece each in a block of the persistent decoder
-  uint64_t weight_bytes = 0;        // its share of a phase's blocks is in proportion; 0: it is alone
+  uint32_t max_teams = UINT32_MAX;  // teams per block of the persistent decoder, each with its own piece
+  uint64_t weight_bytes = 0;        // determines its share of a phase's blocks; 0: it is alone
 
-  double instructions() const;  // warp instructions of a launch of its own
+  double instructions() const;  // warp instructions if launched by itself
 };
 
-// Kernels that do not wait for each other: launched one by one, or between two barriers of the persistent decoder,
-// where they share bandwidth and processors.
+// Independent kernels: launched separately, or between two barriers of the persistent decoder, where they share
+// bandwidth and processors.
 struct KernelGroup {
   enum class Form : uint8_t { kBoth, kSeparate, kPersistent };
   PhaseKind phase;
@@ -79,32 +79,31 @@ struct KernelGroup {
 // Where a phase's time goes, in seconds; the sum is the phase's.
 struct PhaseSeconds {
   double wait = 0;       // for the launch or the barrier
-  double start = 0;      // until something of the first piece is asked for: tables, the input in shared memory
+  double start = 0;      // until the first piece's first load: tables, the input in shared memory
   double bytes = 0;      // at the memory's bandwidth
-  double latency = 0;    // waiting beyond that, if each warp had the same share of the work, or a piece
-  double imbalance = 0;  // because some warps have a piece more than others
+  double latency = 0;    // waiting beyond that with an equal share of work per warp, or with one piece
+  double imbalance = 0;  // because some warps have one piece more
   double end = 0;
   double total() const { return wait + start + bytes + latency + imbalance + end; }
   PhaseSeconds& operator+=(const PhaseSeconds& other);
 };
 
-double seconds(const GpuTraits& gpu, const LatencyCounts& counts, double instructions = 0);  // of one warp
+double seconds(const GpuTraits& gpu, const LatencyCounts& counts, double instructions = 0);  // for one warp
 double seconds_of_bytes(const GpuTraits& gpu, const KernelWork& work);
-double seconds_of_issue(const GpuTraits& gpu, const KernelWork& work);  // by all processors
-double barrier_seconds(const GpuTraits& gpu);                           // of the persistent decoder's grid
+double seconds_of_issue(const GpuTraits& gpu, const KernelWork& work);  // on all processors
+double barrier_seconds(const GpuTraits& gpu);                           // the persistent decoder's grid
 uint32_t persistent_blocks(const GpuTraits& gpu);
 
-PhaseSeconds launch_seconds(const GpuTraits& gpu, const KernelWork& work, double launch);  // of its own
+PhaseSeconds launch_seconds(const GpuTraits& gpu, const KernelWork& work, double launch);  // launched by itself
 PhaseSeconds phase_seconds(const GpuTraits& gpu, const KernelGroup& group,
                            double quiet = 0);  // in the persistent decoder
-// The time of each group in the persistent decoder; 0 for groups that it does not run. Prefetches for a phase start
-// with the last phase that has weights: `quiet` is the time of the phases in between, without the time of their own
-// bytes.
+// Time of each group in the persistent decoder; 0 for groups that it does not run. Prefetches for a phase start in the
+// last phase with weights: `quiet` is the time of the phases between, without their own bytes.
 std::vector<PhaseSeconds> token_seconds(const GpuTraits& gpu, std::span<const KernelGroup> token);
 
-// Bytes that a processor's warps have asked memory for at once, on average, in a phase of the persistent decoder.
+// Average bytes in flight per processor in a phase of the persistent decoder.
 double bytes_in_flight(const GpuTraits& gpu, const KernelGroup& group);
-// How many pieces the busiest team of the persistent decoder takes, and how many if pieces could be divided.
+// Pieces of the busiest team of the persistent decoder, and the number if pieces were divisible.
 struct Rounds {
   uint64_t dealt;
   double even;
@@ -112,16 +111,16 @@ struct Rounds {
 Rounds rounds(const GpuTraits& gpu, const KernelGroup& group, size_t kernel = 0);
 
 struct TokensPerSecond {
-  double bandwidth;  // bytes alone, all of them at once
+  double bandwidth;  // all bytes at full bandwidth, nothing else
   double stream, graph;
-  double persistent;  // 0: the persistent decoder runs none of it
+  double persistent;  // 0: not run by the persistent decoder
 };
-// Passes per second: tokens, unless the pass has several columns. n_barriers is the persistent decoder's; 0 for groups
-// that it does not run.
+// Passes per second: tokens, unless the pass has several columns. n_barriers: the persistent decoder's, or 0 if it does
+// not run the groups.
 TokensPerSecond predict(const GpuTraits& gpu, std::span<const KernelGroup> pass, uint64_t n_barriers);
 
-// The roofline of a prompt of n_tokens, in tokens per second: its products and scores on the tensor cores, with the
-// experts that a token uses, and all weights read once.
+// Roofline of prefill for n_tokens, in tokens per second: products and scores on tensor cores, only the experts that a
+// token uses, and all weights read once.
 double prefill_bound(const GpuTraits& gpu, const ModelConfig& config, uint64_t weight_bytes, uint32_t n_tokens);
 
 }  // namespace warpchat

@@ -1,4 +1,4 @@
-// The arithmetic of predicted speeds, what goes into it, and what comes out for the models that we tune for.
+// Arithmetic, inputs and results of the speed model for the models that we tune for.
 #include "tests/speed_model/speed_model.h"
 
 #include <gmock/gmock.h>
@@ -29,12 +29,12 @@ namespace {
 using ::testing::HasSubstr;
 using Form = KernelGroup::Form;
 
-// Round numbers: 1 GB/s; 10 processors of 2 instructions a clock at 1 MHz, launches of 3 and 2 ms, answers after 8 ms
-// (host), 4 ms (memory), 0.5 ms (common), 1 ms (second level), and 10 clocks or 10 us on the processor.
+// Round numbers: 1 GB/s; 10 processors with 2 instructions per clock at 1 MHz; launches of 3 and 2 ms; latencies of 8
+// ms (host), 4 ms (memory), 0.5 ms (common), 1 ms (L2), and 10 clocks or 10 us on the processor.
 constexpr GpuTraits kRound{"round", "Round", ptx::sm_80, 1e9,  10,   1e6, 2, 3e-3, 2e-3,
                            1e9,     8e-3,    4e-3,       5e-4, 1e-3, 10,  1, 1e-4};
 
-// Eight blocks of a warp, a piece each.
+// Eight blocks of one warp, one piece each.
 KernelWork eight_blocks(const LatencyCounts& piece, uint64_t bytes, double instructions) {
   return {.name = "k",
           .model = {.pieces = 8, .piece = piece},
@@ -64,24 +64,24 @@ TEST(SpeedModel, TakesTheLongerOfWaitingBytesAndInstructions) {
     EXPECT_DOUBLE_EQ(found.total(), 3e-3 + row.seconds) << row.why;
     EXPECT_DOUBLE_EQ(found.bytes, static_cast<double>(row.work.bytes) / 1e9) << row.why;
   }
-  KernelWork busy = eight_blocks({}, 0, 1000);  // 64 warps a block, of which a piece takes all
+  KernelWork busy = eight_blocks({}, 0, 1000);  // 64 warps a block, one of which has the piece
   busy.block_warps = busy.model.warps = 64;
   EXPECT_DOUBLE_EQ(launch_seconds(kRound, busy, 0).total(), 8 * 64 * 1000 / (10 * 2 * 1e6));
 }
 
 TEST(SpeedModel, CountsTurnsOfUnequalShares) {
-  KernelWork work = eight_blocks({.memory = 2}, 0, 0);  // 8 ms a piece
+  KernelWork work = eight_blocks({.memory = 2}, 0, 0);  // 8 ms per piece
   work.model.pieces = 25;
-  work.blocks = 10;  // three turns, of 2.5 on average
+  work.blocks = 10;  // three turns, 2.5 on average
   const PhaseSeconds found = launch_seconds(kRound, work, 0);
   EXPECT_DOUBLE_EQ(found.latency, 2.5 * 8e-3);
   EXPECT_DOUBLE_EQ(found.imbalance, 0.5 * 8e-3);
-  work.blocks = 20;  // as many as fit twice: those that come later start again
+  work.blocks = 20;  // twice as many as fit: the later ones pay the start again
   work.model.start = {.l2 = 1};
   EXPECT_DOUBLE_EQ(launch_seconds(kRound, work, 0).start, 2e-3);
 }
 
-// Asked for before the barrier, bytes come while blocks wait and start, and pieces find them in the second level.
+// Bytes requested before the barrier arrive while blocks wait and start. Then pieces find them in the L2 cache.
 TEST(SpeedModel, LetsBytesComeWhileBlocksWait) {
   KernelWork work = eight_blocks({.memory = 1}, 8'000'000, 0);  // 8 ms
   const double barrier = barrier_seconds(kRound);
@@ -117,8 +117,8 @@ TEST(SpeedModel, AddsLaunchesOfKernelsAndBarriersOfPhases) {
   EXPECT_DOUBLE_EQ(speed.persistent, 1 / (4e-3 + 1.1e-3 + publish + 2 * barrier_seconds(kRound)));
 }
 
-// One layer of 8 hidden, 2 heads of 4 and one for keys and values, 16 inner: 8 * (2 * 8 + 2 * 4 + 3 * 16) = 576
-// weights; with 9 tokens 8 * 10 scores of each on average, half of them for the values, and logits of 10 words once.
+// One layer of hidden 8, 2 heads of 4, one KV head and ffn 16: 8 * (2 * 8 + 2 * 4 + 3 * 16) = 576 weights. Nine tokens
+// need 8 * 10 scores each on average (half of them for the values), and logits of 10 words once.
 TEST(SpeedModel, BoundsPromptsByProductsOrWeights) {
   ModelConfig config;
   config.n_layers = 1, config.hidden = 8, config.n_heads = 2, config.n_kv_heads = 1, config.head_dim = 4;
@@ -148,7 +148,7 @@ TEST(SpeedModel, KnowsGpusByName) {
     EXPECT_EQ(gpu_of_driver(name), nullptr) << name;
 }
 
-// Each set is slower than the one before, and leaves what is measured of a GPU: bandwidth, processors, clocks.
+// Each set is slower than the one before. Measured properties of a GPU stay: bandwidth, processors, clocks.
 TEST(SpeedModel, HasThreeSetsOfConstants) {
   for (const GpuTraits& gpu : known_gpus()) {
     const GpuTraits frozen = with_constants(gpu, ConstantSet::kFrozen);
@@ -166,7 +166,7 @@ TEST(SpeedModel, HasThreeSetsOfConstants) {
   EXPECT_THAT(error_of([] { constant_set_named("fair"); }), HasSubstr("expected frozen, expected or harsh"));
 }
 
-// 32 warps' lanes of one warp count once: 2 blocks of 2 warps, each with as many instructions as the text has.
+// A warp's 32 lanes count once: 2 blocks of 2 warps, each with the instructions of the text.
 TEST(CountedWork, IsOfWarpsThatReallyRan) {
   ptx::Builder b("loop", ptx::sm_80);
   ptx::Global<ptx::u32> y = b.global<ptx::u32>("y", 256);
@@ -193,7 +193,7 @@ const TokenWork& token_of(const std::string& shape, const char* gpu = "h200") {
   return all.at(key);
 }
 
-// Attention at long contexts follows from short ones: as if it had been run.
+// Attention at long contexts, extrapolated from short ones, equals a real count.
 TEST(CountedWork, OfLongAttentionFollowsFromShort) {
   const DecoderSpecs specs = specs_of("qwen2.5-0.5b");
   const auto& attention = std::get<AttentionSpec>(specs.attention);
@@ -208,7 +208,7 @@ TEST(CountedWork, OfLongAttentionFollowsFromShort) {
   }
 }
 
-// A unit of 32 weights takes some 18 bytes and some 80 instructions of a lane; a grid counted twice would take more.
+// A unit of 32 weights has some 18 bytes and takes some 80 lane instructions. Counting a grid twice would give more.
 TEST(CountedWork, OfProductsIsLessThanAWarpInstructionAByte) {
   for (const KernelGroup& group : token_of("qwen2.5-0.5b").at(0)) {
     for (const KernelWork& kernel : group.kernels) {
@@ -220,7 +220,7 @@ TEST(CountedWork, OfProductsIsLessThanAWarpInstructionAByte) {
   }
 }
 
-// The work models wait for as many loads as the kernels' PTX makes, one after the other or together.
+// A work model waits for as many loads as the kernel's PTX makes, in sequence or together.
 TEST(WorkModels, AreThoseOfTheText) {
   const DecoderSpecs specs = specs_of("qwen2.5-3b");
   const std::vector<ptx::Kernel> kernels = decoder_kernels(specs, ptx::sm_90);
@@ -233,7 +233,7 @@ TEST(WorkModels, AreThoseOfTheText) {
     return static_cast<double>(count_instructions(*kernel, sizes, region).loads_of_region) / warps;
   };
   const auto& down = std::get<GemvSpec>(specs.layers[0].down);
-  const double fill = loads_of_a_warp(name_of(down), 0, 0, "normalise");  // some warps have a round less
+  const double fill = loads_of_a_warp(name_of(down), 0, 0, "normalise");  // some warps have one round less
   const uint32_t at_once = 2 * plan_of(down).fill_rounds_ahead();
   EXPECT_EQ(gemv_work_model(plan_of(down)).start.l2, std::ceil(fill / at_once))
       << fill << ", " << at_once << " at once";
@@ -243,7 +243,7 @@ TEST(WorkModels, AreThoseOfTheText) {
   const auto& attention = std::get<AttentionSpec>(specs.attention);
   const ptx::Dimensions grid = attention_grid(attention, 64);
   const double keys = loads_of_a_warp(name_of(attention), grid, 63, "keys"),
-               values = loads_of_a_warp(name_of(attention), grid, 63, "values");  // of 16 and of 8 bytes a lane
+               values = loads_of_a_warp(name_of(attention), grid, 63, "values");  // 16 and 8 bytes per lane
   const WorkModel model = attention_work_model(attention, 64);
   EXPECT_EQ(model.piece.memory, 1) << "all at once";
   EXPECT_EQ(static_cast<double>(model.bytes_in_flight), (keys * 16 + values * 8) * ptx::kWarpSize * model.warps);
@@ -259,7 +259,7 @@ TEST(WorkModels, OfGroupedProductsShareTheUsesAmongExperts) {
   EXPECT_EQ(gemm_work_model(down, ptx::sm_80, 4096).pieces, 128 * gemm_grid(down, 4096).y) << "32 uses each";
 }
 
-// The table of what memory alone allows: published bytes of these models over the same bandwidths.
+// The bandwidth bound: published bytes of these models over the same bandwidths.
 TEST(PredictedSpeed, OfBytesAloneIsTheRoofline) {
   const struct {
     const char *shape, *gpu;
@@ -299,10 +299,10 @@ TEST(PredictedSpeed, OfPartsFollowsFromTheGrid) {
   EXPECT_NEAR(rounds(gpu, attention).even, 128.0 / 264, 1e-9) << "teams with work, of all";
 }
 
-// What is asked for ahead of a phase is no more than what it reads, nor than what the cache holds.
+// Prefetches of a phase exceed neither its reads nor the size of the cache.
 TEST(PredictedSpeed, AsksAheadForAtMostEightMegabytesAPhase) {
   for (const char* shape : {"qwen2.5-1.5b", "qwen3.5-35b-a3b"}) {
-    std::map<PhaseKind, uint64_t> ahead;  // of the last layer's
+    std::map<PhaseKind, uint64_t> ahead;  // for the last layer
     for (const KernelGroup& group : token_of(shape).at(4095)) {
       uint64_t bytes = 0;
       for (const KernelWork& work : group.kernels) {
@@ -324,7 +324,7 @@ PassWork pass_of(const char* shape, PassKind kind, uint32_t columns) {
   return {specs_of(shape, kind, columns), gpu_named("h200").target, columns, token_of(shape)};
 }
 
-// So the bits of sequences stay what each is by itself as long as that costs next to nothing.
+// Few sequences use the products of decode, so their bits stay the same, as long as that costs next to nothing.
 TEST(PredictedSpeed, OfFewSequencesIsAsGoodByATokensProducts) {
   const auto ratio = [](const char* shape, uint32_t n) {
     const auto rate = [&](PassKind kind) {
@@ -338,15 +338,15 @@ TEST(PredictedSpeed, OfFewSequencesIsAsGoodByATokensProducts) {
   }
 }
 
-// The bytes of a token are those of the experts that it uses.
+// A token's bytes are those of the experts that it uses.
 TEST(PredictedSpeed, OfMixturesIsOfTheExpertsInUse) {
   const GpuTraits& gpu = gpu_named("h200");
   const struct {
     const char* shape;
-    double gigabytes;  // of a token, as in shapes_test
-    double all;        // of the file's matrices but the embedding
+    double gigabytes;  // per token, as in shapes_test
+    double all;        // all matrices of the file except the embedding
   } rows[] = {{"qwen3-30b-a3b", 1.919, 18.37}, {"qwen3.5-35b-a3b", 1.971, 20.87}};
-  constexpr double kPacking = 0.04;  // by which packed weights are larger, and activations
+  constexpr double kPacking = 0.04;  // overhead of packed weights, and activations
   for (const auto& row : rows) {
     const TokenWork& work = token_of(row.shape);
     const TokensPerSecond speed = predict(gpu, work.at(0), work.barriers());
@@ -360,16 +360,15 @@ TEST(PredictedSpeed, OfMixturesIsOfTheExpertsInUse) {
   }
 }
 
-// What the model says of the kernels as they are: it changes with their work models, bytes and instructions, with a
-// constant that was measured, and with nothing else. A changed kernel changes this table; a row that differs prints
-// what belongs there.
+// Predictions for the current kernels. They change only with work models, bytes and instructions, or with a measured
+// constant. A changed kernel needs new values here; a row that differs prints them.
 TEST(PredictedSpeed, IsPinned) {
   constexpr auto kFrozen = ConstantSet::kFrozen, kExpected = ConstantSet::kExpected, kHarsh = ConstantSet::kHarsh;
   const struct {
     const char *shape, *gpu;
     ConstantSet constants;
-    double at_1, at_4k, at_32k;  // tokens per second of the persistent decoder, behind so many keys
-    double of_prompt;            // of 512 tokens, in a stream
+    double at_1, at_4k, at_32k;  // tokens per second of the persistent decoder after so many keys
+    double of_prompt;            // prompt of 512, in a stream
   } rows[] = {
       {"qwen2.5-1.5b", "h200", kFrozen, 2410.0, 2136.8, 1493.6, 115194},
       {"qwen2.5-1.5b", "h200", kExpected, 1960.2, 1699.5, 1289.9, 113635},
@@ -391,7 +390,7 @@ TEST(PredictedSpeed, IsPinned) {
       {"qwen2.5-7b", "h100", kHarsh, 544.1, 521.6, 400.5, 31052},
       {"qwen2.5-0.5b", "4090", kFrozen, 2044.2, 1852.2, 1089.1, 133714},
   };
-  std::map<std::string, PassWork> prompts;  // by shape: the GPUs' targets are alike where one is pinned
+  std::map<std::string, PassWork> prompts;  // by shape: GPUs for which one is pinned have the same target
   for (const auto& row : rows) {
     const GpuTraits gpu = with_constants(gpu_named(row.gpu), row.constants);
     const TokenWork& work = token_of(row.shape, row.gpu);
@@ -434,8 +433,8 @@ TEST(PredictedSpeed, IsPinnedOfHybridsAndMixtures) {
   }
 }
 
-// A model of both kinds, run: what is priced is what is launched, as often, and as many instructions as the emulator
-// counts of it.
+// Runs a hybrid mixture: the model counts each kernel as often as it is launched, with the instructions that the
+// emulator counts.
 class PricedPass : public testing::Test {
  protected:
   struct Row {
@@ -469,7 +468,7 @@ class PricedPass : public testing::Test {
     }
     return rows;
   }
-  // The second of two passes of so many tokens.
+  // Counters of the second of two passes of that length.
   Rows launched(const GpuSizes& sizes, uint32_t n_sequences, uint32_t n_tokens) const {
     Decoder decoder(model_.config,
                     make_gpu_steps(model_.config, model_.tensors, {test_device(), sizes, LaunchMode::kStream}));
@@ -496,9 +495,9 @@ class PricedPass : public testing::Test {
     return rows;
   }
   static void expect_like(const Rows& priced, const Rows& launched) {
-    constexpr double kOfZeros = 0.06;    // over buffers of zeros routes branch otherwise
-    constexpr double kOfShares = 0.2;    // experts do not all have the same share of a prompt
-    constexpr double kOfArguments = 60;  // of a call, a warp, which a launch's counters leave out
+    constexpr double kOfZeros = 0.06;    // routing over buffers of zeros branches differently
+    constexpr double kOfShares = 0.2;    // experts do not share a prompt equally
+    constexpr double kOfArguments = 60;  // per call and warp: a launch's counters leave these out
     for (const auto& [name, row] : launched) {
       ASSERT_TRUE(priced.contains(name)) << name;
       EXPECT_EQ(priced.at(name).calls, row.calls) << name;

@@ -12,12 +12,12 @@ namespace {
 
 using Form = KernelGroup::Form;
 
-// The input of a phase's products.
+// Whether the input of a phase's products is normalised.
 bool is_normalised(PhaseKind phase) {
   return phase != PhaseKind::kOutput && phase != PhaseKind::kDown && phase != PhaseKind::kExpertsDown;
 }
 
-// Sets what the blocks of the persistent decoder prefetch, each for its own work.
+// Sets what the persistent decoder's blocks prefetch, each for its own work.
 void ask_ahead(std::vector<KernelWork>& works) {
   uint64_t bytes = 0;
   for (const KernelWork& work : works) bytes += work.bytes;
@@ -28,7 +28,7 @@ void ask_ahead(std::vector<KernelWork>& works) {
 // The phases are those of decoder_program().
 class Layers {
  public:
-  // last: the works of everything after the last layer's mixer.
+  // last: the works after the last layer's mixer.
   Layers(const KernelWorks& works, const KernelWorks& last, uint32_t position, Form form)
       : works_(&works),
         last_(last),
@@ -85,14 +85,14 @@ class Layers {
 
   void add_experts(const ExpertSpecs& experts) {
     add_products(PhaseKind::kRouter, {&experts.router, &experts.shared_switch});
-    add(PhaseKind::kExpertsGateUp, {works_->route(experts.route)});  // by each block of the persistent decoder
+    add(PhaseKind::kExpertsGateUp, {works_->route(experts.route)});  // in each block of the persistent decoder
     if (experts.has_order()) add(PhaseKind::kExpertsGateUp, {works_->expert_order(experts.order)});
     add_uses(PhaseKind::kExpertsGateUp, experts.gate_up, experts.grouped_gate_up, experts.shared_gate_up);
     add_uses(PhaseKind::kExpertsDown, experts.down, experts.grouped_down, experts.shared_down);
     add(PhaseKind::kExpertsSum, {works_->expert_sum(experts.sum)});
   }
 
-  // The experts are known after the router: the weights of their first products are not prefetched.
+  // Experts are known only after the router, so their first weights are not prefetched.
   void add_uses(PhaseKind phase, const ExpertProductSpec& spec, const std::optional<GemmSpec>& grouped,
                 const ProductSpec& shared) {
     const bool is_down = phase == PhaseKind::kExpertsDown;
@@ -101,7 +101,7 @@ class Layers {
     if (is_down) kernels.push_back(uses);
     ask_ahead(kernels);
     if (!is_down) kernels.push_back(std::move(uses));
-    // The shared expert's first products have the same input, which is converted already.
+    // The shared expert's first products reuse the input, which is converted already.
     if (grouped && (is_down || !takes_halves(shared)))
       kernels.push_back(works_->half_columns(*grouped, is_normalised(phase)));
     add(phase, std::move(kernels));

@@ -20,28 +20,28 @@
 
 namespace warpchat {
 
-// Inputs. A piece is a block's part of a row; for the columns that become halves or integers it is a column.
+// Inputs. A piece is a block's part of a row; for conversions to f16 or integers, a column.
 WorkModel embedding_work_model(const EmbeddingSpec& spec);
 WorkModel half_columns_work_model(uint32_t k, bool normalises, uint32_t n_columns);
 WorkModel integer_columns_work_model(uint32_t k, bool normalises, uint32_t n_columns);
 
-// Products. A piece is a warp's step, of a block of its own or of a share of rows in a larger kernel; on tensor cores
-// it is a block. With experts all have the same share of the columns.
+// Products. A piece is a warp's step, in its own block or in a share of rows of a larger kernel; on tensor cores, a
+// block. Experts have equal shares of the columns.
 WorkModel gemv_work_model(const GemvPlan& plan);
 WorkModel gemv_together_work_model(const GemvTogether& spec);
 WorkModel gemm_work_model(GemmProducts products, ptx::Target target, uint32_t n_columns);
 
-// Attention. A piece is a block's heads; a split of a column of `keys` keys, with the merge as the end; a block of
-// queries, with the average number of keys.
+// Attention. A piece is a block's heads; a split of a column with `keys` keys, ended by the merge; a block of queries
+// with the average number of keys.
 WorkModel kv_scatter_work_model(const KvScatterSpec& spec);
 WorkModel attention_work_model(const AttentionSpec& spec, uint32_t keys);
 WorkModel flash_attention_work_model(const FlashAttentionSpec& spec, ptx::Target target, uint32_t n_queries,
                                      uint32_t first_position);
-// Tiles of keys that a block of flash attention goes over on average.
+// Average number of key tiles per block of flash attention.
 double flash_attention_tiles(const FlashAttentionSpec& spec, ptx::Target target, uint32_t n_queries,
                              uint32_t first_position);
 
-// Delta nets. A piece is a block's channels of a column, or of all columns of a prompt; a head of a column; a block.
+// Delta nets. A piece is a block's channels of one column, or of all columns of a prompt; a head of a column; a block.
 WorkModel conv_step_work_model(const DeltaNetSpec& spec);
 WorkModel conv_prompt_work_model(const DeltaNetSpec& spec);
 WorkModel delta_step_work_model(const DeltaNetSpec& spec);
@@ -49,22 +49,22 @@ WorkModel delta_prepare_work_model(const DeltaNetSpec& spec);
 WorkModel delta_scan_work_model(const DeltaNetSpec& spec);
 WorkModel delta_finish_work_model(const DeltaNetSpec& spec);
 
-// Experts. A piece is a column; the only block; a warp's step, for all uses at once; a block's part of a column.
+// Experts. A piece is a column; the only block; a warp's step, for all assignments at once; a block's part of a column.
 WorkModel route_work_model(const RouteSpec& spec);
 WorkModel expert_order_work_model(const ExpertOrderSpec& spec);
 WorkModel expert_product_work_model(const ExpertProductSpec& spec);
 WorkModel expert_sum_work_model(const ExpertSumSpec& spec);
 
-// Sampling. A piece is a slot of a column, by a warp; the end is the choice, by a block of `threads` threads:
-// spec.threads, or those of another kernel. top_k and has_top_p are what the states ask for; 0 and false: the best
-// logit.
+// Sampling. A piece is a slot of a column, by one warp. The end is the choice, by a block of `threads` threads:
+// spec.threads, or those of another kernel. top_k and has_top_p come from the states; 0 and false: greedy.
 WorkModel sample_work_model(const SampleSpec& spec, uint32_t threads, uint32_t top_k = 0, bool has_top_p = false);
 
-// What a phase of the persistent decoder waits for between its barrier and its kernels' pieces; all of kPublish.
+// What a phase of the persistent decoder waits for between its barrier and its kernels' pieces. For kPublish, this is
+// everything.
 LatencyCounts phase_entry_latency(PhaseKind phase);
 
-// What the block that comes last to a grid barrier waits for, besides the arrivals of all blocks at one word: its
-// stores and its arrival go out, and a poll under way misses the arrival before the next one sees it.
+// What the last block at a grid barrier waits for besides all blocks' arrivals at one word. Its stores and its arrival
+// go out, and a poll in flight misses the arrival before the next one sees it.
 inline constexpr LatencyCounts kGridBarrierLatency{.l2 = 2.5, .local = 2};
 
 }  // namespace warpchat

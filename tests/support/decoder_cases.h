@@ -35,8 +35,7 @@ struct DecoderCase {
   TinyModelSpec spec;
   Accuracy cpu{8e-4, 1.4e-6}, gpu{1.1e-3, 2.5e-6};  // as measured; the fp16 of keys and values dominates
 };
-inline constexpr Accuracy kTinyCodes{1.7e-2,
-                                     5.2e-4};  // the first case with q8_0, whose rounding dominates
+inline constexpr Accuracy kTinyCodes{1.7e-2, 5.2e-4};            // the first case with q8_0, whose rounding dominates
 RopeScaling scaled_rope(RopeScaling::Kind kind, double factor);  // for a context of 64
 std::span<const DecoderCase> decoder_cases();                    // architectures, shapes, RoPE scalings and formats
 // The file is made once and kept by name, because quantising is slow.
