@@ -1,4 +1,4 @@
-// Answers that break off because something else failed: the generation is drained.
+// Answers that break off because something else fails: the generation is drained.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -11,7 +11,7 @@
 namespace warpchat {
 namespace {
 
-// Standard output on a full disk while it lives.
+// Standard output on a full disk during its lifetime.
 class FullOutput {
  public:
   FullOutput() : before_(dup(STDOUT_FILENO)) {
@@ -28,7 +28,7 @@ class FullOutput {
   int before_;
 };
 
-// What is told lies in the test, and whether it was stopped.
+// A generation whose events and stop flag belong to the test.
 class WrittenDown : public Generation {
  public:
   WrittenDown(std::deque<Event>& events, bool& stopped) : events_(events), stopped_(stopped) {}

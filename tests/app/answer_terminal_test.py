@@ -17,7 +17,7 @@ ESCAPE = "\x1b"
 
 
 class Answerer(fake_endpoint.FakeEndpoint):
-    """Streams what is put into `pieces`, up to None."""
+    """Streams the items of `pieces` up to None."""
 
     def __init__(self):
         super().__init__()
@@ -44,7 +44,7 @@ class Streaming(Case):
         return terminal
 
     def ask(self, *arguments, **more):
-        """A conversation in which something was asked and whose answer is to come."""
+        """A conversation with a question whose answer is still to come."""
         terminal = self.chat(*arguments, **more)
         plain = "--plain" in arguments or more.get("TERM") == "dumb"
         terminal.wait_for("leaves")

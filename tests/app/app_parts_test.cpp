@@ -1,4 +1,4 @@
-// The small pure parts: text input, history, settings, bench report.
+// Small pure parts: text input, history, settings, bench report.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -154,7 +154,7 @@ TEST(Settings, ThinkIsATemplateVariable) {
 struct SettingCase {
   const char* name;
   const char* value;
-  const char* fault;  // nullptr: taken
+  const char* fault;  // nullptr: accepted
 };
 
 constexpr SettingCase kSettingCases[] = {
@@ -190,7 +190,7 @@ Turn turn(TurnId id, TurnId parent, const char* text) {
   return {id, parent, {id % 2 == 1 ? "user" : "assistant", text}, TurnState::kComplete, 0};
 }
 
-// The answer 2 has another below the same question, which begins another conversation.
+// Answer 2 has a sibling below the same question, which begins another conversation.
 TEST(Versions, AreNumberedWhereTheyPart) {
   ConversationTree tree;
   tree.turns = {turn(1, 0, "one"), turn(2, 1, "1"), turn(3, 2, "two"), turn(4, 1, "I\nII"), turn(5, 0, "eins")};
@@ -201,7 +201,7 @@ TEST(Versions, AreNumberedWhereTheyPart) {
   EXPECT_EQ(list.lines,
             "message 1\n   1\t1970-01-01 00:00\tone  (shown)\n   2\t1970-01-01 00:00\teins\n"
             "answer 1\n   3\t1970-01-01 00:00\t1  (shown)\n   4\t1970-01-01 00:00\tI II\n");
-  tree.shown = 2;  // what was undone can be gone back to
+  tree.shown = 2;  // undone messages can be restored
   EXPECT_EQ(list_versions(tree).turns, (std::vector<TurnId>{1, 5, 2, 4, 3}));
   tree.shown = 0;
   EXPECT_EQ(list_versions(tree).turns, (std::vector<TurnId>{1, 5}));
@@ -265,12 +265,12 @@ TEST(BenchReport, CsvQuotesItsFields) {
   EXPECT_NE(csv.find("\"A \"\"CPU\"\"\""), std::string::npos);
 }
 
-// Eight billion weights: as large as the file, but for formats that are expanded to 4.31 bits.
+// Eight billion weights: as large as the file, except formats that are expanded to 4.31 bits.
 TEST(MemoryForFile, GoesByTheFormatThatTheNameTells) {
   constexpr double kWeights = 8e9, kExpanded = kWeights * 4.31 / 8, kOthers = 6e8;
   const struct {
     const char* name;
-    double bits;  // of the file
+    double bits;  // in the file
     double weights;
   } rows[] = {
       {"org/m-GGUF:Q4_K_M", 4.85, kWeights * 4.85 / 8},

@@ -1,4 +1,4 @@
-// Programs that do what a child must not, and what comes of it.
+// Programs that do what a child must not, and the consequences.
 #include "app/child_process.h"
 
 #include <gtest/gtest.h>

@@ -17,8 +17,8 @@ void write_vocabulary(const std::string& path) {
   writer.write(path);
 }
 
-// The rows of the control tokens, the last of the vocabulary, are zero in the (tied) output matrix: so are their
-// logits, and many other tokens' are always larger. With the usual top_k no answer ends before its limit.
+// The control tokens are the last of the vocabulary. Their rows in the (tied) output matrix are zero, so their logits
+// are zero and many other tokens' are always larger. With the usual top_k, no answer ends before its limit.
 GgufWriter endless(const TinyModelSpec& model, uint32_t seed) {
   constexpr size_t kControlTokens = 3;
   const std::vector<std::byte> bytes = build_tiny_model(model, seed);

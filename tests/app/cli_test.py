@@ -129,7 +129,7 @@ class Answers(Case):
         self.assertEqual(hidden.out, b"")
 
     def test_what_an_answer_repeats_is_drafted_and_the_same(self):
-        flags = ("-m", ENDLESS, "-p", "Hello", "--temp", "0", "-n", "12", "--json")  # a letter again and again
+        flags = ("-m", ENDLESS, "-p", "Hello", "--temp", "0", "-n", "12", "--json")  # repeats one letter
         drafted, plain = (json.loads(self.run_well(*flags, *more).out) for more in ((), ("--no-drafts",)))
         self.assertEqual(drafted["answer"], plain["answer"])
         self.assertEqual(drafted["usage"], plain["usage"])
@@ -150,7 +150,7 @@ class Answers(Case):
         usage, timings = answer["usage"], answer["timings"]
         self.assertEqual(usage["completion_tokens"], 8)
         self.assertEqual(usage["total_tokens"], usage["prompt_tokens"] + 8)
-        self.assertGreater(usage["prompt_tokens"], 8)  # with the template's
+        self.assertGreater(usage["prompt_tokens"], 8)  # including the template's
         self.assertGreater(timings["first_token_seconds"], 0)
         self.assertGreater(timings["generated_per_second"], 0)
         thinks = ("--chat-template", "{{ messages[0].content }}<think>")
@@ -174,7 +174,7 @@ class Answers(Case):
     def test_an_interrupt_while_reading_input_ends_at_once(self):
         process = subprocess.Popen([CHAT, "-m", TINY], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, env=environment())
-        process.stdin.write(b"x" * 1000000)  # more than a pipe holds: it has begun to read
+        process.stdin.write(b"x" * 1000000)  # more than a pipe holds, so the program has begun to read
         process.stdin.flush()
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
@@ -204,7 +204,7 @@ def n_threads(pid):
 
 
 class EmulatorLibrary(Case):
-    """The program elsewhere than its build put it, with and without the emulator."""
+    """The program outside of its build folder, with and without the emulator."""
     ASK = ("-m", TINY, "-p", "x", "-n", "1", "--temp", "0", "--device", "emulator")
     LIBRARY = os.environ.get("WARPCHAT_EMULATOR") or os.path.join(os.path.dirname(CHAT), "libcuda_emulator.so")
     LOOKING = environment(WARPCHAT_EMULATOR="")  # none is named
@@ -243,7 +243,7 @@ class EmulatorLibrary(Case):
 
     def test_another_version_is_refused(self):
         other = os.path.join(os.path.dirname(CHAT), "libother_emulator.so")
-        for library in (other, "libsqlite3.so.0"):  # an interface of another number, and none at all
+        for library in (other, "libsqlite3.so.0"):  # an interface of another version, and none at all
             place = os.path.join(self.prefix, "bin", "libcuda_emulator.so")
             full = library if os.path.isabs(library) else linked_library(library)
             os.symlink(full, place)
@@ -258,7 +258,7 @@ class EmulatorLibrary(Case):
 
 
 def linked_library(name):
-    """Where the linker finds a library of this name, by what the program itself is linked with."""
+    """Path of the library of this name that the program is linked with."""
     lines = subprocess.run(["ldd", CHAT], capture_output=True, text=True, check=True).stdout.splitlines()
     return next(line.split()[2] for line in lines if line.split()[0] == name)
 
@@ -313,7 +313,7 @@ class Commands(Case):
         self.assertEqual(len(rows), 5)
         for row in rows:
             self.assertRegex(row, r"\A[A-Za-z]+/\S+-GGUF +\d\S* [KMG]B +\w")
-        name, size, unit = rows[0].split()[:3]  # on top, what a CPU is fast enough for and has room for
+        name, size, unit = rows[0].split()[:3]  # first: fast enough for a CPU, and fits into memory
         self.assertLessEqual(float(size) * {"MB": 1e6, "GB": 1e9}[unit], 3e9)
         self.assertEqual(len({row.split()[0] for row in rows}), 5)
 
@@ -376,7 +376,7 @@ class Commands(Case):
                 self.assertIn("| instructions/call |", text.read())
 
     def profile_of(self, *flags):
-        """Of --profile's summary: the cells of each row by its name; and the names of the calls in the trace."""
+        """--profile's summary: the cells of each row by its name; and the names of the calls in the trace."""
         with tempfile.TemporaryDirectory() as folder:
             trace = os.path.join(folder, "trace.json")
             run = self.run_well(*flags, "-m", TINY, "--device", "emulator", "--profile", trace)
@@ -596,7 +596,7 @@ class Commands(Case):
             run, rows, _ = self.profile_of(*flags, mode, "-p", "4")
             self.assertEqual([json.loads(line)["launch"] for line in run.out.splitlines()], ["stream", mode])
             self.assertEqual("persistent embed" in rows, mode == "persistent")
-        self.assertEqual(rows["persistent embed"]["calls"], "4")  # the warm-up's, and three
+        self.assertEqual(rows["persistent embed"]["calls"], "4")  # one in the warm-up, and three
         run = self.run_well(*flags, "persistent", "-m", TINY, "--device", "emulator", "-p", "0", "-np", "2")
         self.assertEqual(json.loads(run.out)["launch"], "graph")
         self.assertIn("chat: the persistent decoder has one sequence; tg3 x 2 was decoded by graph", run.err.decode())
@@ -694,7 +694,7 @@ class BadInput(Case):
         missing = path("tensor.gguf", whole.replace(b"blk.1.ffn_down.weight", b"blk.1.ffn_xown.weight"))
         self.assert_refused(Run("-m", missing, "-p", "x"), 1, missing, "blk.1.ffn_down.weight")
         name = whole.index(b"blk.0.ffn_up.weight") + len(b"blk.0.ffn_up.weight")
-        at = name + 4 + 2 * 8  # after the number of dimensions and both of them
+        at = name + 4 + 2 * 8  # after the number of dimensions and both dimensions
         strange = path("type.gguf", whole[:at] + struct.pack("<I", 19) + whole[at + 4:])
         self.assert_refused(Run("-m", strange, "-p", "x"), 1, strange, "blk.0.ffn_up.weight", "IQ1_S")
         self.assert_refused(Run("-m", VOCABULARY, "-p", "x"), 1, VOCABULARY)

@@ -1,5 +1,4 @@
-// What the scanner makes of code in each language, below it a letter for each byte's kind; then what must hold for any
-// bytes.
+// Scanned code in each language, and below it one letter for each byte's kind. Then properties that hold for any bytes.
 #include "app/code_scanner.h"
 
 #include <gtest/gtest.h>
@@ -94,13 +93,13 @@ std::string bytes_of(std::mt19937& random) {
   return text;
 }
 
-// The spans of each line cover it in order; none is empty, neighbours differ.
+// The spans of each line cover it in order. None is empty, and neighbours differ.
 void expect_covered(const std::string& language, const std::string& text) {
   CodeScanner scanner(language);
   for (size_t begin = 0; begin <= text.size();) {
     const size_t end = std::min(text.find('\n', begin), text.size());
     std::vector<CodeSpan> spans;
-    // In a buffer of its own, so that the sanitizer sees a byte too far.
+    // The buffer has the exact size, so the sanitizer sees reads beyond it.
     const std::vector<char> line(text.begin() + static_cast<ptrdiff_t>(begin),
                                  text.begin() + static_cast<ptrdiff_t>(end));
     scanner.scan_line({line.data(), line.size()}, spans, begin);
@@ -129,7 +128,7 @@ TEST(CodeScanner, CoversAnyBytes) {
   }
 }
 
-// An unfinished line is read by a copy: the scanner itself goes on as if that had not been.
+// A copy reads an unfinished line; the scanner itself does not change.
 TEST(CodeScanner, CopiesReadUnfinishedLines) {
   for (const CodeCase& c : kCases) {
     CodeScanner scanner(c.language);
@@ -152,7 +151,7 @@ TEST(CodeScanner, CopiesReadUnfinishedLines) {
   }
 }
 
-// What stands before the last blank of a line that grows keeps its colour.
+// Text before the last blank of a growing line keeps its colour.
 TEST(CodeScanner, KeepsColoursWhileALineGrows) {
   for (const char* language : {"cpp", "python", "rust", "js", "shell", "sql", "html"}) {
     const std::string line =

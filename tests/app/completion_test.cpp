@@ -1,4 +1,4 @@
-// Tab on files that are there, and what a typed path means.
+// Tab on existing files, and the meaning of a typed path.
 #include "app/terminal/completion.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 namespace warpchat {
 namespace {
 
-// A home of its own, with a folder of files in it.
+// A home with a folder of files.
 class Files : public testing::Test {
  protected:
   void SetUp() override {

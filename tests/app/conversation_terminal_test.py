@@ -22,7 +22,7 @@ class ConversationCase(StoreCase):
         return terminal.wait_for(seen)
 
     def slow(self, *arguments):
-        """Its prompts are read a token at a time by one thread, so that one can be stopped before its answer begins."""
+        """One thread reads prompts token by token, so that one can be stopped before its answer begins."""
         terminal = self.start_endless("-t", "1", "-ub", "1", "-n", "12", *arguments, home=self.home)
         self.wait_for_prompt(terminal)
         return terminal
@@ -38,13 +38,13 @@ class ConversationCase(StoreCase):
         return [role for role, _ in self.messages(terminal) if role != "system"]
 
     def assert_turns_alternate(self):
-        """In the store no message stands below one of the same role."""
+        """No message in the store follows one of the same role."""
         same = "SELECT a.text FROM turns a JOIN turns b ON a.parent = b.id WHERE a.role = b.role"
         self.assertEqual(self.rows(same), [])
 
 
 class Hybrids(ConversationCase):
-    """Models whose layers cannot forget the last tokens again."""
+    """Models whose layers cannot rewind the last tokens."""
 
     def conversation(self, *lines):
         terminal = self.chat(model=HYBRID)
@@ -65,7 +65,7 @@ class LostAnswers(ConversationCase):
         terminal = self.chat("-c", "160")
         self.send(terminal, "one")
         before = self.messages(terminal)
-        for setting in ("system " + "a b " * 100, "n_predict 0"):  # what does not fit, and what has no first word
+        for setting in ("system " + "a b " * 100, "n_predict 0"):  # one does not fit, the other allows no token
             self.do(terminal, f"/set {setting}", setting.split()[0] + ": ")
             self.do(terminal, "/regen", "\n> ")
             self.do(terminal, "/set system", "system is empty now")
@@ -178,7 +178,7 @@ class WhatDoesNotFit(ConversationCase):
     MESSAGE = "a b c d " * 50
 
     def see_refusal(self, terminal, typed="a b c d"):
-        """What stands between the reason and the text, which came back, and is taken away."""
+        """The text between the reason and the typed text, which comes back and is cleared."""
         needs = terminal.wait_for(" tokens, the context holds 160")
         self.assertRegex(needs, r"chat: the prompt needs \d+$")
         ways_out = terminal.wait_for("> " + typed)
@@ -245,7 +245,7 @@ class WhatDoesNotFit(ConversationCase):
         terminal.wait_for("\n\n> ")
         first = self.messages(terminal)[1][1]
         while "the context holds 64" not in self.do(terminal, "/continue", "\n> "):
-            pass  # its text may be fewer tokens than were generated
+            pass  # its text may have fewer tokens than were generated
         self.do(terminal, "/context 128", "> /continue")
         terminal.type("\r")
         terminal.wait_for("the context is full")

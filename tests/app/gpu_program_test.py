@@ -9,8 +9,8 @@ import unittest
 from program import FOLDER, HYBRID, TINY, Run, environment
 
 LIBCUDA = os.path.dirname(os.path.abspath(sys.argv[3]))
-SECONDS = 3  # that a pass may take, where it hangs
-WRONG_STREAM = "gemv|rsqrt.approx|sqrt.approx"  # in the kernels that normalise
+SECONDS = 3  # limit of a pass, where it hangs
+WRONG_STREAM = "gemv|rsqrt.approx|sqrt.approx"  # in the normalising kernels
 WRONG_PERSISTENT = "persistent_decoder|rsqrt.approx|sqrt.approx"
 ARRIVAL = "red.release.gpu.global.add.u64 [%barrier], "
 EARLY_BARRIER = f"persistent_decoder|{ARRIVAL}1|{ARRIVAL}4"  # opens for the first block
@@ -19,7 +19,7 @@ ENDLESS_KERNEL = "embedding|\n  ret;|\n  { $never: bra $never; }"
 
 
 class Gpu:
-    """A home of its own, and a GPU with that flaw."""
+    """A home, and a GPU with that flaw."""
 
     def __init__(self, flaw="", seconds=None, **more):
         self.home = tempfile.mkdtemp(dir=FOLDER)
@@ -56,7 +56,7 @@ class GpuProgram(unittest.TestCase):
         self.check(first, 0)
         self.assertEqual(gpu.record(), {"check": ""})
         self.assertEqual(first.out, gpu.answer("--device", "cpu").out)
-        gpu.set(WRONG_STREAM)  # not noticed any more: what is remembered is of this GPU, driver and build
+        gpu.set(WRONG_STREAM)  # not noticed: the remembered result is for this GPU, driver and build
         self.check(gpu.answer("--device", "cuda"), 0)
         self.check(gpu.run("check-device"), 1, "stream", "failed: its numbers are wrong")
         self.assertEqual(gpu.record(), {"check": "stream: its numbers are wrong"})
@@ -103,7 +103,7 @@ class GpuProgram(unittest.TestCase):
         hybrid = ("-m", HYBRID, "-p", "the sea", "-n", "20", "--temp", "0", "--no-device-check")
         gpu.set()
         right = gpu.run(*hybrid, "--launch", "stream").out
-        for mode in ("graph", "persistent"):  # whose state goes on as if nothing had been compared
+        for mode in ("graph", "persistent"):  # the comparison must not change the state of these modes
             self.assertEqual(gpu.run(*hybrid, "--launch", mode).out, right, mode)
 
 

@@ -16,7 +16,7 @@ FORMATS = ("man", "bash", "zsh", "fish")
 SHORT_FLAG = r"(?<![\w-])-[a-z]+(?=[ ,])"
 LONG_FLAG = r"(?<![\w-])--[a-z][a-z0-9-]*"
 
-# A program of the package's name, first in the search path.
+# A program with the package's name, first in the search path.
 PROGRAMS = path("programs")
 os.makedirs(PROGRAMS, exist_ok=True)
 WARPCHAT = os.path.join(PROGRAMS, "warpchat")
@@ -42,7 +42,7 @@ def output(*arguments):
 
 
 def entries():
-    """{command: [(labels, first word of the help)]} from --help, whose first two spaces part them; "" is a conversation."""
+    """{command: [(labels, first word of the help)]} from --help, split at two spaces; "" is a conversation."""
     names = re.findall(r"^  ([a-z][a-z-]+) ", re.search(r"^Commands:\n(.*?)^\S", output("--help"), re.M | re.S)[1], re.M)
     return {name: rows(output(*([name] if name else []), "--help")) for name in ["", *names]}
 
@@ -54,7 +54,7 @@ def rows(text):
 
 
 def run_shell(shell, script, *arguments):
-    """Standard output of a script that a shell reads, with the program in its search path."""
+    """Standard output of a script that a shell runs with the program in its search path."""
     env = environment(home=HOME, PATH=PROGRAMS + ":" + os.environ["PATH"])
     run = subprocess.run([*shell, script, *arguments], capture_output=True, text=True, env=env, cwd=FILES, timeout=60)
     assert run.returncode == 0 and run.stderr == "", (run, script)

@@ -28,7 +28,7 @@ class Case(unittest.TestCase):
 
 class Threads(Case):
     def answer(self, device, first, last, log=""):
-        """One answer while the threads of these numbers, from 1, are refused."""
+        """One answer while the threads with these numbers, from 1, are refused."""
         preloaded = environment(LD_PRELOAD=REFUSED_THREADS, REFUSED_THREADS=f"{first}-{last}", ASKED_THREADS=log,
                                 ASAN_OPTIONS="verify_asan_link_order=0")
         return Run("-m", TINY, "-p", "hi", "-n", "4", "--temp", "0", "--device", device, env=preloaded)

@@ -1,4 +1,4 @@
-// Bytes as a keyboard sends them, and the screen a person would see.
+// Bytes as a keyboard sends them, and the resulting screen.
 #include "app/terminal/line_editor.h"
 
 #include <gtest/gtest.h>
@@ -70,7 +70,7 @@ class Typist {
 struct EditCase {
   const char* name;
   const char* typed;
-  const char* line;  // what Enter then gives
+  const char* line;  // what Enter returns
 };
 
 class Edit : public testing::TestWithParam<EditCase> {};
@@ -262,7 +262,7 @@ TEST(LineEditor, SearchCanBeLeftWithAndWithoutTheMatch) {
   typist.type(
       "\x1b[D\x12"
       "pp\x07");
-  EXPECT_EQ(typist.seen(), "> dr\n   ^0");  // where the cursor was
+  EXPECT_EQ(typist.seen(), "> dr\n   ^0");  // the cursor's old place
   typist.type("\x05");
   typist.type(
       "\x12"
@@ -333,7 +333,7 @@ struct PasteCase {
   const char* name;
   std::string typed;
   const char* seen;
-  std::string line;  // what Enter gives
+  std::string line;  // what Enter returns
 };
 class Paste : public testing::TestWithParam<PasteCase> {};
 

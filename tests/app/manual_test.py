@@ -52,7 +52,7 @@ def code_spans(text):
 
 
 def anchor_of(heading):
-    """As GitHub names the anchor of a heading."""
+    """GitHub's anchor for a heading."""
     return re.sub(r"[^\w -]", "", heading.strip().lower()).replace(" ", "-")
 
 
@@ -72,7 +72,7 @@ def own_flags():
 
 
 def chat_calls(line):
-    """[(command, flags)] of the calls of chat in a line of a shell."""
+    """[(command, flags)] of the calls of chat in a shell line."""
     calls = []
     for part in re.split(r"[|;<>]", line.split(" #")[0]):
         call = re.match(r"\s*(?:[A-Z_]+=\S*\s+)*(?:(?:\S*/)?chat|app/quickstart\.sh)(?:\s+(.*))?$", part)

@@ -1,4 +1,4 @@
-// What each piece of Markdown looks like; and that no character is ever lost, however the stream is cut.
+// The look of each piece of Markdown. No character is lost, however the stream is cut.
 #include "app/terminal/markdown_stream.h"
 
 #include <gtest/gtest.h>
@@ -8,8 +8,7 @@
 namespace warpchat {
 namespace {
 
-// b bold, d dim, i italic, c code, v verbatim, t table, a kind of code as a capital, in
-// braces before the text.
+// b bold, d dim, i italic, c code, v verbatim, t table, a capital for a kind of code; in braces before the text.
 std::string described(const std::vector<StyledText>& pieces) {
   std::string text;
   for (const StyledText& piece : pieces) {
@@ -142,11 +141,11 @@ std::string sequences_of(Colours colours) {
 }
 
 TEST(Colours, OfEightOnlyThoseAreUsedThatEveryBackgroundShows) {
-  for (const char* faint : {";30m", ";32m", ";33m", ";34m", ";36m", ";37m"})  // on black or on white
+  for (const char* faint : {";30m", ";32m", ";33m", ";34m", ";36m", ";37m"})  // readable on black or white
     EXPECT_EQ(sequences_of(Colours::k8).find(faint), std::string::npos) << faint;
 }
 
-// WCAG's contrast of a colour of xterm's cube with white, and with black.
+// WCAG's contrast of a colour of xterm's cube, with white and with black.
 std::pair<double, double> contrasts(int index) {
   const auto linear = [](int level) {
     return level == 0 ? 0 : std::pow(((55 + 40 * level) / 255.0 + 0.055) / 1.055, 2.4);

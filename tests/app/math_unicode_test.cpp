@@ -60,7 +60,7 @@ TEST(FormulaStream, WritesFormulasAndNothingElse) {
   }
 }
 
-// As work, which is the same on every machine: bytes gone over, not seconds.
+// Counts the bytes read, not seconds, so the limit holds on every machine.
 TEST(FormulaStream, WhatDoesNotCloseIsSearchedOnce) {
   for (const char* mark : {"\\(", "\\[x ", "$$x ", "$x \n", "\\(\\[$$x$ "}) {
     std::string text, out;
@@ -84,7 +84,7 @@ TEST(FormulaStream, LosesNoByte) {
     at_once += whole.finish();
     for (char c : text) out += pieces.add({&c, 1});
     ASSERT_EQ(out + pieces.finish(), at_once) << text;
-    // Only whole formulas are replaced: what is no mark stays, in order.
+    // Only whole formulas are replaced; everything else stays, in order.
     const auto letters = [](std::string s) { return std::erase_if(s, [](char c) { return c != 'b'; }), s; };
     ASSERT_EQ(letters(at_once), letters(text)) << text;
   }

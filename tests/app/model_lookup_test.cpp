@@ -1,4 +1,4 @@
-// Model names against a small world of folders in a temporary directory.
+// Model names against a few folders in a temporary directory.
 #include "app/model_lookup.h"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ class ModelLookup : public testing::Test {
     std::ofstream(root_ + "/" + path) << "x";
     return root_ + "/" + path;
   }
-  // As Hugging Face's tools lay it out: the snapshot holds a link to the blob.
+  // Hugging Face's layout: the snapshot holds a link to the blob.
   std::string add_cached(const std::string& repository, const std::string& commit, const std::string& file) {
     const std::string base = "hub/models--" + repository;
     const std::string blob = add(base + "/blobs/" + commit + file);

@@ -11,7 +11,7 @@ import unittest
 
 FULL = os.environ.get("WARPCHAT_FULL_TESTS")
 ROUNDS = 100 if FULL else 3
-MOST_SECONDS = 1.0  # of a stop, where ROUNDS are many
+MOST_SECONDS = 1.0  # limit of a stop in the long test
 LIBCUDA = os.path.dirname(os.path.abspath(sys.argv[3]))
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "gui"))
 
@@ -20,7 +20,7 @@ from pseudo_terminal import Case  # noqa: E402
 
 GPU = {"LD_LIBRARY_PATH": LIBCUDA, "CUDA_EMULATOR_DEVICE": "sm_90,sms=4", "CUDA_EMULATOR_LOADS_DRAIN": "1"}
 FLAGS = ("--device", "cuda", "--no-device-check", "-c", "8192")
-REPEATS = "the sea and the wind and the sea and the wind and the sea and the wind and the sea"  # so that there are drafts
+REPEATS = "the sea and the wind and the sea and the wind and the sea and the wind and the sea"  # gives drafts
 
 
 class PersistentStops(Case):

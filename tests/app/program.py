@@ -1,4 +1,4 @@
-"""What the tests of the chat program share: its path, its models, a home of its own, and a way to run it."""
+"""Shared by tests of the chat program: its path, its models, a home, and a way to run it."""
 import atexit
 import os
 import shutil
@@ -15,11 +15,11 @@ subprocess.run([MAKE_MODELS, FOLDER], check=True)
 TINY, SPM, VOCABULARY, ENDLESS, SAMPLING, EXPERTS, HYBRID = (
     os.path.join(FOLDER, name + ".gguf")
     for name in ("tiny", "spm", "vocabulary", "endless", "sampling", "experts", "hybrid"))
-MOST_SECONDS = 120  # only to end what hangs
+MOST_SECONDS = 120  # only to end a run that hangs
 
 
 def environment(home=None, **more):
-    """Nothing of this user's reaches the program: no caches, no history, no colours."""
+    """Nothing of this user reaches the program: no caches, no history, no colours."""
     clean = {key: value for key, value in os.environ.items()
              if not key.startswith(("XDG_", "HF_", "LLAMA_", "NO_COLOR", "LESS"))}
     clean.update({"HOME": home or FOLDER, "TERM": "xterm-256color", "LC_ALL": "C.UTF-8", "PAGER": "", **more})
@@ -36,7 +36,7 @@ def path(name, content=None):
 
 
 def pdf(text="", encrypted=False, truncated=False):
-    """A PDF, as small as it can be: one page that says so, or that has only a picture; encrypted: with a password that nobody knows."""
+    """A minimal one-page PDF with this text, or with only a picture. encrypted: the password is unknown."""
     content = b"BT /F1 24 Tf 72 700 Td (%s) Tj ET" % text.encode() if text else b"72 700 200 50 re f"
     objects = [
         b"<< /Type /Catalog /Pages 2 0 R >>",
@@ -73,7 +73,7 @@ def rows_of(database, sql):
 
 
 def self_signed_certificate(folder):
-    """A PEM file with key and certificate of 127.0.0.1, which nobody has reason to trust."""
+    """A PEM file with key and certificate of 127.0.0.1, which no client trusts."""
     pem = os.path.join(folder, "self-signed.pem")
     subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
                     "-nodes", "-keyout", pem, "-out", pem + ".crt", "-subj", "/CN=127.0.0.1",
@@ -84,7 +84,7 @@ def self_signed_certificate(folder):
 
 
 def vouched_certificate(folder):
-    """Two PEM files: key and certificate of 127.0.0.1, and that of who vouches for it: a CA of its own."""
+    """Two PEM files: key and certificate of 127.0.0.1, and the certificate of its CA."""
     pem, ca = os.path.join(folder, "vouched.pem"), os.path.join(folder, "ca.pem")
 
     def openssl(*arguments):

@@ -1,4 +1,4 @@
-"""The chat program on a pseudo-terminal, and what tests that type into it share."""
+"""The chat program on a pseudo-terminal, for tests that type into it."""
 import fcntl
 import json
 import os
@@ -14,11 +14,11 @@ import unittest
 
 from program import CHAT, ENDLESS, FOLDER, STORE, TINY, environment, rows_of
 
-MOST_SECONDS = 60  # only to end what hangs
+MOST_SECONDS = 60  # only to end a run that hangs
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
-UNFINISHED = re.compile(r"\x1b(?:\[[0-9;?]*)?\Z")  # an escape sequence whose end has not been read
+UNFINISHED = re.compile(r"\x1b(?:\[[0-9;?]*)?\Z")  # an unfinished escape sequence
 CHARACTERS = re.compile(ESCAPES.pattern + r"|\r|(.)", re.DOTALL)  # group 1: one that plain() keeps
-DRAWN_OVER = re.compile(r"\r[^\r\n]*(?:\x1b\[K|\Z)")  # a spinner's frame, or what clears it
+DRAWN_OVER = re.compile(r"\r[^\r\n]*(?:\x1b\[K|\Z)")  # a spinner's frame, or the text that clears it
 
 
 class Terminal:
@@ -38,7 +38,7 @@ class Terminal:
         fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
     def type(self, text):
-        """Reads meanwhile, as terminals do: else a long text and its echo wait for each other."""
+        """Reads meanwhile, as terminals do: otherwise a long text and its echo block each other."""
         left = text.encode() if isinstance(text, str) else text
         os.set_blocking(self.fd, False)
         try:
@@ -68,11 +68,11 @@ class Terminal:
         return bool(data)
 
     def plain(self):
-        """What it wrote since the last wait, without escape sequences."""
+        """Output since the last wait, without escape sequences."""
         return self.plain_seen[self.position:]
 
     def answer(self):
-        """plain() without what is drawn over: a spinner is not of the answer."""
+        """plain() without overwritten text: a spinner is not part of the answer."""
         ends = [character.end() for character in CHARACTERS.finditer(self.seen) if character[1]]
         start = ends[self.position - 1] if self.position else 0
         return ESCAPES.sub("", DRAWN_OVER.sub("", self.seen[start:])).replace("\r", "")
@@ -93,7 +93,7 @@ class Terminal:
         return found
 
     def wait_for_one(self, *texts):
-        """The same for the first of these that comes, which it returns."""
+        """Waits for the first of these texts, which it returns."""
         end = time.monotonic() + MOST_SECONDS
         while not any(text in self.plain() for text in texts):
             if time.monotonic() > end or not self.read_some(0.2):
@@ -118,7 +118,7 @@ class Terminal:
         return self.status
 
     def echoes(self):
-        """Whether the terminal is as a shell needs it: it echoes and gives lines."""
+        """Whether the terminal is as a shell needs it: echo and line mode."""
         flags = termios.tcgetattr(self.fd)[3]
         return bool(flags & termios.ECHO) and bool(flags & termios.ICANON)
 
@@ -131,7 +131,7 @@ class Case(unittest.TestCase):
         return terminal
 
     def wait_for_prompt(self, terminal):
-        """Before it the terminal echoes by itself, and what is typed for the answer could reach the line editor."""
+        """Before the prompt the terminal echoes by itself, and typed text could reach the line editor."""
         terminal.wait_for("Ctrl-D leaves")
         terminal.wait_for_one("> ", "You: ")
 
@@ -146,7 +146,7 @@ class Case(unittest.TestCase):
             terminal.wait()
 
     def stop_an_answer(self, terminal):
-        """Sends a message and interrupts the answer, once some of it is there."""
+        """Sends a message and interrupts the answer after its first text."""
         terminal.type("Hello\r")
         terminal.wait_for("Hello\n")
         while not terminal.answer().strip():

@@ -1,4 +1,4 @@
-// Cells in rows; a character in the last column leaves the cursor there until the next one comes, as VT100s do.
+// Cells in rows. A character in the last column leaves the cursor there until the next one comes, as on a VT100.
 #include "tests/app/screen.h"
 
 #include <algorithm>

@@ -1,5 +1,4 @@
-// A small terminal in memory: what the escape sequences that chat writes would show. It knows the ones that are used
-// and fails on any other.
+// A small terminal in memory: it shows what chat's escape sequences would show. It fails on any unknown sequence.
 #pragma once
 #include <string>
 #include <string_view>
@@ -13,14 +12,14 @@ class Screen {
 
   void write(std::string_view bytes);
 
-  // The rows down to the last that is not empty, without blanks at their ends, joined by \n. A wide character fills two
-  // cells and is shown once.
+  // The rows down to the last non-empty one, without trailing blanks, joined by \n. A wide character fills two cells
+  // and appears once.
   std::string text() const;
   int cursor_row() const { return row_; }
   int cursor_column() const { return column_; }
-  const std::vector<std::string>& unknown() const { return unknown_; }  // sequences that it does not know
+  const std::vector<std::string>& unknown() const { return unknown_; }  // unknown sequences
 
-  // As a terminal does that rewraps: every written line is broken anew. The cursor stays on its character.
+  // Rewraps every written line, as some terminals do. The cursor stays on its character.
   void resize(int columns);
 
  private:
@@ -30,7 +29,7 @@ class Screen {
   };
   using Row = std::vector<Cell>;
 
-  size_t take_escape(std::string_view bytes);  // its length
+  size_t take_escape(std::string_view bytes);  // returns its length
   void put(std::string_view cluster);
   void line_feed();
   void erase_below();
@@ -39,10 +38,10 @@ class Screen {
   int columns_, rows_;
   std::vector<Row> cells_;
   int row_ = 0, column_ = 0;
-  bool wrap_pending_ = false;  // the last column was written; the next character goes to the next row
+  bool wrap_pending_ = false;  // the last column was written; the next character wraps
   std::vector<std::string> unknown_;
 };
 
-std::string as_terminal(std::string_view output);  // what a terminal makes of a program's output: \n as \r\n
+std::string as_terminal(std::string_view output);  // \n becomes \r\n
 
 }  // namespace warpchat

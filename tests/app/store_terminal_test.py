@@ -289,7 +289,7 @@ class Store(StoreCase):
         self.assertEqual(self.rows("SELECT text FROM turns WHERE role = 'user'"), [("Hello",)])
 
     def damage(self):
-        """All pages but the first, so that whoever has the file open meets it."""
+        """Overwrites all pages but the first, so that any open connection meets the damage."""
         connection = sqlite3.connect(self.file)
         connection.executescript("CREATE TABLE IF NOT EXISTS other(x); INSERT INTO other VALUES (1)")  # new to others
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
@@ -367,7 +367,7 @@ class Store(StoreCase):
 
 
 def letters(text):
-    """What word wrap and Markdown leave of it."""
+    """The letters that word wrap and Markdown keep."""
     return "".join(c for c in text if c.isalnum())
 
 

@@ -1,4 +1,4 @@
-// Tables as they stand on a screen, while they stream and at their end.
+// Tables on a screen, while they stream and at their end.
 #include "app/terminal/table_view.h"
 
 #include <gtest/gtest.h>
@@ -88,7 +88,7 @@ TEST(TableView, WideCharactersAreNotHalved) {
             "| 本語       |     |\n");
 }
 
-// The screen after every few bytes of the source has what it had before, and at the end the same as without streaming.
+// While the source streams in small pieces, the screen keeps what it had. The end is the same as without streaming.
 std::string streamed(std::string_view source, int columns, int rows, size_t step) {
   Screen screen(columns, rows);
   TableView table({.columns = columns, .rows = rows, .styled = false, .movable = true});
@@ -121,7 +121,7 @@ TEST(TableView, OneThatIsLongerThanTheScreenScrollsAndIsNeverDrawnTwice) {
   for (int i = 0; i < 30; ++i) source += "| " + std::to_string(i) + " | " + std::to_string(i * i * 1000) + " |\n";
   for (const size_t step : {1, 5, 11}) {
     TableView table({.columns = 40, .rows = 8, .styled = false, .movable = true});
-    Screen all(40, 100), small(40, 8);  // what has left the small one cannot be drawn over
+    Screen all(40, 100), small(40, 8);  // what has left the small screen cannot be redrawn
     for (size_t at = 0; at < source.size(); at += step) {
       table.add(std::string_view(source).substr(at, step));
       const std::string bytes = table.show();

@@ -102,7 +102,7 @@ class Conversation(Case):
         self.assertTrue(terminal.echoes())
         os.kill(terminal.pid, signal.SIGCONT)
         end = time.monotonic() + MOST_SECONDS
-        while terminal.echoes() and time.monotonic() < end:  # it takes the terminal back when it is scheduled
+        while terminal.echoes() and time.monotonic() < end:  # the program takes the terminal back when it is scheduled
             time.sleep(0.01)
         self.assertFalse(terminal.echoes())
         terminal.type("d\r")
@@ -239,7 +239,7 @@ class Slash(Case):
         terminal.wait_for("seed  ")
         terminal.wait_for("is measured from the next answer on; /perf off ends that")
         self.assertNotIn("norm_logits", terminal.seen)
-        terminal.type("/perf\r")  # no answer came meanwhile
+        terminal.type("/perf\r")  # no answer came in between
         terminal.wait_for("is measured from the next answer on; /perf off ends that")
         self.send(terminal, "second")
         terminal.type("/perf\r")
@@ -264,7 +264,7 @@ class Slash(Case):
         self.send(terminal, "one")
         before = self.messages(terminal)
         self.send(terminal, "/regen")
-        self.assertEqual(self.messages(terminal), before)  # at temperature 0
+        self.assertEqual(self.messages(terminal), before)  # the same at temperature 0
         terminal.type("/edit\r")
         terminal.wait_for("> one")
         self.send(terminal, " more")
@@ -387,7 +387,7 @@ class Looks(Case):
 
 
 class PlainTerminal(Case):
-    """One that cannot move its cursor: an editor's shell window, a serial line."""
+    """A terminal that cannot move its cursor: an editor's shell window, a serial line."""
 
     def test_no_escape_sequence_is_written(self):
         terminal = self.start(TERM="dumb")

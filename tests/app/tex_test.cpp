@@ -1,4 +1,4 @@
-// Formulas as trees, written in brackets; what is not known makes none.
+// Formulas as trees in brackets; unknown commands make no formula.
 #include "app/math/tex.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ std::string utf8(std::u32string_view text) {
   return out;
 }
 
-// "(frac (row a) (row b))"; letters as their plain selves.
+// "(frac (row a) (row b))"; letters as themselves.
 std::string written(const MathNode& node) {
   static const char* const kNames[] = {"row",     "",      "text",  "space",  "frac",  "root",
                                        "scripts", "fence", "table", "accent", "style", "box"};

@@ -1,4 +1,4 @@
-// What a person sees of a download.
+// The progress line of a download.
 #include "app/transfer_line.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ TEST(TransferLine, ShareRateAndTimeLeft) {
   const DownloadProgress progress{DownloadPhase::kFetching, 855 * kMegabyte, 1900 * kMegabyte};
   EXPECT_EQ(transfer_line(progress, 12.0 * kMegabyte), " 45%  855 MB of 1.9 GB  12 MB/s  1 min 27 s left");
   EXPECT_EQ(transfer_line(progress, 0), " 45%  855 MB of 1.9 GB");
-  EXPECT_EQ(transfer_line(progress, 2), " 45%  855 MB of 1.9 GB  2 B/s");  // years are no estimate
+  EXPECT_EQ(transfer_line(progress, 2), " 45%  855 MB of 1.9 GB  2 B/s");  // years are no useful estimate
 }
 
 TEST(TransferLine, ItIsNeverFullTooEarly) {
@@ -41,11 +41,11 @@ TEST(TransferRate, LooksBackAFewSecondsOnly) {
   EXPECT_EQ(rate.bytes_per_second(), 0);
   rate.add(start, 0);
   rate.add(start + std::chrono::milliseconds(100), 1000);
-  EXPECT_EQ(rate.bytes_per_second(), 0);  // a moment says nothing
+  EXPECT_EQ(rate.bytes_per_second(), 0);  // too short to measure
   for (int second = 1; second <= 20; ++second)
     rate.add(start + std::chrono::seconds(second), second <= 10 ? 1000 : 1000 + 500 * (second - 10));
   EXPECT_EQ(rate.bytes_per_second(), 500);
-  rate.add(start + std::chrono::seconds(21), 10);  // fewer: a file began anew
+  rate.add(start + std::chrono::seconds(21), 10);  // fewer bytes: a file restarted
   EXPECT_EQ(rate.bytes_per_second(), 0);
 }
 

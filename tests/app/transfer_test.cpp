@@ -1,4 +1,4 @@
-// Conversations to Markdown and JSON and back, whatever the texts are; files of others; damaged ones.
+// Conversations to Markdown and JSON and back, with any text; files of other programs; damaged files.
 #include "app/transfer.h"
 
 #include <gtest/gtest.h>
@@ -53,7 +53,7 @@ TEST(Transfer, JsonCarriesAllBranches) {
   EXPECT_EQ(parse_conversation(to_json(tree), "a.json"), tree);
   tree.shown = 5;
   EXPECT_EQ(parse_conversation(to_json(tree), "a.json"), tree);
-  tree.shown = 0;  // all undone
+  tree.shown = 0;  // everything is undone
   EXPECT_EQ(parse_conversation(to_json(tree), "a.json"), tree);
 }
 
@@ -91,7 +91,7 @@ TEST(Transfer, MarkdownReadsLikeADocument) {
             "<!-- warpchat assistant {\"created\":\"2025-11-21T19:12:03.122Z\"} -->\n## m\n\n# Hello\n\n");
 }
 
-// With all that a message can have.
+// A message with every field.
 ConversationTree furnished() {
   ConversationTree tree = line({"summarise", "an answer", "and now?", "shorter"});
   tree.turns[0].message.files = {{"a <b> & \"c\".txt", "one\n```\ntwo\n"}, {"empty.md", ""}};
@@ -139,7 +139,7 @@ TEST(Transfer, MarkdownFoldsThoughtsAndFilesAndSaysWhoAnswered) {
             "<!-- warpchat end {} -->\n</details>\n\nyes\n");
 }
 
-// As version 1 wrote them: a thought stands in its answer's text.
+// Files of version 1, with thoughts inside the answer's text.
 TEST(Transfer, OlderFilesAreRead) {
   ConversationTree expected = line({"why", "because", "so"});
   expected.turns[1].message.reasoning = "hm";
@@ -216,7 +216,7 @@ TEST(Transfer, AnyTitleAndModelComesBack) {
   }
 }
 
-// Pieces of which texts are dangerous, in random order.
+// Dangerous pieces of text, in random order.
 std::string random_text(std::mt19937& generator) {
   static const std::vector<std::string> kPieces = {"\n",
                                                    "\n\n",
@@ -337,7 +337,7 @@ TEST(Transfer, TakesThoughtsOfOtherPrograms) {
   EXPECT_EQ(parse_conversation(kForeign[4].text, "a").turns[1].message.reasoning, "x");
 }
 
-// What people export elsewhere, write by hand or copy from a page.
+// Exports of other programs, handwritten files, and copies of web pages.
 const ForeignCase kForeignMarkdown[] = {
     {"no_structure", "Dear diary\n\n- today\n", "", {"user"}, {"Dear diary\n\n- today"}},
     {"headings_that_are_none",
@@ -402,8 +402,8 @@ TEST(Transfer, OwnFilesNeedNoTimes) {
   }
 }
 
-// As ChatGPT exports: the newest conversation first; nodes without message, with hidden ones, with calls of tools and
-// thoughts; an answer that was asked for twice.
+// ChatGPT's export: the newest conversation first; nodes without messages, hidden ones, tool calls and thoughts; an
+// answer that was generated twice.
 constexpr const char* kChatGptExport = R"json([
   {"title": "Second", "create_time": 1763752400.5, "update_time": 1763752500, "current_node": "u",
    "mapping": {"u": {"id": "u", "parent": null, "children": [], "message":
@@ -453,7 +453,7 @@ TEST(Transfer, TakesChatGptsExport) {
   EXPECT_EQ(tree.shown, 3);
 }
 
-// Whatever a mapping says: rings, strangers, other types.
+// Any mapping: cycles, unknown nodes, other types.
 TEST(Transfer, ChangedMappingsNeverCrash) {
   EXPECT_EQ(parse_conversations(R"({"mapping":{"a":{"parent":"b","children":["b"]},"b":{"parent":"a","children":["a"]},
       "c":{"children":["c","d","d",7,null],"message":{"author":{"role":"user"},"content":{"content_type":"text",
@@ -555,7 +555,7 @@ TEST(Transfer, TreesThatAreNoneAreRefused) {
   EXPECT_EQ(with("parent", 3), "none");
 }
 
-// A part of a file is refused or is a conversation's beginning; bytes that changed never break more.
+// A truncated file is refused or gives a conversation's beginning; changed bytes do no other harm.
 TEST(Transfer, CutAndChangedFilesNeverCrash) {
   ConversationTree tree = line({"one\n```\ntwo", "1", "<!-- warpchat user {} -->"});
   tree.turns[1].message = furnished().turns[1].message;

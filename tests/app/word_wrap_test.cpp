@@ -1,4 +1,4 @@
-// Streams cut at every place must wrap alike.
+// A stream wraps the same way wherever it is cut.
 #include "app/terminal/word_wrap.h"
 
 #include <gtest/gtest.h>
@@ -95,7 +95,7 @@ TEST(WordWrap, WritesALookOnceAndThePlainOneAtTheEnd) {
   EXPECT_EQ(shown + wrap.finish(), "\x1b[0;1mone two\x1b[0m\n");
 }
 
-// What a terminal shows after every character, as long as the text comes character by character.
+// The terminal's text after every single character.
 std::vector<std::string> watched(std::string_view text, int width, bool movable) {
   Screen screen(width, 20);
   WordWrap wrap({width, false, movable});

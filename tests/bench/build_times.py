@@ -59,7 +59,7 @@ def last_tests(folder):
 
 
 def launch(log, command):
-    """As the compiler's launcher: runs it, and notes what it took."""
+    """A compiler launcher: runs the command and logs its time."""
     code = subprocess.run(command).returncode
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     output = command[command.index("-o") + 1] if "-o" in command else command[0]

@@ -30,7 +30,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def chat_rates(options, prompt, generate):
-    """One `chat bench` run: tokens per second of the one test asked for."""
+    """One `chat bench` run: tokens per second of its single test."""
     command = [options.chat, "bench", "-m", options.model, "-t", str(options.threads), "-p", str(prompt),
                "-n", str(generate), "-d", str(options.depth), "-r", "1", "-o", "json"]
     environment = os.environ | ({"WARPCHAT_SIMD": options.simd} if options.simd else {})
@@ -58,7 +58,7 @@ class Llama:
         llama_cpp.llama_synchronize(self.model.ctx)
 
     def rewind(self):
-        """Leaves the first `depth` tokens in the cache, computed anew where they cannot be kept."""
+        """Keeps the first `depth` tokens in the cache; recomputes them if they cannot be kept."""
         memory = llama_cpp.llama_get_memory(self.model.ctx)
         n_kept = llama_cpp.llama_memory_seq_pos_max(memory, 0) + 1
         if n_kept >= self.depth and llama_cpp.llama_memory_seq_rm(memory, 0, self.depth, -1):
@@ -78,7 +78,7 @@ class Llama:
             if prompt:
                 self.decode(self.tokens(prompt))
             else:
-                for token in self.tokens(generate):  # of both: experts are read when they are first met
+                for token in self.tokens(generate):  # warms up both programs: experts are read on first use
                     self.decode([token])
             elapsed = time.perf_counter() - start
         return (prompt or generate) / elapsed
@@ -119,7 +119,7 @@ def main():
         for name, (prompt, generate) in tests.items():
             rates[name][0].append(chat_rates(options, prompt, generate))
             rates[name][1].append(llama.rate(prompt, generate))
-            time.sleep(0.05)  # its threads spin a while before they sleep
+            time.sleep(0.05)  # its threads spin before they sleep
 
     simd = f"{options.simd}, " if options.simd else ""
     print(f"{processor()}, {simd}{options.threads} threads, {time.strftime('%Y-%m-%d')}, "

@@ -1,8 +1,8 @@
 // The CPU's inner loops alone: cpu_bench [--simd NAME] [--format Q4_K|attention] [--rows 1536] [--k 1536] [--columns
-// 512]. Prints a line for each format (packing, one column, many columns) and for each length of attention. Times are
-// of this thread's CPU, the best of many runs. cpu_bench --threads 2 [--columns 1]: one column, or a few, of matrices
-// that no cache holds, beside the bandwidth with which the same threads read them in the same seconds. Times are the
-// clock's, medians of rounds in turn.
+// 512]. Prints one line per format (packing, one column, many columns) and per length of attention. Times are of this
+// thread's CPU, the best of many runs. cpu_bench --threads 2 [--columns 1]: one or a few columns of matrices that no
+// cache holds, beside the read bandwidth of the same threads in the same seconds. Times are wall-clock, medians of
+// rounds in turn.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -27,7 +27,7 @@ namespace {
 
 struct Options {
   std::string simd, format;
-  uint32_t rows = 1536, k = 1536, threads = 0, columns = 0;  // columns: 0: 512, or with threads 1
+  uint32_t rows = 1536, k = 1536, threads = 0, columns = 0;  // columns: 0: 512, or 1 with --threads
 };
 
 double thread_seconds() {
@@ -55,7 +55,7 @@ std::vector<float> random_floats(size_t n) {
   return values;
 }
 
-// One random row, repeated: the bytes' values do not matter, but that they are ordinary numbers does.
+// One random row, repeated. Its values do not matter, as long as they are ordinary numbers.
 std::vector<std::byte> random_rows(TensorType type, const Options& o) {
   const std::vector<std::byte> row = quantise_row(type, random_floats(o.k));
   std::vector<std::byte> rows;

@@ -17,7 +17,7 @@ namespace ptx::emulator {
 namespace {
 
 constexpr int kLeastRuns = 3;
-constexpr double kLeastSeconds = 0.6;  // of all launches of a row together
+constexpr double kLeastSeconds = 0.6;  // total of a row's launches
 
 struct Options {
   std::string isa, kernel, checks = "*";
@@ -56,7 +56,7 @@ struct Job {
   std::vector<uint8_t> (*parameters)(Memory&);
 };
 
-// `bytes` of device memory that holds ordinary numbers in whatever format: 0x3c is positive and finite everywhere.
+// `bytes` of device memory that hold ordinary numbers in any format: 0x3c is positive and finite everywhere.
 uint64_t buffer(Memory& memory, uint64_t bytes) {
   const uint64_t address = memory.allocate(bytes);
   std::memset(reinterpret_cast<void*>(address), 0x3c, bytes);
@@ -71,7 +71,7 @@ void append(std::vector<uint8_t>& to, T value) {
   to.insert(to.end(), p, p + sizeof value);
 }
 
-constexpr int kRows = 1536, kColumns = 8960;  // a 1.5B model's last matrix of a layer; a warp computes a row
+constexpr int kRows = 1536, kColumns = 8960;  // down projection of a 1.5B model; one warp per row
 Dim3 gemv_grid() { return {kRows / 4}; }
 
 std::vector<uint8_t> gemv_parameters(Memory& memory, int block_values, uint64_t block_bytes) {
@@ -87,7 +87,7 @@ std::vector<uint8_t> gemv_parameters(Memory& memory, int block_values, uint64_t 
 std::vector<uint8_t> q4k_parameters(Memory& memory) { return gemv_parameters(memory, 256, 144); }
 std::vector<uint8_t> q8_parameters(Memory& memory) { return gemv_parameters(memory, 32, 34); }
 
-constexpr int kNumbers = 65536;  // whose sequences are followed: lanes leave the loop at their own times
+constexpr int kNumbers = 65536;  // each lane follows one sequence and leaves the loop at its own time
 Dim3 collatz_grid() { return {kNumbers / 128}; }
 std::vector<uint8_t> collatz_parameters(Memory& memory) {
   std::vector<uint8_t> bytes;
@@ -99,7 +99,7 @@ std::vector<uint8_t> collatz_parameters(Memory& memory) {
   return bytes;
 }
 
-constexpr int kSide = 256;  // of square matrices, by tiles of 16 x 16 in shared memory
+constexpr int kSide = 256;  // square matrices, in tiles of 16 x 16 in shared memory
 Dim3 matmul_grid() { return {kSide / 16, kSide / 16}; }
 std::vector<uint8_t> matmul_parameters(Memory& memory) {
   std::vector<uint8_t> bytes;
@@ -115,7 +115,7 @@ constexpr Job kJobs[] = {
     {"tiled product", "matmul_tiled.sm_90", "matmul_f32", matmul_grid, {16, 16}, matmul_parameters},
 };
 
-// 10^9 lane-instructions per second, the best of some launches.
+// 10^9 lane-instructions per second, the best of several launches.
 double speed(const Job& job, InstructionSet set, const Checks& checks) {
   const Profile profile;
   Memory memory(1ull << 30);

@@ -14,7 +14,7 @@ import numpy as np
 
 Type = gguf.GGMLQuantizationType
 F32, Q4, Q6 = Type.F32, Type.Q4_K, Type.Q6_K
-INSTEAD = {Q4: Type.Q5_0, Q6: Type.Q8_0}  # of rows that are no whole blocks of 256
+INSTEAD = {Q4: Type.Q5_0, Q6: Type.Q8_0}  # for rows that are not whole blocks of 256
 
 # Sizes from the models' config.json.
 DENSE = {"arch": "qwen2", "heads": 12, "kv_heads": 2, "head_dim": 128, "vocab": 151936, "bias": True, "layers": 28}
@@ -43,7 +43,7 @@ class Model:
         self.random = np.random.default_rng(1)
 
     def blocks(self, kind, rows, k):
-        """Weights of about 1 / sqrt(k), as the blocks of such rows."""
+        """Random blocks of these rows, with weights of about 1 / sqrt(k)."""
         size, n_bytes = gguf.GGML_QUANT_SIZES[kind]
         data = self.random.integers(0, 256, (rows * k // size, n_bytes), dtype=np.uint8)
         if kind == Q4:  # d, dmin, 12 bytes of scales, 128 of codes

@@ -30,7 +30,7 @@ def one_answer(server):
 
 
 def own_cpu_seconds(pid):
-    """Of the threads that are not Mesa's, which draws in software where there is no GPU."""
+    """CPU time without Mesa's threads, which draw in software where there is no GPU."""
     sum_of = 0
     for task in os.listdir(f"/proc/{pid}/task"):
         with open(f"/proc/{pid}/task/{task}/stat") as file:

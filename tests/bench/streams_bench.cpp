@@ -1,6 +1,6 @@
-// Many answers by the scheduler, on the CPU: streams_bench MODEL.gguf [PROMPT].
-// Prints tokens a second of 1 to 8, 12, 16 and 32 answers side by side, and the gap between the tokens of one while a
-// prompt of PROMPT tokens (4,000) is read beside it. Wall-clock times: for an idle machine.
+// Many answers by the scheduler on the CPU: streams_bench MODEL.gguf [PROMPT]. Prints tokens per second of 1 to 8, 12,
+// 16 and 32 answers side by side. Also the gap between one answer's tokens while a prompt of PROMPT tokens (4,000) is
+// read. Wall-clock times: needs an idle machine.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -28,7 +28,7 @@ std::vector<Token> random_tokens(uint32_t n, uint64_t seed) {
   return tokens;
 }
 
-// Seconds before each of its tokens.
+// Seconds before each of the answer's tokens.
 std::vector<double> gaps_of(ScheduledAnswer& answer) {
   std::vector<double> gaps;
   for (;;) {
@@ -40,7 +40,7 @@ std::vector<double> gaps_of(ScheduledAnswer& answer) {
   }
 }
 
-// Of the next tokens of one that goes on.
+// Median gap before the next 100 tokens of a running answer.
 double usual_gap(ScheduledAnswer& answer) {
   std::vector<double> gaps;
   while (gaps.size() < 100)
@@ -49,7 +49,7 @@ double usual_gap(ScheduledAnswer& answer) {
   return median(gaps);
 }
 
-// Of n answers of kTokens each, behind short prompts that are read before the clock starts.
+// Total rate of n answers of kTokens each. Their prompts have two tokens, whose time counts.
 double tokens_per_second(Scheduler& scheduler, uint32_t n) {
   std::vector<std::shared_ptr<ScheduledAnswer>> answers;
   const auto start = Clock::now();
@@ -94,7 +94,7 @@ int run(int n_arguments, char** arguments) {
       while (const auto of_prompt = prompt->next({}))
         if (const auto* end = std::get_if<GenerationEnd>(&*of_prompt)) read = *end;
     }
-    const double later = usual_gap(*stream);  // where it is longer itself
+    const double later = usual_gap(*stream);  // if that is longer
     for (size_t i = 0; i < beside.size(); ++i)
       beside[i] /= usual + (later - usual) * static_cast<double>(i) / static_cast<double>(beside.size());
     std::ranges::sort(beside);

@@ -1,5 +1,5 @@
-// What a frame of the window's transcript costs while it is scrolled through: CPU time of the thread, without the GPU's
-// part. What is far away is given up and laid out anew, so that the second way costs what the first one does.
+// Cost of a frame of the window's transcript during scrolling: CPU time of the thread, without the GPU's part. Distant
+// layouts are freed and rebuilt, so the second pass costs as much as the first.
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
@@ -33,7 +33,7 @@ std::string formulas(int n) {
 
 struct Scene {
   const char* name;
-  int n_messages, n_code, n_formulas;  // blocks of code and groups of five formulas in all
+  int n_messages, n_code, n_formulas;  // code blocks, and groups of five formulas, in total
 };
 constexpr Scene kScenes[] = {{"200 code blocks", 40, 200, 0},
                              {"500 formulas", 40, 0, 100},

@@ -1,4 +1,4 @@
-"""Templates that exercise every construct, by subject. make_cases.py adds what jinja2 gives for each."""
+"""Templates that exercise every construct, by subject. make_cases.py adds jinja2's results."""
 
 DATA = {
     "name": "Ada", "empty": "", "n": 3, "zero": 0, "x": 2.5, "yes": True, "no": False, "nothing": None,
@@ -10,7 +10,7 @@ DATA = {
     "html": "<b>\"x\" & 'y'</b>",
 }
 
-# Whole templates: statements, white space, scopes. Each is rendered over DATA.
+# Whole templates: statements, white space, scopes. Each is rendered with DATA.
 TEMPLATES = {
     "output": "Hello {{ name }}!",
     "nothing but text": "just text",
@@ -231,7 +231,7 @@ TEMPLATES = {
     "undefined in and, or": "{{ nope or 1 }}{{ nope and 1 }}{{ not nope }}",
 }
 
-# Expressions: each is rendered as {{ expression }} over DATA, the group's name being part of the case's.
+# Expressions: each is rendered as {{ expression }} with DATA. The group's name is part of the case's name.
 EXPRESSIONS = {
     "literals": [
         "1", "-1", "1_000", "0x1F", "0b101", "0o17", "00", "1.5", "1e3", "1.5e-3", "1_0.2_5", "'a'", '"a"',
@@ -477,7 +477,7 @@ EXPRESSIONS = {
     ],
 }
 
-# Lists and dicts that change: refused by transformers' sandbox, used by templates all the same.
+# Lists and dicts that change: transformers' sandbox refuses them, but templates use them.
 MUTABLE = {
     "append": "{% set l = [1] %}{% set _ = l.append(2) %}{{ l }}{{ _ }}",
     "extend, insert, reverse":

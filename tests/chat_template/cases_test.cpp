@@ -1,5 +1,5 @@
-// Templates of our own for every construct, against the text that jinja2 gives in transformers' settings, or its
-// refusal: cases.json, which make_cases.py writes.
+// Our templates for every construct, compared with jinja2's text or refusal in transformers' settings: cases.json,
+// written by make_cases.py.
 #include <gtest/gtest.h>
 
 #include <fstream>

@@ -62,7 +62,7 @@ struct CaseRow {
   const char *text, *upper, *lower, *title, *swapped;
 };
 
-// Rows where Unicode's mapping is not one letter to one letter, or depends on neighbours.
+// Unicode mappings that are not one letter to one letter, or depend on neighbours.
 TEST(Unicode, MapsCasesAsPythonDoes) {
   constexpr CaseRow kRows[] = {
       {"straße", "STRASSE", "straße", "Straße", "STRASSE"},

@@ -25,7 +25,7 @@ REFERENCE_DATA = pathlib.Path(os.environ.get("WARPCHAT_REFERENCE_DATA")
 
 
 class LineRenderer:
-    """render_template --lines: one process, a JSON line per rendering. Stops at the first wrong range of content."""
+    """render_template --lines: one process, one JSON line per rendering. Stops at the first wrong content range."""
 
     def __init__(self, program):
         self.process = subprocess.Popen([program, "--lines"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -45,7 +45,7 @@ class LineRenderer:
 
 
 class ChatRenderer:
-    """chat template --template FILE --messages FILE: a process per rendering."""
+    """chat template --template FILE --messages FILE: one process per rendering."""
 
     def __init__(self, program):
         self.program, self.folder = program, tempfile.TemporaryDirectory()

@@ -50,7 +50,7 @@ LITERALS = [
 ]
 
 
-# What becomes of texts, for @ another text.
+# Transformations of texts; @ stands for another text.
 TEXTS = ["name", "text", "unicode", "html", "words[0]", "person.name", "'a'", "' b\\n'", "'<&>'", "'ü世🌍'"]
 TEXT_OPERATIONS = [
     "@ ~ @", "(@) + (@)", "(@)|safe + @", "[@, @]|join(@)", "(@).join([@, 'x'])", "(@) * 2", "(@)|upper", "(@).lower()",
@@ -180,7 +180,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--show", type=int, default=10)
     arguments = parser.parse_args()
-    warnings.simplefilter("ignore")  # of Python, on what jinja2 makes of such templates
+    warnings.simplefilter("ignore")  # Python warns of code that jinja2 makes of such templates
     renderer = compare_jinja2.LineRenderer(arguments.renderer)
     maker, marker = Maker(random.Random(arguments.seed)), random.Random(arguments.seed + 1)
     differences = refused = 0

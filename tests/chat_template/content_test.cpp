@@ -1,5 +1,4 @@
-// Which bytes of a prompt are content, through everything that templates do to texts: in brackets what came in with the
-// messages.
+// Content bytes of a prompt, through all text operations of templates. Brackets mark what came from the messages.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -28,7 +27,7 @@ std::string shown(const TracedText& prompt) {
   return out + prompt.bytes.substr(at);
 }
 
-// c is content, m is own and content: "<aB cé>".
+// c is content, m mixes the template's text and content: "<aB cé>".
 std::string shown(const std::string& body) {
   const std::string source =
       "{% set c = messages[0].content %}{% set m = '<' + c + '>' %}{% set t = tools[0] %}" + body;
@@ -132,14 +131,14 @@ const Row kExpressions[] = {
     {"'%7s|%-6.2s|' % (c, c)", "  ⟦aB cé⟧|⟦aB⟧    |"},
     {"'%(k)s' % {'k': c}", "⟦aB cé⟧"},
     {"(c ~ '%s') % 'x'", "⟦aB cé⟧x"},
-    {"'%c%c' % ('x', 60)", "x⟦<⟧"},  // the number may be a message's
+    {"'%c%c' % ('x', 60)", "x⟦<⟧"},  // the number may come from a message
     {"'%s-%s'|format('x', c)", "x-⟦aB cé⟧"},
     {"'{0}{{{1}}}'.format('x', c)", "x{⟦aB cé⟧}"},
     {"'{:>7}|{:.1}|{!r}'.format(c, c, c)", "  ⟦aB cé⟧|⟦a⟧|'⟦aB cé⟧'"},
     {"'{0.name}{0[n]}{k}'.format(t, k='x')", "⟦f<>⟧7x"},
-    {"'{:{}>3}'.format('x', t.list[0])", "⟦xxx⟧"},  // the filling is, so all of it counts
+    {"'{:{}>3}'.format('x', t.list[0])", "⟦xxx⟧"},  // the fill counts as content, so everything does
     {"(c ~ '{}{}').format('x', c)", "⟦aB cé⟧x⟦aB cé⟧"},
-    // What is found is not what was looked for
+    // A lookup returns the found text, not the key
     {"{'aB cé': 'own'}[c]", "own"},
     {"{c: 1, 'aB cé': 2}", "{'⟦aB cé⟧': 2}"},
     {"{'aB cé': 1, c: 2}", "{'aB cé': 2}"},
@@ -173,7 +172,7 @@ const Row kBodies[] = {
      "{'own': 1, '⟦f<>⟧': 2}('⟦aB cé⟧',)"},
     {"{% macro frame() %}<{{ caller() }}>{% endmacro %}{% call frame() %}x{{ c }}{% endcall %}", "<x⟦aB cé⟧>"},
     {"{% with x = c, y = 'own' %}{{ x }}{{ y }}{% endwith %}", "⟦aB cé⟧own"},
-    // Qwen3 takes an answer apart so, to show the thought of the last one alone
+    // Qwen3 splits an answer like this, to show only the last one's reasoning
     {"{% set a = '<think>\nhm\n</think>\n\n' ~ c %}{% if '</think>' in a %}"
      "{% set thought = a.split('</think>')[0].rstrip('\n').split('<think>')[-1].lstrip('\n') %}"
      "{% set a = a.split('</think>')[-1].lstrip('\n') %}{{ thought }}|{{ a }}{% endif %}", "hm|⟦aB cé⟧"},
@@ -195,7 +194,7 @@ TEST(Content, OfTooManyPartsIsOneFromThereOn) {
   EXPECT_EQ(prompt.content.back(), (TextRange{2 * TracedText::kMaxRanges - 1, prompt.bytes.size()}));
 }
 
-// The same texts are values of their own, wherever they come from.
+// Equal texts remain separate values, wherever they come from.
 TEST(Content, IsNotMixedBetweenRenderings) {
   const ChatTemplate parsed("{% set own = 'x' %}{{ own }}{{ messages }}{{ bos_token }}");
   const ordered_json content = {{"messages", "x"}, {"bos_token", "x"}}, none = {{"bos_token", "x"}};

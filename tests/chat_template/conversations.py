@@ -3,13 +3,13 @@ import json
 import random
 import re
 
-# A character for private use, which no template writes by itself: wherever it comes out, there is content.
+# A private-use character that no template writes. Wherever it appears, there is content.
 MARK = "\ue000"
 SPELLINGS_OF_MARK = re.compile(r"\ue000|\\ue000|%EE%80%80")  # also by repr() and in URLs
 
 
 def marked(value, rng):
-    """The value with marks in all its texts but the keys of objects."""
+    """The value with marks in all its texts except object keys."""
     if isinstance(value, str):
         return "".join(c + MARK * (rng.random() < 0.3) for c in value) + MARK * (rng.random() < 0.3)
     if isinstance(value, list):
@@ -20,7 +20,7 @@ def marked(value, rng):
 
 
 def fault_of_content(text, ranges, variables):
-    """What is wrong with the ranges that are said to be content, or None."""
+    """The error in the given content ranges, or None."""
     size, last = len(text.encode()), -1
     for begin, end in ranges:
         if not last < begin < end <= size:
@@ -28,7 +28,7 @@ def fault_of_content(text, ranges, variables):
         last = end
     if MARK not in json.dumps(variables, ensure_ascii=False):
         return None
-    begins = {}  # of each mark, by bytes
+    begins = {}  # byte offsets of each mark
     for found in SPELLINGS_OF_MARK.finditer(text):
         begin = len(text[:found.start()].encode())
         begins[begin] = begin + len(found.group().encode())

@@ -1,4 +1,4 @@
-// What a template gets told, word for word, when it asks for what there is not, goes wrong, or goes too far.
+// Exact messages for templates that use something missing, fail, or exceed limits.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -85,7 +85,7 @@ TEST(Errors, NameTheConstructAndItsLine) {
   }
 }
 
-// Nothing a template does overflows the stack, runs on for ever or takes all memory.
+// No template overflows the stack, runs forever or takes all memory.
 TEST(Limits, StopWhatGoesTooFar) {
   const jinja::Limits limits{.bytes = 8 << 20, .steps = 300'000};
   const ErrorCase kCases[] = {

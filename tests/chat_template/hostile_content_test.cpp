@@ -1,5 +1,5 @@
-// From conversations to ids: whoever writes the texts of control tokens into a conversation gets text, in every place
-// and with every template, and who does not gets the ids that the whole prompt has.
+// From conversations to ids: texts of control tokens in a conversation stay text, in every place and with every
+// template. Without such texts, the ids are those of the whole prompt.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -36,8 +36,8 @@ std::unique_ptr<Tokenizer> with_controls(test::TestVocabulary v) {
   return v.tokenizer();
 }
 
-// The ways in which the known families write: a role of its own, thoughts taken out of answers, tools as JSON, a system
-// prompt inside the first user's turn.
+// The styles of the known families: a role of its own, reasoning removed from answers, tools as JSON, a system prompt
+// inside the first user turn.
 constexpr const char* kHeaders =
     "{{- bos_token }}{% for m in messages %}{{ '<|start_header_id|>' + m['role'] + '<|end_header_id|>\\n\\n' }}"
     "{% if m.tool_calls %}<|python_tag|>{{ m.tool_calls[0].function | tojson }}{% else %}{{ m['content'] | trim }}"
@@ -60,7 +60,7 @@ constexpr const char* kInstructions =
     "m.content + ' [/INST]' }}{% elif m.role == 'assistant' and m.content %}{{ ' ' + m.content|upper + eos_token }}"
     "{% elif m.role == 'tool' %}{{ {'content': m.content, 'name': m.name} }}{% endif %}{% endfor %}";
 
-// Besides, where the reference data is, the real ones.
+// Also the real ones, if the reference data is there.
 std::vector<std::string> templates() {
   std::vector<std::string> sources = {std::string(kChatMlTemplate), kHeaders, kThoughts, kInstructions};
   const char* named = std::getenv("WARPCHAT_REFERENCE_DATA");
@@ -108,7 +108,7 @@ std::vector<Token> controls_in(const Tokenizer& tokenizer, const std::vector<Tok
 std::optional<TracedText> rendered(const ChatTemplate& with, const ordered_json& variables) {
   try {
     return with.render_parts(variables);
-  } catch (const Error&) {  // not every template takes every role
+  } catch (const Error&) {  // not every template accepts every role
     return std::nullopt;
   }
 }

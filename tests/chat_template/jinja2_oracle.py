@@ -1,4 +1,4 @@
-"""Chat templates as transformers renders them: python3-jinja2 in its settings, for comparison with ours."""
+"""Chat templates as transformers renders them: python3-jinja2 with its settings, to compare with ours."""
 import json
 import sys
 from datetime import datetime
@@ -14,7 +14,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment, SandboxedEnvironment
 
 
 class Generation(Extension):
-    """{% generation %}: transformers notes where the assistant's text lies; the text itself is as without the tag."""
+    """{% generation %}: transformers notes where the assistant's text is; the text does not change."""
 
     tags = {"generation"}
 
@@ -36,7 +36,7 @@ def _raise_exception(message):
 
 
 def environment(mutable=False):
-    """mutable: lists and dicts may be changed (append, pop, ...), which transformers' own sandbox refuses."""
+    """mutable: lists and dicts may change (append, pop, ...), which transformers' own sandbox refuses."""
     kind = SandboxedEnvironment if mutable else ImmutableSandboxedEnvironment
     env = kind(trim_blocks=True, lstrip_blocks=True, extensions=[Generation, loopcontrols])
     env.filters["tojson"] = _tojson
@@ -56,5 +56,5 @@ def render(template, variables, mutable=False):
         if key not in _COMPILED:
             _COMPILED[key] = _ENVIRONMENTS[mutable].from_string(template)
         return _COMPILED[key].render(**json.loads(json.dumps(variables))), None
-    except Exception as error:  # whatever a template does wrong
+    except Exception as error:  # any error in a template
         return None, f"{type(error).__name__}: {error}"

@@ -1,4 +1,4 @@
-// What is said of two answers: words, numbers that add up, and what is missing.
+// The comparison of two answers: words, numbers that add up, and missing data.
 #include "app/desk/compare_answers.h"
 
 #include <gmock/gmock.h>
@@ -13,7 +13,7 @@ using ::testing::ContainsRegex;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// Eleven tokens in ten passes: 2 ms of weights, 3 ms of attention and 1 ms between them each.
+// Eleven tokens in ten passes, each with 2 ms of weights, 3 ms of attention and 1 ms of gaps.
 AnswerProfile by_stream() {
   AnswerProfile answer;
   answer.number = 1;
@@ -46,7 +46,7 @@ std::vector<std::string> names(const std::vector<ComparedRow>& rows) {
   return all;
 }
 
-// Of a side, its parts.
+// Sum of one side's parts.
 double sum_of_parts(const AnswerComparison& comparison, std::optional<double> ComparedRow::*side) {
   double sum = 0;
   for (size_t i = 1; i < comparison.parts.size(); ++i)
@@ -93,7 +93,8 @@ TEST(CompareAnswers, HasTheTotalsOfBoth) {
   EXPECT_NEAR(*row(comparison.totals, "bandwidth")->a, 2e8, 1e-3);
 }
 
-// Rows of different devices have different names: they meet in their parts, and are shown with what they are of.
+// Rows of different devices have different names: only their parts are compared, and rows show which part they belong
+// to.
 TEST(CompareAnswers, BringsDevicesTogetherByTheirParts) {
   AnswerProfile cpu = by_stream();
   cpu.device = "cpu", cpu.launch = "";

@@ -1,5 +1,5 @@
-// What the desk does, as a table: steps of a user, and what stands there afterwards, in the state and in the store.
-// After each scenario the updates, applied to a fresh state, must have made the desk's own.
+// Scenarios as a table: a user's actions, then the expected state and store. After each scenario, all updates applied
+// to a fresh state must give the controller's own state.
 #include "app/desk/desk.h"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ Event thought(const std::string& what) { return ScriptedResponder::text(what, /*
 Answer going_on(std::vector<Event> events) { return {std::move(events), EndReason::kStopped, "", true}; }
 Answer failing(std::vector<Event> events = {}) { return {std::move(events), EndReason::kFailed, "it broke"}; }
 
-// A desk with a store of its own, and a scripted responder.
+// A chat controller with a store and a scripted responder.
 class Bench {
  public:
   Bench() {
@@ -35,7 +35,7 @@ class Bench {
   }
 
   void take(Action action) { desk->take(std::move(action)); }
-  // Turns until only answers that go on are left.
+  // Runs until only endless answers are left.
   void settle() {
     int quiet = 0;
     const auto is_read = [](const Attachment& file) { return file.is_read; };
@@ -59,7 +59,7 @@ class Bench {
   uint64_t last() const { return state().open.messages.back().key; }
   std::string path(const std::string& name) const { return folder_.path() + "/" + name; }
 
-  // "one > answer 1 (stopped)"; reasoning stands in brackets, versions as 2/3.
+  // "one > answer 1 (stopped)"; reasoning is in brackets, versions are 2/3.
   std::string shown() const {
     std::string all;
     for (const ChatMessage& m : state().open.messages) {
@@ -72,7 +72,7 @@ class Bench {
     }
     return all;
   }
-  // Likewise, of the store.
+  // The same for the store.
   std::string stored() const {
     const auto store = ConversationStore::open(folder_.path() + "/warpchat").store;
     std::string all;
@@ -159,7 +159,7 @@ const Scenario kScenarios[] = {
        b.ask("one"), b.take(EditMessage{b.message(0).key, "uno"}), b.settle();
      },
      "uno 2/2 > answer 2", "uno /2 > answer 2"},
-    {"edit_is_stopped_before_its_first_text",  // what was typed is a version
+    {"edit_is_stopped_before_its_first_text",  // the typed text is a version
      [](Bench& b) {
        b.ask("one"), b.ask("two");
        b.responder->answers = {going_on({})};
@@ -288,7 +288,7 @@ const Scenario kScenarios[] = {
        EXPECT_TRUE(b.state().refusal);
      },
      "one > answer 1 > two > answer 2 > three > answer 4", "one > answer 1 > two > answer 2 > three > answer 4"},
-    {"what_waited_is_refused_for_its_length",  // it was taken, and stands in the conversation
+    {"what_waited_is_refused_for_its_length",  // it was accepted, and is part of the conversation
      [](Bench& b) {
        b.responder->answers = {going_on({text("first")})};
        b.ask("one");
@@ -354,7 +354,7 @@ const Scenario kScenarios[] = {
        EXPECT_EQ(b.message(1).cut, AnswerCut::kContextFull);
      },
      "one > half (cut)", "one > half"},
-    {"cut_and_opened_again",  // it can be continued there, too
+    {"cut_and_opened_again",  // there it can be continued, too
      [](Bench& b) {
        b.responder->answers = {{{text("half")}, EndReason::kTokenLimit}};
        b.ask("one");
@@ -513,7 +513,7 @@ const Scenario kScenarios[] = {
        const ConversationId first = b.state().open.id;
        std::ofstream(b.path("notes.txt")) << "buy milk";
        std::ofstream(b.path("other.txt")) << "more";
-       b.take(AttachFile{b.path("notes.txt")}), b.take(NewConversation{}), b.settle();  // it may not be read yet
+       b.take(AttachFile{b.path("notes.txt")}), b.take(NewConversation{}), b.settle();  // it may not have been read yet
        EXPECT_TRUE(b.state().attachments.empty());
        b.take(AttachFile{b.path("other.txt")}), b.settle();
        b.take(OpenStored{first}), b.settle();
@@ -537,7 +537,7 @@ const Scenario kScenarios[] = {
        EXPECT_FALSE(b.desk->busy());
      },
      "", "", "/tool: it is a binary file, and only text is read"},
-    {"titled_by_the_model",  // which reads the conversation as it would with the next message
+    {"titled_by_the_model",  // it reads the conversation as the next message would
      [](Bench& b) {
        b.name_by_model();
        b.responder->answers = {{{text("because")}, EndReason::kEndOfText},
@@ -584,7 +584,7 @@ const Scenario kScenarios[] = {
        EXPECT_EQ(b.responder->seen.at(3).size(), 5u);
      },
      "why > because > how > therefore", "why > because > how > therefore"},
-    {"no_title_comes",  // the first line stays
+    {"no_title_comes",  // the first line stays the title
      [](Bench& b) {
        b.name_by_model();
        for (const Answer& title : {failing(), Answer{{thought("hm"), text("Title")}, EndReason::kEndOfText},
@@ -649,7 +649,7 @@ TEST(Titles, AreOneBareLine) {
 
 TEST(Desk, KeepsTheChoiceToDropTheOldestTurns) {
   Bench bench;
-  bench.take(DropOldest{});  // before there is anything to store
+  bench.take(DropOldest{});  // before anything is stored
   bench.ask("one");
   const ConversationId id = bench.state().open.id;
   for (const bool on : {true, false}) {

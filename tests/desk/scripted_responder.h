@@ -1,4 +1,4 @@
-// A responder whose answers are written down beforehand, for tests of whoever shows them.
+// A responder with prepared answers, for tests of front ends.
 #pragma once
 #include <deque>
 #include <memory>
@@ -16,12 +16,12 @@ class ScriptedResponder : public Responder {
     std::vector<Event> events;  // before the end
     EndReason end = EndReason::kStopped;
     std::string error = {};
-    bool goes_on = false;  // the end comes when it is stopped
+    bool goes_on = false;  // ends only when stopped
   };
   ResponderFacts known{.model = "/models/scripted.gguf", .context = 100, .counts_tokens = true};
-  std::deque<Answer> answers;              // in order; without one: "answer N" to its end
-  size_t refuse_from = SIZE_MAX;           // bytes of prompts that are too long; a token each
-  std::string fault;                       // why nothing begins; empty: it does
+  std::deque<Answer> answers;              // in order; without one: a complete "answer N"
+  size_t refuse_from = SIZE_MAX;           // prompts with this many bytes are too long; one token per byte
+  std::string fault;                       // why generation fails; empty: it works
   std::vector<std::vector<Message>> seen;  // prompts
   std::vector<AnswerOptions> options_seen;
   uint32_t n_running = 0;
@@ -73,7 +73,7 @@ class ScriptedResponder : public Responder {
     bool stopped_ = false, ended_ = false;
   };
 
-  // As many turns as it takes, but never the last.
+  // Drops as many turns as necessary, but never the last.
   uint32_t drop_oldest(std::vector<Message>& messages) const {
     uint32_t n = 0;
     for (; bytes_of(messages) >= refuse_from && messages.size() > 2; ++n)

@@ -1,4 +1,4 @@
-// Rows of a serving machine's load, of one sample and of two; how evenly an answer's tokens came.
+// Rows of a server's load from one sample and from two; the regularity of an answer's tokens.
 #include "app/desk/server_load.h"
 
 #include <gtest/gtest.h>

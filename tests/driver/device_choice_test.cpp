@@ -1,4 +1,4 @@
-// Names of devices: forms, and what happens where the device is not there.
+// Device names: their forms, and errors for missing devices.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -48,7 +48,7 @@ TEST(DeviceChoice, TheDefaultIsAGpuOrSaysWhyNot) {
   EXPECT_EQ(choice.table == nullptr, !choice.reason.empty());
 }
 
-// Two GPUs, both the one that is emulated, with free memory and compute capability of a test's own.
+// Two GPUs, both emulated, with free memory and compute capability set by the test.
 struct TwoGpus {
   using CUdevice = ptx::cuda::CUdevice;
   TwoGpus() {
@@ -171,8 +171,8 @@ TEST(DeviceChoice, UnknownNamesListTheKnownForms) {
   }
 }
 
-// A driver that is older than what the program needs, one without devices, and one with a GPU from before Turing: the
-// emulator's table with single functions exchanged.
+// A driver that is too old, one without devices, and one with a pre-Turing GPU: the emulator's table with replaced
+// functions.
 TEST(Gpus, UnusableDriversSayWhy) {
   using namespace ptx::cuda;
   DriverTable old_driver = emulator_table();

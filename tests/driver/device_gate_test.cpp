@@ -1,4 +1,4 @@
-// Turns of loads and long launches, and what a driver does to a launch that waits for its host.
+// Mutual exclusion of loads and long launches, and a driver whose launch waits for its host.
 #include "engine/driver/device_gate.h"
 
 #include <gmock/gmock.h>
@@ -40,7 +40,7 @@ TEST_F(Gate, ALoadEndsTheLaunchAndTheNextLaunchWaitsForIt) {
   });
   while (!asked) std::this_thread::yield();
   EXPECT_FALSE(loaded);
-  ended = true;  // as the device says so: the launch's owner need not have seen it
+  ended = true;  // as the device reports; the launch's owner may not know yet
   loader.join();
   launch.reset();
   std::atomic<bool> launched = false;
@@ -77,7 +77,7 @@ TEST(GateBound, ALaunchThatDoesNotEndLosesTheDevice) {
   }).join();
 }
 
-// Numbers into a ring: one waits in its slot until the host has taken the one before.
+// Writes numbers into a ring. Each waits in its slot until the host has read the one before.
 ptx::Kernel fills_ring(uint32_t n_slots, uint32_t n_numbers) {
   using ptx::u64;
   ptx::Builder b("fills_ring", ptx::sm_75);
@@ -92,8 +92,8 @@ ptx::Kernel fills_ring(uint32_t n_slots, uint32_t n_numbers) {
   return b.finish(ptx::Launch{1, 32});
 }
 
-// Takes the numbers of a ring, asks the driver now and then whether the kernel lives, and has a module loaded
-// meanwhile. Without a gate: as a program that knows nothing of what loads wait for.
+// Reads a ring's numbers, asks the driver now and then whether the kernel is alive, and loads a module meanwhile.
+// Without a gate, loads and the kernel may wait for each other.
 void take_numbers_during_a_load(uint32_t n_slots) {
   constexpr uint32_t kNumbers = 200;
   const ContextPointer context = Context::open(emulator_table(), list_gpus(emulator_table()).at(0));
@@ -124,7 +124,7 @@ void take_numbers_during_a_load(uint32_t n_slots) {
   loader.join();
 }
 
-// In a process of its own, which has seconds.
+// In a child process with a time limit of seconds.
 void end_within_seconds(uint32_t n_slots, const char* loads_drain) {
   setenv("CUDA_EMULATOR_LOADS_DRAIN", loads_drain, 1);
   std::signal(SIGALRM, SIG_DFL);

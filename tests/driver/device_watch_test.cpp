@@ -1,4 +1,4 @@
-// Calls that last too long: what is said of them, to whom, and who goes on.
+// Calls that last too long: the message, its listeners, and the threads that continue.
 #include "engine/driver/device_watch.h"
 
 #include <gmock/gmock.h>
@@ -20,7 +20,7 @@ using ::testing::HasSubstr;
 
 constexpr DeviceBounds kShort{.pass = 0.1, .load = 0.2};
 
-// A thread that hangs in a call, as in a driver's; it is never heard of again.
+// A thread that hangs in a driver call and never returns.
 void hang(const std::shared_ptr<DeviceWatch>& watch, DeviceBound bound, std::atomic<bool>* returned = nullptr) {
   std::thread([watch, bound, returned] {
     make_this_thread_replaceable();
@@ -60,7 +60,7 @@ TEST(DeviceWatch, LosesADeviceWhoseCallLastsTooLong) {
 }
 
 TEST(DeviceWatch, CallsInTimeAreNoLossHoweverMany) {
-  // Together they last longer than the bound; one of them comes near it on no machine, however busy.
+  // Together they exceed the bound, but each stays far below it, even on a busy machine.
   const std::shared_ptr<DeviceWatch> watch = DeviceWatch::make({.pass = 4, .load = 4});
   for (int i = 0; i < 45; ++i) {
     const WatchedCall call(watch, DeviceBound::kPass);

@@ -1,5 +1,5 @@
-// Contexts, memory, streams, events, modules and launches over the emulator's table: what works, and what each failure
-// says.
+// Contexts, memory, streams, events, modules and launches on the emulator's table: success, and the message of each
+// failure.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ ptx::Kernel scaled_sum(uint32_t n) {
   return b.finish(ptx::Launch{(n + 63) / 64, 64});
 }
 
-// Reads far outside of x.
+// Reads far beyond x.
 ptx::Kernel wild_read() {
   ptx::Builder b("wild_read", ptx::sm_75);
   ptx::Global<ptx::f32> x = b.global<ptx::f32>("x", 1);
@@ -59,7 +59,7 @@ TEST_F(Gpu, EventsOrderStreamsAndMeasure) {
   const Stream first(context), second(context);
   const DeviceMemory x(context, 4, "x"), y(context, 4, "y");
   const GpuEvent before(context, GpuEvent::Timing::kOn), after(context, GpuEvent::Timing::kOn);
-  EXPECT_NO_THROW(GpuEvent(context).wait()) << "an event that nobody recorded has come";
+  EXPECT_NO_THROW(GpuEvent(context).wait()) << "an event that was never recorded counts as complete";
   first.fill(x.address(), 0, 4);
   first.fill(y.address(), 0, 4);
   first.record(before);
@@ -105,14 +105,14 @@ TEST_F(Gpu, RefusedTextBringsTheCompilersLog) {
       AllOf(HasSubstr("compiling the kernels ("), HasSubstr("frobnicate"), HasSubstr("CUDA_ERROR_INVALID_PTX")));
 }
 
-// Takes n numbers and does nothing.
+// Has n parameters and does nothing.
 ptx::Kernel of_numbers(uint32_t n) {
   ptx::Builder b("of_numbers_" + std::to_string(n), ptx::sm_75);
   for (uint32_t i = 0; i < n; ++i) b.param<ptx::u32>("number" + std::to_string(i));
   return b.finish(ptx::Launch{1, 32});
 }
 
-// In release builds, too: the driver would read what lies behind them.
+// Also in release builds: the driver would read beyond the arguments.
 TEST_F(Gpu, ArgumentsThatDoNotFitAreRefused) {
   const Module module(context, {scaled_sum(1), of_numbers(32), of_numbers(33)});
   const Stream stream(context);
@@ -137,7 +137,7 @@ TEST_F(Gpu, ArgumentsThatDoNotFitAreRefused) {
               std::string(row.says) + ", which is a fault of warpchat: please report it");
 }
 
-// In turns on one thread, as two models of a window would.
+// Alternating on one thread, like two models of a window.
 TEST(EmulatedTargets, WorkSideBySide) {
   struct Side {
     explicit Side(const char* name)
@@ -176,7 +176,7 @@ TEST(EmulatedTargets, WorkSideBySide) {
   EXPECT_EQ(before(choose_device("emulator:sm_80")), free_bytes);
 }
 
-// A fault stays with its context until everything has been given back.
+// A fault stays with its context until everything is released.
 TEST(FaultyKernel, IsReportedWhenTheHostWaits) {
   const DeviceChoice& device = test_device();
   drop_test_context();
@@ -193,7 +193,7 @@ TEST(FaultyKernel, IsReportedWhenTheHostWaits) {
   EXPECT_NO_THROW(Stream(keep_new_test_context()).wait()) << "a fresh context works";
 }
 
-// Every error of the table below becomes one sentence with the call, CUDA's name and a next step.
+// Every error below gives one sentence with the call, CUDA's name and a next step.
 TEST(DriverErrors, SayWhatTheyMean) {
   struct Row {
     CUresult code;
@@ -205,7 +205,7 @@ TEST(DriverErrors, SayWhatTheyMean) {
       {CUDA_ERROR_SYSTEM_DRIVER_MISMATCH, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH", "restart"},
       {CUDA_ERROR_UNSUPPORTED_PTX_VERSION, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION", "update"},
       {CUDA_ERROR_UNKNOWN, "CUDA_ERROR_UNKNOWN", "conversation is kept"},
-      {CUDA_ERROR_MAP_FAILED, "CUDA_ERROR_MAP_FAILED", ""},  // has no sentence of its own: CUDA's
+      {CUDA_ERROR_MAP_FAILED, "CUDA_ERROR_MAP_FAILED", ""},  // no sentence of ours: CUDA's is used
       {static_cast<CUresult>(4711), "an unknown error", "does not know"},
   };
   for (const Row& row : kRows)

@@ -12,7 +12,7 @@ import tempfile
 import unittest
 
 BUILD = os.path.abspath(sys.argv[1])
-MAX_SECONDS = 300  # only to end what hangs
+MAX_SECONDS = 300  # only to end a program that hangs
 
 
 def run(program, *arguments, **environment):
@@ -54,7 +54,7 @@ class DecodeTokens(Case):
         subprocess.run([os.path.join(BUILD, "cli_models"), self.folder], check=True)
 
     def likeliest_of_each(self, model, tokens):
-        """The token that the reference decoder finds likeliest behind each of the tokens."""
+        """The reference decoder's likeliest token after each of the tokens."""
         file = os.path.join(self.folder, "logits.f32")
         self.output_of("reference_logits", "-m", model, "--tokens", ",".join(map(str, tokens)), "-o", file)
         values = array.array("f")

@@ -35,7 +35,7 @@ int main(int argc, char** argv) {
     const Module module(context, {examples::saxpy(kSize, device.gpu.target())});
     module.kernel(0).launch(stream, {std::bit_cast<uint32_t>(kFactor), device_x, device_y});
     stream.download(std::as_writable_bytes(std::span(result)), device_y.address());
-    stream.wait();  // a fault of the kernel appears here
+    stream.wait();  // a kernel's fault is thrown here
 
     for (uint32_t i = 0; i < kSize; ++i)
       if (result[i] != kFactor * x[i] + y[i]) throw Error("y[" + std::to_string(i) + "] is wrong");

@@ -7,16 +7,16 @@ namespace examples {
 // y[i] = a * x[i] + y[i], with x and y f32 [n] in device memory. One thread computes one element.
 inline ptx::Kernel saxpy(uint32_t n, ptx::Target target) {
   using namespace ptx;
-  constexpr uint32_t kThreads = 256;  // of a block
+  constexpr uint32_t kThreads = 256;  // per block
   Builder b("saxpy", target);
-  // The parameters, in the order of a launch's arguments.
+  // Parameters, in the order of the launch's arguments.
   Reg<f32> a = b.param<f32>("a");
   Global<f32> x = b.global<f32>("x", n), y = b.global<f32>("y", n);
-  // Names are for people: the text says %i where the program says i.
+  // Names are for readers: the text says %i where the program says i.
   Reg<u32> i = (b.block() * kThreads + b.thread()).named("i");
-  // The size is known here, so that it is a constant of the text. The last block may have threads without an element.
+  // The size is a constant of the text. The last block may have threads without an element.
   b.if_(i < n, [&] {
-    // Named one by one: C++ may evaluate two arguments of a call in either order, and the text would follow.
+    // Named one by one: C++ may evaluate a call's arguments in either order, which would change the text.
     Reg<f32> old_y = y.load(i), this_x = x.load(i);
     y.store(i, b.fma(a, this_x, old_y));
   });

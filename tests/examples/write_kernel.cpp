@@ -8,9 +8,9 @@
 int main() {
   try {
     const ptx::Kernel kernel = examples::saxpy(/*n=*/1000, ptx::sm_80);
-    // The text is a whole module, which cuModuleLoadData takes.
+    // The text is a whole module for cuModuleLoadData.
     std::fputs(kernel.text.c_str(), stdout);
-    // Beside the text, a kernel has what a launch needs.
+    // A kernel also has what a launch needs.
     std::printf("// launch %s with %u blocks of %u threads\n", kernel.name.c_str(), kernel.launch.blocks.x,
                 kernel.launch.threads.x);
     for (const ptx::Parameter& parameter : kernel.parameters)

@@ -1,4 +1,4 @@
-// Whatever a server sends, in whatever pieces: events or one error. The first byte says how long a piece is.
+// Any bytes from a server, in any pieces: events or one error. The first byte sets the length of a piece.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>

@@ -1,6 +1,6 @@
-// Any bytes as a chat template over a fixed conversation, or over the JSON behind a NUL byte: valid UTF-8, or an Error
-// in one printable line that begins with its place. Limits are small, so that a hang or a large allocation stands out.
-// Seeds: tests/chat_template/make_cases.py --seeds FOLDER writes them.
+// Any bytes as a chat template, rendered with a fixed conversation or with the JSON after a NUL byte. Gives valid
+// UTF-8, or an Error in one printable line that begins with its place. Limits are small, so that a hang or a large
+// allocation shows. Seeds: tests/chat_template/make_cases.py --seeds FOLDER.
 #include <cstdint>
 #include <cstdlib>
 #include <nlohmann/json.hpp>

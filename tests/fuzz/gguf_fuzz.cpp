@@ -1,5 +1,5 @@
-// Any bytes as a model file, through reader, listing, configuration and tensors: an Error in one printable line, or a
-// model whose tensors lie inside the file. Seeds: malformed_files writes them.
+// Any bytes as a model file, through reader, listing, configuration and tensors. Gives an Error in one printable line,
+// or a model with all tensors inside the file. Seeds: malformed_files writes them.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
@@ -19,7 +19,7 @@ void check_tensor(const TensorInfo& tensor, std::span<const std::byte> file) {
   require(tensor.data.size() == tensor.rows() * bytes_per_row(tensor.type, tensor.k()));
 }
 
-// Of a view: all within what it is of.
+// Every row of a view must lie inside its tensor.
 void check_rows(const TensorInfo& view) {
   for (uint64_t row = 0; row < view.rows(); ++row) {
     const std::span<const std::byte> bytes = view.row(row);

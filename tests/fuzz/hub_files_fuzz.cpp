@@ -1,5 +1,5 @@
-// A hub's list of files and the choice among them: whatever the bytes, a refusal is an Error, and what is chosen stays
-// in its folder and can be checked.
+// Any bytes as a hub's list of files, and the choice among them. A refusal is an Error; a chosen file stays in its
+// folder and has a checksum.
 #include <cassert>
 #include <cstddef>
 #include <cstdint>

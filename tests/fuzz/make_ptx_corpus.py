@@ -10,7 +10,7 @@ MOST_ALONE, MOST_WHOLE = 8 << 10, 64 << 10
 
 
 def pieces(text):
-    """The header, then every function up to the brace that closes it at the start of a line."""
+    """The header, then every function up to its closing brace at the start of a line."""
     head = text[: text.find(".address_size 64") + len(".address_size 64\n")]
     for match in re.finditer(r"^\.(?:visible|weak) \.(?:entry|func).*?^}\n", text, re.M | re.S):
         yield head + match.group(0)
@@ -24,7 +24,7 @@ def main(texts, folder):
         if len(text) <= MOST_WHOLE:
             (folder / path.name).write_text(text)
         for i, piece in enumerate(p for p in pieces(text) if len(p) <= MOST_ALONE):
-            if i % 4 == 0:  # neighbours differ in a type or a rounding only
+            if i % 4 == 0:  # neighbours differ only in a type or rounding
                 (folder / f"{path.name}.{i}").write_text(piece)
 
 

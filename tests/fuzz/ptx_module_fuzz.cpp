@@ -1,5 +1,5 @@
-// Any text: the emulator's parser and loader load it or refuse it with lines that the text has. Texts are mutated by
-// the word as well as by the byte, since random bytes seldom get past the lexer.
+// Any text: the emulator's parser and loader accept it, or refuse it with an existing line number. Mutates words as
+// well as bytes, because random bytes seldom pass the lexer.
 #include <algorithm>
 #include <cctype>
 #include <cstdint>
@@ -21,7 +21,7 @@ void require(bool condition) {
 }
 
 void load(std::string_view text) {
-  static const Profile profile = profile_named("sm_120");  // runs every target's text
+  static const Profile profile = profile_named("sm_120");  // runs texts of every target
   static Memory memory(16u << 20);
   const uint64_t used = memory.used();
   const size_t lines = 1 + static_cast<size_t>(std::ranges::count(text, '\n'));
@@ -35,7 +35,7 @@ void load(std::string_view text) {
       require(!problem.message.empty());
     }
   }
-  require(memory.used() == used);  // nothing is left behind
+  require(memory.used() == used);  // nothing leaks
 }
 
 struct Word {
@@ -199,7 +199,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   return 0;
 }
 
-// Half of the time a word is replaced, doubled, removed or swapped; the rest is libFuzzer's own.
+// Half of the time a word is replaced, doubled, removed or swapped; the rest is libFuzzer's own mutation.
 extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size, unsigned seed) {
   using namespace ptx::emulator;
   std::minstd_rand random(seed);

@@ -1,4 +1,4 @@
-// Any text, and any merges over two letters: both merge methods give the same ids, and valid text comes back, at once
+// Any text, and any merges over two letters. Both merge methods give the same ids, and valid text comes back, at once
 // and token by token. The first byte chooses the vocabulary, the second whether special tokens are parsed.
 #include <algorithm>
 #include <cstdint>
@@ -20,7 +20,7 @@ struct Pair {
 
 void check_round_trip(const Tokenizer& tokenizer, const std::vector<Token>& ids, std::string_view text,
                       bool parse_special) {
-  const bool writes_spaces_as_marks = tokenizer.adds_space();  // so it reads the mark U+2581 as a space
+  const bool writes_spaces_as_marks = tokenizer.adds_space();  // so the mark U+2581 is read as a space
   if (!is_valid_utf8(text) || (writes_spaces_as_marks && text.find("\xE2\x96\x81") != std::string_view::npos)) return;
   require(decode(tokenizer, ids, parse_special) == text);
 }
@@ -34,7 +34,7 @@ void check_stream(const Tokenizer& tokenizer, const std::vector<Token>& ids) {
     streamed += added;
     joined += tokenizer.piece(token);
   }
-  require(streamed + stream.flush() == joined);  // input was repaired, so no token holds a broken character
+  require(streamed + stream.flush() == joined);  // the input was repaired, so no token holds a broken character
 }
 
 // The second half is content.
@@ -57,7 +57,7 @@ void check_text(const Pair& pair, std::string_view text, bool parse_special) {
   check_stream(*pair.own, without_bos);
 }
 
-// Merges of the letters a and b: every byte of `choices` joins two tokens known so far.
+// Merges of the letters a and b: every byte of `choices` joins two known tokens.
 test::TestVocabulary chosen_vocabulary(std::string_view choices) {
   test::TestVocabulary v = test::byte_vocabulary();
   std::vector<std::string> parts = {"a", "b"};

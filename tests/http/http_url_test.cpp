@@ -1,4 +1,4 @@
-// Origins decide where a token goes, so every way to write one counts.
+// The origin decides where a token is sent, so every spelling of it matters.
 #include <gtest/gtest.h>
 
 #include "engine/http/http_url.h"

@@ -52,7 +52,7 @@ class Case(unittest.TestCase):
         return run
 
     def assert_fails(self, run, *words, code=1):
-        """One last sentence with all the words, nothing on stdout, and no file under a final name."""
+        """One last sentence with all the words, nothing on stdout, and no file under its final name."""
         self.assertEqual((run.code, run.out), (code, b""), run)
         last = run.err.decode().splitlines()[-1]
         self.assertRegex(last, r"\Achat: .*[^.]\Z", run)
@@ -76,7 +76,7 @@ class Case(unittest.TestCase):
             file.write(data)
 
     def check_cache(self, expected=None):
-        """Everything under a final name is whole; expected: {path in the snapshot: bytes}, all there is."""
+        """Every file under a final name is whole; expected: {path in the snapshot: bytes}, all files."""
         blobs = self.below("blobs")
         for name in os.listdir(blobs) if os.path.isdir(blobs) else ():
             if not name.endswith(".incomplete"):
@@ -255,7 +255,7 @@ class Interrupted(Case):
         self.assertEqual(self.ranges(hub)[-1], "bytes=204800-")
 
     def test_kills_at_random_moments(self):
-        """Whatever is there under a final name after a kill is whole, and the next start makes all of it whole."""
+        """After a kill, every file under a final name is whole, and the next start completes all of them."""
         data = random.Random(1).randbytes(2 << 20)
         half = len(data) // 2
         names = [f"a-q4_k_m-0000{i}-of-00002.gguf" for i in (1, 2)]
@@ -397,7 +397,7 @@ class Refused(Case):
         run = self.pull_well(hub)
         notes = re.findall(r"answers (\d+).*; try (\d) of 5 in", run.err.decode())
         self.assertEqual(notes, [("429", "2"), ("429", "3"), ("503", "2"), ("503", "3"),
-                                 ("429", "2"), ("429", "3"), ("502", "4"), ("502", "5")])  # one way to one file
+                                 ("429", "2"), ("429", "3"), ("502", "4"), ("502", "5")])  # one file, several ways
 
     def test_retry_after(self):
         hub = self.hub()
@@ -481,7 +481,7 @@ class Refused(Case):
 
 
 class Asked(Case):
-    """chat itself, when the model is not here."""
+    """chat itself, when the model is missing."""
 
     ASK = ("-p", "x", "-n", "4", "--temp", "0")
 
@@ -647,7 +647,7 @@ class Asked(Case):
         terminal.type(TINY + "\n")
         self.assertEqual(terminal.wait(), 0)
         terminal = self.terminal(*self.ASK)
-        self.assertEqual(terminal.wait(), 0)  # the one used before
+        self.assertEqual(terminal.wait(), 0)  # the model used before
         shutil.rmtree(os.path.join(self.home, ".local"))
         terminal = self.terminal(*self.ASK)
         terminal.wait_for("leaves: ")

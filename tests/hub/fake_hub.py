@@ -18,7 +18,7 @@ import urllib.parse
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 CHUNK = 16 << 10
-LEAST_LARGE_FILE = 1024  # smaller files lie in the repository itself, as on the real hub, and have no SHA-256
+LEAST_LARGE_FILE = 1024  # smaller files have no SHA-256, as on the real hub
 
 
 class Fault(dict):
@@ -62,12 +62,12 @@ class FakeHub:
 
     def __init__(self, repositories=(), certificate=None, token=None, page=1000):
         self.repositories = {name: Repository(files) for name, files in dict(repositories).items()}
-        self.token = token  # what private and gated repositories ask for
-        self.page = page    # files a page of a list
+        self.token = token  # required by private and gated repositories
+        self.page = page    # files per page of a list
         self.requests = []  # (kind, method, path, headers), in order
         self.searches = []  # the words of each search
         self.faults = collections.defaultdict(collections.deque)
-        self.served = 0     # bytes of files
+        self.served = 0     # total bytes of files
         self.hub, self.content = (self._server(certificate) for _ in range(2))
         scheme = "https" if certificate else "http"
         self.url, self.content_url = (f"{scheme}://127.0.0.1:{s.server_port}" for s in (self.hub, self.content))
@@ -75,7 +75,7 @@ class FakeHub:
     def _server(self, certificate, port=0):
         server = http.server.ThreadingHTTPServer(("127.0.0.1", port), Handler)
         server.daemon_threads, server.fake = True, self
-        server.handle_error = lambda *_: None  # a client that goes away is what these tests are about
+        server.handle_error = lambda *_: None  # these tests let clients disconnect
         if certificate:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             context.load_cert_chain(certificate)
@@ -159,7 +159,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         found = fake.repositories.get(name)
         allowed = self.headers.get("Authorization") == f"Bearer {fake.token}"
         if not found or found.private and not allowed:
-            status = 404 if allowed else 401  # strangers are not told which it is
+            status = 404 if allowed else 401  # outsiders are not told which it is
             return self.send(status, b'{"error": "Repository not found"}', {"X-Error-Code": "RepoNotFound"})
         if revision not in (None, "main", found.commit):
             return self.send(404, b'{"error": "Invalid rev id"}', {"X-Error-Code": "RevisionNotFound"})

@@ -1,4 +1,4 @@
-// Lists as a hub sends them, good and bad, and the choice of files.
+// A hub's lists, good and bad, and the choice of files.
 #include "engine/hub/hub_files.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Names of models on a hub, and what file names say.
+// Names of models on a hub, and what file names tell.
 #include "engine/hub/model_name.h"
 
 #include <gtest/gtest.h>
@@ -59,7 +59,7 @@ constexpr MatchCase kMatchCases[] = {
     {"Q4_K_M/m.gguf", "Q4_K_M", 1},
     {"m-Q4_K_M.gguf", "m-q4_k_m", 4},
     {"m-IQ4_K_M.gguf", "Q4_K_M", 0},  // other letters before it
-    {"m-Q4_K_MX.gguf", "Q4_K_M", 0},  // and behind it
+    {"m-Q4_K_MX.gguf", "Q4_K_M", 0},  // and after it
     {"m-Q4_K_M.gguf", "Q4_K", 0},
     {"Q4_K_M-models/m.gguf", "Q4_K_M", 0},
 };

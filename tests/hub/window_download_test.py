@@ -125,7 +125,7 @@ class WindowDownload(DisplayCase):
         self.window.key("ctrl+a")
         self.window.type("gguf")
         self.window.wait_for(lambda s: s["hub"]["words"] == "gguf" and self.hub.searches[-1] == "gguf", "a third")
-        self.assertEqual(self.window.terminate(), 128 + 15)  # it is not waited for
+        self.assertEqual(self.window.terminate(), 128 + 15)  # the window does not wait for it
 
     def test_offline_nobody_is_asked(self):
         self.open("--offline")

@@ -1,4 +1,4 @@
-// The tree of turns, the lists, the search and the writer of answers.
+// The tree of turns, lists, search, and the answer writer.
 #include "engine/store/conversation_store.h"
 
 #include <gmock/gmock.h>
@@ -93,9 +93,9 @@ TEST_F(Store, AnEditedTurnKeepsTheOldBranch) {
   EXPECT_THAT(texts(id), ElementsAre("one", "1", "zwei", "II"));
   EXPECT_THAT(store_->siblings(edited), ElementsAre(old_question, edited));
 
-  EXPECT_EQ(store_->show_newest_below(id, old_question), old_end);  // walked back to
+  EXPECT_EQ(store_->show_newest_below(id, old_question), old_end);  // leads back to the old end
   EXPECT_THAT(texts(id), ElementsAre("one", "1", "two", "2"));
-  store_->show(id, old_answer);  // undone
+  store_->show(id, old_answer);  // undo
   EXPECT_THAT(texts(id), ElementsAre("one", "1"));
   EXPECT_EQ(store_->load(id).summary.n_messages, 2u);
   store_->show(id, 0);
@@ -133,7 +133,7 @@ TEST_F(Store, TrashIsUndoneAndErasingIsNot) {
   EXPECT_THAT(found("plums"), ElementsAre());
   EXPECT_THAT(found("apples"), ElementsAre("kept"));
   EXPECT_THROW(store_->load(thrown.conversation), Error);
-  EXPECT_GT(talk("next", "x", "y").conversation, thrown.conversation);  // numbers are not used again
+  EXPECT_GT(talk("next", "x", "y").conversation, thrown.conversation);  // numbers are not reused
 }
 
 TEST_F(Store, ATitleFollowsTheFirstMessageUntilItIsRenamed) {
@@ -229,7 +229,7 @@ TEST_F(Store, SearchFindsAnswersThatNeverEnded) {
   EXPECT_THAT(found("killjoy"), ElementsAre("t"));
   store_->end(answer, TurnState::kStopped);
   EXPECT_THAT(found("killjoy"), ElementsAre("t"));
-  EXPECT_THROW(store_->append(answer, "s"), Error);  // what the index knows does not change
+  EXPECT_THROW(store_->append(answer, "s"), Error);  // the index does not change
 }
 
 TEST_F(Store, AnAnswerThatGoesOnIsIndexedAsItEnds) {
@@ -257,7 +257,7 @@ TEST_F(Store, SearchGivesTheLatestFirstAndAnExcerpt) {
   const std::vector<SearchHit> hits = store_->search("needle");
   ASSERT_EQ(hits.size(), 2u);
   EXPECT_EQ(hits[0].conversation.title, "new");
-  EXPECT_EQ(hits[0].excerpt, "needles");  // its newest turn
+  EXPECT_EQ(hits[0].excerpt, "needles");  // the newest turn
   EXPECT_NE(store_->search("the needle")[0].excerpt.find("the Needle in hay"), std::string::npos);
   EXPECT_EQ(store_->search("needle", 1).size(), 1u);
 }
@@ -277,11 +277,11 @@ TEST_F(Store, AnAnswerIsWrittenAtMostOnceASecond) {
     const char *text, *stored;
   };
   constexpr Step kSteps[] = {
-      {0, "a", "a"},           // its first text makes it an answer
+      {0, "a", "a"},           // the first text creates the answer
       {999, "ab", "a"},        // less than a second later
-      {1000, "abc", "abc"},    // all that has gathered
+      {1000, "abc", "abc"},    // everything since
       {1999, "abcd", "abc"},   //
-      {2000, "abcd", "abcd"},  // no event is needed
+      {2000, "abcd", "abcd"},  // needs no further event
       {9000, "abcd", "abcd"},  // nothing new
   };
   for (const Step& step : kSteps) {
@@ -301,7 +301,7 @@ TEST_F(Store, AThoughtIsWrittenAsItGrows) {
   Message answer{.role = "assistant", .model = "m"};
   const auto stored = [&] { return store_->load(id).turns.back().message; };
   writer.follow(answer, start);
-  EXPECT_EQ(stored().role, "user");  // who answers is no answer
+  EXPECT_EQ(stored().role, "user");  // an answer without text is not stored yet
   answer.reasoning = "hm";
   writer.follow(answer, start);
   EXPECT_EQ(stored(), answer);

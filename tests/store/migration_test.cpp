@@ -1,4 +1,4 @@
-// Stores of the schema before messages had more than a text: nothing is lost, thoughts are parted, all is found.
+// Stores of the schema whose messages had only a text: nothing is lost, reasoning is split off, everything is found.
 #include <gmock/gmock.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -23,7 +23,7 @@ struct OldTurn {
   TurnState state = TurnState::kComplete;
 };
 
-// One conversation, each turn below the one before it.
+// One conversation; each turn follows the one before it.
 void write_old_store(const StoreFolder& folder, const std::vector<OldTurn>& turns) {
   const Database old(folder.file());
   old.run("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF");
@@ -137,7 +137,7 @@ TEST(Migration, MendsAnIndexThatIsDamaged) {
   EXPECT_EQ(ConversationStore::open(folder.path()).store->search("chlorophyll").size(), 1u);
 }
 
-// Wherever in it: what the file has then is the old store, or the new one, with all of it.
+// A kill at any moment leaves the old store or the new one, complete.
 TEST(Migration, IsWholeOrNotAtAllWhenKilled) {
   const StoreFolder whole;
   std::vector<OldTurn> old;

@@ -71,7 +71,7 @@ TEST(StoreFile, ANewerSchemaIsRefusedAndLeftAlone) {
 struct DamageCase {
   const char* name;
   size_t from, bytes;  // overwritten with 0x5a
-  bool cut;            // and the rest of the file cut off
+  bool cut;            // whether the rest of the file is cut off
 };
 constexpr DamageCase kDamages[] = {
     {"no_database_at_all", 0, 4096, true},
@@ -115,7 +115,7 @@ TEST(StoreFile, ADamagedFileIsSetAside) {
   }
 }
 
-// Everything that a conversation does with its store; what stands in its way.
+// Uses every store function; returns the first error.
 std::string use(ConversationStore& store) {
   return error_of([&] {
     for (const ConversationSummary& c : store.list()) store.load(c.id);
@@ -126,8 +126,8 @@ std::string use(ConversationStore& store) {
   });
 }
 
-// Whichever page it is: either everything can be done without it, or what cannot says so, and the next opening sets the
-// file aside. One that the tables are described on is met by the first opening.
+// For any damaged page, everything works without it, or an error says so and the next opening sets the file aside.
+// Damage in the pages that describe tables is found by the first opening.
 TEST(StoreFile, ADamagedPageIsMetAndThenTheFileIsSetAside) {
   const StoreFolder whole;
   fill(whole);
@@ -184,7 +184,7 @@ TEST(StoreFile, OpeningALargeOneReadsLittle) {
   const StoreFolder folder;
   const auto conversation = open_quietly(folder)->start({"t", "", ""}, {"user", "x"}).conversation;
   {
-    const Database database(folder.file());  // open turns, of which there is no index to be made
+    const Database database(folder.file());  // open turns are not indexed
     for (uint64_t i = 0; i < kTexts; ++i)
       database
           .prepare(
@@ -209,7 +209,7 @@ TEST(StoreFile, AFullDiskIsOneSentence) {
   EXPECT_EQ(sentence, "cannot write to " + folder.file() + ": the disk is full; free some space");
 }
 
-// The child's exit code is what the function returns.
+// The function's result becomes the child's exit code.
 template <class Function>
 int in_child(const Function& function) {
   const pid_t child = fork();
@@ -236,7 +236,7 @@ TEST(StoreFile, ReadOnlyIsOneSentence) {
     chmod(folder.file().c_str(), row.file);
     chmod(folder.path().c_str(), row.folder);
     const int result = in_child([&] {
-      if (geteuid() == 0 && setuid(65534) != 0) return 2;  // root may write everything
+      if (geteuid() == 0 && setuid(65534) != 0) return 2;  // root may write to any file
       const std::string sentence = error_of([&] {
         ConversationStore::open(folder.path()).store->start({"t", "", ""}, {"user", "x"});
       });
@@ -259,7 +259,7 @@ TEST(StoreFile, TwoProcessesWriteAtOnce) {
     char byte;
     if (read(begin[0], &byte, 1) != 1) return 2;
     try {
-      const auto store = ConversationStore::open(folder.path()).store;  // also creating it at once
+      const auto store = ConversationStore::open(folder.path()).store;  // both processes also create it
       for (int i = 0; i < kEach; ++i) {
         const auto [id, question] = store->start({who, "", ""}, {"user", who + " asks"});
         const TurnId answer = store->add(id, question, {"assistant", "an"}, TurnState::kOpen);

@@ -1,4 +1,4 @@
-// A folder of its own for a test's store, removed at the end.
+// A folder for a test's store, removed at the end.
 #pragma once
 #include <gtest/gtest.h>
 #include <stdlib.h>

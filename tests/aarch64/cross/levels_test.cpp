@@ -1,4 +1,4 @@
-// Which kernels are chosen, on processors that have some of the instructions: EXPECTED_LEVELS, best first.
+// Chosen kernels on processors with some of the instructions: EXPECTED_LEVELS, best first.
 #include <gtest/gtest.h>
 
 #include <algorithm>

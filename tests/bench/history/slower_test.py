@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What tests/bench/history/slower.py says of records."""
+"""Tests of tests/bench/history/slower.py."""
 import json
 import os
 import subprocess
