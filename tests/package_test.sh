@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Installs what app/package.sh built, uses it, removes it, and checks that nothing is left. Needs root.
 #   tests/package_test.sh [ROOT]
-# Without ROOT, dpkg installs into a scratch folder, and the programs run with this machine's libraries. ROOT is the
-# folder of a bare Debian (debootstrap --variant=minbase) of the version that built the package: apt installs there what
-# the package needs, and the programs run with that alone. MODEL: a GGUF file to answer with instead of a tiny one of
-# build-tests/cli_models. Exits with 77 where it cannot run.
+# Without ROOT, dpkg installs into a scratch folder, and programs use this machine's libraries. ROOT: the folder of a
+# bare Debian (debootstrap --variant=minbase) of the version that built the package. There apt installs the package's
+# dependencies, and programs use only those. MODEL: a GGUF file for answers instead of a tiny one of
+# build-tests/cli_models. Exits with 77 if it cannot run.
 set -euo pipefail
 here=$(cd "$(dirname "$0")/.." && pwd)
 root=${1:-}
@@ -29,7 +29,7 @@ elif [ -x "$here/build-tests/cli_models" ]; then "$here/build-tests/cli_models" 
 else skip "there is no build-tests/cli_models to make a tiny model; name one in MODEL"
 fi
 
-# What stands for the machine: a scratch folder with an empty package database, or ROOT.
+# The machine under test: a scratch folder with an empty package database, or ROOT.
 if [ -z "$root" ]; then
   machine=$scratch/machine work=$scratch
   dpkg_here() { dpkg --root="$machine" --force-depends --force-script-chrootless "$@" >"$scratch/log" 2>&1; }
@@ -45,7 +45,7 @@ else
   mkdir "$machine/package_test"
   cp "$scratch/tiny.gguf" "$deb" "$machine/package_test/"
   new_machine() { :; }
-  # With /proc, by which the loader knows where the archive's libraries are.
+  # With /proc, where the loader learns the place of the archive's libraries.
   in_root() { unshare -m bash -c 'mount --bind /proc "$0/proc" && exec chroot "$0" "$@"' "$machine" env -i \
     PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/package_test LC_ALL=C.UTF-8 "$@"; }
   in_root apt-get update -q >"$scratch/log" 2>&1 || skip "apt-get update does not work in $root"
@@ -57,16 +57,16 @@ else
   model=/package_test/tiny.gguf
 fi
 done_well() { "$@" || { tail -n 20 "$scratch/log" >&2; return 1; }; }
-# The machine's paths, without what dpkg and apt remember.
+# The machine's paths, without the state of dpkg and apt.
 paths() {
   find "$machine" -mindepth 1 \( -path "$machine/var" -o -path "$machine/proc" -o -path "$machine/sys" -o \
     -path "$machine/dev" -o -path "$machine/package_test" -o -path "$machine/portable" \) -prune -o -print | sort
 }
-# Those that have to do with the package.
+# The paths that belong to the package.
 remains() { paths | grep -E 'warpchat|/s?bin/chat$' || true; }
 answers() { [ -n "$(run "$1" -m "$model" -p Hello -n 8 --temp 0 --no-history)" ]; }
 
-# The archive, where nothing is installed yet.
+# The archive, before anything is installed.
 new_machine
 mkdir -p "$machine/portable"
 tar -C "$machine/portable" -xzf "$archive"
@@ -87,7 +87,7 @@ outside=$(libraries "$portable/warpchat" | awk '/=> \// { print $3 }' | grep -v 
 check "the archive's program uses libraries outside: $outside" [ -z "$outside" ]
 rm -rf "$machine/portable"
 
-# The package, where the name chat is free.
+# The package, if the name chat is free.
 new_machine
 before=$(remains)
 check "the package cannot be installed" done_well install_deb
@@ -116,7 +116,7 @@ check "the package cannot be removed" done_well remove_deb
 check "something is left" is "$(remains)" "$before"
 [ -n "$root" ] || check "a folder is left" is "$(paths)" ""
 
-# The package, where another program has the name.
+# The package, if another program has the name.
 for other in usr/sbin/chat usr/bin/chat; do
   new_machine
   mkdir -p "$machine/$(dirname "$other")"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every path that the pages for contributors name in `backticks` is there.
+"""Every path in `backticks` on the contributors' pages exists.
 
 usage: paths_test.py [unittest arguments]
 """
@@ -11,7 +11,7 @@ import unittest
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PAGES = ("CONTRIBUTING.md", "SECURITY.md", "tests/README.md")
 PATH = re.compile(r"(?:[\w.-]+/)+[\w.-]*|\w[\w.-]*\.(?:cpp|h|md|py|sh|txt)|\.clang-\w+|\.editorconfig")
-NO_PATH = re.compile(r"build|NAME|VERSION|^<")  # made by a build, or standing for a name
+NO_PATH = re.compile(r"build|NAME|VERSION|^<")  # made by a build, or a placeholder
 
 
 def paths_of(page):

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds and runs the tests on the demo model, too. --full adds long tables, many seeds, sanitizers and fuzzing. Goes
-# through all of it whatever fails, and lists at the end what did and what was skipped.
+# Builds and runs the tests, including those on the demo model. --full adds long tables, many seeds, sanitizers and
+# fuzzing. A failure stops nothing; the end lists failures and skipped tests.
 set -euo pipefail
 here=$(cd "$(dirname "$0")/.." && pwd)
 . "$here/app/packages.sh"
@@ -24,7 +24,7 @@ failures=()
 retried=()
 n_skipped=0
 
-# heading STAGE: says what begins, and when.
+# heading STAGE: prints what begins, and when.
 heading() { printf '\n=== %s  %s\n' "$(date +%T)" "$*"; }
 
 # build FOLDER TARGET CMAKE_ARGUMENTS...
@@ -57,8 +57,8 @@ run_tests() {
   done
 }
 
-# passes_alone FOLDER SUITE: a real window or terminal may have lacked time on a busy machine, and gets a second run,
-# beside which no other runs. Any other suite fails for good.
+# passes_alone FOLDER SUITE: a real window or terminal may lack time on a busy machine, so it gets a second run, alone.
+# Any other suite fails for good.
 passes_alone() {
   [[ $(ctest --test-dir "$1" -N -L interactive) == *": $2"$'\n'* ]] || return 1
   heading "$2 once more, alone"
@@ -68,12 +68,12 @@ passes_alone() {
 optimised=(-DCMAKE_BUILD_TYPE=Release -DWARPCHAT_ASSERTS=ON)
 run_suites() { run_tests "$here/build-tests" all . "${optimised[@]}"; }
 
-# Little optimised and with little to debug: so it compiles in half the time, and a trace still names every line.
+# Little optimisation and debug information: half the compile time, and a trace still names every line.
 sanitized=(-DCMAKE_BUILD_TYPE=RelWithDebInfo "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -g1")
-# Which compute for minutes there, by the same code as small ones.
+# These compute for minutes there, with the same code as small ones.
 without_real_models=-RealLanguage.*
 
-# run_sanitized ON|OFF: with the tests of kernels, whose machine checks every access by itself, or without.
+# run_sanitized ON|OFF: with or without the kernel tests, whose machine checks every access itself.
 run_sanitized() {
   if [ $1 = OFF ]; then
     heading "building the emulator in $here/build-tests"
@@ -119,7 +119,7 @@ run_packages() {
   esac
 }
 
-# fetch_module MODULE PACKAGE: from PyPI, what a test needs that is in no Debian package.
+# fetch_module MODULE PACKAGE: installs from PyPI what a test needs and no Debian package has.
 export PYTHONPATH=$here/build-python${PYTHONPATH:+:$PYTHONPATH}
 fetch_module() {
   python3 -c "import $1" 2>/dev/null && return
@@ -160,7 +160,7 @@ case ${1:-} in
     fetch_emulator_client
     fetch_module huggingface_hub huggingface_hub==2.4.0  # the hub's own client
     fetch_module xllamacpp xllamacpp==2026.10.11549  # llama.cpp's server: an endpoint that others wrote
-    # Another one, compiled here. Not for this processor alone: llama.cpp's AMX code crashes on some.
+    # Another server, compiled here. Not for this processor alone: llama.cpp's AMX code crashes on some.
     CMAKE_ARGS=-DGGML_NATIVE=OFF fetch_module llama_cpp "llama-cpp-python[server]==0.3.36"
     WARPCHAT_FULL_TESTS=1 run_suites
     run_packages

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""What a run of ctest ran: summary.py BUILD_FOLDER.
+"""Summary of a ctest run: summary.py BUILD_FOLDER.
 
-Reads the reports that GoogleTest left in BUILD_FOLDER/reports and ctest's own log, and prints every test that was
-skipped with its reason, and a last line of counts. Exit code: 0 if nothing failed and nothing was skipped, 3 if
-something was skipped, 1 if something failed or nothing ran.
+Reads GoogleTest's reports in BUILD_FOLDER/reports and ctest's log. Prints every skipped test with its reason, and a
+last line of counts. Exit code: 0 if nothing failed and nothing was skipped, 3 if something was skipped, 1 if something
+failed or nothing ran.
 """
 import collections
 import glob
@@ -21,7 +21,7 @@ def google_tests(folder):
             reason = test.find("skipped")
             if test.find("failure") is not None:
                 failed += 1
-            elif reason is not None:  # "file:line" and what the test says
+            elif reason is not None:  # "file:line" and the test's message
                 said = reason.get("message", "").strip().splitlines()
                 skipped[said[-1] if said else "no reason given"].append(f"{test.get('classname')}.{test.get('name')}")
             elif test.get("status") == "run":

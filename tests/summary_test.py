@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What tests/summary.py says of runs of ctest itself."""
+"""Tests of tests/summary.py on real runs of ctest."""
 import os
 import subprocess
 import sys

@@ -1,1 +1,1 @@
-// The one source of the target whose precompiled headers all test binaries use.
+// The only source of the target that owns the precompiled headers of all test binaries.

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# clang-tidy, with the checks of .clang-tidy, over the C++ sources that differ from a commit.
-#   tests/tidy.sh            from where this branch left main, or the last commit where this is main
-#   tests/tidy.sh COMMIT     from COMMIT; what is not committed yet counts, too
+# Runs clang-tidy, with the checks of .clang-tidy, on the C++ sources that differ from a commit.
+#   tests/tidy.sh            from the branch point off main, or from the last commit on main
+#   tests/tidy.sh COMMIT     from COMMIT; uncommitted changes count, too
 #   tests/tidy.sh -- FILE... these files
-# Needs the packages that a build needs, compiles nothing, and leaves its compile commands in build-tidy/. A changed
-# header is read with the changed sources that include it. $CLANG_TIDY names another clang-tidy.
+# Needs the packages of a build, compiles nothing, and leaves compile commands in build-tidy/. A changed header is
+# checked with the changed sources that include it. $CLANG_TIDY names another clang-tidy.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 cd "$root"
@@ -41,12 +41,12 @@ case ${1:-} in
                            git ls-files --others --exclude-standard -- '*.cpp'; } | sort -u) ;;
 esac
 
-# Without unity builds and precompiled headers each source is read by itself, as clang-tidy must.
+# clang-tidy needs each source by itself, without unity builds and precompiled headers.
 cmake -S . -B $build -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_UNITY_BUILD=OFF -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON \
   -DWARPCHAT_TESTS=ON -DWARPCHAT_ASSERTS=ON >$build.log 2>&1 || { tail -n 20 $build.log >&2; fail "cmake failed"; }
 rm -f $build.log
 
-# Sources of no target, such as what must not compile, have no compile command.
+# Sources without a target, such as those that must not compile, have no compile command.
 known=()
 for file in "${files[@]}"; do
   if grep -qF "\"file\": \"$root/$file\"" $build/compile_commands.json; then known+=("$file")

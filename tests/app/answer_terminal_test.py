@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a terminal shows of an answer while it streams: pieces come when the test says so, from an endpoint of its own.
+"""A streaming answer in a terminal: the test controls when pieces come from its own endpoint.
 
 usage: answer_terminal_test.py CHAT CLI_MODELS [unittest arguments]
 """

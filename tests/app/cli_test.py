@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The chat program without a terminal: what each command promises, and what becomes of bad input.
+"""The chat program without a terminal: the promises of each command, and errors for bad input.
 
 usage: cli_test.py CHAT CLI_MODELS [unittest arguments]
 """

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A conversation as a user of the terminal meets it: answers that fail or are stopped, edits, other versions, what does
-not fit, what was said before.
+"""A conversation as a user of the terminal meets it: failed and stopped answers, edits, versions, messages that do not
+fit, history.
 
 usage: conversation_terminal_test.py CHAT CLI_MODELS [unittest arguments]
 """

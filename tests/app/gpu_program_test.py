@@ -1,5 +1,7 @@
-"""The program on a GPU: gpu_program_test.py CHAT MAKE_MODELS LIBCUDA, where the emulator plays one under libcuda's name
-(tests/support/flawed_cuda.cpp), right, with a kernel or a barrier that is wrong, and with kernels that never end."""
+"""The program on a GPU: gpu_program_test.py CHAT MAKE_MODELS LIBCUDA.
+
+The emulator plays the GPU under libcuda's name (tests/support/flawed_cuda.cpp): correct, with a wrong kernel or
+barrier, and with endless kernels."""
 import json
 import os
 import sys

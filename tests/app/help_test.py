@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""chat help: what it shows, the man page, and the completion scripts in the shells that are here.
+"""chat help: the help, the man page, and the completion scripts in the shells that are installed.
 
 usage: help_test.py CHAT CLI_MODELS [unittest arguments]
 """

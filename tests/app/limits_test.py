@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The chat program where the system gives less than it asks for: threads that do not start, address space that ends.
+"""The chat program on a system that gives less than it asks for: fewer threads, less address space.
 Every run ends in the answer or in one sentence.
 
 usage: limits_test.py CHAT CLI_MODELS REFUSED_THREADS [unittest arguments]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""README.md and assets/manual/: their size, their links, and the flags that they name.
+"""README.md and assets/manual/: size, links, and named flags.
 
 usage: manual_test.py CHAT [unittest arguments]
 """

@@ -1,7 +1,8 @@
-"""The program while the persistent kernel decodes, on a GPU whose driver holds loads until the device is idle:
-persistent_stops_test.py CHAT MAKE_MODELS LIBCUDA. Answers with drafts to the end, and answers that are stopped, left for
-another model, or closed with their window. A few times each; with $WARPCHAT_FULL_TESTS a hundred times, each within a
-second."""
+"""The program with the persistent kernel, on a GPU whose driver delays loads until the device is idle:
+persistent_stops_test.py CHAT MAKE_MODELS LIBCUDA.
+
+Answers with drafts run to the end, are stopped, lose their model to another one, or their window closes. Each a few
+times; with $WARPCHAT_FULL_TESTS a hundred times, each within a second."""
 import os
 import shutil
 import subprocess

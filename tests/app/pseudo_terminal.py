@@ -22,9 +22,9 @@ DRAWN_OVER = re.compile(r"\r[^\r\n]*(?:\x1b\[K|\Z)")  # a spinner's frame, or th
 
 
 class Terminal:
-    """chat on a pseudo-terminal of its own, so wide that no sentence is broken. seen: all it has written, \\r\\n as
-    \\n; plain_seen: the same without escape sequences and \\r, kept because looking through a long text anew for every
-    wait takes seconds."""
+    """chat on its own pseudo-terminal, wide enough for every sentence. seen: all its output, with \\r\\n as \\n;
+    plain_seen: the same without escape sequences and \\r. It is kept because searching a long text again for every wait
+    takes seconds."""
 
     def __init__(self, *arguments, home=FOLDER, columns=500, rows=24, **variables):
         self.seen, self.plain_seen, self.position, self.raw_position, self.status = "", "", 0, 0, None
@@ -78,8 +78,8 @@ class Terminal:
         return ESCAPES.sub("", DRAWN_OVER.sub("", self.seen[start:])).replace("\r", "")
 
     def wait_for(self, text, raw=False):
-        """Reads until the text came since the last wait for its kind, with (raw) or without escape sequences, and goes
-        behind it. Returns what came before it."""
+        """Reads until the text has come since the last wait of its kind: with (raw) or without escape sequences. The
+        next wait starts after it. Returns the text before it."""
         end = time.monotonic() + MOST_SECONDS
         rest = lambda: self.seen[self.raw_position:] if raw else self.plain()
         while text not in rest():

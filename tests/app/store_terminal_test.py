@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The conversation store as a user of the terminal meets it: stored, killed, listed, continued, searched.
+"""The conversation store as a user of the terminal meets it: storing, kills, lists, continuing, search.
 
 usage: store_terminal_test.py CHAT CLI_MODELS [unittest arguments]
 """
@@ -372,9 +372,9 @@ def letters(text):
 
 
 class Kills(StoreCase):
-    """Killed at random moments of a stream. That a second is the most that waits is tested with a clock of its own
-    (tests/store); here, however slow the machine is: what was shown reaches the disk while the answer still streams,
-    and whatever was there is there after the kill."""
+    """Kills the program at random moments of a stream. tests/store checks with its own clock that text waits at most
+    a second. Here, on a machine of any speed: shown text reaches the disk while the answer still streams, and
+    everything on disk is there after the kill."""
 
     def read_for(self, terminal, seconds):
         until = time.monotonic() + seconds

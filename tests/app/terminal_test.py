@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The chat program in a terminal: a pseudo-terminal types, looks, resizes, interrupts.
+"""The chat program on a pseudo-terminal: the test types, reads the screen, resizes, interrupts.
 
 usage: terminal_test.py CHAT CLI_MODELS [unittest arguments]
 """

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Where build and test time goes.
+"""Build and test times.
 
     build_times.py FOLDER [--build TARGET ...]
 
-Without --build: the compile and link seconds of the last complete build in FOLDER by target (the sum over its files of
-what ninja measured; a busy machine makes them longer), and the seconds of the last run of each suite.
+Without --build: compile and link seconds of the last complete build in FOLDER by target (sums of what ninja measured,
+longer on a busy machine), and the seconds of the last run of each suite.
 --build: configures FOLDER as app/quickstart.sh does (with tests, if a target is not chat), compiles the targets from
-nothing without a compiler cache, and prints CPU seconds by target: user and system time of each compiler and linker.
+scratch without a compiler cache, and prints CPU seconds by target: user and system time of each compiler and linker.
 """
 import argparse
 import collections

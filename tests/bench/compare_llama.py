@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
-"""Tokens per second of `chat` beside llama.cpp, in turns on the same machine, so that a busy moment meets both.
+"""Tokens per second of `chat` beside llama.cpp, in turns on the same machine, so that other load affects both.
 
     compare_llama.py MODEL.gguf [--chat build/chat] [--threads 2] [--prompt 512] [--generate 128] [--rounds 7] [--record]
                      [--simd avx2] [--depth 8192]
 
-Needs llama-cpp-python built for this machine; where its AMX code crashes, built without:
+Needs llama-cpp-python built for this machine. If its AMX code crashes, build it without:
     CMAKE_ARGS="-DGGML_NATIVE=OFF -DGGML_AVX512=ON -DGGML_AVX512_VNNI=ON -DGGML_AVX512_VBMI=ON -DGGML_AVX512_BF16=ON" \
         pip install --no-binary llama-cpp-python llama-cpp-python
-and with -DGGML_AVX_VNNI=ON where /proc/cpuinfo has avx_vnni: elsewhere Q4_1 and Q8_0 end in an illegal instruction.
---simd has `chat` compute with an instruction set that is not this machine's best one; llama-cpp-python is then to be
-built for it, too: for avx2 with CMAKE_ARGS="-DGGML_NATIVE=OFF -DGGML_AVX2=ON -DGGML_FMA=ON -DGGML_F16C=ON".
---depth: so many tokens are in the cache before the timed ones.
+Add -DGGML_AVX_VNNI=ON only if /proc/cpuinfo has avx_vnni; otherwise Q4_1 and Q8_0 end in an illegal instruction.
+--simd: another instruction set for `chat` than the best one. llama-cpp-python must be built for it, too; for avx2:
+CMAKE_ARGS="-DGGML_NATIVE=OFF -DGGML_AVX2=ON -DGGML_FMA=ON -DGGML_F16C=ON".
+--depth: tokens in the cache before the timed ones.
 Prints a Markdown table: the median of each side and the median of the rounds' ratios. --record adds them to
-history/ratios.jsonl, of which history/slower.py says what got slower.
+history/ratios.jsonl; history/slower.py says which got worse.
 """
 import argparse
 import ctypes

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Writes a GGUF file with the widths of a well-known model, fewer layers and random weights, to be timed.
+"""Writes a GGUF file for benchmarks: the widths of a well-known model, fewer layers, random weights.
 
     make_shape.py SHAPE OUT.gguf --vocabulary VOCABULARY.gguf [--layers N]
 
-Formats are Q4_K_M's. The vocabulary is that of any GGUF file with a Qwen tokenizer; the rows that it lacks are unused
-tokens. Needs `gguf` and `numpy` (PyPI). Weights are random blocks of the format, so that nothing is quantised here.
+Formats are Q4_K_M's. The vocabulary comes from any GGUF file with a Qwen tokenizer; missing rows are unused tokens.
+Needs `gguf` and `numpy` (PyPI). Weights are random blocks of the format, so nothing is quantised here.
 """
 import argparse
 import sys

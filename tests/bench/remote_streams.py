@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What another machine's tokens cost here: four conversations that stream in one window, a hundred tokens a second each,
+"""Cost of streaming another machine's tokens: four conversations in one window at a hundred tokens a second each,
 and one answer of 10,000 tokens at once without a window.
 
 usage: remote_streams.py CHAT CLI_MODELS [TOKENS]     (2,000 for each conversation)

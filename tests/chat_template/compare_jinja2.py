@@ -5,7 +5,7 @@
   compare_jinja2.py --chat BUILD/chat TEMPLATE.jinja...     through `chat template --template F --messages J`
 
 Without templates: those of the reference data ($WARPCHAT_REFERENCE_DATA, or ../shared/data beside the source tree).
-Each template must give the same text as jinja2, or be refused where jinja2 refuses. Exit code 1: there are differences.
+Each template must give jinja2's text, or be refused if jinja2 refuses it. Exit code 1: there are differences.
 """
 import argparse
 import difflib

@@ -3,9 +3,9 @@
 
   compare_random.py --renderer BUILD/render_template [--count 20000] [--seed 1]
 
-The texts must be equal, or both must refuse; every second time the variables hold marks, which must come out as
-content. Passed over are templates whose text is an address in jinja2 (a method, a generator) and those with unknown
-filters, which jinja2 refuses earlier. Exit code 1: there are differences.
+The texts must be equal, or both must refuse. In every second round the variables hold marks, which must come out as
+content. Skipped: templates that print an address in jinja2 (a method, a generator), and those with unknown filters,
+which jinja2 refuses earlier. Exit code 1: there are differences.
 """
 import argparse
 import random

@@ -1,11 +1,11 @@
-"""Other people's programs on libcuda_emulator.so: each one from PyPI runs kernels of its own and is compared with numpy.
+"""Other projects' programs from PyPI on libcuda_emulator.so. Each runs kernels of its own and is compared with numpy.
 
 usage: strangers.py LIBRARY [--folder FOLDER] [PROGRAM...]
        strangers.py LIBRARY [--folder FOLDER] numba-suite [PART...]
 
-Installs what is missing in a virtual environment in FOLDER (default: build/strangers beside LIBRARY), which needs the
-network and up to 2 GB. numba-suite runs numba-cuda's own tests, all (an hour) or the named parts (cudapy.test_atomics).
-Ends with 1 if a program failed.
+Installs missing packages in a virtual environment in FOLDER (default: build/strangers beside LIBRARY). That needs the
+network and up to 2 GB. numba-suite runs numba-cuda's own tests: all (an hour) or the named parts (cudapy.test_atomics).
+Exits with 1 if a program failed.
 """
 import argparse
 import os

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the example programs print, compared with what is computed here or by the reference decoder.
+"""Output of the example programs, compared with values computed here or by the reference decoder.
 
 usage: examples_test.py BUILD_FOLDER [unittest arguments]
 """

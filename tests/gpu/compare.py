@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Two results of tests/gpu/run.sh side by side, as Markdown: each figure, B by A, and what bounds or predicts it.
+"""Compares two results of tests/gpu/run.sh in Markdown: each figure, B divided by A, limits and predictions.
 
   tests/gpu/compare.py RUN RUN    RUN: a folder that run.sh wrote, or a RESULTS.json
 """

@@ -1,5 +1,5 @@
-"""chat --gui on a display of its own (Xvfb), used as a person would: keys and clicks by xdotool, what is there read from
-the state that --gui-state writes after each frame."""
+"""chat --gui on its own display (Xvfb), driven like a person does: keys and clicks through xdotool. Results are read
+from the state that --gui-state writes after each frame."""
 import contextlib
 import ctypes
 import json

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""org.freedesktop.portal.FileChooser, as a desktop has it, without a dialog: each request is a line of JSON on standard
-output, and a line of JSON on standard input answers it.
+"""org.freedesktop.portal.FileChooser without a dialog: each request is a line of JSON on standard output, and a line of
+JSON on standard input answers it.
 
 usage: fake_portal.py      (on the bus of DBUS_SESSION_BUS_ADDRESS)
 """

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Files chosen and named in the window: by the desktop's dialog, which a service on a bus of the test stands for, and
-by the window's own browser where there is none.
+"""Choosing and naming files in the window: with the desktop's dialog, played by a service on the test's bus, and with
+the window's own browser.
 
 usage: file_dialog_test.py CHAT CLI_MODELS [unittest arguments]
 """

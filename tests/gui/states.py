@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Takes pictures of what the window can look like, for eyes: each state in the sizes and themes of LOOKS.
+"""Takes pictures of the window's states for visual checks: each in the sizes and themes of LOOKS.
 
 usage: states.py CHAT CLI_MODELS FOLDER [LOOK ...]      (needs imagemagick)
 """

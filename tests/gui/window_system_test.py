@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The window and the system around it: typed text of input methods, looks, frames, scales, faults, kills.
+"""The window and the system around it: input methods, appearance, frames, scales, faults, kills.
 
 usage: window_system_test.py CHAT CLI_MODELS SCRIPTED_GLFW [unittest arguments]
 """

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The window as a user meets it: chats, conversations, files, devices, reading; what is true afterwards is read from the
-database and from the state that --gui-state writes.
+"""The window as a user meets it: chats, conversations, files, devices, reading. Results are read from the database and
+from the state that --gui-state writes.
 
 usage: window_test.py CHAT CLI_MODELS [unittest arguments]
 """

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The hub's own client, huggingface_hub: it takes the fake hub for a hub, and the cache that chat fills for its own.
+"""The hub's own client, huggingface_hub, accepts the fake hub, and the cache that chat fills.
 
 usage: client_test.py CHAT CLI_MODELS [unittest arguments]
 """

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Downloads through the chat program, from a hub whose every answer can go wrong.
+"""Downloads through the chat program, from a hub with faults on demand.
 
 usage: download_test.py CHAT CLI_MODELS [unittest arguments]
 """

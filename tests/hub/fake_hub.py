@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A model hub on 127.0.0.1 whose every answer can be made to go wrong: the hub itself and, as another origin, the
-content network that it redirects downloads to. Speaks enough of the real hub's interface for huggingface_hub's client.
+"""A model hub on 127.0.0.1 with faults on demand: the hub itself and, as another origin, the content network that it
+redirects downloads to. Its interface is sufficient for huggingface_hub's client.
 
 As a program: fake_hub.py PORT ORG/REPO FOLDER serves the files of a folder until it is interrupted.
 """
@@ -22,17 +22,17 @@ LEAST_LARGE_FILE = 1024  # smaller files have no SHA-256, as on the real hub
 
 
 class Fault(dict):
-    """What an answer does instead of its duty. Keys, all optional:
+    """A fault of an answer. Keys, all optional:
 
-    status, headers, body   an answer of its own; body is bytes
+    status, headers, body   another answer; body is bytes
     redirect                302 to this address
     close_after, stall_after  bytes of the body until the connection closes, or hangs
-    endless                 a body that does not end: this chunk over and over
+    endless                 an endless body that repeats this chunk
     corrupt                 one byte of the body is wrong
-    ignore_range            200 and all of it, whatever was asked for
-    wrong_range             206, from another byte than was asked for
+    ignore_range            200 and the whole file for any range
+    wrong_range             206 from another byte than requested
     delay                   seconds before each chunk of the body
-    silent                  seconds without a word, then the connection closes
+    silent                  seconds of silence, then the connection closes
     """
 
 
@@ -93,8 +93,8 @@ class FakeHub:
             server.server_close()
 
     def fail(self, kind, *faults, always=False):
-        """The next answers of a kind: list, search, head (of a file), file (the redirect), content. always: the last
-        of them for good."""
+        """Faults for the next answers of a kind: list, search, head (of a file), file (the redirect), content. always:
+        the last fault repeats forever."""
         queue = self.faults[kind]
         queue.clear()
         queue.extend(faults)

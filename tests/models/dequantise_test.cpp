@@ -1,6 +1,6 @@
-// Every format against two witnesses: what the PyPI package `gguf` makes of random blocks (data/dequantised.gguf, made
-// by tests/tools/make_dequantised_gguf.py), to the bit; and a walk through the block's bytes in storage order, written
-// here from the format's description with plain offsets, without the structs.
+// Every format against two witnesses. First, to the bit, the PyPI package `gguf` on random blocks
+// (data/dequantised.gguf, made by tests/tools/make_dequantised_gguf.py). Second, a walk through the block's bytes in
+// storage order, written from the format's description with plain offsets and without the structs.
 #include "models/dequantise.h"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ double f16_at(const std::byte* b, int at) {
   return to_float(f16{static_cast<uint16_t>(u8(b, at) | u8(b, at + 1) << 8)});
 }
 
-// Blocks of 32: nibbles in order, all the low ones first; `qh` is the offset of the fifth bits or -1.
+// Blocks of 32: nibbles in order, the low ones first. `qh`: offset of the fifth bits, or -1.
 void walk_32(const std::byte* b, int qs, int qh, double d, double offset, double* out) {
   for (int half = 0; half < 2; ++half) {
     for (int byte = 0; byte < 16; ++byte) {
@@ -43,7 +43,7 @@ void walk_q8_0(const std::byte* b, double* out) {
   for (int i = 0; i < 32; ++i) *out++ = f16_at(b, 0) * static_cast<int8_t>(u8(b, 2 + i));
 }
 
-// Q2_K and Q3_K keep two bits of four runs of 32 weights in the same 32 bytes.
+// Q2_K and Q3_K: the same 32 bytes hold two bits for each of four runs of 32 weights.
 void walk_q2_k(const std::byte* b, double* out) {
   int sub_block = 0;
   for (int half = 0; half < 2; ++half) {
@@ -60,7 +60,7 @@ void walk_q2_k(const std::byte* b, double* out) {
 }
 
 void walk_q3_k(const std::byte* b, double* out) {
-  uint32_t words[4];  // the reference unpacks sixteen 6-bit scales from three 32-bit words with masks
+  uint32_t words[4];  // like the reference: sixteen 6-bit scales from three 32-bit words, with masks
   std::memcpy(words, b + 96, 12);
   const uint32_t high = words[2];
   words[2] = (words[0] >> 4 & 0x0f0f0f0f) | (high >> 4 & 0x03030303) << 4;
@@ -82,8 +82,8 @@ void walk_q3_k(const std::byte* b, double* out) {
   }
 }
 
-// Q4_K and Q5_K: bit fields of the twelve scale bytes read as one 96-bit little-endian stream would not do, so the
-// pieces are named: six bits of the first four sub-blocks, then nibbles with two borrowed bits.
+// Q4_K and Q5_K: the twelve scale bytes are not one little-endian bit stream. They hold six bits for each of the first
+// four sub-blocks, then nibbles with two bits borrowed from the first ones.
 void walk_q45_k(const std::byte* b, int qs, int qh, double* out) {
   const std::byte* packed = b + 4;
   for (int s = 0; s < 8; ++s) {
@@ -101,7 +101,7 @@ void walk_q45_k(const std::byte* b, int qs, int qh, double* out) {
   }
 }
 
-// Q6_K: the reference writes four weights 32 apart from two low bytes and one high byte.
+// Q6_K, like the reference: four weights 32 apart come from two low bytes and one high byte.
 void walk_q6_k(const std::byte* b, double* out) {
   const double d = f16_at(b, 208);
   for (int half = 0; half < 2; ++half) {
@@ -117,7 +117,7 @@ void walk_q6_k(const std::byte* b, double* out) {
   }
 }
 
-// The formats whose codes choose from tables; of IQ4_XS the two high bits of eight scales are one little-endian number.
+// Formats whose codes index tables. In IQ4_XS, the two high bits of eight scales form one little-endian number.
 constexpr int kIq4[16] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
 
 void walk_table(const std::byte* b, const int (&table)[16], double scale, double* out) {
@@ -135,7 +135,7 @@ void walk_iq4_xs(const std::byte* b, double* out) {
   }
 }
 
-// E2M1: a sign, two bits of exponent with bias 1, one of mantissa; here twice its value, under half the scale.
+// E2M1: a sign, two exponent bits with bias 1, one mantissa bit; here twice its value, with half the scale.
 void walk_mxfp4(const std::byte* b, double* out) {
   int table[16];
   for (int code = 0; code < 16; ++code) {
@@ -146,8 +146,8 @@ void walk_mxfp4(const std::byte* b, double* out) {
   walk_table(b + 1, table, std::pow(2.0, u8(b, 0) - 128), out);
 }
 
-// The formats of grids: entries of two or four bits a magnitude. Where seven signs are stored, the eighth makes the
-// number of negative ones even.
+// Formats of grids: entries with two or four bits per magnitude. If seven signs are stored, the eighth makes the number
+// of negative ones even.
 constexpr int kIq2[4] = {8, 25, 43, 0}, kIq3Xxs[8] = {4, 12, 20, 28, 36, 44, 52, 62},
               kIq3[8] = {1, 3, 5, 7, 9, 11, 13, 15};
 
@@ -163,7 +163,7 @@ double* put_signed(double* out, double scale, int magnitude, bool is_negative) {
   return out + 1;
 }
 
-double* walk_eight(double* out, double scale, int entry, int signs) {  // of IQ2
+double* walk_eight(double* out, double scale, int entry, int signs) {  // for IQ2
   for (int i = 0; i < 8; ++i, entry /= 4, signs /= 2) out = put_signed(out, scale, kIq2[entry % 4], signs % 2 == 1);
   return out;
 }
@@ -239,11 +239,11 @@ const FormatCase kFormats[] = {
     {"IQ3_XXS", TensorType::kIQ3_XXS, {0}, [](B b, double* w) { walk_iq3(b, kIQ3XXSGrid, kIq3Xxs, false, w); }},
     {"IQ3_S", TensorType::kIQ3_S, {0}, [](B b, double* w) { walk_iq3(b, kIQ3SGrid, kIq3, true, w); }},
 };
-static_assert(std::size(kFormats) == SupportedBlocks::kCount - 1);  // of F32 there is nothing to undo
+static_assert(std::size(kFormats) == SupportedBlocks::kCount - 1);  // F32 needs no dequantisation
 
 void set_f16(std::byte* block, int at, uint16_t bits) { std::memcpy(block + at, &bits, 2); }
 
-// n blocks of random bytes whose scales are finite.
+// n blocks of random bytes with finite scales.
 Bytes random_blocks(const FormatCase& format, size_t n, uint32_t seed) {
   std::mt19937 random(seed);
   const size_t block_bytes = traits(format.type).block_bytes;

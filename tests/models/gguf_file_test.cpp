@@ -1,4 +1,4 @@
-// GGUF files on disk: what is no file, what is no GGUF file, and models in several parts.
+// GGUF files on disk: paths that are no files, other file types, and models in several parts.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -45,7 +45,7 @@ class GgufFiles : public testing::Test {
 };
 
 TEST_F(GgufFiles, NamesWhatIsNoGgufFile) {
-  ::mkfifo(at("fifo").c_str(), 0600);  // without a writer: a plain open would wait for ever
+  ::mkfifo(at("fifo").c_str(), 0600);  // without a writer, a plain open would wait forever
   std::filesystem::create_directory(at("folder"));
   struct Row {
     std::string path;
@@ -110,7 +110,7 @@ TEST_F(GgufFiles, ReportsWhatCannotBeWritten) {
       Error);
 }
 
-// A model in three parts, as llama.cpp's gguf-split writes it: metadata in the first, tensors in all.
+// A model in three parts as llama.cpp's gguf-split writes it: metadata in the first, tensors in all.
 class SplitModel : public GgufFiles {
  protected:
   static constexpr uint32_t kParts = 3;
@@ -189,7 +189,7 @@ TEST_F(SplitModel, RefusesPartsThatDisagree) {
 
 TEST_F(SplitModel, RefusesATensorInTwoParts) {
   write_all();
-  write_part(1, name(3), 2);  // the second part's tensor once more
+  write_part(1, name(3), 2);  // repeats the second part's tensor
   EXPECT_EQ(error_of(name(1)), "cannot load " + name(1) + ": tensor t1 appears twice");
 }
 

@@ -1,5 +1,4 @@
-// The GGUF reader on bytes: the five decoder tests, every corrupted byte, every conversion, the sentences word for
-// word.
+// The GGUF reader on bytes: valid files, every corrupted byte, every conversion, and exact error messages.
 #include "models/gguf_reader.h"
 
 #include <gmock/gmock.h>
@@ -34,7 +33,7 @@ Bytes encoded(GgufType type, T value) {
   return bytes;
 }
 
-// Small, with every kind of value and two tensors.
+// A small file with every kind of value and two tensors.
 GgufWriter small_writer() {
   GgufWriter writer;
   writer.add_string("general.architecture", "qwen2");
@@ -50,7 +49,7 @@ GgufWriter small_writer() {
   return writer;
 }
 
-// The bytes in a heap buffer of exactly their size, so that a sanitizer sees a read beyond it.
+// The bytes in a heap buffer of their exact size, so a sanitizer sees reads beyond it.
 struct Exact {
   std::unique_ptr<std::byte[]> bytes;
   std::span<const std::byte> span;
@@ -132,7 +131,7 @@ TEST(GgufReader, RefusesABadHeader) {
       {0, "tjgg", "it starts with \"tjgg\", a GGUF file starts with \"GGUF\"; it is an old GGJT file; convert"},
       {8, kMost, "it counts 18,446,744,073,709,551,615 tensors in its header, which"},
       {16, kMost, "it counts 18,446,744,073,709,551,615 keys in its header, which"},
-      {16, kNone, "tensor general.architecture has 8 dimensions"},  // the first key, taken for a tensor
+      {16, kNone, "tensor general.architecture has 8 dimensions"},  // the first key, read as a tensor
   };
   for (const Row& row : rows) {
     Bytes bytes = small_writer().bytes();
@@ -167,7 +166,7 @@ TEST(GgufReader, SurvivesEveryCorruptedByte) {
     for (int value : {0, 1, 9, 0x7f, 0x80, 0xff}) {
       Bytes bytes = right;
       bytes[at] = static_cast<std::byte>(value);
-      const std::string error = error_of(bytes);  // an Error or a file: nothing else may come of it
+      const std::string error = error_of(bytes);  // an Error or a file, nothing else
       EXPECT_EQ(error, printable(error, error.size())) << "byte " << at << " is " << value;
     }
   }
@@ -252,7 +251,7 @@ TEST(GgufReader, NamesTheTensorAtFault) {
     const char* name;
     TensorType type;
     std::vector<uint64_t> shape;
-    size_t at;  // byte of the file to overwrite, after the end of the tensor's name: n_dims, shape, type, offset
+    size_t at;  // byte to overwrite, after the end of the tensor's name: n_dims, shape, type, offset
     uint64_t value;
     size_t size;
     const char* error;

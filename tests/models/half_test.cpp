@@ -1,5 +1,5 @@
-// binary16 and bfloat16 against the definition (sign, exponent, mantissa with ldexp) over every 16-bit pattern, and
-// narrowing at and beside the midpoint of every two neighbours.
+// binary16 and bfloat16 against the definition (sign, exponent, mantissa with ldexp) for every 16-bit pattern.
+// Narrowing at and near the midpoint of every two neighbours.
 #include "models/half.h"
 
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ TEST(Half, NarrowingUndoesWidening) {
 
 TEST(Half, NarrowsToTheNearestTiesToEven) {
   for (int bits = 0; bits < 0x7c00; ++bits) {
-    const int above = bits + 1;  // 0x7c00 stands for 65536 here: from the midpoint 65520 on, all is infinity
+    const int above = bits + 1;  // 0x7c00 stands for 65536 here: values from the midpoint 65520 on become infinity
     const double upper = above == 0x7c00 ? 65536.0 : definition(half(above));
     const auto middle = static_cast<float>((definition(half(bits)) + upper) / 2);
     const int even = bits % 2 == 0 ? bits : above;
@@ -73,7 +73,7 @@ TEST(Half, NarrowsSpecialValues) {
     EXPECT_EQ(to_f16(c.value).bits, c.f16_bits) << c.name;
     EXPECT_EQ(to_bf16(c.value).bits, c.bf16_bits) << c.name;
   }
-  const auto payload = std::bit_cast<float>(0x7f800001u);  // a NaN whose upper 16 bits alone would be infinity
+  const auto payload = std::bit_cast<float>(0x7f800001u);  // a NaN; its upper 16 bits alone would be infinity
   EXPECT_TRUE(std::isnan(to_float(to_f16(payload))));
   EXPECT_TRUE(std::isnan(to_float(to_bf16(payload))));
 }

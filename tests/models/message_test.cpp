@@ -43,7 +43,7 @@ TEST(Message, EscapesWhatWouldBreakALine) {
 TEST(Message, CutsLongText) {
   EXPECT_EQ(printable("abcdef", 6), "abcdef");
   EXPECT_EQ(printable("abcdef", 5), "abcde...");
-  EXPECT_EQ(printable("ääää", 3), "ää...");  // never half a character
+  EXPECT_EQ(printable("ääää", 3), "ää...");  // no character is cut
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Hyper-parameters and tensors of every architecture, on small models. What is refused: tests/tools/malformed.
+// Hyper-parameters and tensors of every architecture, on small models. For refused files, see tests/tools/malformed.
 #include "models/model_config.h"
 
 #include <gmock/gmock.h>
@@ -30,7 +30,7 @@ std::string error_of(const GgufWriter& writer) {
   return "";
 }
 
-// The file's keys with some replaced or added, and its tensors.
+// The file with some keys replaced or added, and with its tensors.
 GgufWriter with_keys(const TinyModelSpec& spec, const std::vector<std::string>& replaced, void (*add)(GgufWriter&)) {
   const Bytes bytes = build_tiny_model(spec, 1);
   const GgufFile file = GgufFile::view(bytes, "a.gguf");
@@ -127,7 +127,7 @@ TEST(ModelConfig, ReadsExperts) {
   EXPECT_TRUE(config_of(tiny_model(spec, 1)).experts.normalises);
 }
 
-// Old files of qwen2moe state the shared expert's size alone, and by the key of dense models.
+// Old qwen2moe files state only the shared expert's size, in the key of dense models.
 TEST(ModelConfig, ExpertSizesFollowFromTheDenseOne) {
   TinyModelSpec spec = small("qwen2moe");
   spec.experts = {.n = 8, .n_used = 2, .ffn = 64, .shared_ffn = 128};
@@ -194,7 +194,7 @@ TEST(ModelConfig, AListSaysWhichLayersAreDeltaNets) {
             "cannot load a.gguf: key qwen35.attention.recurrent_layers has 5 elements for 6 layers");
 }
 
-// Every row of the fused tensors in the place where the others have it.
+// Each row of the fused tensors lands where the separate ones have it.
 TEST(ModelTensors, FusedTensorsAreReadAsTheirParts) {
   TinyModelSpec spec = small("qwen3next");
   spec.n_layers = 2, spec.head_dim = 32, spec.older_layout = true;
@@ -207,7 +207,7 @@ TEST(ModelTensors, FusedTensorsAreReadAsTheirParts) {
     const auto from = tensor.row(row).data() - tensor.data.data();
     return static_cast<uint64_t>(from) / bytes_per_row(tensor.type, tensor.k());
   };
-  const DeltaMatrices<const TensorInfo*>& m = tensors.layers[0].delta_matrices;  // a key head: q, k, v, v, z, z of 32
+  const DeltaMatrices<const TensorInfo*>& m = tensors.layers[0].delta_matrices;  // per key head: q, k, v, v, z, z of 32
   EXPECT_EQ(m.qkv->rows(), 256u);
   EXPECT_EQ(place(*m.qkv, 0), 0u);
   EXPECT_EQ(place(*m.qkv, 33), 192u + 1) << "q of the second head";
@@ -215,9 +215,9 @@ TEST(ModelTensors, FusedTensorsAreReadAsTheirParts) {
   EXPECT_EQ(place(*m.qkv, 128 + 64), 192u + 64) << "v of the third value head";
   EXPECT_EQ(place(*m.z, 63), 128u + 63);
   EXPECT_EQ(place(*m.z, 64), 192u + 128);
-  EXPECT_EQ(place(*m.beta, 2), 4u);  // a key head: beta, beta, alpha, alpha
+  EXPECT_EQ(place(*m.beta, 2), 4u);  // per key head: beta, beta, alpha, alpha
   EXPECT_EQ(place(*m.alpha, 1), 3u);
-  EXPECT_EQ(place(*tensors.layers[1].matrices.q, 32), 64u);  // a head: query, gate
+  EXPECT_EQ(place(*tensors.layers[1].matrices.q, 32), 64u);  // per head: query, gate
   EXPECT_EQ(place(*tensors.layers[1].matrices.q_gate, 33), 96u + 1);
   const TensorInfo &gate = *tensors.layers[0].experts.gate, &up = *tensors.layers[0].experts.up;
   EXPECT_EQ(gate.rows(), 96u);

@@ -1,5 +1,5 @@
-// Encode and decode: each format's error on the distributions that models have, on the shapes that break scale
-// searches, and the errors of unusable input.
+// Encode and decode: each format's error on models' distributions and on shapes that are hard for scale searches, and
+// errors for unusable input.
 #include "models/quantise.h"
 
 #include <gmock/gmock.h>
@@ -43,15 +43,15 @@ double relative_error(const Row& row, const std::vector<double>& back) {
 struct QuantiseCase {
   const char* name;
   TensorType type;
-  double gaussian_error;  // relative error allowed on normally distributed weights, about 2% above what is reached
+  double gaussian_error;  // allowed relative error for normally distributed weights, about 2% above the measured one
   double step;            // largest error of one weight, as a fraction of the grid's range
-  bool symmetric;         // the grid spans the largest magnitude on both sides of zero, else from least to most
+  bool symmetric;         // the grid spans the largest magnitude on both sides of zero, else from minimum to maximum
 };
 
-// step: 1 / (2 * levels) where rounding is the only error, 1 / levels where a grid around zero cuts one end off by a
-// step; the K formats add what the stored scale and minimum lose. Tables have steps of different sizes: MXFP4's last
-// ones are a third of its largest number. Grids lack most combinations: what stands beside a weight moves it. The
-// 16-bit formats round each weight by itself.
+// step: 1 / (2 * levels) if rounding is the only error; 1 / levels if a grid around zero lacks one step at one end. K
+// formats add the rounding of scale and minimum. Tables have steps of different sizes: MXFP4's last ones are a third of
+// its maximum. Grids lack most combinations, so neighbours move a weight. The 16-bit formats round each weight by
+// itself.
 constexpr QuantiseCase kCases[] = {
     {"F32", TensorType::kF32, 0, 0, true},
     {"F16", TensorType::kF16, 2.2e-4, 1.0 / 4096, true},
@@ -80,7 +80,7 @@ static_assert(has_every_format(kCases));
 class Quantise : public testing::TestWithParam<QuantiseCase> {};
 
 TEST_P(Quantise, KeepsGaussianWeights) {
-  for (float sigma : {2e-2f, 1.0f, 300.0f}) {  // a model's usual weights, and scales far from it
+  for (float sigma : {2e-2f, 1.0f, 300.0f}) {  // typical weights, and scales far from them
     const Row row = gaussian(8192, sigma, /*seed=*/1);
     EXPECT_LE(relative_error(row, round_trip(GetParam().type, row)), GetParam().gaussian_error) << "sigma " << sigma;
   }
@@ -116,7 +116,7 @@ TEST_P(Quantise, KeepsZerosAndConstants) {
 INSTANTIATE_TEST_SUITE_P(Formats, Quantise, testing::ValuesIn(kCases),
                          [](const auto& test) { return std::string(test.param.name); });
 
-// What one gets by dividing each sub-block's range, with unrounded scales: the search must beat it.
+// The error of dividing each sub-block's range, with unrounded scales: the search must beat it.
 double error_of_divided_range(const Row& row, size_t sub_block, int levels) {
   double error = 0, norm = 0;
   for (size_t start = 0; start < row.size(); start += sub_block) {

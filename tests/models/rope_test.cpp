@@ -1,5 +1,5 @@
-// Rotary frequencies under every scaling. The expected numbers are ggml 0.25.3's: its rope operator on unit vectors at
-// position 1, the angles read back with atan2 and the magnitude with hypot (float32, so good to 7 digits).
+// RoPE frequencies under every scaling. Expected numbers come from ggml 0.25.3: its rope operator on unit vectors at
+// position 1, read back with atan2 (angle) and hypot (magnitude), in float32, so good to 7 digits.
 #include "models/rope.h"
 
 #include <gtest/gtest.h>
@@ -93,7 +93,7 @@ TEST(Rope, WithoutScalingIsThePlainFormula) {
   EXPECT_EQ(rope_magnitude({}), 1);
 }
 
-// llama.cpp's context: the attention factor always multiplies, the logarithm only where YaRN extrapolates.
+// As in llama.cpp: the attention factor always applies, the logarithm only if YaRN extrapolates.
 TEST(Rope, MagnitudeFollowsTheAttentionFactor) {
   RopeScaling scaling = yarn(4, 32768);
   scaling.attention_factor = 0.5;
@@ -104,7 +104,7 @@ TEST(Rope, MagnitudeFollowsTheAttentionFactor) {
   EXPECT_DOUBLE_EQ(rope_magnitude(scaling), 0.5);
 }
 
-// From key to frequency, by way of small models.
+// From key to frequency, through small models.
 struct KeyCase {
   const char* name;
   void (*add)(GgufWriter&);

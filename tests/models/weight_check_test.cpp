@@ -1,4 +1,4 @@
-// The search for scales that are not finite. Every format's scales: tests/tools/malformed.
+// The search for non-finite scales. For every format's scales, see tests/tools/malformed.
 #include "models/weight_check.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-// Tensors a, b, c of Q8_0, each a few of the chunks in which they are searched.
+// Tensors a, b, c in Q8_0, each as long as a few search chunks.
 struct Weights {
   static constexpr uint64_t kRows = 3000, kRowBytes = 34 * 32, kColumns = 1024;
   Bytes data[3] = {Bytes(kRows * kRowBytes), Bytes(kRows* kRowBytes), Bytes(kRows* kRowBytes)};
@@ -53,7 +53,7 @@ TEST(WeightCheck, FindsOneBadScaleWhereverItIs) {
 }
 
 TEST(WeightCheck, NamesTheFirstTensorAtFault) {
-  for (int repeat = 0; repeat < 20; ++repeat) {  // whichever thread is first
+  for (int repeat = 0; repeat < 20; ++repeat) {  // in any order of threads
     Weights weights;
     weights.spoil(0, kBlocks - 1), weights.spoil(1, 0), weights.spoil(2, 0);
     EXPECT_NE(weights.error().find("tensor a holds"), std::string::npos);

@@ -1,4 +1,4 @@
-// How near computed logits are to the exact ones.
+// Distance of computed logits from the exact ones.
 #pragma once
 #include <cstddef>
 #include <cstdint>

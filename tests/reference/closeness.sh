@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Measures how near a model's logits are to the exact ones: prints the relative error of all logits and the mean KL
+# Measures the distance of a model's logits from the exact ones: the relative error of all logits and the mean KL
 # divergence from the float64 decoder, for the first 512 tokens of closeness_text.txt. assets/manual/accuracy.md states
 # the results. Needs `chat` and `reference_logits` (ninja chat reference_logits).
 #   closeness.sh MODEL.gguf [BUILD_FOLDER] [FLAGS OF chat logits...]
-# For the Q4_K_M row, write that model first: BUILD_FOLDER/requantise -m MODEL.gguf -o OUT.gguf
-# Logits of another program go through BUILD_FOLDER/reference_logits -m MODEL.gguf --tokens IDS --compare LOGITS.f32
+# For the Q4_K_M row, first write that model: BUILD_FOLDER/requantise -m MODEL.gguf -o OUT.gguf
+# Another program's logits: BUILD_FOLDER/reference_logits -m MODEL.gguf --tokens IDS --compare LOGITS.f32
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 [ $# -ge 1 ] || { sed -n 's/^#   /usage: /p' "$0" >&2; exit 2; }

@@ -1,5 +1,5 @@
-// The whole sequence goes through each layer at once. Activations are [n_tokens, size] except inside `multiply`, whose
-// sums run in the order of k for every token: more tokens side by side change no bit of the result.
+// Each layer handles the whole sequence at once. Activations are [n_tokens, size] except inside `multiply`. Its sums
+// run in the order of k for every token, so more tokens side by side change no bit.
 #include "tests/reference/reference_decoder.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 
 using Array = std::vector<double>;  // row-major
 
-// Calls work(begin, end) for parts of 0 .. n on all cores.
+// Calls work(begin, end) for ranges of 0 .. n on all cores.
 void in_parallel(size_t n, const std::function<void(size_t, size_t)>& work) {
   const size_t n_threads = std::max(1u, std::thread::hardware_concurrency());
   std::vector<std::thread> threads;
@@ -28,7 +28,7 @@ void in_parallel(size_t n, const std::function<void(size_t, size_t)>& work) {
   for (std::thread& thread : threads) thread.join();
 }
 
-// Row `row` of a tensor, to k doubles at `out`.
+// Writes row `row` of a tensor to k doubles at `out`.
 void read_row(const TensorInfo& tensor, size_t row, double* out) {
   dequantise_row(tensor.type, tensor.row(row), std::span(out, tensor.k()));
 }
@@ -57,7 +57,7 @@ using Lanes [[gnu::vector_size(kLanes * sizeof(double))]] = double;
   std::memcpy(sums, partial, sizeof partial);
 }
 
-// The same instructions on wider registers where the machine has them: each token's sum keeps its order, so its bits.
+// The same instructions on wider registers if available. Each token's sum keeps its order, and so its bits.
 #if defined(__x86_64__)
 [[gnu::target("avx512f")]] void multiply_tile_avx512(const double* w, const double* x, size_t k, double* sums) {
   multiply_tile(w, x, k, sums);
@@ -76,7 +76,7 @@ auto widest_multiply_tile() {
   return multiply_tile_plain;
 }
 
-// x [n_tokens, k] as tiles [k, kTileTokens] one after another, the last one padded with zeros.
+// Splits x [n_tokens, k] into tiles [k, kTileTokens]; zeros pad the last one.
 Array tiles_of(const Array& x, size_t k) {
   const size_t n_tokens = x.size() / k;
   Array tiles((n_tokens + kTileTokens - 1) / kTileTokens * kTileTokens * k);
@@ -110,7 +110,7 @@ Array multiply(const TensorInfo& matrix, const Array& x, const TensorInfo* bias 
   return y;
 }
 
-// Each run of gain.k() numbers divided by its root mean square, times the gain.
+// Divides each run of gain.k() numbers by its root mean square, times the gain.
 Array normalised(const Array& x, const TensorInfo& gain, double eps) {
   const Array gains = vector_of(gain);
   Array y(x.size());
@@ -190,7 +190,7 @@ Array attention(const LayerTensors& layer, const ModelConfig& config, const Laye
   return mixed;
 }
 
-// x [n_tokens, channels] as each channel's convolution over its own past, then SiLU; taps [channels, n].
+// x [n_tokens, channels] with each channel convolved over its own past, then SiLU; taps [channels, n].
 Array convolved(const Array& x, const TensorInfo& taps) {
   const size_t n = taps.k(), channels = taps.rows(), n_tokens = x.size() / channels;
   Array y(x.size());
@@ -207,8 +207,8 @@ Array convolved(const Array& x, const TensorInfo& taps) {
   return y;
 }
 
-// The recurrence of a value head as it is written; keys and queries are divided by their lengths here. Each is
-// [n_tokens] rows of head_dim numbers, `stride` apart; forget and learn: [n_tokens], n_v_heads apart.
+// The recurrence of a value head, in textbook form. Normalises keys and queries. Each is [n_tokens] rows of head_dim
+// numbers, `stride` apart; forget and learn: [n_tokens], n_v_heads apart.
 void recur(const DeltaNetConfig& net, const double* q, const double* k, const double* v, size_t stride,
            const double* forget, const double* learn, size_t n_tokens, double* out) {
   const size_t d = net.head_dim;
@@ -272,7 +272,7 @@ Array feed_forward(const TensorInfo& gate, const TensorInfo& up, const TensorInf
   return multiply(down, inner);
 }
 
-// The weight of each expert for a token with these scores; 0 of those that it does not go through.
+// The weight of each expert for a token with these scores; 0 for experts that it does not use.
 Array expert_weights(std::span<const double> scores, const ExpertsConfig& config) {
   std::vector<size_t> order(scores.size());
   std::iota(order.begin(), order.end(), size_t{0});
@@ -287,7 +287,7 @@ Array expert_weights(std::span<const double> scores, const ExpertsConfig& config
   return weights;
 }
 
-// The experts one after the other, each with the tokens that go through it; x [n_tokens, hidden], normalised.
+// The experts one by one, each with the tokens that use it; x [n_tokens, hidden], normalised.
 Array mixture(const LayerTensors& layer, const ExpertsConfig& config, const Array& x) {
   const auto& [router, gate, up, down, shared_gate, shared_up, shared_down] = layer.experts;
   const size_t hidden = router->k(), n_tokens = x.size() / hidden;

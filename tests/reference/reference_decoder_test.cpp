@@ -1,5 +1,5 @@
-// The reference decoder against exact logits of another program, and against
-// what must hold of any decoder: causality to the bit, and every variant of the readers' models accepted.
+// The reference decoder against another program's exact logits. Also properties of any decoder: causality to the bit,
+// and every variant of the readers' models.
 #include "tests/reference/reference_decoder.h"
 
 #include <gtest/gtest.h>
@@ -44,7 +44,7 @@ const DecoderCase kModels[] = {
 
 class ReferenceDecoder : public testing::TestWithParam<DecoderCase> {};
 
-// 40 tokens: more than two tiles, so the prefix falls into other tiles than the whole does.
+// 40 tokens are more than two tiles, so tiles of the prefix differ from those of the whole.
 TEST_P(ReferenceDecoder, IsCausalToTheBit) {
   const std::vector<std::byte> bytes = build_tiny_model(GetParam().spec, /*seed=*/1);
   const GgufFile file = GgufFile::view(bytes, GetParam().name);
@@ -56,11 +56,11 @@ TEST_P(ReferenceDecoder, IsCausalToTheBit) {
   double square_sum = 0;
   for (double logit : whole) square_sum += logit * logit;
   const double rms = std::sqrt(square_sum / static_cast<double>(whole.size()));
-  EXPECT_GT(rms, 0.5);  // the tiny model is alive: neither silent nor exploded
+  EXPECT_GT(rms, 0.5);  // neither vanished nor exploded
   EXPECT_LT(rms, 30);
 }
 
-// A token's logits depend on the tokens before it and on their order: attention and rotation are not dead.
+// A token's logits depend on earlier tokens and their order, so attention and RoPE have an effect.
 TEST_P(ReferenceDecoder, SeesEarlierTokensAndTheirOrder) {
   const std::vector<std::byte> bytes = build_tiny_model(GetParam().spec, /*seed=*/2);
   const GgufFile file = GgufFile::view(bytes, GetParam().name);

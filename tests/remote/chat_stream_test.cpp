@@ -1,4 +1,4 @@
-// Streams as the servers write them, to events; each also cut in two at every byte.
+// Servers' streams become events; each is also cut in two at every byte.
 #include "engine/remote/chat_stream.h"
 
 #include <gtest/gtest.h>
@@ -10,13 +10,13 @@
 namespace warpchat {
 namespace {
 
-// An answer's events, added up.
+// The sums of an answer's events.
 struct Answer {
   std::string reasoning, content, notices, error;
   std::vector<ToolCall> calls;
   std::vector<uint32_t> progress;  // done, total, ...
   std::vector<uint32_t> usage;     // prompt, generated, ...
-  std::vector<double> gaps;        // of the tokens
+  std::vector<double> gaps;        // of tokens
   EndReason reason = EndReason::kFailed;
   Timings timings;
 
@@ -72,7 +72,7 @@ const std::string kHello = chunk(R"({"role":"assistant","content":""})") + chunk
                            chunk(R"({"content":"lo \uD83D\uDE42 ä"})");
 const std::string kHelloText = "Hello \xF0\x9F\x99\x82 \xC3\xA4";
 
-// Everything but the times, which depend on the cuts.
+// Everything except times, which depend on the cuts.
 Answer without_times(Answer a) {
   a.gaps.clear();
   a.timings.first_token_seconds = a.timings.generate_seconds = 0;
@@ -106,7 +106,7 @@ TEST(ChatStream, GapsAndSpans) {
   EXPECT_EQ(a.gaps, (std::vector<double>{0.5, 0.5, 1}));
   EXPECT_EQ(a.timings.first_token_seconds, 0.5);
   EXPECT_EQ(a.timings.generate_seconds, 1.5);
-  EXPECT_EQ(a.timings.generated_tokens, 3u);  // no usage: counted
+  EXPECT_EQ(a.timings.generated_tokens, 3u);  // counted, since there is no usage
   EXPECT_EQ(a.reason, EndReason::kTokenLimit);
 }
 

@@ -1,4 +1,4 @@
-// Addresses, lists of models, requests, refusals and metrics: everything that needs no network.
+// Addresses, lists of models, requests, refusals and metrics, without a network.
 #include "engine/remote/endpoint.h"
 
 #include <gtest/gtest.h>
@@ -115,7 +115,7 @@ TEST(ChatRequest, RefusedFields) {
   EXPECT_EQ(refused_fields(body, "the model has a temperature_limit, and messages are wrong"), Names{});
   EXPECT_EQ(refused_fields(body, "temperature must be at most 2, got 5"), Names{});
   EXPECT_EQ(refused_fields(body, "Input should be less than 2 at [\"body\",\"temperature\"]"), Names{});
-  EXPECT_EQ(refused_fields(body, "presence_penalty"), Names{});  // was not sent
+  EXPECT_EQ(refused_fields(body, "presence_penalty"), Names{});  // it was not sent
   const ordered_json again =
       remote_request(question(), options, {"m"}, refused_fields(body, "'max_tokens' is not supported")).body;
   EXPECT_FALSE(again.contains("max_tokens"));

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Answers from other machines through the chat program, from an endpoint in which everything can go wrong.
+"""Answers from other machines through the chat program, from an endpoint with faults on demand.
 
 usage: endpoint_test.py CHAT CLI_MODELS SIDE_BY_SIDE [unittest arguments]
 """
@@ -34,7 +34,7 @@ class Case(unittest.TestCase):
         return server
 
     def env(self, **more):
-        """No keyring of this user's is asked: there is no bus to it."""
+        """Without a bus, no keyring of this user is asked."""
         return environment(self.home, **{"DBUS_SESSION_BUS_ADDRESS": "", "WARPCHAT_ENDPOINT_WAIT_MS": "1",
                                          "no_proxy": "*", "CURL_CA_BUNDLE": "", "SSL_CERT_FILE": "", **more})
 
@@ -58,7 +58,7 @@ class Answers(Case):
         server = self.server()
         run = self.ask(server)
         self.assert_answers(run)
-        self.assertEqual(run.err, b"")  # this machine
+        self.assertEqual(run.err, b"")  # the server is on this machine
         self.assertEqual(server.bodies(), [{
             "model": "qwen3-4b", "messages": [{"role": "user", "content": "Hi"}],
             "seed": server.bodies()[0]["seed"], "stream": True, "stream_options": {"include_usage": True}}])
@@ -151,7 +151,7 @@ class Answers(Case):
             self.assertTrue(text.startswith("a "), text)
 
     def test_the_status_line_says_when_text_leaves_this_machine(self):
-        """Through a proxy of the environment, since a test has no other machine."""
+        """Through a proxy of the environment, because a test has no other machine."""
         server = self.server()
         run = self.ask("http://gpu-box.example:8000", no_proxy="", http_proxy=server.origin)
         self.assert_answers(run)
@@ -167,7 +167,7 @@ class Answers(Case):
 
 
 class Ways(Case):
-    """From here to there: encrypted, and through proxies."""
+    """Connections: encrypted, and through proxies."""
 
     def test_encrypted(self):
         pem, ca = vouched_certificate(self.home)
@@ -188,7 +188,7 @@ class Ways(Case):
             self.assertEqual(len(proxy.seen), 2)
 
     def test_encrypted_through_a_proxy(self):
-        """Which sees the address, and neither text nor key."""
+        """The proxy sees the address, but neither text nor key."""
         pem, ca = vouched_certificate(self.home)
         server = self.server(certificate=pem)
         with ForwardProxy() as proxy:
@@ -215,7 +215,7 @@ class Contexts(Case):
         self.assertEqual(server.bodies(), [])
 
     def test_the_context_as_it_is_served(self):
-        """And not as the list of models has it: 4,096."""
+        """Not the 4,096 in the list of models."""
         for owner, pages in (
                 ("llamacpp", {"/props": {"default_generation_settings": {"n_ctx": 3000}}}),
                 ("library", {"/api/ps": {"models": [{"name": "qwen3-4b", "context_length": 3000}]}}),
@@ -334,7 +334,7 @@ class Faults(Case):
         self.assertEqual(len(server.bodies()), 1)
 
     def test_memory_does_not_grow_with_the_answer(self):
-        gives_back = os.environ.get("ASAN_OPTIONS", "") + ":quarantine_size_mb=1"  # the address sanitizer keeps it else
+        gives_back = os.environ.get("ASAN_OPTIONS", "") + ":quarantine_size_mb=1"  # else asan keeps it
         peaks = []
         for n in ("100", "10000"):
             server = self.server()
@@ -414,7 +414,7 @@ class Keys(Case):
             self.assert_fails(self.endpoint("list"), "endpoints.json", "mend or delete it")
 
     def test_the_desktops_keyring(self):
-        """A real one, of GNOME, on a bus of its own."""
+        """GNOME's real keyring on its own bus."""
         for program in ("dbus-run-session", "gnome-keyring-daemon"):
             if subprocess.run(["which", program], capture_output=True).returncode:
                 self.skipTest(f"{program} is not installed")
@@ -493,7 +493,7 @@ class Terminals(Case):
         terminal.type("Hi\r")
         terminal.wait_for("wörld")
         end = time.monotonic() + 60
-        while len(server.bodies()) < 2:  # it is asked for while the prompt waits
+        while len(server.bodies()) < 2:  # the second request comes while the prompt waits
             self.assertLess(time.monotonic(), end)
             time.sleep(0.02)
         self.assertEqual([message["content"] for message in server.bodies()[1]["messages"][:2]], ["Hi", TEXT])
@@ -583,7 +583,7 @@ class Terminals(Case):
         terminal.wait_for("wörld")
         terminal.type("one two three four five\r")
         terminal.wait_for(f"the prompt needs 4,098 tokens or more, the context of {server.host} holds 4,096")
-        terminal.wait_for("one two three four five")  # it is there to be shortened
+        terminal.wait_for("one two three four five")  # the text is back, to be shortened
         terminal.type("\x15/undo\r")
         terminal.wait_for("forgot: Hi")
         terminal.type("\x04")

@@ -1,7 +1,7 @@
-"""An OpenAI-compatible endpoint on 127.0.0.1 that does as it is told: the first part of the path names a script.
+"""A scripted OpenAI-compatible endpoint on 127.0.0.1: the first part of the path names the script.
 
-http://127.0.0.1:PORT/v1 answers well; http://127.0.0.1:PORT/redirect/v1 redirects, and so on: the methods script_* of
-Handler.
+http://127.0.0.1:PORT/v1 answers well; http://127.0.0.1:PORT/redirect/v1 redirects, and so on. The scripts are the
+methods script_* of Handler.
 """
 import http.server
 import json
@@ -44,10 +44,10 @@ class FakeEndpoint:
         self.models, self.key, self.owner = list(models), key, owner
         self.requests = []  # (method, path, headers, body as an object)
         self.metrics = ""
-        self.pages = {}  # path beside /v1: JSON, to be read or asked for with a body
+        self.pages = {}  # path beside /v1: JSON to be read, or returned for a body
         self.n_tries = 0
         self.together = threading.Barrier(int(together))
-        self.cancelled = threading.Event()  # a client went away while it was answered
+        self.cancelled = threading.Event()  # a client left during its answer
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.server.daemon_threads, self.server.fake = True, self
         self.server.handle_error = lambda *_: None
@@ -175,7 +175,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         whole = deltas(HELLO) + END
         self.stream(*(whole[i:i + 1] for i in range(len(whole))))
 
-    def script_titled(self, body):  # as a model that gives titles when it is asked for one
+    def script_titled(self, body):  # like a model that returns a title on request
         if "title" not in body["messages"][-1]["content"]:
             return self.script_well(body)
         self.stream(deltas(['"A warm ', 'greeting"']), END)
@@ -184,7 +184,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.stream(event({"choices": [{"index": 0, "text": "Once upon", "finish_reason": None}]}),
                     event({"choices": [{"index": 0, "text": " a time", "finish_reason": "stop"}]}), DONE)
 
-    def script_whole(self, _):  # does not stream
+    def script_whole(self, _):  # no streaming
         self.send_json(200, {"choices": [{"index": 0, "message": {"role": "assistant", "content": TEXT},
                                           "finish_reason": "stop"}]})
 
@@ -243,7 +243,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def script_resets(self, _):
         self.stream(deltas(HELLO[:2]))
-        time.sleep(0.2)  # what was sent is read before
+        time.sleep(0.2)  # time for the client to read what was sent
         self.reset()
 
     def script_stalls(self, _):
@@ -282,7 +282,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def script_redirect(self, _):
         self.send(307, b"", {"Location": "http://elsewhere.invalid/v1/chat/completions"})
 
-    def script_endless(self, _):  # an answer that goes on until the client leaves
+    def script_endless(self, _):  # an answer until the client leaves
         self.begin()
         while True:
             self.wfile.write(deltas(["a "]))
@@ -292,12 +292,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def script_nearly_full(self, _):
         self.stream(deltas(HELLO), chunk({}, "stop"), usage(4090, 5), DONE)
 
-    def script_cached(self, _):  # tokens that come one by one, some of the prompt's from a cache
+    def script_cached(self, _):  # tokens one by one; a part of the prompt is cached
         self.stream(*map(deltas, zip(HELLO)), chunk({}, "stop"), event({"choices": [], "usage": {
             "prompt_tokens": 1024, "completion_tokens": 5, "prompt_tokens_details": {"cached_tokens": 512}}}), DONE,
             delay=0.02)
 
-    def script_paced(self, body):  # as many tokens as the prompt says, a hundred a second
+    def script_paced(self, body):  # a hundred tokens a second, as many as the prompt says
         self.begin()
         start, n = time.monotonic(), int(body["messages"][-1]["content"])
         for i in range(n):
@@ -306,7 +306,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.wfile.flush()
         self.wfile.write(chunk({}, "stop") + usage(11, n) + DONE)
 
-    def script_together(self, body):  # nobody is answered before all have asked
+    def script_together(self, body):  # answers only after all have asked
         self.server.fake.together.wait(30)
         self.script_well(body)
 

@@ -1,4 +1,4 @@
-"""A forward proxy on 127.0.0.1, as companies have: it passes requests for http:// on, and tunnels for https://."""
+"""A forward proxy on 127.0.0.1, as in companies: it passes on requests for http:// and tunnels https://."""
 import http.client
 import http.server
 import selectors
@@ -8,7 +8,7 @@ import urllib.parse
 
 
 class ForwardProxy:
-    """with ForwardProxy() as proxy: ... proxy.url, proxy.seen: (method, what it was asked for)"""
+    """with ForwardProxy() as proxy: ... proxy.url, proxy.seen: (method, requested address)"""
 
     def __init__(self):
         self.seen = []
@@ -43,7 +43,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     @staticmethod
     def tunnel(near, far):
-        """Until either end closes."""
+        """Copies until either end closes."""
         with selectors.DefaultSelector() as selector:
             selector.register(near, selectors.EVENT_READ, far)
             selector.register(far, selectors.EVENT_READ, near)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Servers that others wrote, with the demo model, through the terminal and the window: llama.cpp's own, as xllamacpp
-(PyPI) brings it, and llama-cpp-python's (PyPI, llama-cpp-python[server]).
+"""Other projects' servers with the demo model, through the terminal and the window: llama.cpp's server from xllamacpp
+(PyPI), and llama-cpp-python's (PyPI, llama-cpp-python[server]).
 
 usage: llama_server_test.py CHAT CLI_MODELS [unittest arguments]
 """
@@ -22,9 +22,9 @@ from pseudo_terminal import Terminal  # noqa: E402
 
 MODEL = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"),
                      "warpchat/models/SmolLM2-135M-Instruct.Q4_1.gguf")
-MOST_SECONDS = 300  # for a server to load
+MOST_SECONDS = 300  # limit for loading a server
 KEY = "sk-right"
-# One thread: on a busy machine several wait for each other most of the time.
+# One thread: on a busy machine, several mostly wait for each other.
 XLLAMACPP = f"""
 import sys, threading, xllamacpp
 parameters = xllamacpp.CommonParams()
@@ -100,7 +100,7 @@ class Server:
         self.assertRegex(run.err.decode(), r"answer       \d+ tokens in")
 
     def test_a_prompt_that_is_too_long(self):
-        """By the server's own count: for all that is known here it is one word."""
+        """By the server's own count: this side cannot know the prompt's length."""
         run = self.ask("-p", "x-" * 3000)
         self.assertEqual((run.code, run.out), (1, b""), run)
         self.assertRegex(run.err.decode(), r"\Achat: 127.0.0.1:\d+ " + self.too_long)
@@ -163,7 +163,7 @@ class LlamaCpp(Server, unittest.TestCase):
 
 class LlamaCppPython(Server, unittest.TestCase):
     module, told = "llama_cpp", "does not tell its load: /metrics answers 404"
-    too_long = "answers with nothing; the prompt may be too long"  # and 200
+    too_long = "answers with nothing; the prompt may be too long"  # with status 200
 
     @staticmethod
     def command(port):

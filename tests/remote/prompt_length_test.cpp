@@ -1,4 +1,4 @@
-// What is known of a prompt's length without its model's tokeniser.
+// The length of a prompt, estimated without the model's tokeniser.
 #include "engine/remote/prompt_length.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
-// Several answers at once from one responder: side_by_side URL MODEL N PROMPT [stop]. Prints a line an answer, "REASON
-// TOKENS TEXT", and on standard error our own time a token: the processor's, of all threads. With "stop" the first
-// answer is stopped at its first text, and the others once that has ended and each has more text.
+// Several answers at once from one responder: side_by_side URL MODEL N PROMPT [stop]. Prints one line per answer,
+// "REASON TOKENS TEXT", and on standard error our own CPU time per token, over all threads. With "stop", the first
+// answer is stopped at its first text. The others are stopped once it has ended and each has more text.
 #include <sys/resource.h>
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-// Streams with every cut, and what is none.
+// Streams cut at every byte, and texts that are no event stream.
 #include "engine/remote/sse_parser.h"
 
 #include <gtest/gtest.h>
@@ -54,7 +54,7 @@ TEST(SseParser, EveryCutGivesTheSameEvents) {
   }
 }
 
-// Adds a piece until the parser has had enough; bytes it took.
+// Adds a piece until the parser refuses; returns the bytes it accepted.
 size_t endured(const std::string& begin, const std::string& piece) {
   SseParser parser([](std::string_view) {});
   size_t n = 0;

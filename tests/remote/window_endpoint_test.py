@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The window over an endpoint instead of a model of this machine.
+"""The window with an endpoint instead of a local model.
 
 usage: window_endpoint_test.py CHAT CLI_MODELS [unittest arguments]
 """
@@ -118,7 +118,7 @@ class WindowEndpoint(DisplayCase):
         self.assertRegex(gaps, r"\Agaps: median .*, 95% within .*, longest .*\Z")
         self.assertEqual(prompt, "prompt: 1,024 tokens, 512 of them from a cache")
         self.server.metrics = "llamacpp:requests_processing 1\nllamacpp:tokens_predicted_total 7\n"
-        self.window.key("F12", "F12")  # looked at anew
+        self.window.key("F12", "F12")  # reopens it
         state = self.window.wait_for(lambda s: s["endpoint_profile"] and s["endpoint_profile"]["load"].get(
             "answer speed, all"), "two samples")
         self.assertEqual(state["endpoint_profile"]["load"], {
@@ -139,7 +139,7 @@ class WindowEndpoint(DisplayCase):
         state = self.window.wait_for(lambda s: s["refusal"], "the refusal")
         self.assertEqual((state["refusal"]["tokens"], state["refusal"]["context"]), (5000, 4096))
         self.assertTrue(state["composer"].startswith("Hiword"), state["composer"][:40])
-        self.assertFalse([n for n in state["notices"] if n["error"]])  # it stands where the message is written
+        self.assertFalse([n for n in state["notices"] if n["error"]])  # the message itself shows it
         self.assertEqual(self.server.bodies(), [])
 
     def test_a_key_is_typed_kept_and_sent(self):
@@ -158,7 +158,7 @@ class WindowEndpoint(DisplayCase):
             if key:
                 self.window.click("endpoint_key")
                 self.window.type(key)
-                self.window.key("ctrl+a", "ctrl+c")  # which copies nothing
+                self.window.key("ctrl+a", "ctrl+c")  # copies nothing
             self.window.key("Return")
         name_it("")
         state = self.window.wait_for(lambda s: s["notices"], "that it wants one")

@@ -1,4 +1,4 @@
-// The alphabet of byte-level BPE: its known letters, and that it loses nothing.
+// The alphabet of byte-level BPE: known letters, and no loss.
 #include "models/tokenizer/byte_map.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Every way in which the tokeniser's keys can be wrong, and the sentence that says so.
+// Every fault of the tokeniser's keys, and its message.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -98,7 +98,7 @@ TEST(TokenizerFaults, Sentences) {
   }
 }
 
-// Whatever one wrong byte makes of a file: an Error in one line, or a tokeniser that works.
+// A file with one wrong byte gives an Error in one line, or a working tokeniser.
 TEST(TokenizerFaults, EveryByteChanged) {
   for (const auto base : {bpe, spm}) {
     const std::vector<std::byte> good = base().bytes();

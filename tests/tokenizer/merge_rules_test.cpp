@@ -1,5 +1,5 @@
-// The merge loop against one that looks at every pair again after each join, and the check that decides when
-// sentencepiece's merging by result may stand in for merging by pair.
+// The merge loop against one that searches all pairs again after each merge. Also the check whether sentencepiece's
+// merging by result may replace merging by pair.
 #include "models/tokenizer/merge_rules.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,8 @@ namespace {
 
 using test::TestVocabulary;
 
-// Quadratic and plain: while any neighbours have a rule, the pair of the lowest rank joins, of several the leftmost.
+// Quadratic and plain: merges the pair of the lowest rank, the leftmost if there are several, while any pair has a
+// rule.
 std::vector<Token> merge_slowly(const std::vector<MergeRule>& rules, std::vector<Token> tokens) {
   for (;;) {
     size_t best_rank = rules.size(), best_at = 0;
@@ -35,7 +36,7 @@ std::vector<Token> merge_fast(const MergeTable& table, const std::vector<Token>&
   return result;
 }
 
-// Rules over the letters a, b and c that nobody learnt: parts in any order, results that overlap in every way.
+// Random rules over the letters a, b and c: parts in any order, results with every kind of overlap.
 TestVocabulary random_vocabulary(std::mt19937& random, bool in_order) {
   TestVocabulary v = test::byte_vocabulary();
   std::vector<std::string> parts = {"a", "b", "c"};
@@ -95,7 +96,7 @@ TEST(MergeRules, RandomRulesInOrder) {
     (loaded.automatic->method() == "sentencepiece" ? exact : other) += 1;
     ASSERT_NO_FATAL_FAILURE(expect_equal_merges(loaded, random, v));
   }
-  EXPECT_GT(exact, 20);  // the check lets some through and stops some
+  EXPECT_GT(exact, 20);  // the check accepts some and refuses some
   EXPECT_GT(other, 20);
 }
 
@@ -111,7 +112,7 @@ struct Case {
   const char* name;
   std::vector<std::string> merges;
   const char* why;   // why sentencepiece would differ; "" if it would not
-  const char* word;  // one for which it would
+  const char* word;  // a word with a different result
   std::vector<std::string> pieces;
 };
 
@@ -124,14 +125,14 @@ const Case kCases[] = {
      "merge 3 makes the same token as an earlier one",
      "abc",
      {"abc"}},
-    // The pair (a, bc) is no merge, so abc only ever comes from (ab, c), which b c prevents.
+    // The pair (a, bc) has no rule, so abc only comes from (ab, c), which (b, c) prevents.
     {"result_that_merges_otherwise",
      {"b c", "a b", "ab c"},
      "merge 2 makes a token that merges to something else",
      "abc",
      {"a", "bc"}},
     {"part_made_later", {"ab c", "a b"}, "merge 0 joins a token that no earlier one makes", "abc", {"abc"}},
-    // Of the two pairs "aa" the left one joins first, also across the border of the rule's parts.
+    // The left one of two pairs "aa" merges first, also across the border of a rule's parts.
     {"tie_across_the_border",
      {"a a", "a aa"},
      "merge 1 makes a token that merges to something else",

@@ -1,4 +1,4 @@
-// Text into words, a row for each rule of each pattern. The words are llama.cpp's.
+// Text into words, one row for each rule of each pattern. The words are llama.cpp's.
 #include "models/tokenizer/pre_split.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ std::string joined(const std::vector<std::string_view>& words) {
 struct Case {
   const char* name;
   const char* pre;
-  std::string text, words;  // words with | between
+  std::string text, words;  // words separated by |
 };
 
 const Case kCases[] = {
@@ -55,7 +55,7 @@ const Case kCases[] = {
     {"line_breaks_end_white_space", "qwen2", "a \n \n  b", "a| \n \n| | b"},
     {"carriage_returns_too", "qwen2", "a\r\n\r\nb", "a|\r\n\r\n|b"},
     {"no_line_break_before_a_word", "qwen2", "\na", "\n|a"},
-    {"long_s_is_no_s", "qwen2", "'\xC5\xBF", "'\xC5\xBF"},  // U+017F equals s without case
+    {"long_s_is_no_s", "qwen2", "'\xC5\xBF", "'\xC5\xBF"},  // U+017F equals s if case is ignored
     {"combining_characters_are_punctuation", "qwen2", "e\xCC\x81t", "e|\xCC\x81t"},
     {"combining_characters_are_letters", "qwen35", "e\xCC\x81t 1", "e\xCC\x81t| |1"},
     {"not_before_a_word", "qwen35", "\xCC\x81 \xCC\x81", "\xCC\x81| \xCC\x81"},
@@ -93,7 +93,7 @@ TEST(PreSplit, WordsAreTheWholeText) {
   }
 }
 
-// A limit on work or stack that counts characters would show here: PCRE2's own is ten million steps.
+// A limit on work or stack per character would show here: PCRE2's own is ten million steps.
 TEST(PreSplit, LongRuns) {
   for (const char* pre : {"default", "gpt-2", "smollm", "qwen2", "llama-bpe"}) {
     const PreSplitter splitter(*find_pre_tokenizer(pre));

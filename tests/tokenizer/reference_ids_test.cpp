@@ -1,5 +1,4 @@
-// Real vocabularies: the ids that llama.cpp computes for the same texts (computed with
-// llama-cpp-python 0.3.36), by both merge methods.
+// Real vocabularies: the ids of llama.cpp for the same texts (llama-cpp-python 0.3.36), by both merge methods.
 #include <gtest/gtest.h>
 
 #include <fstream>

@@ -1,4 +1,4 @@
-// Special tokens in text: which are found, in which order, and what happens to the text beside them.
+// Special tokens in text: which are found, in which order, and what happens to the text around them.
 #include <gtest/gtest.h>
 
 #include "tests/tokenizer/test_vocabulary.h"
@@ -16,7 +16,7 @@ TestVocabulary vocabulary() {
   return v;
 }
 
-// The special tokens in brackets: byte tokens make up the rest.
+// Special tokens in brackets; byte tokens form the rest.
 std::string shown(const Tokenizer& tokenizer, std::string_view text, bool parse_special) {
   std::string result;
   for (const Token token : tokenizer.encode(text, parse_special, false)) {
@@ -102,7 +102,7 @@ TEST(SpecialTokens, AreTextInContent) {
   }
 }
 
-// Found from the left, but where content is in the way: what overlaps it and is the template's own counts.
+// A match that overlaps content is skipped; a later one that overlaps the skipped match still counts.
 TEST(SpecialTokens, OverlapOnesInContent) {
   TestVocabulary v = test::byte_vocabulary();
   v.add("xyx", test::kControl);
@@ -122,7 +122,7 @@ TEST(SpecialTokens, ControlByTextWhateverTheTypeSays) {
   EXPECT_GT(tokenizer->encode("<|fim_prefix|>", false, false).size(), 1u);
 }
 
-// Phi-3's tokeniser drops white space after its special tokens; GGUF tells it by the name alone.
+// Phi-3's tokeniser drops white space after special tokens; in GGUF, only the name tells that.
 TEST(SpecialTokens, Phi3DropsTheSpaceBehind) {
   TestVocabulary v = vocabulary();
   v.add("<|endoftext|>", test::kControl);

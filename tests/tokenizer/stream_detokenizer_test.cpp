@@ -1,4 +1,4 @@
-// Text that arrives in tokens of any bytes leaves in whole characters.
+// Tokens with any bytes come in, whole characters go out.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ TEST(StreamDetokenizer, EveryCharacterByteByByte) {
 struct Case {
   const char* name;
   std::string bytes;
-  std::vector<std::string> added;  // by each byte
+  std::vector<std::string> added;  // after each byte
   std::string flushed;
 };
 

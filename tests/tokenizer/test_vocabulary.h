@@ -1,4 +1,4 @@
-// Small vocabularies for the tokeniser's tests: written as a GGUF file in memory, every field open to change before.
+// Small vocabularies for tokeniser tests: a GGUF file in memory whose fields can be changed first.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -79,7 +79,7 @@ inline TestVocabulary spm_vocabulary() {
   return v;
 }
 
-// Some languages, code, digits, runs of white space.
+// Several languages, code, digits, runs of white space.
 inline constexpr std::string_view kTrainingText =
     "The quick brown fox jumps over the lazy dog; the other foxes don't, they're there and that's that.\n"
     "    for (int i = 0; i < n; ++i) {\n        total += weights[i] * inputs[i];\n    }\n\n"
@@ -89,7 +89,7 @@ inline constexpr std::string_view kTrainingText =
 
 using Symbols = std::vector<std::string>;
 
-// The most frequent pair of neighbours, the first in text order of several.
+// The most frequent pair of neighbours; among equals, the first in text order.
 inline std::optional<std::pair<std::string, std::string>> best_pair(const std::vector<Symbols>& words) {
   std::map<std::pair<std::string, std::string>, int> count;
   for (const Symbols& word : words)
@@ -110,7 +110,7 @@ inline void join_everywhere(std::vector<Symbols>& words, const std::pair<std::st
       }
 }
 
-// Byte-pair encoding learnt from kTrainingText: pairs joined in order, most frequent first. Texts occur twice at least.
+// Byte-pair encoding trained on kTrainingText: merges in order, most frequent first. Pairs occur at least twice.
 inline std::vector<std::pair<std::string, std::string>> learn_merges(std::vector<Symbols> words, int n_merges) {
   std::vector<std::pair<std::string, std::string>> merges;
   for (int i = 0; i < n_merges; ++i) {
@@ -122,7 +122,7 @@ inline std::vector<std::pair<std::string, std::string>> learn_merges(std::vector
   return merges;
 }
 
-// As trainers make them: sentencepiece is exact for it.
+// In training order: sentencepiece is exact for it.
 inline TestVocabulary learnt_vocabulary(const std::string& pre = "qwen2", int n_merges = 300) {
   TestVocabulary v = byte_vocabulary();
   v.pre = pre;
@@ -156,7 +156,7 @@ inline TestVocabulary learnt_spm_vocabulary(int n_merges = 250) {
   return v;
 }
 
-// Any valid UTF-8: mostly characters that mean something to a tokeniser, and every kind of other.
+// Any valid UTF-8: mostly characters with a meaning for tokenisers, and every other kind.
 inline std::string random_text(std::mt19937& random, int max_parts = 40) {
   static const std::vector<std::string> kParts = {
       " ",    "  ",       "\n",           "\r\n",         "\t",    "'s",    "'LL",  "'",   "the",
@@ -170,7 +170,7 @@ inline std::string random_text(std::mt19937& random, int max_parts = 40) {
       text += kParts[below(static_cast<uint32_t>(kParts.size()))];
       continue;
     }
-    constexpr uint32_t kEnds[] = {0x80, 0x800, 0xD800, 0x110000};  // of the characters of one to four bytes
+    constexpr uint32_t kEnds[] = {0x80, 0x800, 0xD800, 0x110000};  // ends of the ranges of one to four bytes
     const uint32_t size = below(4);
     uint32_t character = below(kEnds[size]);
     if (character >= 0xD800 && character < 0xE000) character = 0xFFFD;

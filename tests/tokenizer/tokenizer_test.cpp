@@ -1,4 +1,4 @@
-// Both families, both merge methods: ids, texts, bos, round trips, long input.
+// Both families and both merge methods: ids, texts, bos, round trips, long input.
 #include "models/tokenizer/tokenizer.h"
 
 #include <gmock/gmock.h>
@@ -53,7 +53,7 @@ TEST(Tokenizer, BothMethodsAgreeAndEveryTextComesBack) {
   }
 }
 
-// Content without texts of control tokens changes nothing, wherever it begins and ends; with them, they are text in it.
+// Content without texts of control tokens changes nothing, wherever it lies. With such texts, they stay text inside it.
 TEST(Tokenizer, ControlTokensLieOutsideContent) {
   std::mt19937 random(4);
   for (const Family& f : families()) {
@@ -139,7 +139,7 @@ TEST(Tokenizer, TheFileMayBeClosed) {
 TEST(BpeTokenizer, WholeWordsBeforeMerges) {
   TestVocabulary v = test::byte_vocabulary();
   v.add_merge("b", "c");
-  v.add("abc");  // no merge makes it
+  v.add("abc");  // no merge gives it
   v.pre = "qwen2";
   EXPECT_EQ(pieces_of(*v.tokenizer(), "abc"), (std::vector<std::string>{"a", "bc"}));
   v.pre = "llama-bpe";
@@ -165,7 +165,7 @@ TEST(BpeTokenizer, PieceByType) {
   EXPECT_EQ(tokenizer->piece(normal), " the");
   EXPECT_EQ(tokenizer->piece(control), "");
   EXPECT_EQ(tokenizer->piece(control, true), "<c Ġ>");
-  EXPECT_EQ(tokenizer->piece(user), "Ġu");  // user-defined texts are not in the alphabet
+  EXPECT_EQ(tokenizer->piece(user), "Ġu");  // user-defined texts are outside the alphabet
   EXPECT_EQ(tokenizer->piece(unknown), "");
   EXPECT_EQ(tokenizer->piece(unknown, true), "<?>");
   EXPECT_EQ(tokenizer->piece(unused), "[ ]");
@@ -185,7 +185,7 @@ struct BosCase {
   const char* pre;  // null: SPM
   std::map<std::string, uint32_t> ids;
   std::map<std::string, bool> flags;
-  std::vector<Token> expected;  // of "" with add_bos
+  std::vector<Token> expected;  // for "" with add_bos
 };
 
 const BosCase kBosCases[] = {
@@ -216,7 +216,7 @@ struct SpmCase {
   const char* name;
   std::string text;
   bool parse_special;
-  std::vector<std::string> texts;  // of the tokens, as the vocabulary writes them
+  std::vector<std::string> texts;  // per token, in the vocabulary's spelling
 };
 
 // Pieces: ▁ -1, a -2, b -3, ab -4, ▁a -5, ▁ab -6, abab -7, é -8.
@@ -264,7 +264,7 @@ TEST(SpmTokenizer, WithoutSpacePrefix) {
   EXPECT_EQ(decode(*tokenizer, tokenizer->encode(" ab", false, false)), " ab");
 }
 
-// Decoding takes back the space that encoding puts in, and no other.
+// Decoding removes exactly the space that encoding adds.
 TEST(SpmTokenizer, LeadingSpace) {
   const auto tokenizer = small_spm().tokenizer();
   for (const char* text : {"ab", " ab", "  ab", " ", "", "a<s>b", "a <s> b", "<s>ab</s>", " <s>", "\n"}) {

@@ -1,4 +1,4 @@
-// UTF-8 against a decoder written from the definition, over every character and every way to break one.
+// UTF-8 against a decoder written from the definition, for every character and every kind of error.
 #include "models/tokenizer/utf8.h"
 
 #include <gtest/gtest.h>
@@ -63,7 +63,7 @@ TEST(Utf8, EveryByteWithoutCharacterIsReplaced) {
             "b");
   EXPECT_EQ(replace_invalid_utf8("\xE4\xBD"
                                  "!"),
-            "\xEF\xBF\xBD\xEF\xBF\xBD!");  // one for each byte, as in llama.cpp
+            "\xEF\xBF\xBD\xEF\xBF\xBD!");  // one per byte, as in llama.cpp
   EXPECT_EQ(replace_invalid_utf8("é\xF0\x9F"), "é\xEF\xBF\xBD\xEF\xBF\xBD");
   EXPECT_EQ(replace_invalid_utf8("你好"), "你好");
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes tests/models/data/dequantised.gguf: blocks of random bytes and what the PyPI package `gguf` makes of them.
+"""Writes tests/models/data/dequantised.gguf: random blocks, and their weights as the PyPI package `gguf` computes them.
 
 For every quantised format NAME the file has a tensor NAME (the blocks, with finite scales) and a tensor NAME.weights
 (float32, from gguf.quants.dequantize). Usage: make_dequantised_gguf.py OUT.gguf [weights per format, default 512]

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Cuts models down to what a repository can carry, and computes their exact logits.
+"""Cuts models down to a size for the repository, and computes their exact logits.
 
     make_exact_models.py SOURCE_FOLDER TARGET_FOLDER
 
-Reads NAME-q4km.gguf (random weights that llama.cpp quantised, see CUTS) and writes NAME.gguf with fewer layers, hidden
-units and tokens: blocks are dropped whole, so that what remains is llama.cpp's bytes. NAME.logits.f32 are its logits
-[15, n_vocab] for TOKENS in one sequence, computed here in float64 from gguf's dequantisation and rounded to float32;
-where SOURCE_FOLDER has logits of the uncut model, those are computed first and must agree.
+Reads NAME-q4km.gguf (random weights quantised by llama.cpp, see CUTS) and writes NAME.gguf with fewer layers, hidden
+units and tokens. Blocks are dropped whole, so the rest are llama.cpp's bytes. NAME.logits.f32 has logits [15, n_vocab]
+for TOKENS in one sequence, computed here in float64 from gguf's dequantisation and rounded to float32. If
+SOURCE_FOLDER has logits of the uncut model, those are computed first and must agree.
 Needs gguf and numpy from PyPI.
 """
 import pathlib
@@ -26,7 +26,7 @@ def value_of(reader, key):
 
 
 def cut_tensor(tensor, n_ffn):
-    """Its bytes [rows, bytes of a row] without the rows and blocks that go."""
+    """The tensor's bytes [rows, bytes per row] without the dropped rows and blocks."""
     data = tensor.data
     if tensor.name in ("token_embd.weight", "output.weight"):
         return data[:N_VOCAB]

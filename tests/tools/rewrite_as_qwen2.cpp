@@ -36,7 +36,7 @@ Padding padding_of(const GgufFile& file, const ModelConfig& config) {
           config.n_heads, config.n_kv_heads, config.head_dim, config.n_layers};
 }
 
-// Which old row a new row is, or -1 for a row of zeros.
+// The old row of a new row, or -1 for a row of zeros.
 using RowMap = std::function<int64_t(uint64_t)>;
 
 RowMap padded_rows(uint64_t old_rows) {
@@ -95,7 +95,7 @@ class Rewriter {
     }
   }
 
-  // The share of a padded vector that is not padding: its mean square is that much of the original's.
+  // The share of a padded vector without padding; its mean square shrinks to this share.
   double filled() const { return static_cast<double>(to_.old_hidden) / to_.hidden; }
 
   void rewrite_layer(const LayerTensors& layer, const std::string& block, uint32_t index) {
@@ -119,7 +119,7 @@ class Rewriter {
     matrix(*matrices.down, to_.hidden, config_.ffn, rarely, padded_rows(to_.old_hidden));
   }
 
-  // llama.cpp's rule for Q4_K_M: the first and last eighth of the layers, and every third between.
+  // llama.cpp's rule for Q4_K_M: larger formats for the first and last eighth of the layers, and every third between.
   bool deserves_more(uint32_t layer) const {
     const uint32_t eighth = to_.n_layers / 8;
     return layer < eighth || layer >= 7 * to_.n_layers / 8 || (layer - eighth) % 3 == 2;
@@ -130,7 +130,7 @@ class Rewriter {
     return format_ == RewriteFormat::kF16 ? TensorType::kF16 : in_q4_k_m;
   }
 
-  // Rows as `from` says, columns padded with zeros to k.
+  // Takes rows from `from` and pads columns with zeros to k.
   void matrix(const TensorInfo& old, uint64_t rows, uint64_t k, TensorType type, const RowMap& from) {
     type = stored_as(type);
     const uint64_t row_bytes = bytes_per_row(type, k), old_row_bytes = bytes_per_row(old.type, old.k());

@@ -1,5 +1,5 @@
-// Rewrites a llama model as a qwen2 model of the same mathematics whose rows are whole numbers of 256-weight blocks, so
-// that a small real model can be stored in K formats as the large ones are.
+// Rewrites a llama model as an equivalent qwen2 model whose rows are whole numbers of 256-weight blocks. So a small
+// real model can be stored in K formats, as large ones are.
 #pragma once
 #include "models/gguf_reader.h"
 #include "models/gguf_writer.h"
@@ -9,13 +9,13 @@ namespace warpchat {
 enum class RewriteFormat {
   kF32,  // exact, to check the rewriting
   kF16,
-  kQ4_K_M,  // llama.cpp's mix: Q6_K for the embedding, for the output, and for attn_v and ffn_down where it counts most
+  kQ4_K_M,  // llama.cpp's mix: Q6_K for embedding and output, and for attn_v and ffn_down in the important layers
 };
 
-// What changes: hidden is padded with zeros to a multiple of 256, and heads with it at the same head_dim and the same
-// number of query heads per key head; a norm's mean then runs over more numbers, so eps and the gains shrink to match;
-// the rows of q and k move from pairs (2i, 2i + 1) to (i, i + head_dim / 2); q, k and v get biases of zero; keys
-// llama.* are called qwen2.*. Throws Error for models that are not llama or whose heads cannot be padded so.
+// Changes: hidden is zero-padded to a multiple of 256. Heads are added at the same head_dim and the same number of
+// query heads per key head. A norm's mean then covers more numbers, so eps and gains shrink to match. Rows of q and k
+// move from pairs (2i, 2i + 1) to (i, i + head_dim / 2). q, k and v get zero biases. Keys llama.* become qwen2.*.
+// Throws Error for other architectures and for heads that cannot be padded.
 GgufWriter rewrite_as_qwen2(const GgufFile& file, RewriteFormat format);
 
 }  // namespace warpchat

@@ -1,4 +1,4 @@
-// The rewritten model is the same function: its logits equal the original's, whatever the format costs.
+// The rewritten model is the same function: its logits equal the original's, up to the format's rounding.
 #include "tests/tools/rewrite_as_qwen2.h"
 
 #include <gtest/gtest.h>
@@ -50,7 +50,7 @@ struct RewriteCase {
 
 constexpr RewriteCase kRewriteCases[] = {
     {"as_many_key_heads", 160, 5, 5, 256, 8, 8, true},
-    {"grouped_heads", 320, 10, 5, 512, 16, 8, true},  // groups of two must stay together
+    {"grouped_heads", 320, 10, 5, 512, 16, 8, true},  // groups of two stay together
     {"untied_output", 128, 4, 2, 256, 8, 4, false},
     {"nothing_to_pad", 256, 8, 2, 256, 8, 2, true},  // only rows move
 };

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What got slower, by the ratios to a peer that `compare_llama.py --record` has kept.
+"""Lists what got slower, by the ratios that `compare_llama.py --record` has kept.
 
     slower.py [RATIOS.jsonl] [--by 0.05]
 
-Ratios of one machine, instruction set, model and test are held against each other, the newest against the median of
-those before: times of different days are not comparable, ratios of two programs measured in turns are. Prints a line
-for each that is less by more than --by, and exits with 1 if there is any.
+Compares the newest ratio of each machine, instruction set, model and test with the median of its predecessors. Times
+of different days are not comparable, but ratios of two programs measured in turns are. Prints a line for each ratio
+that fell by more than --by, and then exits with 1.
 """
 import argparse
 import json

@@ -1,4 +1,4 @@
-// Variants that change the bytes of a field, whatever they mean.
+// Variants that change a field's bytes without regard to their meaning.
 #include <cstring>
 
 #include "tests/tools/malformed/families.h"

@@ -17,7 +17,7 @@ auto& named(Items& items, std::string_view name) {
   return *found;
 }
 
-// Walks a valid file; nothing is checked.
+// Walks a valid file; checks nothing.
 class Walker {
  public:
   explicit Walker(const Bytes& bytes) : bytes_(bytes) {}

@@ -1,5 +1,5 @@
-// A valid GGUF file taken apart, so that variants of it can be put together: as keys and tensors to edit, and as a list
-// of its fields with their places in the bytes.
+// A valid GGUF file taken apart for variants: as keys and tensors to edit, and as a list of its fields with their byte
+// ranges.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -62,8 +62,8 @@ struct Field {
 };
 std::string_view kind_name(Field::Kind kind);
 
-// All fields in file order; those that are 0 bytes long are left out. An array of strings gives its first and last
-// string's length besides the whole array. bytes: a valid file.
+// All fields in file order, without those of 0 bytes. An array of strings adds its first and last string's length.
+// bytes: a valid file.
 std::vector<Field> fields_of(const Bytes& bytes);
 
 }  // namespace warpchat

@@ -1,4 +1,4 @@
-// Variants that say something wrong in well-formed bytes.
+// Variants with wrong contents in well-formed bytes.
 #include <cstring>
 #include <limits>
 #include <stdexcept>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN(), kInfinity = std::numeric_limits<float>::infinity();
 
-// What the program makes of a key: who minds if it is missing, and who minds if it is of another kind.
+// Which reader reports a missing key, and which one a key of the wrong kind.
 struct KeyFacts {
   std::string_view suffix;  // of the key's name
   Finder missing, wrong_kind;
@@ -37,9 +37,9 @@ constexpr KeyFacts kKeyFacts[] = {
     {".full_attention_interval", Finder::kModel, Finder::kModel},  // then every fourth layer is attention
     {".attention.head_count", Finder::kModel, Finder::kModel},
     {".attention.head_count_kv", Finder::kModel,
-     Finder::kModel},  // as many as heads, which no tensor's shape bears out
+     Finder::kModel},  // as many as heads, which contradicts the tensors' shapes
     {".attention.layer_norm_rms_epsilon", Finder::kModel, Finder::kModel},
-    {".attention.key_length", Finder::kModel, Finder::kModel},  // then it is hidden / heads, which is another length
+    {".attention.key_length", Finder::kModel, Finder::kModel},  // then it is hidden / heads, another length
     {".attention.value_length", Finder::kModel, Finder::kModel},
     {".rope.freq_base", Finder::kNobody, Finder::kModel},
     {".rope.dimension_count", Finder::kNobody, Finder::kModel},
@@ -71,7 +71,7 @@ const KeyFacts& facts_of(const std::string& key) {
 }
 
 Finder finder_of_wrong_kind(const Base& base, const std::string& key) {
-  const bool spm = base.document.has_key("tokenizer.ggml.scores");  // splits no text beforehand: nobody reads how
+  const bool spm = base.document.has_key("tokenizer.ggml.scores");  // SPM does not pre-split, so the key is not read
   return spm && key == "tokenizer.ggml.pre" ? Finder::kNobody : facts_of(key).wrong_kind;
 }
 
@@ -94,7 +94,7 @@ struct Row {
   const char* name;
   Bytes encoded;
   Finder finder = Finder::kModel;
-  std::string fault = key;  // what the message names: the key, or where the value comes to grief
+  std::string fault = key;  // named by the message: the key, or where the value is used
 };
 using Rows = std::vector<Row>;
 
@@ -119,7 +119,7 @@ void add_general(Rows& rows) {
   rows.push_back({"split.count", "three", u32(3), Finder::kModel, "split"});
 }
 
-// Experts have sizes of their own, and nobody reads the dense one.
+// Experts have their own sizes, so the dense size is not read.
 void add_expert_sizes(const std::string& p, Rows& rows) {
   for (const char* count :
        {"expert_count", "expert_used_count", "expert_feed_forward_length", "expert_shared_feed_forward_length"}) {
@@ -207,7 +207,7 @@ void add_reals(const std::string& p, bool has_scaling_factor, Rows& rows) {
   rows.push_back({p + "rope.scale_linear", "nan", f32(kNan), newer_key_goes_first});
 }
 
-// What models of the same architecture's name may be and this program is not made for.
+// Unsupported variants under an architecture's name.
 void add_unsupported(const std::string& p, Rows& rows) {
   rows.push_back({p + "attention.sliding_window", "short", u32(16)});
   rows.push_back({p + "attention.sliding_window", "whole_context", u32(1 << 20), Finder::kNobody});
@@ -233,7 +233,7 @@ void add_missing_and_doubled(const Base& base, Variants& out) {
   }
   for (size_t i = 0; i < base.document.tensors.size(); ++i) {
     const std::string& tensor = base.document.tensors[i].name;
-    const bool has_stand_in = tensor == "output.weight" || tensor == "rope_freqs.weight";  // tied, or none
+    const bool has_stand_in = tensor == "output.weight" || tensor == "rope_freqs.weight";  // tied, or no divisors
     out.push_back({base.name + ".missing." + tensor,
                    edited(base, [&](Document& document) { document.tensors.erase(document.tensors.begin() + i); }),
                    has_stand_in ? Finder::kNobody : Finder::kModel,
@@ -266,7 +266,7 @@ void add_wrong_kinds(const Base& base, Variants& out) {
 }
 
 void add_wrong_values(const Base& base, Variants& out) {
-  const std::string prefix = base.name + ".";  // the architecture's is the base's name
+  const std::string prefix = base.name + ".";  // the architecture's name is the base's
   Rows rows;
   add_general(rows);
   add_sizes(prefix, rows);

@@ -1,4 +1,4 @@
-// GGUF values as the bytes that follow a key, and valid files with one edit.
+// GGUF values in bytes as they follow a key, and valid files with one edit.
 #pragma once
 #include <cstdint>
 #include <cstring>

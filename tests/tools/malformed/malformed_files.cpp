@@ -1,5 +1,5 @@
-// Writes the malformed variants into a folder, and expectations.tsv beside them: file name, "refused" or "loads", and
-// what the message must contain. For malformed_run.py and as seeds for fuzzing.
+// Writes the malformed variants into a folder, with expectations.tsv: file name, "refused" or "loads", and what the
+// message must contain. Used by malformed_run.py, and as seeds for fuzzing.
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>

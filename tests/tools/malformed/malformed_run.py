@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Runs the chat program over malformed model files and checks how it ends.
+"""Runs the chat program on malformed model files and checks how it ends.
 
 usage: malformed_run.py CHAT MALFORMED_FILES [--every N] [--sanitized]
 
-Every Nth file that the program MALFORMED_FILES writes is opened by "chat --model FILE -p hi -n 1 --temp 0" under 4 GiB
-of address space; each run must end within 1 s of processor time and 256 MiB of resident memory. A faulty file must give
-exit code 1, nothing on stdout and one line on stderr that names the file and the fault; a harmless one must give exit
-code 0. Prints one line for each that does not, and a summary; exit code 1 if any. N is 10 by default, and 1 if
-WARPCHAT_FULL_TESTS is set. A program built with sanitizers is given --sanitized: it needs more of everything, so only
-what it says is checked.
+Opens every Nth file that the program MALFORMED_FILES writes with "chat --model FILE -p hi -n 1 --temp 0" under 4 GiB
+of address space. Each run must end within 1 s of processor time and 256 MiB of resident memory. A faulty file must
+give exit code 1, nothing on stdout and one line on stderr that names the file and the fault. A harmless one must give
+exit code 0. Prints one line for each wrong run, and a summary; exit code 1 if any is wrong. N is 10 by default, and 1
+if WARPCHAT_FULL_TESTS is set. --sanitized is for programs with sanitizers: they need more time and memory, so only
+their messages are checked.
 """
 import argparse
 import os
@@ -21,8 +21,8 @@ import tempfile
 ADDRESS_SPACE = 4 << 30  # bytes
 MOST_RESIDENT = 256 << 20
 MOST_SECONDS = 1.0
-KILL_AFTER_SECONDS = 5  # of processor time: a busy machine is no fault of the program
-MOST_WAITED_SECONDS = 120  # only to end what hangs
+KILL_AFTER_SECONDS = 5  # of processor time: a busy machine is not the program's fault
+MOST_WAITED_SECONDS = 120  # only to end a run that hangs
 
 
 def prepare_child(out, err, sanitized):
@@ -52,7 +52,7 @@ def run(chat, model, environment, sanitized):
 
 
 def faults(model, expectation, fault, result, sanitized):
-    """What is wrong with one run, as a list of phrases."""
+    """Faults of one run, as a list of phrases."""
     status, seconds, resident, out, err = result
     found = []
     if os.WIFSIGNALED(status):
@@ -77,7 +77,7 @@ def faults(model, expectation, fault, result, sanitized):
 
 
 def check_all(chat, folder, sanitized):
-    """Prints what is wrong with each run; returns the number of files and of wrong ones."""
+    """Prints the faults of each run; returns the number of files and of wrong ones."""
     with open(os.path.join(folder, "expectations.tsv"), encoding="utf-8", newline="\n") as table:
         rows = [line.rstrip("\n").split("\t") for line in table]
     n_bad, slowest, largest = 0, 0.0, 0

@@ -1,5 +1,5 @@
-// Every malformed variant through reader, configuration, tensors and tokeniser: refused in one line that names the file
-// and the fault, or loaded where the change is harmless.
+// Every malformed variant through reader, configuration, tensors and tokeniser. It is refused in one line that names
+// the file and the fault, or loads if the change is harmless.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ struct Outcome {
   std::string message;
 };
 
-// From a heap buffer of exactly the variant's size, so that a read beyond it is seen.
+// The heap buffer has the variant's exact size, so a read beyond it is seen.
 Outcome load(const Variant& variant) {
   Finder stage = Finder::kModel;
   try {

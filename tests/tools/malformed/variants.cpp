@@ -8,14 +8,14 @@
 namespace warpchat {
 namespace {
 
-// Small, and between them with every key that the reader knows and most storage formats.
+// Small models that together have every key that the reader knows, and most storage formats.
 TinyModelSpec spec_of(const std::string& architecture) {
   TinyModelSpec spec;
   spec.architecture = architecture;
   spec.hidden = 32, spec.ffn = 256, spec.n_heads = 2, spec.n_kv_heads = 1;
   spec.context_length = 512;
   using enum TensorType;
-  if (architecture == "qwen2") {  // the smallest file, as most variants are made of it; YaRN
+  if (architecture == "qwen2") {  // the smallest file, the base of most variants; YaRN
     spec.n_layers = 1;
     spec.formats = {kQ8_0, kQ8_0, kQ4_0, kQ4_1, kQ5_0, kQ5_1, kF16, kBF16, kQ4_K};
     spec.rope_scaling = {RopeScaling::Kind::kYarn, 4, 128};
@@ -33,7 +33,7 @@ TinyModelSpec spec_of(const std::string& architecture) {
     spec.n_layers = 1;
     spec.formats = TinyFormats::all(kQ8_0);
     spec.experts = {.n = 4, .n_used = 2, .ffn = 256, .shared_ffn = 64};
-  } else if (architecture == "qwen35") {  // a delta net, and attention that is gated
+  } else if (architecture == "qwen35") {  // a delta net, and gated attention
     spec.head_dim = 32, spec.rope_dims = 16;
     spec.formats = TinyFormats::all(kQ8_0);
     spec.delta_net = {.n_k_heads = 1, .n_v_heads = 2, .head_dim = 32, .conv_kernel = 4};

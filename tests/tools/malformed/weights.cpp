@@ -1,4 +1,4 @@
-// Variants whose tensors or vocabulary are wrong in well-formed bytes.
+// Variants with wrong tensors or a wrong vocabulary in well-formed bytes.
 #include <algorithm>
 #include <cstring>
 #include <iterator>
@@ -41,7 +41,7 @@ constexpr NotFinite kNotFinite[] = {{"nan", 0x7fc00000, 0x7e00, 0x7fc0},
                                     {"infinity", 0x7f800000, 0x7c00, 0x7f80},
                                     {"minus_infinity", 0xff800000, 0xfc00, 0xff80}};
 
-constexpr std::byte kE8m0Nan{0xff};  // all that is not finite in E8M0
+constexpr std::byte kE8m0Nan{0xff};  // the only non-finite value of E8M0
 
 void put(Bytes& data, size_t at, const NotFinite& value, TensorType type) {
   const uint16_t narrow = type == TensorType::kBF16 ? value.bf16 : value.f16;
@@ -83,7 +83,7 @@ List with_first(List list, typename List::value_type first) {
   return list;
 }
 
-// The base with one matrix stored otherwise; what the weights are does not matter here.
+// The base with one matrix in another format; its weights do not matter.
 Document with_format(const Base& base, const std::string& name, TensorType type) {
   Document document = base.document;
   Document::Tensor& tensor = document.tensor(name);
@@ -106,7 +106,7 @@ void add_wrong_tensors(const Base& base, Variants& out) {
   };
   for (size_t i = 0; i < base.document.tensors.size(); ++i) {
     const Document::Tensor& tensor = base.document.tensors[i];
-    if (tensor.name != "rope_freqs.weight")  // then the model has none, which is harmless, and a stray
+    if (tensor.name != "rope_freqs.weight")  // without it, the model is valid
       add(tensor.name + ".renamed", "", [&](Document& document) { document.tensors[i].name += "s"; });
     const uint64_t n_weights = tensor.shape.size() == 2 ? tensor.shape[0] * tensor.shape[1] : tensor.shape[0];
     if (tensor.shape.size() == 3) {
@@ -151,7 +151,7 @@ void add_wrong_tensors(const Base& base, Variants& out) {
   add("name_of_65_bytes", "at most 64", [](Document& document) { document.tensors[0].name = std::string(65, 'x'); });
 }
 
-// Every tensor with a NaN in front, and one matrix in every storage format with every pattern in every scale.
+// Every tensor with a NaN first, and one matrix in every storage format with every pattern in every scale.
 void add_wrong_weights(const Base& base, Variants& out) {
   const auto add = [&](const Document& document, const std::string& name, const Scale& scale, const NotFinite& value,
                        bool in_last_block) {
@@ -168,7 +168,7 @@ void add_wrong_weights(const Base& base, Variants& out) {
       if (scale.type == tensor.type) add(base.document, tensor.name, scale, kNotFinite[0], false);
 
   const bool has_experts = base.document.has_tensor("blk.0.ffn_down_exps.weight");
-  const std::string matrix = has_experts ? "blk.0.ffn_down_exps.weight" : "blk.0.ffn_down.weight";  // of long rows
+  const std::string matrix = has_experts ? "blk.0.ffn_down_exps.weight" : "blk.0.ffn_down.weight";  // has long rows
   for (const TensorTypeTraits& format : supported_tensor_types()) {
     const Document stored = with_format(base, matrix, format.type);
     out.push_back(
