@@ -1,4 +1,4 @@
-// Blocks as one line of text each, for tests: what they are, where they stand, how their text looks.
+// Blocks as one line of text each, for tests: their kind, place, and styled text.
 #pragma once
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-// Models and devices in the worker: loading beside a conversation that goes on, switching, failing, settings.
+// Models and devices in the worker: loading during a conversation, switching, failing, settings.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -332,13 +332,12 @@ TEST_F(ChatWorkerModelTest, TheProfileIsShownWhileSomebodyWatches) {
   EXPECT_TRUE(std::filesystem::exists(path));
 }
 
-// What is kept of an answer is of all its passes, and of nothing else: also where it ends with a token that has no
-// text.
+// The kept profile covers all passes of an answer and nothing else, also if it ends with a token without text.
 TEST_F(ChatWorkerModelTest, WhatIsKeptOfAnAnswerAgreesWithIt) {
   ChatOptions options = brief();
   options.model = write("ending.gguf", build_tiny_model(TinyModelSpec::smallest(2), /*seed=*/3));
   options.n_predict = 400;
-  options.temperature = 50.0f;  // any token is as likely as any other, that which ends the answer, too
+  options.temperature = 50.0f;  // every token is equally likely, including one that ends the answer
   WorkerWindow window(options);
   window.until_loaded();
   window.post(WatchProfile{true});
@@ -372,7 +371,7 @@ TEST_F(ChatWorkerModelTest, WhatIsKeptOfAnAnswerAgreesWithIt) {
   EXPECT_TRUE(has_ended_by_itself) << "no seed of these";
 }
 
-// The device is ahead of the tokens that are taken: what it computed counts, and is shared out over what it computed.
+// The device is ahead of the tokens that are read. Everything that it computed counts, and is shared out over that.
 TEST_F(ChatWorkerModelTest, WhatIsKeptOfAnAnswerAgreesWithItInEveryLaunchMode) {
   ChatOptions options = brief();
   options.model = write("two_layers.gguf", build_tiny_model(TinyModelSpec::smallest(2), /*seed=*/3));
@@ -414,9 +413,9 @@ TEST(Quantisation, IsReadFromANameWhereItNamesOne) {
   } cases[] = {
       {"/m/qwen2.5-3b-instruct-q4_k_m.gguf", "Q4_K_M"},
       {"SmolLM2-135M-Instruct.Q4_1.gguf", "Q4_1"},
-      {"big-Q6_K-00001-of-00003.gguf", "Q6_K"},  // the first of several parts
+      {"big-Q6_K-00001-of-00003.gguf", "Q6_K"},  // first of several parts
       {"model-f16.gguf", "F16"},
-      {"qwen2.5-3b-instruct.gguf", ""},  // its last word is no quantisation
+      {"qwen2.5-3b-instruct.gguf", ""},  // its last word is not a quantisation
       {"plain.gguf", ""},
   };
   for (const auto& [path, quantisation] : cases) EXPECT_EQ(quantisation_in_name(path), quantisation) << path;

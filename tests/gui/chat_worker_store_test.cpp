@@ -1,4 +1,4 @@
-// The worker and a store that is damaged, not there, failing, or shared.
+// The worker with a damaged, missing, failing or shared store.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -99,7 +99,7 @@ TEST_F(ChatWorkerStoreTest, AnAnswerWhoseEndCouldNotBeStoredIsCompletedLater) {
   EXPECT_EQ(turns[1].state, TurnState::kStopped);
 }
 
-// All pages but the first, so that whoever has the file open meets it.
+// Overwrites all pages but the first, so that any open connection meets the damage.
 void damage(const std::string& path) {
   {
     const Database database(path);

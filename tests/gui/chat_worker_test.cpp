@@ -1,4 +1,4 @@
-// The worker as the window drives it, with a tiny model and a store of its own: messages, answers, versions, lists.
+// The worker driven like by the window, with a tiny model and a store: messages, answers, versions, lists.
 #include "app/gui/chat_worker.h"
 
 #include <gtest/gtest.h>
@@ -151,7 +151,7 @@ TEST_F(ChatWorkerTest, StoppedBeforeItsFirstWordAnAnswerGivesWayToTheOneBefore) 
   window.post(Send{"and now this"});
   window.until([&] { return window.state().taken_sends == 2; }, "the second message is taken");
   ASSERT_GE(window.messages().size(), 3u);
-  const bool had_a_word = window.messages()[1].siblings.size() == 2;  // it was stopped that late
+  const bool had_a_word = window.messages()[1].siblings.size() == 2;  // the stop came after the first word
   EXPECT_TRUE(had_a_word || window.messages()[1].key == first.key);
 }
 
@@ -308,8 +308,8 @@ TEST_F(ChatWorkerTest, DestroyedWhileItStreamsItLosesNothing) {
   EXPECT_EQ(turns[1].state, TurnState::kStopped);
 }
 
-// Whatever comes in whatever order, window and store end alike. The sequence is the same each time; how far answers
-// have come when the next action arrives is not.
+// After any sequence of actions, window and store are alike. The sequence is the same each time, but the answers'
+// progress at each action is not.
 TEST_F(ChatWorkerTest, AnySequenceOfActionsLeavesWindowAndStoreAlike) {
   ChatOptions options = brief();
   options.n_predict = 12;
@@ -369,7 +369,7 @@ TEST_F(ChatWorkerTest, AnySequenceOfActionsLeavesWindowAndStoreAlike) {
         break;
     }
     if (below(4) == 0) {
-      const uint64_t revision = 1000 + static_cast<uint64_t>(i);  // so far has all been taken
+      const uint64_t revision = 1000 + static_cast<uint64_t>(i);  // everything up to here was handled
       window.post(CountTokens{"mark", revision});
       window.until([&] { return window.state().counted_revision == revision; }, "a mark");
     }
@@ -387,7 +387,7 @@ TEST_F(ChatWorkerTest, AnySequenceOfActionsLeavesWindowAndStoreAlike) {
   }
   EXPECT_EQ(store()->list().size(), window.state().conversations.size());
   EXPECT_EQ(store()->trash().size(), window.state().trash.size());
-  const std::string gone = "the message is not there any more";  // an edit that came after its message had gone
+  const std::string gone = "the message is not there any more";  // the edit came after its message was gone
   EXPECT_EQ(window.error() == gone ? "" : window.error(), "");
 }
 

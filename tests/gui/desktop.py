@@ -15,17 +15,17 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "app"))
 from program import CHAT, FOLDER, STORE, environment, rows_of  # noqa: E402
 
-MOST_SECONDS = 60  # only to end what hangs
+MOST_SECONDS = 60  # only to end a run that hangs
 
 
 class XImage(ctypes.Structure):
-    """The begin of Xlib's."""
+    """The beginning of Xlib's XImage."""
     _fields_ = [(name, ctypes.c_int) for name in ("width", "height", "xoffset", "format")] + [
         ("data", ctypes.POINTER(ctypes.c_uint32))]
 
 
 class Display:
-    """An X server without a screen to look at. dpi: as a desktop tells it; 0: not at all, which is 96."""
+    """An X server without a screen. dpi: as a desktop sets it; 0: not set, which means 96."""
 
     def __init__(self, width=1280, height=800, dpi=0):
         read, write = os.pipe()
@@ -44,7 +44,7 @@ class Display:
             subprocess.run(["xprop", "-display", self.name, "-root", "-f", "RESOURCE_MANAGER", "8s",
                             "-set", "RESOURCE_MANAGER", f"Xft.dpi:\t{dpi}\n"], check=True, timeout=MOST_SECONDS)
         except (OSError, subprocess.SubprocessError):
-            self.close()  # else it holds the test's output open, for which ctest waits
+            self.close()  # it holds the test's output open, for which ctest waits
             raise
 
     def xdotool(self, *arguments, check=True):
@@ -56,7 +56,7 @@ class Display:
         subprocess.run(["import", "-display", self.name, "-window", "root", path], check=True, timeout=MOST_SECONDS)
 
     def pixels(self, x, y, width, height):
-        """Of a part of the screen: rows of 0xRRGGBB."""
+        """Part of the screen: rows of 0xRRGGBB."""
         x11 = ctypes.CDLL("libX11.so.6")
         x11.XOpenDisplay.restype = ctypes.c_void_p
         x11.XDefaultRootWindow.restype = ctypes.c_ulong
@@ -69,7 +69,7 @@ class Display:
         return [[value & 0xFFFFFF for value in values[row * width:(row + 1) * width]] for row in range(height)]
 
     def set_minimised(self, window, minimised):
-        """What a window manager does, and there is none here: the window's WM_STATE, and whether it is mapped."""
+        """Plays the window manager, since there is none: sets WM_STATE and maps or unmaps the window."""
         x11 = ctypes.CDLL("libX11.so.6")
         x11.XOpenDisplay.restype = ctypes.c_void_p
         x11.XInternAtom.restype = ctypes.c_ulong
@@ -87,7 +87,7 @@ class Display:
 
 
 class DisplayCase(unittest.TestCase):
-    """One display for a class, a home for each of its tests."""
+    """One display per class, one home per test."""
 
     @classmethod
     def setUpClass(cls):
@@ -104,7 +104,7 @@ class DisplayCase(unittest.TestCase):
 
 @contextlib.contextmanager
 def unserved_display():
-    """A display that nobody can serve meanwhile: its port is taken, and nobody listens there."""
+    """A display number that no server can use meanwhile: its port is taken, but nothing answers there."""
     for number in range(100, 10000):
         with socket.socket() as taken:
             try:
@@ -117,10 +117,10 @@ def unserved_display():
 
 
 class Window:
-    """One start of chat --gui. State is what the last frame wrote; waiting is for what it says, never for a time."""
+    """One start of chat --gui. The state is that of the last frame; tests wait for states, never for a time."""
 
     def __init__(self, display, *arguments, home=None, titles=False, **variables):
-        """titles: by the model, as they are for a user; else a test's conversations are called what it typed."""
+        """titles: by the model, the default for users; else conversations are named after what the test typed."""
         self.display = display
         self.home = home or tempfile.mkdtemp(dir=FOLDER)
         self.state_file = os.path.join(tempfile.mkdtemp(dir=FOLDER), "state.json")
@@ -139,7 +139,7 @@ class Window:
             return None
 
     def wait_for(self, condition, what):
-        """The first state of which the condition holds."""
+        """The first state that meets the condition."""
         end = time.monotonic() + MOST_SECONDS
         while True:
             state = self.state()
@@ -161,7 +161,7 @@ class Window:
         return round(x + width / 2), round(y + height / 2)
 
     def move_to(self, widget):
-        """Until the mouse is seen on it: a person's hand follows what still moves."""
+        """Repeats until the mouse is on the widget, which may still move."""
         end = time.monotonic() + MOST_SECONDS
         while time.monotonic() < end:
             at = self.middle(widget)
@@ -176,7 +176,7 @@ class Window:
         self.display.xdotool("click", button)
 
     def click_away(self, widget):
-        """Until it is gone, which a click may take a while for: it may move from below the pointer."""
+        """Clicks until the widget is gone; it may move from below the pointer."""
         while widget in (widgets := self.wait_for(lambda s: True, "a state")["widgets"]):
             x, y, width, height = widgets[widget]
             self.display.xdotool("mousemove", round(x + width / 2), round(y + height / 2), "click", 1)
@@ -189,14 +189,14 @@ class Window:
         self.display.xdotool("mousemove", *start, "mousedown", 1, "mousemove", *end, "mouseup", 1)
 
     def key(self, *names):
-        """As xdotool calls them: "Return", "ctrl+n", "F12"."""
+        """xdotool's names: "Return", "ctrl+n", "F12"."""
         self.display.xdotool("key", "--clearmodifiers", *names)
 
     def type(self, text):
         self.display.xdotool("type", "--delay", 2, text)
 
     def import_file(self, path):
-        """By the window's own browser; returns the state with one more conversation."""
+        """Imports with the window's own browser; returns the state with one more conversation."""
         before = len(self.state()["conversations"])
         self.key("ctrl+shift+o")
         self.wait_for(lambda s: s["focus"] == "path", "the path's field")
@@ -207,11 +207,11 @@ class Window:
                              "the imported conversation")
 
     def number(self):
-        """What the X server calls it."""
+        """The X server's id of the window."""
         return int(self.display.xdotool("search", "--onlyvisible", "--pid", self.process.pid).split()[0])
 
     def terminate(self):
-        """SIGTERM, as a desktop that logs out sends it; the exit code."""
+        """SIGTERM, as a desktop sends it at logout; returns the exit code."""
         self.process.send_signal(signal.SIGTERM)
         return self.wait()
 
@@ -224,7 +224,7 @@ class Window:
         return self.process.returncode
 
     def cpu_seconds(self):
-        """Of the process with all its threads, so far."""
+        """CPU time of the process with all its threads."""
         with open(f"/proc/{self.process.pid}/stat") as file:
             fields = file.read().rsplit(") ", 1)[1].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

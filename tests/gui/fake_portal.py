@@ -17,7 +17,7 @@ CHOOSER, REQUEST = "org.freedesktop.portal.FileChooser", "org.freedesktop.portal
 
 
 def plain(value):
-    """What JSON can carry; bytes are a path that ends with a zero."""
+    """The value as JSON can carry it; bytes are a zero-terminated path."""
     if isinstance(value, dbus.Array) and value.signature == "y":
         return bytes(value).rstrip(b"\0").decode()
     if isinstance(value, (list, tuple)):
@@ -64,7 +64,7 @@ class Portal(dbus.service.Object):
         return self.take("SaveFile", parent, title, options, sender)
 
     def answer(self, source, _):
-        """{"response": 0, "uris": [...], "filter": 1}; the end of input is the service's end."""
+        """{"response": 0, "uris": [...], "filter": 1}; at the end of input the service ends."""
         line = source.readline()
         if not line:
             loop.quit()

@@ -18,7 +18,7 @@ from desktop import MOST_SECONDS, DisplayCase, Window
 from program import SPM, TINY, path
 from window_case import is_idle
 
-PYTHON = "/usr/bin/python3"  # Debian's, for which its packages of D-Bus are
+PYTHON = "/usr/bin/python3"  # Debian's Python, which has its D-Bus packages
 PORTAL = os.path.join(os.path.dirname(os.path.abspath(__file__)), "fake_portal.py")
 
 
@@ -30,7 +30,7 @@ BUS = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration
 
 
 class Bus:
-    """A session bus with nobody on it, which starts nobody either: a desktop's own portal stays out."""
+    """An empty session bus that starts no services, so a desktop's own portal stays out."""
 
     def __init__(self):
         self.daemon = subprocess.Popen(["dbus-daemon", "--config-file", path("bus.conf", BUS.encode()), "--nofork",
@@ -44,7 +44,7 @@ class Bus:
 
 
 class Portal:
-    """The service on a bus; requests are waited for, answered when the test likes."""
+    """The service on a bus; the test waits for requests and answers them when it likes."""
 
     def __init__(self, bus):
         self.service = subprocess.Popen([PYTHON, PORTAL], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -77,7 +77,7 @@ class Portal:
 
 class FileCase(DisplayCase):
     def open(self, *arguments, bus="", **memory):
-        """A window with its model loaded; memory: what it finds of its last start."""
+        """A window with its model loaded; memory: its remembered state."""
         if memory:
             folder = os.path.join(self.home, ".local/state/warpchat")
             os.makedirs(folder)
@@ -160,7 +160,7 @@ class TheDesktops(FileCase):
         self.assertEqual(request["options"]["current_folder"].rstrip("/"), self.home)
         window = self.display.xdotool("search", "--class", "warpchat").split()
         self.assertIn(request["parent"], [f"x11:{int(number):x}" for number in window])
-        self.window.type("meanwhile")  # the window goes on
+        self.window.type("meanwhile")  # the window still works
         self.window.wait_for(lambda s: s["composer"] == "meanwhile", "what is typed")
         self.portal.answer([self.write("a b.txt"), self.write("100%.txt")])
         state = self.wait_for_attached("a b.txt", "100%.txt")
@@ -176,10 +176,10 @@ class TheDesktops(FileCase):
         self.assertEqual([name for name, _ in request["options"]["filters"]], ["Markdown", "JSON"])
         self.assertEqual(request["options"]["current_filter"], ["Markdown", [[0, "*.md"], [0, "*.markdown"]]])
         there = self.write("hi.md", "older")
-        self.portal.answer([there], filter=0)  # it has asked whether to replace it
+        self.portal.answer([there], filter=0)  # the dialog has asked whether to replace it
         self.wait_for_file(there, "# hi")
         self.ask("ctrl+s")
-        self.portal.answer([os.path.join(self.home, "hi.md")], filter=1)  # the filter says the format
+        self.portal.answer([os.path.join(self.home, "hi.md")], filter=1)  # the filter determines the format
         self.wait_for_file(os.path.join(self.home, "hi.json"), "{")
         self.ask("ctrl+s")
         self.portal.answer([os.path.join(self.home, "without")], filter=0)
@@ -340,7 +340,7 @@ class TheWindowsOwn(FileCase):
         self.browse("ctrl+s")
         self.wait_for_widget("file:hi.md")
         self.window.key("Return")
-        self.wait_for_widget("path_message")  # it asks
+        self.wait_for_widget("path_message")  # it asks for confirmation
         self.wait_for_file(there, "mine")
         self.window.key("Return")
         self.wait_for_file(there, "# hi")
@@ -349,7 +349,7 @@ class TheWindowsOwn(FileCase):
         self.window.key("Return")
         self.wait_for_file(os.path.join(self.home, "hi.json"), "{")
         self.browse("ctrl+s")
-        self.window.type("other")  # in place of the name without its ending
+        self.window.type("other")  # replaces the name, not its ending
         self.window.key("Return")
         self.wait_for_file(os.path.join(self.home, "other.md"), "# hi")
         self.browse("ctrl+s")

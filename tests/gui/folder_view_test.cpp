@@ -1,4 +1,4 @@
-// What a typed path stands for, on a folder of the test.
+// The meaning of a typed path, in a test folder.
 #include "app/gui/window/folder_view.h"
 
 #include <gtest/gtest.h>

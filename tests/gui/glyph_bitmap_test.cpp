@@ -1,4 +1,4 @@
-// Glyphs as pixels and their places in a page of the atlas; OpenGL is not needed for either.
+// Glyphs as pixels and their places in an atlas page, without OpenGL.
 #include "app/gui/text/glyph_bitmap.h"
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ double ink(const GlyphBitmap& bitmap) {
   return sum;
 }
 
-// Of the ink, in pixels from the pen.
+// Horizontal centre of the ink, in pixels from the pen.
 double centre(const GlyphBitmap& bitmap) {
   double sum = 0;
   for (size_t i = 0; i < bitmap.pixels.size(); ++i) {
@@ -68,7 +68,7 @@ TEST(GlyphBitmap, HintingGivesHorizontalStrokesWholePixels) {
 TEST(GlyphBitmap, PhasesMoveTheInkByParts) {
   for (int phase = 0; phase < kPhases; ++phase) {
     const double moved = centre(letter('l', 16, phase)) - centre(letter('l', 16, 0));
-    EXPECT_NEAR(moved, static_cast<double>(phase) / kPhases, 0.1) << phase;  // ink counts at its pixel's centre
+    EXPECT_NEAR(moved, static_cast<double>(phase) / kPhases, 0.1) << phase;  // measured at pixel centres
   }
 }
 
@@ -88,7 +88,7 @@ TEST(GlyphBitmap, EmojiAreScaledWithoutDarkEdges) {
     EXPECT_NEAR(ink(emoji), ink(large) * size * size / 1e4, 0.08 * ink(large) * size * size / 1e4) << size;
     for (uint32_t pixel : emoji.pixels) {
       if (alpha(pixel) < 10 || alpha(pixel) > 100) continue;
-      EXPECT_GT(pixel & 0xFF, 120u) << size;  // the red of yellow, at the edge too
+      EXPECT_GT(pixel & 0xFF, 120u) << size;  // yellow has red, at the edge too
     }
   }
 }

@@ -1,4 +1,4 @@
-// Parts of the window drawn without a display, at a time and with a pointer that the test moves.
+// Draws parts of the window without a display. The test controls time and pointer.
 #pragma once
 #include <imgui/imgui.h>
 
@@ -29,7 +29,7 @@ class HeadlessUi {
   }
   ~HeadlessUi() { ImGui::DestroyContext(); }
 
-  // A frame in which `draw` draws; then the menu over it.
+  // A frame with the contents of `draw`, and then the menu.
   void frame(const std::function<void()>& draw, std::vector<InputEvent> events = {}) {
     ImGuiIO& io = ImGui::GetIO();
     io.DeltaTime = 0.02f;

@@ -1,4 +1,4 @@
-// A transcript drawn without a display: frames of ImGui into nothing, with a mouse that the test moves.
+// Draws a transcript without a display: ImGui frames without output, with a mouse that the test moves.
 #pragma once
 #include <imgui/imgui.h>
 

@@ -1,5 +1,5 @@
-// Markdown to blocks: what each construct becomes, what a growing text costs in looks, and that parsing as it grows
-// ends in what parsing the whole gives.
+// Markdown to blocks: the result of each construct, the cost of a growing text in bytes read, and that incremental
+// parsing ends like parsing the whole.
 #include "app/gui/transcript/markdown_document.h"
 
 #include <random>
@@ -84,7 +84,7 @@ const Case kCases[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Cases, Markdown, testing::ValuesIn(kCases), [](const auto& row) { return row.param.name; });
 
-// An answer with everything in it, whose prefixes end in every construct.
+// An answer with every construct; its prefixes end inside each of them.
 const char* const kAnswer =
     "# Title\nIntro with **bold**, `code` and [a link](http://x.org).\n\nSome text:\n- one\n- two **b**\n  1. inner\n"
     "     ```sh\n     ls -l\n\n     cd\n     ```\n  2. more\n\n- three\n\nAfter.\n\n| a | b |\n|---|:-:|\n| 1 | 2 |\n"
@@ -113,8 +113,8 @@ TEST(MarkdownDocument, StreamingEndsInWhatTheWholeGives) {
   EXPECT_EQ(growing.blocks(), parsed_whole(text));
 }
 
-// Lines that open, close and interrupt each other, in any order; no tables and no fences behind the mark of an item or
-// a quote: md4c ends them late.
+// Lines that open, close and interrupt each other, in any order. No tables, and no fences inside items or quotes,
+// because md4c ends those late.
 TEST(MarkdownDocument, CutsOnlyWhereTheWholeGivesTheSame) {
   static const char* const kLines[] = {"",     "",          "",    "text",  "- a",   "  b",     "   c",  "1. x",
                                        "7. y", "```",       "~~~", "> q",   "# h",   "    ind", "---",   "* * *",
@@ -225,7 +225,7 @@ TEST(MarkdownDocument, LongTablesComeInPieces) {
   EXPECT_EQ(copied, expected);
 }
 
-// As work, which is the same on every machine: bytes gone over, not seconds.
+// Counts the bytes read, not seconds, so the limit holds on every machine.
 TEST(MarkdownDocument, WhatDoesNotCloseIsSearchedOnce) {
   for (const char* mark : {"\\(x ", "\\[x ", "$$x\\$ ", "$x ", "\\(\\[$$`x ", "`x\n"}) {
     std::string text;
@@ -238,11 +238,10 @@ TEST(MarkdownDocument, WhatDoesNotCloseIsSearchedOnce) {
 struct SourceCase {
   const char* name;
   const char* text;
-  const char* shown;  // some of what is read
+  const char* shown;  // parts of the drawn text
 };
 
-// What is read comes from these very bytes.
-// Kinds by number, a digit a byte; "." between lines.
+// Reads the drawn bytes themselves. Kinds by number, one digit per byte; "." between lines.
 std::string colours_of(const std::vector<MarkdownBlock>& blocks) {
   std::string out;
   for (const MarkdownBlock& block : blocks) {

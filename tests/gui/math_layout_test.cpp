@@ -1,4 +1,4 @@
-// Formulas as glyphs and rules: what stands where, and how they stand in a line of text. Needs a font for mathematics
+// Formulas as glyphs and rules: positions, and alignment in a line of text. Needs a mathematics font
 // (fonts-texgyre-math).
 #include "app/gui/text/math_layout.h"
 

@@ -1,4 +1,4 @@
-// From real decoders on the CPU and the emulator to what the profiler shows.
+// From real decoders on CPU and emulator to the profiler's view.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,8 +25,8 @@ class CollectProfile : public testing::Test {
     return {model_.config,
             make_gpu_steps(model_.config, model_.tensors, {test_device(), {.context = 128}, launch, {}})};
   }
-  // A prompt of three tokens, and an answer of n, as a generation does it. Watched from one of its tokens on, or from
-  // the beginning.
+  // A prompt of three tokens and an answer of n, as in a generation. Profiling starts at one of its tokens, or at the
+  // beginning.
   static void answer(Decoder& decoder, uint32_t n, std::optional<uint32_t> watched_from = {}) {
     Profile& profile = decoder.steps().profile();
     if (!watched_from) watch_profile(decoder.steps(), true);
@@ -73,7 +73,7 @@ TEST_F(CollectProfile, TellsTokensFromThePromptOnTheCpu) {
   EXPECT_EQ(data->first_token, 1u) << "the prompt's pass gave the first, which took no call of its own";
   EXPECT_EQ(row(data->token_rows, "norm_logits")->calls, 4u);
   EXPECT_EQ(row(data->rows, "norm_logits")->calls, 5u) << "with the prompt's";
-  // Every pass's calls are in the history of its token, and nothing of the prompt is.
+  // The calls of every pass are in the history of its token; none of the prompt's are.
   ASSERT_EQ(data->history.size(), data->rows.size());
   for (size_t i = 0; i < data->rows.size(); ++i) {
     double sum = 0;

@@ -1,4 +1,4 @@
-// What the profiler computes before it draws: rows, order, words, colours, bars.
+// What the profiler computes before drawing: rows, order, words, colours, bars.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// Two operations, ten passes of 10 ms each behind a prompt, on a CPU.
+// Two operations in ten passes of 10 ms each after a prompt, on a CPU.
 ProfilerData some_data() {
   ProfilerData data;
   data.device = "cpu: 2 threads";
@@ -48,7 +48,7 @@ TEST(ProfilerNumbers, HaveThreeDigitsThatMatter) {
 TEST(ProfilerNumbers, TakeTheLargestUnitThatFits) {
   EXPECT_EQ(bytes_text(0), "0 B");
   EXPECT_EQ(bytes_text(999), "999 B");
-  EXPECT_EQ(bytes_text(999'900), "1.00 MB");  // and not 1,000 kB
+  EXPECT_EQ(bytes_text(999'900), "1.00 MB");  // not 1,000 kB
   EXPECT_EQ(bytes_text(398e6), "398 MB");
   EXPECT_EQ(duration_text(0.5e-6), "0.500 \u00b5s");
   EXPECT_EQ(duration_text(1.5e-3), "1.50 ms");
@@ -71,7 +71,7 @@ TEST(KernelTable, SharesTheTokensPartOutOverItsPasses) {
   EXPECT_TRUE(std::isnan(rows[0][KernelColumn::kOfPeak])) << "no peak is known";
 }
 
-// The numbers that profile_table prints of the same rows.
+// The same numbers as profile_table prints for the same rows.
 TEST(KernelTable, ShowsTheWholeAnswerAsTheTerminalDoes) {
   const ProfilerData data = some_data();
   const std::vector<KernelRow> rows = kernel_rows(data, RowsOf::kAnswer);
@@ -95,7 +95,7 @@ TEST(KernelTable, HasCountersPerTokenInTheEmulator) {
   EXPECT_THAT(kernel_columns(data, RowsOf::kTokens, 1000), Not(testing::Contains(KernelColumn::kBandwidth)));
 }
 
-// The persistent decoder's launch is counted as a whole, and has no call of its own.
+// The launch of the persistent decoder is counted as a whole; its phases have no launches.
 TEST(KernelTable, ShowsWhatWasCountedWithoutACall) {
   ProfilerData data = some_data();
   data.rows.push_back({"persistent_decoder_l4", 0, 0, 0, {5, 5, 5, 5}});
@@ -171,7 +171,7 @@ TEST(KernelText, IsCutAtItsLineEnds) {
 TEST(WhyThisSpeed, IsSilentBeforeThereIsASpeed) {
   EXPECT_EQ(why_this_speed({}), "");
   ProfilerData data = some_data();
-  data.tokens.resize(1);  // the prompt's pass gave it
+  data.tokens.resize(1);  // from the prompt's pass
   data.n_passes = 0;
   EXPECT_EQ(why_this_speed(data), "");
 }
@@ -238,7 +238,7 @@ TEST(WhyThisSpeed, CountsInTheEmulator) {
 TEST(SecondsPerToken, LeaveOutTheAnswersFirst) {
   ProfilerData data = some_data();
   EXPECT_NEAR(*seconds_per_token(data), 0.01, 1e-12);
-  data.first_token = 7;  // a longer answer: the first that is kept is one as the others
+  data.first_token = 7;  // in a longer answer, the first kept token is like the others
   EXPECT_NEAR(*seconds_per_token(data), 5.1 / 11, 1e-12);
 }
 
@@ -289,7 +289,7 @@ TEST(RowColours, DifferWhileThereAreHues) {
   for (int i = 0; i < 24; ++i) rows.push_back({"kernel " + std::to_string(i)});
   const std::vector<Colour> colours = row_colours(rows, true);
   EXPECT_EQ(std::set<Colour>(colours.begin(), colours.end()).size(), 24u);
-  rows.resize(60);  // more than there are: still a colour each
+  rows.resize(60);  // more rows than colours: each still gets one
   EXPECT_EQ(row_colours(rows, true).size(), 60u);
 }
 

@@ -1,4 +1,4 @@
-// The profiler's timeline: lanes, what is in view, bars.
+// The profiler's timeline: lanes, visible range, bars.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Scrolling over rows whose heights are guesses until they are looked at.
+// Scrolling over rows with estimated heights, measured only when visible.
 #include "app/gui/transcript/row_scroll.h"
 
 #include <cmath>
@@ -9,7 +9,7 @@
 namespace warpchat::gui {
 namespace {
 
-// Rows of 10 to 59 pixels, three a message, guessed at 100.
+// Rows of 10 to 59 pixels, three per message, estimated at 100.
 class FakeRows : public RowSource {
  public:
   explicit FakeRows(size_t n) : n_(n) {}
@@ -143,7 +143,7 @@ TEST(RowScroll, StopsAtBothEnds) {
   EXPECT_FLOAT_EQ(bottom_of(scroll), kWindow);
 }
 
-// A row that ends just at the window's bottom is not the conversation's end.
+// A row that ends exactly at the window's bottom is not the conversation's end.
 TEST(RowScroll, TheTopIsNeverTheEndOfALongText) {
   for (float window = 200; window < 300; ++window) {
     FakeRows rows(50);

@@ -13,7 +13,7 @@ from program import FOLDER, path
 
 MODEL, PICTURES = (os.path.abspath(name) for name in sys.argv[3:5])
 
-# Titles of the list; these conversations are not opened.
+# Titles in the list; these conversations are not opened.
 OTHERS = ["Haus am See – Entwurf für den Garten", "日本語の文法について", "🎉 Birthday ideas for a seven-year-old",
           "مرحبا بالعالم", "SQL joins"]
 QUESTIONS = ["Explain in three short points why the sky is blue.",
@@ -39,7 +39,7 @@ def ask(window, question):
 
 
 def take(window, name):
-    """Once nothing is drawn any more."""
+    """Takes it when drawing has stopped."""
     frames = None
     while frames != window.state()["frames"]:
         frames = window.state()["frames"]

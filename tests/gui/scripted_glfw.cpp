@@ -1,7 +1,7 @@
-// For LD_PRELOAD: what GLFW tells a window on a desktop, and never on an X server without one. The scale of the
-// window's monitor is what the file $MONITOR_SCALE holds now, as on the way from one monitor to another; a unit of the
-// window and of the pointer is $PIXELS_A_UNIT pixels, as on Wayland; the file $COMMITTED_TEXT (UTF-32) comes through
-// the character callback at once, as an input method commits it, and is removed.
+// For LD_PRELOAD: gives GLFW a desktop's behaviour that a bare X server lacks. The file $MONITOR_SCALE holds the
+// current scale of the monitor, which may change, as on the way to another monitor. A unit of window and pointer is
+// $PIXELS_A_UNIT pixels, as on Wayland. The file $COMMITTED_TEXT (UTF-32) comes through the character callback at once,
+// as an input method commits it, and is then removed.
 #include <dlfcn.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
-// Text of the window: shaping, line breaking, hit testing and selection, without a display. Rows whose script the
-// machine's fonts do not have are skipped.
+// The window's text without a display: shaping, line breaks, hit tests, selection. Rows are skipped if this machine's
+// fonts lack the script.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -66,7 +66,7 @@ using Lines = std::vector<std::string>;
 struct WrapCase {
   const char* name;
   const char* text;
-  const char* wide;  // the lines are as wide as this
+  const char* wide;  // the width of the lines
   Lines lines;
 };
 
@@ -92,7 +92,7 @@ const WrapCase kWrapCases[] = {
 
 class Wrap : public testing::TestWithParam<WrapCase> {};
 
-// The code face has one width for all letters, whichever font it is.
+// All letters of the code face have the same width, in any font.
 TEST_P(Wrap, BreaksWhereUnicodeAllows) {
   const WrapCase& row = GetParam();
   if (!has_fonts_for(row.text)) GTEST_SKIP() << "no font for " << row.text;
@@ -106,7 +106,7 @@ INSTANTIATE_TEST_SUITE_P(Text, Wrap, testing::ValuesIn(kWrapCases), [](const aut
 struct ScriptCase {
   const char* name;
   const char* text;
-  size_t n_glyphs;  // 0: whatever the font makes of it
+  size_t n_glyphs;  // 0: depends on the font
 };
 
 const ScriptCase kScriptCases[] = {
@@ -145,7 +145,7 @@ TEST_P(Script, HasTheGlyphsOfItsClusters) {
   }
 }
 
-// Every cluster has its own place; a point in either half of it is nearest to that side's offset.
+// Every cluster has its own place. A point in either half of it is nearest to the offset on that side.
 TEST_P(Script, OffsetsAndSelectionsAgree) {
   const std::string text = GetParam().text;
   if (!has_fonts_for(text)) GTEST_SKIP() << "no font for " << text;
@@ -168,7 +168,7 @@ TEST_P(Script, OffsetsAndSelectionsAgree) {
   EXPECT_NEAR(sum, laid->width(), 0.1);
 }
 
-// Cut anywhere, nothing is lost and nothing appears twice.
+// Lines of any width contain all of the text exactly once.
 TEST_P(Script, LinesOfEveryWidthHaveAllOfTheText) {
   const std::string text = GetParam().text;
   const float whole = layout(text)->width();
@@ -213,7 +213,7 @@ TEST(TextLayout, ASelectionAcrossDirectionsIsSplitWhereItIsNotSeenTogether) {
   if (!has_fonts_for(text)) GTEST_SKIP() << "no Hebrew font";
   const auto laid = layout(text);
   const std::vector<TextRect> rects =
-      laid->selection(1, 8);  // "bc אב": the Hebrew letters are at their word's right end
+      laid->selection(1, 8);  // "bc אב": the Hebrew letters begin at their word's right end
   ASSERT_EQ(rects.size(), 2u);
   EXPECT_LT(rects[0].x + rects[0].width + 1, rects[1].x);
   EXPECT_EQ(laid->selection(0, text.size()).size(), 1u);
@@ -286,7 +286,7 @@ TEST(TextLayout, LinesAreOfOneHeightInEveryScript) {
   }
 }
 
-// The pieces of a ligature that a line's end cuts are letters of their own.
+// If a line break cuts a ligature, its parts become single letters.
 TEST(TextLayout, LigaturesAreCutWithTheLine) {
   const TextLayout::Parts cut = parts_of(styled("ffi"), 1), apart = parts_of(styled("f f i"));
   ASSERT_EQ(cut.lines.size(), 3u);

@@ -1,4 +1,4 @@
-// The transcript as a user meets it: what is selected and copied, where it scrolls, what its buttons wish for.
+// The transcript as a user meets it: selecting, copying, scrolling, buttons.
 #include "app/gui/transcript/transcript_view.h"
 
 #include <GLFW/glfw3.h>
@@ -216,7 +216,7 @@ TEST_F(Transcript, WhatIsSelectedIsAnnouncedOnce) {
   EXPECT_FALSE(view.take_new_selection());
 }
 
-// The way to a version that there is not is shown, but is no button.
+// The arrow to a missing version is shown, but is no button.
 TEST_F(Transcript, TheVersionsArrowsStayInTheirPlaces) {
   say("assistant", "an answer");
   last().siblings = {1, 2, 3};
@@ -300,7 +300,7 @@ TEST_F(Transcript, ShowsAHitAndLetsItFade) {
 
 TEST_F(Transcript, CodeHasAButtonThatCopies) {
   std::string code;
-  for (int i = 0; i < 400; ++i) code += "  line " + std::to_string(i) + "\n";  // in more than one piece
+  for (int i = 0; i < 400; ++i) code += "  line " + std::to_string(i) + "\n";  // several pieces long
   say("assistant", "```py\n" + code + "```");
   frame();
   view.scroll_pages(-100);

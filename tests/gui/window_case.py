@@ -1,4 +1,4 @@
-"""What tests of the window begin with: one with its model loaded, and what is read of its state."""
+"""Shared by tests of the window: a window with its model loaded, and access to its state."""
 import json
 import os
 
@@ -32,7 +32,7 @@ class WindowCase(DisplayCase):
         return self.window.wait_for(is_idle, "the model")
 
     def remember(self, **memory):
-        """What the window finds of its last start."""
+        """Sets the remembered state for the next start."""
         folder = os.path.join(self.home, ".local/state/warpchat")
         os.makedirs(folder)
         with open(os.path.join(folder, "window.json"), "w") as file:
@@ -50,7 +50,7 @@ class WindowCase(DisplayCase):
         return self.window.wait_for(lambda s: n_messages(s) == 2, "its messages")
 
     def ask(self, text, n_after):
-        """Sends the text; returns the state with so many messages, the last of them an answer that has ended."""
+        """Sends the text; returns the state with n_after messages, the last of them a finished answer."""
         self.window.key("ctrl+l")
         self.window.type(text)
         self.window.wait_for(lambda s: s["composer"] == text, "the typed text")

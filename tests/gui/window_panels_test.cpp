@@ -1,4 +1,4 @@
-// Panels of the window, drawn without a display.
+// The window's panels, drawn without a display.
 #include <GLFW/glfw3.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ std::vector<T> wishes(Actions& actions) {
 }
 
 struct NoticesTest : testing::Test {
-  // Returns what the notices leave of the window.
+  // Returns the part of the window below the notices.
   Rect draw() {
     Rect rest;
     h.frame([&] {
@@ -47,7 +47,7 @@ TEST_F(NoticesTest, AnErrorStaysUntilItIsReadAndTheUserGoesOn) {
   h.state.open.id = 7;
   h.state.notices.push_back({1, true, "it failed", "", 0});
   draw();
-  h.state.taken_sends = 1;  // at once: it was not read
+  h.state.taken_sends = 1;  // at once: it did not have to be read
   draw();
   h.seconds += 3600;
   draw();
@@ -127,7 +127,7 @@ TEST_F(FieldTest, ItsMenuCutsCopiesPastesSelectsAndUndoes) {
   EXPECT_TRUE(h.ui.has_focus("field"));
 }
 
-// An input method gives what it commits character by character, in one frame or in several.
+// An input method commits text character by character, in one frame or in several.
 TEST_F(FieldTest, TextOfAnInputMethodIsCommitted) {
   const std::vector<const char*> characters = {"日", "本", "e", "\u0301", "👩", "\u200d", "👧", "한"};
   std::string whole;
@@ -182,7 +182,7 @@ TEST(TrashPanel, IsEmptiedOnceTheUserIsSure) {
   EXPECT_EQ(wishes<EraseForEver>(h.actions).size(), 3u);
 }
 
-// What is clicked stands where it stood before there was anything to show, within the window, and nothing over another.
+// Tabs keep their places before and after there is data. They stay inside the window and do not overlap.
 TEST(Profiler, ItsTabsDoNotJump) {
   for (const float width : {420.0f, 580.0f, 1100.0f}) {
     HeadlessUi h(width, 400);

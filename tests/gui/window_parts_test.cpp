@@ -60,7 +60,7 @@ TEST(DateGroup, MidnightIsOfTheSameDayAndNotAhead) {
   }
 }
 
-// Eliding: a letter is a pixel wide, whatever its bytes.
+// Eliding: every letter is one pixel wide, whatever its bytes.
 float columns(std::string_view text) { return static_cast<float>(text_width(text)); }
 
 struct ElideCase {
@@ -176,7 +176,7 @@ TEST(InputQueue, APressAndItsReleaseAreTwoFrames) {
   queue.push(MouseMove{5, 6});
   queue.push(MouseButton{0, true});
   queue.push(MouseButton{0, false});
-  EXPECT_EQ(queue.take_frame().size(), 2u);  // the last place, and the press there
+  EXPECT_EQ(queue.take_frame().size(), 2u);  // the last position, and the press there
   EXPECT_EQ(queue.take_frame().size(), 1u);
   EXPECT_TRUE(queue.take_frame().empty());
 }
@@ -184,13 +184,13 @@ TEST(InputQueue, APressAndItsReleaseAreTwoFrames) {
 // Pace.
 TEST(Pacer, DrawsWhatChangedAndThenSleeps) {
   Pacer pacer(1.0 / 60);
-  EXPECT_EQ(pacer.wait(0), 0);  // the first picture
+  EXPECT_EQ(pacer.wait(0), 0);  // the first frame
   pacer.begin_frame(0);
   EXPECT_EQ(pacer.wait(1), Pacer::kNever);
   pacer.saw_input();
   int frames = 0;
   for (double now = 1; pacer.wait(now) < 1; now += 0.1) pacer.begin_frame(now), ++frames;
-  EXPECT_EQ(frames, 3);  // ImGui settles in two
+  EXPECT_EQ(frames, 3);  // ImGui settles in two frames
   EXPECT_EQ(pacer.wait(1e6), Pacer::kNever);
 }
 
@@ -211,7 +211,7 @@ TEST(Pacer, WakesAtTheMomentAskedFor) {
   pacer.wake_at(9);
   EXPECT_NEAR(pacer.wait(1), 5, 1e-9);
   EXPECT_EQ(pacer.wait(6), 0);
-  pacer.begin_frame(6);  // who still wants to be woken says so again
+  pacer.begin_frame(6);  // wake-ups must be requested again
   EXPECT_EQ(pacer.wait(7), Pacer::kNever);
 }
 
@@ -292,7 +292,7 @@ TEST(WindowMemory, FilesAreReplacedAndFailuresIgnored) {
 // Editing.
 TEST(EditBuffer, MovesAndErasesByClusters) {
   EditBuffer buffer;
-  buffer.set("aé👨‍👩‍👧b");  // the é is a letter and a mark
+  buffer.set("aé👨‍👩‍👧b");  // é is a letter and a mark
   buffer.move_left(false, false);
   buffer.erase_left(false);
   EXPECT_EQ(buffer.text(), "aéb");
@@ -366,7 +366,7 @@ TEST(Numbers, MessagesBecomeSentences) {
   EXPECT_EQ(as_sentence(""), "");
 }
 
-// The rows' names, and a star behind the one that Enter takes.
+// The rows' names; a star marks the one that Enter chooses.
 std::string rows_text(const DeskState& state, const std::string& text) {
   const std::optional<ModelChoice> named = named_model(text);
   const std::vector<ModelRow> rows = model_rows(state, text, named);

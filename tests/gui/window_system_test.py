@@ -23,7 +23,7 @@ N_KILLS = 200 if os.environ.get("WARPCHAT_FULL_TESTS") else 20
 
 class Typing(WindowCase):
     def test_text_of_an_input_method_is_committed(self):
-        """Characters that are on no key, all of them at once."""
+        """Characters without keys, all at once."""
         text = "日本語と한국어 é ñ Ω 🙂 👩‍👧 नमस्ते"
         committed = os.path.join(self.home, "committed")
         self.open(LD_PRELOAD=SCRIPTED_GLFW, COMMITTED_TEXT=committed)
@@ -54,7 +54,7 @@ class Look(WindowCase):
             self.assertEqual(again[name], state[name])
 
     def test_any_script_is_shown(self):
-        """Drawn, selected and copied; how it looks is for eyes."""
+        """Drawn, selected and copied; the look needs eyes."""
         lines = ["日本語と漢字、仮名", "한국어", "مرحبا بالعالم", "नमस्ते", "👩‍👩‍👧‍👦 🇯🇵 👍🏽", "e\u0301", "x" * 3000]
         self.open()
         self.import_talk("scripts", "\n\n".join(lines))
@@ -73,7 +73,7 @@ class Frames(WindowCase):
         self.window.display.xdotool("mousemove", 5, 795)
         before = None
         end = time.monotonic() + MOST_SECONDS
-        while time.monotonic() < end:  # notices fade, lists are refreshed once; then there is silence
+        while time.monotonic() < end:  # notices fade and lists are refreshed once; then drawing stops
             now = self.window.state()["frames"]
             if now == before:
                 return
@@ -90,7 +90,7 @@ class Frames(WindowCase):
         state = self.answered(2)
         tokens = state["conversation"]["messages"][1]["tokens"]
         self.assertEqual(tokens, 64)
-        self.assertLess(state["frames"] - before, tokens + 24)  # the key's own, the prompt's, the list's, the end's
+        self.assertLess(state["frames"] - before, tokens + 24)  # frames of key, prompt, list and end
 
 
     def test_nothing_is_drawn_while_it_is_minimised(self):
@@ -105,12 +105,12 @@ class Frames(WindowCase):
         self.display.set_minimised(number, True)
         end = time.monotonic() + MOST_SECONDS
         before = None
-        while before != self.window.state()["frames"]:  # until the window has heard of it
+        while before != self.window.state()["frames"]:  # the window has noticed it
             before = self.window.state()["frames"]
             time.sleep(0.3)
             self.assertLess(time.monotonic(), end, "it is drawn while nobody sees it")
         length = length_of_answer()
-        while length_of_answer() < length + 100:  # what there would have been to draw
+        while length_of_answer() < length + 100:  # text that would have been drawn
             time.sleep(0.1)
             self.assertLess(time.monotonic(), end, "the answer does not go on")
         self.assertEqual(self.window.state()["frames"], before)
@@ -120,7 +120,7 @@ class Frames(WindowCase):
 
 
 class Scale(WindowCase):
-    """What a monitor of 192 dots per inch asks for."""
+    """A monitor with 192 dots per inch."""
 
     @classmethod
     def setUpClass(cls):
@@ -141,7 +141,7 @@ class Scale(WindowCase):
                 self.assertAlmostEqual(2 * one, two, delta=4, msg=f"{name}[{at}]")
 
     def test_units_of_two_pixels(self):
-        """As on Wayland: what is drawn and clicked is the same as where a unit is a pixel."""
+        """As on Wayland: drawing and clicks are the same as with a unit of one pixel."""
         scale = os.path.join(self.home, "scale")
         with open(scale, "w") as file:
             file.write("2")
@@ -154,7 +154,7 @@ class Scale(WindowCase):
         large[0].wait_for(lambda s: "settings" in s["panels"], "the settings")
 
     def test_the_scale_changes_while_it_runs(self):
-        """As on the way to another monitor, where a desktop has scales for each."""
+        """As on the way to another monitor, on a desktop with one scale per monitor."""
         scale = os.path.join(self.home, "scale")
         with open(scale, "w") as file:
             file.write("1")
@@ -234,7 +234,7 @@ class Faults(WindowCase):
         self.ask("hello", 2)
 
     def test_a_disk_that_is_full(self):
-        """The user is told once, and the conversation goes on."""
+        """The user is told once, and the conversation continues."""
         self.open("-n", "4")
         self.ask("hello", 2)
         limit = os.path.getsize(self.file + "-wal")
@@ -259,7 +259,7 @@ class Faults(WindowCase):
 
 class Kills(WindowCase):
     def test_killed_while_streaming(self):
-        """Every message is there, and of each answer all but its last second."""
+        """Every message is there, and of each answer at least all but its last second."""
         seed = random.randrange(1 << 30)
         chance = random.Random(seed)
         for n in range(N_KILLS):
@@ -279,7 +279,7 @@ class Kills(WindowCase):
                 self.window.kill()
                 self.assertEqual(self.rows("PRAGMA integrity_check"), [("ok",)])
                 self.assertEqual(self.rows(f"SELECT count(*) FROM turns WHERE text = '{question}'"), [(1,)])
-                old = [text for at, text in seen if at < killed - 1.5]  # the second, and what a loaded machine takes
+                old = [text for at, text in seen if at < killed - 1.5]  # a second, and some time for a loaded machine
                 if old:
                     stored = self.rows("SELECT text FROM turns WHERE role = 'assistant' ORDER BY id DESC LIMIT 1")
                     self.assertTrue(stored and stored[0][0].startswith(old[-1]), f"{stored[-1:]} lacks {old[-1]!r}")

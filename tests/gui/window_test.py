@@ -146,7 +146,7 @@ class Chat(WindowCase):
             and s["conversation"]["messages"][2]["siblings"] == 2 and last_status(s) == "complete", "a new branch")
         self.assertEqual(sorted(text for text, in self.rows("SELECT text FROM turns WHERE role = 'user'")),
                          ["first", "second", "third"])
-        self.window.key("alt+Left")  # the message: its new answer has one version
+        self.window.key("alt+Left")  # of the message: its new answer has one version
         state = self.window.wait_for(lambda s: s["conversation"]["messages"][2]["sibling"] == 0, "the old branch")
         self.assertEqual(state["conversation"]["messages"][3]["siblings"], 2)
         key = state["conversation"]["messages"][2]["key"]
@@ -341,7 +341,7 @@ class Conversations(WindowCase):
 
 class Attachments(WindowCase):
     def files(self, size=(600, 400), **texts):
-        """Files that the last start had attached to a new conversation, by their names: bytes."""
+        """Files attached to a new conversation at the last start, by name: bytes."""
         paths = []
         for name, content in texts.items():
             paths.append(os.path.join(self.home, name.replace("_", ".")))
@@ -491,7 +491,7 @@ class Devices(WindowCase):
         self.window.wait_for(lambda s: "model:0" in s["widgets"], "the models")
         self.window.move_to("model:0")
         end = time.monotonic() + MOST_SECONDS
-        while "device:cpu" not in self.window.state()["widgets"]:  # further down in the list
+        while "device:cpu" not in self.window.state()["widgets"]:  # it is further down in the list
             self.display.xdotool("click", 5)
             time.sleep(0.1)
             self.assertLess(time.monotonic(), end, "no device is shown")

@@ -1,5 +1,5 @@
-// A window without a screen: a ChatWorker, the state that its updates make, and waiting for what that state should
-// become. Everything on disk lies in a folder of its own.
+// A window without a screen: a ChatWorker, the state from its updates, and waiting for a certain state. All its files
+// are in a folder of its own.
 #pragma once
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@
 
 namespace warpchat::gui {
 
-// The home of one test: where the store, the models and everything else are looked for.
+// The home of one test: store, models and everything else.
 class Home {
  public:
   Home() {
@@ -36,8 +36,8 @@ class Home {
   StoreFolder folder_;
 };
 
-// A file of a tiny model whose answers never end by themselves: with temperature 0 a token of logit 0 is never the
-// likeliest, and the tokens that end an answer have no weights.
+// A tiny model whose answers never end by themselves: at temperature 0, a token with logit 0 is never the likeliest,
+// and the end tokens have zero weights.
 inline std::vector<std::byte> endless_model(uint32_t seed) {
   TinyModelSpec spec;
   spec.n_layers = 1;
@@ -59,10 +59,10 @@ class WorkerWindow {
   const OpenConversation& open() const { return state_.open; }
   const std::vector<ChatMessage>& messages() const { return state_.open.messages; }
   void post(Action action) { worker_->post(std::move(action)); }
-  void close() { worker_.reset(); }  // what it has not told yet is not applied
+  void close() { worker_.reset(); }  // pending updates are not applied
   uint64_t n_wakes() const { return n_wakes_; }
 
-  // Applies what comes until the state is so; false, with a failure, if it is not within two minutes.
+  // Applies updates until is_so() holds. After two minutes, fails the test and returns false.
   bool until(const std::function<bool()>& is_so, const char* what) {
     constexpr std::chrono::minutes kLongest{2};
     const auto end = std::chrono::steady_clock::now() + kLongest;
@@ -91,13 +91,13 @@ class WorkerWindow {
         },
         "an answer streams");
   }
-  // Sends, and waits for the answer's end.
+  // Sends a message and waits for the answer's end.
   void ask(const std::string& text) {
     const uint64_t n = state_.taken_sends;
     post(Send{text});
     until([&] { return state_.taken_sends > n && state_.open.phase == AnswerPhase::kIdle; }, "an answer to what was sent");
   }
-  // Of the newest error; empty if there is none.
+  // Text of the newest error; empty if there is none.
   std::string error() const {
     for (size_t i = state_.notices.size(); i-- > 0;)
       if (state_.notices[i].is_error) return state_.notices[i].text;
@@ -124,7 +124,7 @@ class WorkerWindow {
 
 class WorkerTest : public testing::Test {
  protected:
-  // Answers that go on until they are stopped.
+  // Answers that continue until they are stopped.
   static ChatOptions endless() {
     ChatOptions options;
     static const TemporaryFile file(endless_model(5));

@@ -1,4 +1,4 @@
-// The builder's kernels in the emulator, with every check on: they load, and they give the right answers.
+// The builder's kernels in the emulator with every check on: they load and give the right answers.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ emulator::Profile profile_of(Target target) {
   return profile;
 }
 
-// "" or what went wrong; parameters in the kernel's order.
+// Returns "" or the fault. Parameters in the kernel's order.
 template <class... T>
 std::string run(Device& device, const Kernel& kernel, emulator::LaunchOptions options, T... parameters) {
   try {
@@ -62,7 +62,7 @@ TEST_P(EmulatedTest, LoadsEveryOperation) {
   }
 }
 
-// The emulator and the builder know the same instructions, and each target's alike.
+// Emulator and builder know the same instructions, for each target.
 TEST_P(EmulatedTest, AgreesOnEveryInstruction) {
   constexpr Version kNewest{90};
   Device device(profile_of(GetParam()));
@@ -106,12 +106,12 @@ TEST_P(EmulatedTest, TakesSoftmax) {
     for (uint32_t i = 0; i < kColumns; ++i) sum += std::exp(x[i] - top);
     for (uint32_t i = 0; i < kColumns; ++i) {
       const double expected = std::exp(x[i] - top) / sum;
-      EXPECT_NEAR(out[row * kColumns + i], expected, expected * 2e-6) << row << ", " << i;  // a few roundings of f32
+      EXPECT_NEAR(out[row * kColumns + i], expected, expected * 2e-6) << row << ", " << i;  // a few f32 roundings
     }
   }
 }
 
-// c = a * b^T of small whole numbers: every product and sum is exact, in any order.
+// c = a * b^T of small integers: every product and sum is exact in any order.
 void expect_product(Target target, const Kernel& kernel, uint32_t m, uint32_t n, uint32_t k) {
   Device device(profile_of(target));
   std::mt19937 random(4);
@@ -154,7 +154,7 @@ TEST_P(EmulatedTest, CountsBytes) {
   EXPECT_EQ(device.download(counts, 256), expected);
 }
 
-// Quarters up to 8: products and sums are exact in double, so that rounding once is rounding the double.
+// Quarters up to 8: products and sums are exact in double, so the expected value is the double rounded once.
 void expect_fma(Target target, const Kernel& kernel, uint16_t (*encode)(double)) {
   constexpr size_t kN = 1000;
   Device device(profile_of(target));
@@ -194,7 +194,7 @@ TEST(EmulatedBulkTest, SumsWhatBulkCopiesBring) {
 }
 
 TEST_P(EmulatedTest, MultipliesBytes) {
-  constexpr uint32_t kRows = 37, kK = 272;  // the last block has three idle warps, the chunks do not fill a warp
+  constexpr uint32_t kRows = 37, kK = 272;  // the last block has three idle warps; the last chunks fill no warp
   Device device(profile_of(GetParam()));
   std::mt19937 random(5);
   std::vector<int8_t> weights(kRows * kK), x(kK);
@@ -224,7 +224,7 @@ TEST_P(EmulatedTest, RunsTheReadmesKernel) {
       const double product = double{w[row * kK + i]} * x[i];
       expected += product, size += std::abs(product);
     }
-    EXPECT_NEAR(y[row], expected, size * 1e-6) << row;  // some 15 roundings on every way to the sum
+    EXPECT_NEAR(y[row], expected, size * 1e-6) << row;  // some 15 roundings per path
   }
 }
 
@@ -233,7 +233,7 @@ TEST_P(EmulatedTest, SortsBlocks) {
   Device device(profile_of(GetParam()));
   std::mt19937 random(7);
   std::vector<uint32_t> numbers(kBlocks * kNumbers);
-  for (uint32_t& number : numbers) number = static_cast<uint32_t>(random() % 3000);  // with repetitions
+  for (uint32_t& number : numbers) number = static_cast<uint32_t>(random() % 3000);  // with duplicates
   uint32_t* sorted = device.upload(numbers);
   const Kernel kernel = sort_blocks(kBlocks, GetParam());
   ASSERT_EQ(run(device, kernel, checked(kernel), sorted), "");
@@ -243,7 +243,7 @@ TEST_P(EmulatedTest, SortsBlocks) {
   EXPECT_EQ(device.download(sorted, numbers.size()), numbers);
 }
 
-// Blocks wait for each other; under every schedule, and with stores that arrive late, the answer is the same.
+// Blocks wait for each other. The answer is the same under every schedule, and with late stores.
 TEST_P(EmulatedTest, ScansWithLookBack) {
   constexpr uint32_t kN = 5000;
   std::mt19937 random(8);

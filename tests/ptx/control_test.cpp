@@ -1,4 +1,4 @@
-// Structured control flow: the branches and labels it becomes, and what it refuses.
+// Structured control flow: its branches and labels, and what it refuses.
 #include <gtest/gtest.h>
 
 #include "operations.h"
@@ -13,7 +13,7 @@ struct ControlCase {
 };
 class ControlTest : public ::testing::TestWithParam<ControlCase> {};
 
-// Without the comments over loops, which name lines of this file.
+// Removes the comments above loops, which name lines of this file.
 std::string without_comments(const std::string& text) {
   std::string kept;
   for (size_t at = 0; at < text.size();) {
@@ -87,7 +87,7 @@ setp.gt.u32 %gt, %count, 1;
 @%gt bra $while;
 $while_end:
 )"},
-    // Both ends are known to leave at least one round: no test before the first.
+    // Constant ends give at least one round, so there is no test before the first.
     {"for_constant", [](Builder& b, const Inputs& t) { b.for_("step", 0, 10, 3, [&](Reg<u32> i) { b.max(i, t.a); }); },
      R"(
 mov.u32 %step, 0;
@@ -112,8 +112,8 @@ setp.lt.s32 %lt, %step, %j;
 @%lt bra $step;
 $step_end:
 )"},
-    // The end is what the variable held when the loop began. (The parameters' only readers are count and step, so their
-    // registers are count and step.)
+    // The end is the variable's value at the start of the loop. (count and step are the parameters' only readers, so
+    // those registers are named count and step.)
     {"for_until_a_variable",
      [](Builder& b, const Inputs& t) {
        Var<u64> n = b.var("count", t.l);
@@ -164,7 +164,7 @@ setp.lt.u32 %lt_2, %step, 10;
 @%lt_2 bra $step_2;
 $step_end_2:
 )"},
-    // Groups run while the end is more than three steps away; nothing wraps where it is nearer than that to 0.
+    // Groups run while the end is more than three steps away. Near 0, nothing wraps.
     {"for_unrolled_to_a_register",
      [](Builder& b, const Inputs& t) {
        b.for_(
@@ -225,7 +225,7 @@ setp.ge.u32 %ge, %a, %b;
 ret;
 $endif:
 )"},
-    // A part's return goes to its end; behind it the kernel's own return is one again.
+    // A return inside an inlined part jumps to the part's end; after it, a return is the kernel's again.
     {"inlined_parts_return_to_their_ends",
      [](Builder& b, const Inputs& t) {
        b.inlined([&] {
@@ -268,7 +268,7 @@ and.pred %and_2, %p, %q;
 INSTANTIATE_TEST_SUITE_P(All, ControlTest, ::testing::ValuesIn(kControlCases),
                          [](const auto& row) { return std::string(row.param.name); });
 
-int line = 0;  // of the call that fails
+int line = 0;  // of the failing call
 
 // `build` fails with "ptx: test_control (<this file>:<line>): <what>".
 void expect_error(const std::function<void(Builder&, const Inputs&)>& build, const std::string& what) {

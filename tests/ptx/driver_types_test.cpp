@@ -1,6 +1,6 @@
-// Our declarations of the Driver API's types against NVIDIA's own header, where a toolkit is installed. Everything is
-// checked while compiling: sizes, offsets and numbers. (One C function cannot be declared twice with different types,
-// so the functions themselves are checked by programs that call them.)
+// Our declarations of the Driver API's types against NVIDIA's header, if a toolkit is installed. All checks happen at
+// compile time: sizes, offsets and values. (C functions cannot be declared twice with different types; programs that
+// call them check those.)
 #include "ptx/driver_types.h"
 
 #include <gtest/gtest.h>

@@ -7,7 +7,7 @@ namespace {
 
 constexpr uint32_t ceil_div(uint32_t n, uint32_t d) { return (n + d - 1) / d; }
 
-// `value` of all threads combined, in every thread; slots holds one element a warp.
+// Combines `value` over all threads and returns it to every thread; slots holds one element per warp.
 template <class Combine>
 Reg<f32> block_reduce(Builder& b, const Shared<f32>& slots, int warps, In<f32> value, Combine combine) {
   Var<f32> partial = b.var<f32>("partial", value);
@@ -18,7 +18,7 @@ Reg<f32> block_reduce(Builder& b, const Shared<f32>& slots, int warps, In<f32> v
   b.barrier();
   Var<f32> total = b.var<f32>("total", slots.load());
   for (int warp = 1; warp < warps; ++warp) total = combine(total, slots.load(warp));
-  b.barrier();  // the slots may be written again
+  b.barrier();  // the slots may be overwritten
   return total;
 }
 
@@ -146,7 +146,7 @@ Kernel gemv_s8(uint32_t rows, uint32_t k, Target target) {
 
 Kernel scan(uint32_t n, Target target) {
   constexpr uint32_t kThreads = 256, kWarps = kThreads / kWarpSize;
-  constexpr uint32_t kAggregate = 1, kPrefix = 2;  // what the upper word of a tile's state says of the lower one
+  constexpr uint32_t kAggregate = 1, kPrefix = 2;  // meaning of a tile's sum, in the upper word of its state
   Builder b("scan", target);
   Global<u32> in = b.global<u32>("in", n), out = b.global<u32>("out", n);
   Global<u64> state = b.global<u64>("state", ceil_div(n, kThreads));
@@ -154,7 +154,7 @@ Kernel scan(uint32_t n, Target target) {
   Shared<u32> warp_sums = b.shared<u32>("warp_sums", kWarps), tile_slot = b.shared<u32>("tile", 1);
   Shared<u32> before_slot = b.shared<u32>("before", 1);
 
-  // Tiles are taken in the order in which blocks start, so that a tile only ever waits for running ones.
+  // Tiles are numbered in the order in which blocks start, so a tile only waits for running ones.
   b.if_(b.thread() == 0, [&] { tile_slot.store(0, ticket.atom(Atomic::kAdd, 1)); });
   b.barrier();
   Reg<u32> tile = b.uniform(tile_slot.load());
@@ -174,7 +174,7 @@ Kernel scan(uint32_t n, Target target) {
     total += part;
   }
 
-  // One thread walks back over the tiles before until it meets one whose whole prefix is known.
+  // One thread walks back over earlier tiles to the first whose prefix is known.
   b.if_(b.thread() == 0, [&] {
     const auto publish = [&](uint64_t kind, const Reg<u32>& value) {
       (state + tile).store_release(wide(value) | kind << 32, Scope::kGpu);
@@ -210,7 +210,7 @@ Kernel sort_blocks(uint32_t blocks, Target target) {
     tile.store(cell, block_start.load(cell));
   }
   b.barrier();
-  // Bitonic: runs of `run` numbers, alternately ascending and descending, are merged by distances run / 2, ..., 1.
+  // Bitonic: runs of `run` numbers, alternately ascending and descending, are merged with distances run / 2, ..., 1.
   for (uint32_t run = 2; run <= kNumbers; run *= 2) {
     for (uint32_t distance = run / 2; distance > 0; distance /= 2) {
       Reg<u32> low_cell = b.thread() * 2 - (b.thread() & (distance - 1));
@@ -235,7 +235,7 @@ Kernel grid_sums(uint32_t blocks, uint32_t rounds, Target target) {
   Global<f32> values = b.global<f32>("values", blocks), out = b.global<f32>("out", blocks);
   Global<u32> arrived = b.global<u32>("arrived", 1);
   Var<u32> expected = b.var("expected", 0u);
-  // Every block's writes before are visible to every block after. The counter only grows, so nobody resets it.
+  // Every block's earlier writes become visible to all later reads. The counter only grows and is never reset.
   const auto grid_barrier = [&] {
     b.barrier();
     expected += blocks;
@@ -252,7 +252,7 @@ Kernel grid_sums(uint32_t blocks, uint32_t rounds, Target target) {
     Var<f32> sum = b.var("sum", 0.0f);
     b.for_("block", 0, blocks, 1, [&](Reg<u32> block) { sum += values.load(block); });
     mine = b.fma(sum, 0.125f, mine);
-    grid_barrier();  // all have read before anyone writes again
+    grid_barrier();  // all reads precede the next writes
   });
   b.if_(b.thread() == 0, [&] { out.store(b.block(), mine); });
   return b.finish(Launch{.blocks = blocks, .threads = 64, .cooperative = true});
@@ -337,7 +337,7 @@ Kernel bulk_sums(uint32_t blocks, uint32_t rounds, Target target) {
     full[round % kStages].wait(round / kStages % 2);
     Shared<f32> stage = ring + round % kStages * kCells;
     for (uint32_t half = 0; half < kCells; half += kThreads) sum += stage.load(b.thread() + half);
-    b.barrier();  // all have read: the stage may be overwritten
+    b.barrier();  // all have read it: the stage may be overwritten
     if (round + kStages < rounds) b.if_(b.thread() == 0, [&] { fetch(round + kStages); });
   }
   Reg<f32> total = block_reduce(b, slots, kThreads / kWarpSize, sum, [&](In<f32> l, In<f32> r) { return b.add(l, r); });

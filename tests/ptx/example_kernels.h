@@ -1,4 +1,4 @@
-// Whole kernels written with the builder: what ptxas assembles for every target and the emulator runs.
+// Whole kernels written with the builder: ptxas assembles them for every target, and the emulator runs them.
 #pragma once
 #include "ptx/builder.h"
 
@@ -19,14 +19,14 @@ Kernel gemv_s8(uint32_t rows, uint32_t k, Target target);
 // out[i] = in[0] + ... + in[i], wrapping; one pass with look-back. state: u64 [ceil(n / 256)], ticket: u32, both zero.
 Kernel scan(uint32_t n, Target target);
 
-// Sorts each 1,024 numbers, in place and ascending; one block each.
+// Sorts groups of 1,024 numbers in place, ascending; one block each.
 Kernel sort_blocks(uint32_t blocks, Target target);
 
-// Rounds of "every block writes, all wait, every block adds up what all wrote": values f32 [blocks], out f32 [blocks],
-// arrived u32, zero before. A cooperative launch.
+// In each round, every block writes, all wait, and every block sums what all wrote. values f32 [blocks], out f32
+// [blocks], arrived u32, initially zero. A cooperative launch.
 Kernel grid_sums(uint32_t blocks, uint32_t rounds, Target target);
 
-// counts[v] = how often v is in `in`, added to what is there; in u8 [n], counts u32 [256]
+// counts[v] += occurrences of v in `in`; in u8 [n], counts u32 [256]
 Kernel histogram(uint32_t n, Target target);
 
 // c[m, n] = a[m, k] * b[n, k]^T in f16 with f32 sums by wmma; m, n and k multiples of 16; one warp a tile of 16 x 16

@@ -6,7 +6,7 @@
 namespace ptx::testing {
 namespace {
 
-// An operand that fits the slot; `n` counts registers, so that neighbours differ.
+// An operand for the slot; `n` counts registers, so that neighbours differ.
 std::string example_operand(const Form& form, const Slot& slot, int& n) {
   const auto reg = [&](Type type) {
     return "%" + std::string(info(in_register(type)).declared) + "_" + std::to_string(n++ % 16);

@@ -1,4 +1,4 @@
-// Every row of the instruction table as lines of PTX, for the judges of the table: ptxas and the emulator.
+// Every row of the instruction table as lines of PTX, to be checked by ptxas and the emulator.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,10 +7,10 @@
 
 namespace ptx::testing {
 
-// The instruction with registers and constants that fit.
+// The instruction with suitable registers and constants.
 std::string example_line(const Form& form, const Signature& signature);
 
-// A kernel of the given lines, the first of which stands in line `first_line`, and an end.
+// A kernel with the given lines, the first of them at line `first_line`.
 std::string kernel_around(const std::vector<std::string>& lines, Target target, Version version, const std::string& end,
                           int& first_line);
 

@@ -1,4 +1,4 @@
-// Device functions: kernels that call one give the right answers, a module holds it once, and calls are checked.
+// Device functions: kernels that call one give right answers, a module holds it once, and calls are checked.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -52,7 +52,7 @@ Kernel sum_kernel(const FunctionPointer& sum, Target target) {
   return b.finish(Launch{1, kThreads});
 }
 
-// Two teams of a block sum a half each, twice, with shared memory of their own.
+// Two teams of a block sum one half each, twice, with separate shared memory.
 Kernel halves_kernel(const FunctionPointer& sum, Target target) {
   Builder b("halves", target);
   Global<s32> x = b.global<s32>("x", kValues), out = b.global<s32>("out", 8);
@@ -66,7 +66,7 @@ Kernel halves_kernel(const FunctionPointer& sum, Target target) {
   return b.finish(Launch{1, 2 * kThreads});
 }
 
-// "" or what went wrong; parameters in the kernel's order.
+// Returns "" or the fault. Parameters in the kernel's order.
 template <class... T>
 std::string run(Device& device, const Kernel& kernel, const std::string& text, T... parameters) {
   const emulator::Module module(text, device.profile, device.memory);
@@ -153,7 +153,7 @@ TEST(Function, AssemblesWithoutSpills) {
 struct Fault {
   const char* name;
   std::function<void(Builder&, const FunctionPointer&)> call;
-  const char* report;  // a part of it; nullptr where there is no fault
+  const char* report;  // a part of it; nullptr: no fault
 };
 class FaultyCallTest : public ::testing::TestWithParam<Fault> {};
 

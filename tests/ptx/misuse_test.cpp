@@ -1,5 +1,5 @@
-// What the types of the builder forbid, asked of the compiler: each misuse does not compile, its mended twin does. (Ten
-// of them are also compiled for real, see must_not_compile/.)
+// The builder's types forbid misuse: each misuse does not compile, and its corrected twin does. (must_not_compile/
+// compiles ten of them for real.)
 #include "ptx/builder.h"
 
 namespace ptx {
@@ -74,7 +74,7 @@ static_assert(!Adds<Reg<u32>, bool> && !Adds<Reg<f32>, bool> && !Adds<Pred, Pred
 static_assert(!Divides<Reg<f16>, Reg<f16>> && Divides<Reg<f32>, Reg<f32>> && Divides<Reg<s64>, int>);
 static_assert(!Ands<Reg<f32>, Reg<f32>> && Ands<Reg<b32>, uint32_t> && !Ands<Reg<f16x2>, Reg<f16x2>>);
 static_assert(Fuses<Reg<f32>, Var<f32>, float> && !Fuses<Reg<f32>, Reg<f32>, Reg<f64>>);
-static_assert(!Fuses<Reg<u32>, Reg<u32>, Reg<u32>> && !Fuses<float, float, float>);  // of which type?
+static_assert(!Fuses<Reg<u32>, Reg<u32>, Reg<u32>> && !Fuses<float, float, float>);  // the type is unknown
 static_assert(Dots<Reg<s8x4>, Reg<u8x4>, Reg<s32>> && !Dots<Reg<s8x4>, Reg<s8x4>, Reg<u32>>);
 static_assert(!Dots<Reg<u32>, Reg<u32>, Reg<u32>> && !Dots<Reg<u8x4>, Reg<u8x4>, Reg<s32>>);
 
@@ -83,7 +83,7 @@ static_assert(Compares<Reg<s32>, int> && !Compares<Reg<s32>, Reg<u32>> && !Compa
 static_assert(Equals<Reg<b32>, Reg<b32>> && !Equals<Reg<b32>, Reg<u32>> && !Equals<Pred, Pred>);
 static_assert(Branches<Pred> && Branches<Var<pred>> && !Branches<Reg<u32>> && !Branches<bool*>);
 
-// A Reg never changes, a Var is the only one of its name.
+// A Reg never changes; a Var has one name.
 static_assert(!Assigns<Reg<u32>, Reg<u32>> && !Assigns<Reg<u32>, int> && !Assigns<Pred, Pred>);
 static_assert(Assigns<Var<u32>, Reg<u32>> && Assigns<Var<u32>, int> && !Assigns<Var<u32>, Reg<s32>>);
 static_assert(!Assigns<Var<u32>, float> && !Assigns<Vec<f32, 2>, Vec<f32, 2>> && !Assigns<Global<u8>, Global<u8>>);

@@ -9,7 +9,7 @@
 namespace ptx {
 namespace {
 
-// The value of a float with `fraction` bits of fraction in 16 bits, by its definition.
+// Value by definition of a 16-bit float with `fraction` bits of fraction.
 double decode(uint16_t bits, int fraction) {
   const int bias = (1 << (14 - fraction)) - 1;
   const int exponent = (bits & 0x7fff) >> fraction, rest = bits & ((1 << fraction) - 1);
@@ -26,7 +26,7 @@ struct HalfCase {
 };
 class HalfTest : public ::testing::TestWithParam<HalfCase> {};
 
-// Each value itself, the middle to the next one (to even), and either side of the middle.
+// Each value, the midpoint to the next one (ties to even), and both sides of the midpoint.
 TEST_P(HalfTest, RoundsToNearestEven) {
   const HalfCase& half = GetParam();
   for (uint16_t low = 0; low + 1 < half.infinity; ++low) {
@@ -42,7 +42,7 @@ TEST_P(HalfTest, RoundsToNearestEven) {
 TEST_P(HalfTest, OverflowsToInfinityAndKeepsNan) {
   const HalfCase& half = GetParam();
   const double largest = decode(half.infinity - 1, half.fraction), below = decode(half.infinity - 2, half.fraction);
-  const double limit = largest + (largest - below) / 2;  // the middle to what would come next
+  const double limit = largest + (largest - below) / 2;  // midpoint to the next value that does not exist
   EXPECT_EQ(half.encode(limit), half.infinity);
   EXPECT_EQ(half.encode(std::nextafter(limit, 0)), half.infinity - 1);
   EXPECT_EQ(half.encode(-std::numeric_limits<double>::infinity()), half.infinity | 0x8000);
@@ -80,7 +80,7 @@ TEST(NumberTest, IntegersFitOrAreRefused) {
       {Type::kS32, 2147483648, "2147483648 does not fit s32"},
       {Type::kS64, std::numeric_limits<int64_t>::min(), "-9223372036854775808"},
       {Type::kB32, 5, "5"},                    // small masks read as numbers
-      {Type::kB32, 0xff00ff00, "0xff00ff00"},  // large ones as bits
+      {Type::kB32, 0xff00ff00, "0xff00ff00"},  // large ones are bits
       {Type::kB32, -2, "0xfffffffe"},          // raw bits have no sign
       {Type::kB16, -40000, "-40000 does not fit b16"},
   };

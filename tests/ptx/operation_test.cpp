@@ -1,4 +1,4 @@
-// Every operation of the builder: the text it gives, and the targets that refuse it.
+// Every operation of the builder: its text, and the targets that refuse it.
 #include "operations.h"
 
 #include <gmock/gmock.h>

@@ -65,7 +65,7 @@ Kernel kernel_of(const Operation& operation, Target target) {
   return b.finish(Launch{1, 32});
 }
 
-// Without indentation and trailing comments.
+// Removes indentation and trailing comments.
 std::string added_lines(const std::string& text) {
   const std::string start = "  // tag: operation\n";
   const size_t first = text.find(start) + start.size(), end = text.find("  // end tag: operation");

@@ -1,5 +1,4 @@
-// Every operation of the builder, each with the text it must give: shared by the tests of the text, of the targets'
-// gates and of ptxas.
+// Every operation of the builder with its expected text, shared by tests of the text, of target gates and of ptxas.
 #pragma once
 #include <functional>
 #include <string>
@@ -9,7 +8,7 @@
 
 namespace ptx::testing {
 
-// A kernel's registers of every type, named as below.
+// A kernel with registers of every type, named as below.
 struct Inputs {
   explicit Inputs(Builder& b);
   Reg<u16> u16_a, u16_b;
@@ -36,7 +35,7 @@ struct Operation {
   const char* name;
   Target minimum;
   std::function<void(Builder&, const Inputs&)> build;
-  const char* text;     // what it adds to the kernel, one instruction a line
+  const char* text;     // the added lines, one instruction each
   bool adapts = false;  // older targets get other instructions instead of an error
 };
 
@@ -47,7 +46,7 @@ const std::vector<Operation>& warp_operations();
 const std::vector<Operation>& tensor_operations();
 std::vector<const Operation*> all_operations();
 
-// A kernel with nothing but the operation, and the lines that it added.
+// A kernel with only the operation, and the lines that it adds.
 Kernel kernel_of(const Operation& operation, Target target);
 std::string added_lines(const std::string& text);
 

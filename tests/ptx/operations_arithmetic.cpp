@@ -31,7 +31,7 @@ add.s32 %add_2, -3, %i;)"},
          t.a / 1;
          t.u16_a % 2;
          t.a / 7;
-         t.i / 16;  // rounds negative numbers up
+         t.i / 16;  // negative numbers round up
        },
        R"(
 shr.u32 %shr, %a, 4;

@@ -1,4 +1,4 @@
-// NVIDIA's assembler as a judge, where the CUDA toolkit is installed.
+// NVIDIA's assembler, if the CUDA toolkit is installed.
 #pragma once
 #include <set>
 #include <string>
@@ -13,7 +13,7 @@ std::string find_ptxas();
 struct Assembly {
   bool accepted = false;
   std::set<int> error_lines;  // of the text, from 1
-  std::string output;  // also warns of spills
+  std::string output;         // includes warnings of spills
 };
 Assembly assemble(const std::string& text, Target target);
 

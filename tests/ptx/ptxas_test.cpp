@@ -1,4 +1,4 @@
-// ptxas 13 judges the builder: it assembles all that the builder lets pass, and refuses what the gates refuse.
+// ptxas 13 checks the builder: it accepts all that the builder accepts, and refuses what the target gates refuse.
 #include "ptxas.h"
 
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ struct Judged {
   bool refused;
 };
 
-// Each form that `takes` picks, with ptxas' word on it.
+// ptxas' verdict on each form that `takes` selects.
 template <class F>
 std::vector<Judged> judge(Target target, Version version, F&& takes) {
   std::vector<std::string> lines;
@@ -55,7 +55,7 @@ std::vector<Judged> judge(Target target, Version version, F&& takes) {
     }
   }
   if (lines.empty()) return judged;
-  // The last line is wrong on purpose: ptxas then names every wrong line and spares itself the compiling.
+  // The last line is wrong on purpose: then ptxas reports every wrong line and skips compiling.
   int first_line = 0;
   const Assembly assembly = assemble(kernel_around(lines, target, version, "ret %pred_0", first_line), target);
   EXPECT_EQ(assembly.error_lines.count(first_line + static_cast<int>(lines.size()) + 1), 1u) << assembly.output;
@@ -79,8 +79,8 @@ TEST_P(PtxasTest, RefusesWhatTheGatesRefuse) {
   }
 }
 
-// Forms need the version of their row and no newer one. On sm_90 the conversions to 8-bit floats are older than on
-// sm_89, whose version the table has.
+// Forms need exactly the version of their row. On sm_90, conversions to 8-bit floats are older than on sm_89, whose
+// version the table has.
 TEST_P(PtxasTest, AgreesOnVersions) {
   for (int number : {63, 65, 70, 71, 74, 78, 80, 81, 86, 88}) {
     const Version version{number};

@@ -1,4 +1,4 @@
-// The emitted text as a whole: names, comments, order, to the byte.
+// The emitted text as a whole, to the byte: names, comments, order.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -236,7 +236,7 @@ TEST(KernelTest, ErrorsAreSentences) {
             "ptx: compute capability 7.0 is no target of this builder, which knows 7.5 to 12.1");
 }
 
-// What the page for developers shows is what compiles, and what the emulator runs.
+// The developers' page shows the code that compiles here, and that the emulator runs.
 TEST(ReadmeTest, ShowsTheKernelThatIsTested) {
   const auto contents = [](const std::string& name) {
     std::ifstream file(WARPCHAT_SOURCE_DIR "/" + name);
@@ -252,14 +252,14 @@ TEST(ReadmeTest, ShowsTheKernelThatIsTested) {
 
 TEST(TargetTest, CapabilitiesAndNames) {
   EXPECT_EQ(target_of_capability(8, 6), sm_86);
-  EXPECT_EQ(target_of_capability(12, 7), Target{121});  // newer than this table: runs what 12.1 runs
+  EXPECT_EQ(target_of_capability(12, 7), Target{121});  // newer than this table: runs code for 12.1
   EXPECT_EQ(parse_target("sm_90a"), sm_90a);
   EXPECT_EQ(spell(sm_90a), "sm_90a");
   EXPECT_TRUE(runs(sm_90a, sm_90));
   EXPECT_FALSE(runs(sm_100, sm_90a));
 }
 
-// Many registers of one name are one range; those of another type have a name of their own.
+// Many registers of one name become one range; other types get another name.
 TEST(Text, DeclaresManyRegistersOfANameAtOnce) {
   Builder b("ranges", sm_80);
   Global<f32> x = b.global<f32>("x", 64);

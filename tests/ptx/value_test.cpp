@@ -12,7 +12,7 @@ std::string lines_of(F&& build) {
   return added_lines(kernel_of({"values", sm_80, [&](Builder& b, const Inputs& t) { build(b, t); }, ""}, sm_80).text);
 }
 
-int line = 0;  // of the call that fails
+int line = 0;  // of the failing call
 
 // `build` fails with "ptx: <kernel> (<this file>:<line>): <what>".
 template <class F>
@@ -25,9 +25,8 @@ void expect_error(F&& build, const std::string& kernel, const std::string& what)
   }
 }
 
-// The reference's batched attention corrects the sum by exp(new maximum - new maximum): the old one was the same
-// register. Here the old maximum is a copy, because the variable changes before the copy's last reader. (x has no other
-// reader, so its register became the variable.)
+// The old maximum is copied, because the variable changes before the copy's last use. In one register, attention would
+// correct its sum by exp(new maximum - new maximum). (x has no other use, so its register became the variable.)
 TEST(ValueTest, TheOldValueSurvivesAnAssignment) {
   EXPECT_EQ(lines_of([](Builder& b, const Inputs& t) {
               Var<f32> highest = b.var("highest", t.x);
@@ -41,7 +40,7 @@ TEST(ValueTest, TheOldValueSurvivesAnAssignment) {
             "ex2.approx.f32 %ex2, %sub;");
 }
 
-// ... and costs nothing where nobody could tell.
+// A copy that cannot be observed costs nothing.
 TEST(ValueTest, ACopyReadBeforeTheAssignmentIsFolded) {
   EXPECT_EQ(lines_of([](Builder& b, const Inputs& t) {
               Var<f32> sum = b.var("sum", t.x);
@@ -55,7 +54,7 @@ TEST(ValueTest, ACopyIsKeptAcrossALoopThatAssigns) {
   const std::string lines = lines_of([](Builder& b, const Inputs& t) {
     Var<u32> n = b.var("count", t.a);
     Reg<u32> before = n;
-    b.for_("step", 0, t.b, 1, [&](Reg<u32> i) { n += i ^ before; });  // later rounds read the first value
+    b.for_("step", 0, t.b, 1, [&](Reg<u32> i) { n += i ^ before; });  // later rounds use the first value
   });
   EXPECT_NE(lines.find("mov.u32 %count_2, %count;"), lines.npos) << lines;
   EXPECT_NE(lines.find("xor.b32 %xor, %step, %count_2;"), lines.npos) << lines;

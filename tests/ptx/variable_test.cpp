@@ -1,5 +1,5 @@
-// Random programs of variables and copies: what the builder folds away must not show. Each program is built and run in
-// the emulator, and evaluated here, statement by statement.
+// Random programs of variables and copies: copies that the builder folds must not change results. Each program runs in
+// the emulator and is evaluated here, statement by statement.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -11,7 +11,7 @@ namespace ptx::testing {
 namespace {
 
 constexpr int kVariables = 3;
-constexpr uint32_t kThreads = 64;  // which take different branches: variable 0 starts as the thread's number
+constexpr uint32_t kThreads = 64;  // they take different branches: variable 0 starts as the thread's number
 
 struct Statement {
   enum class Kind { kAssign, kCopy, kIf, kLoop, kPredicated };
@@ -21,7 +21,7 @@ struct Statement {
   std::vector<Statement> body, otherwise;
 };
 
-// `copies` are those in scope; copies made in a body are known there only.
+// `copies`: those in scope; copies made in a body are visible only there.
 std::vector<Statement> random_program(std::mt19937& random, int depth, int copies) {
   std::vector<Statement> program;
   const int length = 2 + static_cast<int>(random() % 5);
@@ -154,7 +154,7 @@ TEST(VariableTest, RandomProgramsKeepTheirMeaning) {
       ASSERT_EQ(got, values) << "seed " << seed << ", thread " << thread << "\n" << kernel.text;
     }
   }
-  EXPECT_GT(folded, 100u);  // otherwise nothing was tested
+  EXPECT_GT(folded, 100u);  // otherwise the test would be empty
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Seeded faults: each is reported word for word, and its mended twin passes.
+// Seeded faults: each is reported word for word, and its corrected twin passes.
 #include "ptx/verifier.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 namespace ptx::testing {
 namespace {
 
-int line = 0, cause = 0;  // source lines of the faulty call, and of the branch that explains it
+int line = 0, cause = 0;  // source lines of the faulty call, and of the branch that causes it
 
 std::string filled(std::string text) {
   const auto replace = [&](const std::string& mark, int n) {
@@ -131,7 +131,7 @@ const Fault kFaults[] = {
     {"barrier_under_a_variable",
      [](Builder& b) {
        Var<u32> n = b.var("n", 0u);
-       b.if_(b.lane() == 0, [&] { n = 1; });  // parts the value, not the control
+       b.if_(b.lane() == 0, [&] { n = 1; });  // the value differs between lanes, not the control flow
        cause = __LINE__, b.if_(n == 1, [&] { line = __LINE__, b.barrier(); });
      },
      [](Builder& b) {
@@ -149,7 +149,7 @@ const Fault kFaults[] = {
      [](Builder& b) {
        Global<u32> n = b.global<u32>("n", 1);
        b.if_(b.uniform(n.load()) == 1, [&] { b.barrier(); });
-       b.if_(n.load(0, kReadOnly) == 1, [&] { b.barrier(); });  // nothing can change it between the threads' loads
+       b.if_(n.load(0, kReadOnly) == 1, [&] { b.barrier(); });  // constant between the threads' loads
      },
      " line 18 {line}: bar.sync waits for the whole block, which may have diverged in line 17 {cause} by %eq, which "
      "depends "
@@ -160,7 +160,7 @@ const Fault kFaults[] = {
      " line 12 {line}: bar.sync waits for the whole block, which may have diverged in line 12 {cause} by %eq, which "
      "depends "
      "on %tid.x; move it out, or vouch for the condition with uniform()"},
-    // A block barrier under a condition that each warp shares still hangs; one for the warps that come does not.
+    // A block barrier under a condition that is uniform per warp still hangs; one for the arriving warps does not.
     {"block_barrier_for_some_warps",
      [](Builder& b) { cause = __LINE__, b.if_(b.warp() == 0, [&] { line = __LINE__, b.barrier(); }); },
      [](Builder& b) { b.if_(b.warp() == 0, [&] { b.barrier(1, 32); }); },
@@ -170,7 +170,7 @@ const Fault kFaults[] = {
     {"shuffle_in_a_split_warp",
      [](Builder& b) { cause = __LINE__, b.if_(b.lane() < 16, [&] { line = __LINE__, b.shuffle_xor(b.thread(), 1); }); },
      [](Builder& b) {
-       b.if_(b.lane() < 16, [&] { b.shuffle_xor(b.thread(), 1, 0xffff); });  // says who takes part
+       b.if_(b.lane() < 16, [&] { b.shuffle_xor(b.thread(), 1, 0xffff); });  // the mask names the lanes
        b.if_(b.warp() == 1, [&] { b.shuffle_xor(b.thread(), 1); });
      },
      " line 14 {line}: shfl.sync.bfly.b32 waits for the whole warp, which may have diverged in line 13 {cause} by %lt, "
@@ -184,7 +184,7 @@ const Fault kFaults[] = {
      [](Builder& b) {
        Shared<f16> tile = b.shared<f16>("tile", 64);
        Reg<u32> leader = b.shuffle(b.thread(), 0);
-       b.if_(leader < 8, [&] { b.ldmatrix<1>(tile); });  // every lane has lane 0's number
+       b.if_(leader < 8, [&] { b.ldmatrix<1>(tile); });  // every lane has lane 0's value
      },
      " line 15 {line}: ldmatrix.sync.aligned.m8n8.x1.shared.b16 waits for the whole warp, which may have diverged in "
      "line "
@@ -290,7 +290,7 @@ const Fault kFaults[] = {
 INSTANTIATE_TEST_SUITE_P(Faults, VerifierTest, ::testing::ValuesIn(kFaults),
                          [](const auto& row) { return std::string(row.param.name); });
 
-// Faults that the builder's types rule out, planted in the instructions themselves.
+// Faults that the builder's types prevent, planted into the instructions.
 struct Planted {
   const char* name;
   std::function<void(Body&, const Operand&, const Operand&)> plant;  // after x: f32 and n: u32
@@ -405,7 +405,7 @@ const Planted kPlanted[] = {
 INSTANTIATE_TEST_SUITE_P(Faults, PlantedTest, ::testing::ValuesIn(kPlanted),
                          [](const auto& row) { return std::string(row.param.name); });
 
-// All findings of a kernel come in one error, in the order of the text.
+// All findings of a kernel come in one error, in text order.
 TEST(VerifierMessages, ListEveryFinding) {
   const std::string report = report_of([](Builder& b) {
     Var<u32> n = b.var<u32>("n");

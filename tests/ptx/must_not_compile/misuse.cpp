@@ -1,5 +1,5 @@
-// Misuse of the builder, one case a MISUSE number, beside what is meant. The file must compile without MISUSE and must
-// not with any of them; CMakeLists.txt makes each a test.
+// Misuses of the builder, one per MISUSE number, each beside the correct form. The file compiles without MISUSE and
+// must not compile with any of them. CMakeLists.txt makes each a test.
 #include "ptx/builder.h"
 
 namespace ptx {
@@ -25,13 +25,13 @@ void misuse(Builder& b, Reg<u32> n, Reg<f32> x, Reg<f16x2> h, Global<f32> p, Sha
   sum = x + b.convert<f32>(n);
 #endif
 
-#if MISUSE == 4  // a signed product is another instruction than an unsigned one
+#if MISUSE == 4  // signed and unsigned products are different instructions
   Reg<s32> product = n * n;
 #else
   Reg<s32> product = (n * n).as<s32>();
 #endif
 
-#if MISUSE == 5  // a C++ if cannot ask a value that exists on the GPU only
+#if MISUSE == 5  // a C++ if cannot test a value on the GPU
   if (n < 3) sum = 0.0f;
 #else
   b.if_(n < 3, [&] { sum = 0.0f; });
@@ -49,19 +49,19 @@ void misuse(Builder& b, Reg<u32> n, Reg<f32> x, Reg<f16x2> h, Global<f32> p, Sha
   b.copy_async(s, p, Bytes<16>{});
 #endif
 
-#if MISUSE == 8  // cp.async knows three sizes
+#if MISUSE == 8  // cp.async has three sizes
   b.copy_async(s, p, Bytes<12>{});
 #else
   b.copy_async(s, p, Bytes<8>{});
 #endif
 
-#if MISUSE == 9  // fragments have the sizes of a shape
+#if MISUSE == 9  // the shape sets the fragments' sizes
   b.mma(Vec<f16x2, 2>(h, h), Vec<f16x2, 2>(h, h), Vec<f32, 4>(x, x, x, x));
 #else
   b.mma(Vec<f16x2, 2>(h, h), Vec<f16x2, 1>(h), Vec<f32, 4>(x, x, x, x));
 #endif
 
-#if MISUSE == 10  // a pointer is advanced by an index, a loop would not see the assignment
+#if MISUSE == 10  // a pointer is advanced by an index; a loop would not see an assignment
   p = p + n;
 #else
   Global<f32> next = p + n;
