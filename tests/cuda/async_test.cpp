@@ -1,4 +1,4 @@
-// Copies beside the threads as nvcc compiles them: cp.async, mbarrier through libcu++, bulk copies.
+// Asynchronous copies compiled by nvcc: cp.async, mbarrier through libcu++, bulk copies.
 #include <algorithm>
 #include <numeric>
 

@@ -1,4 +1,4 @@
-// Atomics as nvcc compiles them: every operation and type, in global and shared memory, with and without the old value.
+// Atomics compiled by nvcc: every operation and type, in global and shared memory, with and without the old value.
 #include <algorithm>
 #include <functional>
 
@@ -10,18 +10,18 @@ namespace {
 constexpr int kN = 500, kCells = 7;  // two blocks of 256 threads, ragged; lanes of one warp share cells
 constexpr Dim3 kGrid{2}, kBlock{256};
 
-// The value after the operations of all threads in order, when order does not matter.
+// The value after the operations of all threads in order, for operations whose order does not matter.
 template <class T>
 using Fold = std::function<T(T cell, T operand)>;
 
 class Atomics : public CudaKernels {
  protected:
-  // Checks the cells' last values; then that the old values are those of some order: each chain of one cell's
-  // operations, sorted into the order in which the values were found, reproduces itself.
+  // Checks the cells' last values. Then checks that the old values fit some order: each chain of one cell's operations,
+  // sorted by the values found, must reproduce itself.
   template <class T>
   void expect_fold(const std::string& operation, const std::vector<T>& operands, T initial, const Fold<T>& fold) {
     auto *cells = filled<T>(kCells, initial), *old = zeros<T>(kN);
-    const bool of_block = operation.find("_block_") != std::string::npos;  // atomic only for the threads of one block
+    const bool of_block = operation.find("_block_") != std::string::npos;  // atomic only within a block
     launch(operation.c_str(), of_block ? Dim3{1} : kGrid, of_block ? Dim3{512} : kBlock, cells, kCells,
            upload(operands), old, kN);
     std::vector<T> want(kCells, initial);
@@ -29,7 +29,7 @@ class Atomics : public CudaKernels {
     EXPECT_EQ(download(cells, kCells), want) << operation;
     for (int cell = 0; cell < kCells; ++cell) expect_chain(operation, operands, old, cell, initial, want[cell], fold);
   }
-  // The multiset of values found, plus the last value, equals the initial value plus the values made.
+  // The multiset of values found, plus the last value, equals the initial value plus the values written.
   template <class T>
   static void expect_chain(const std::string& operation, const std::vector<T>& operands, const T* old, int cell,
                            T initial, T last, const Fold<T>& fold) {
@@ -59,7 +59,7 @@ std::vector<uint64_t> wide_words() {
   return {halves.begin(), halves.end()};
 }
 template <class T>
-std::vector<T> quarters() {  // sums of these are exact in float
+std::vector<T> quarters() {  // their sums are exact in float
   std::vector<T> values;
   for (int v : random_integers<int>(kN, -1000, 1000)) values.push_back(static_cast<T>(v / 4.0));
   return values;
@@ -153,7 +153,7 @@ TEST_P(Atomics, WithoutTheOldValue) {
                           [](uint32_t a, uint32_t limit) { return a >= limit ? 0 : a + 1; });
 }
 
-// Halves hold integers up to 2048 exactly, bfloat16 up to 256: operands of -1, 0 and 1 keep within both.
+// f16 holds integers up to 2048 exactly, bf16 up to 256: operands of -1, 0 and 1 keep within both.
 TEST_P(Atomics, HalvesAndPairs) {
   const auto steps = random_integers<int>(kN, -1, 1);
   const auto run = [&](const char* kernel, auto bits_of, bool pairs, bool keeps_old) {
@@ -190,7 +190,7 @@ TEST_P(Atomics, HalvesAndPairs) {
   };
   run("atomicAdd_f16", half, false, true);
   run("atomicAdd_f16x2", half, true, true);
-  // Below sm_90 the headers begin bfloat16's compare-and-swap loop with an ordinary load, which is a race.
+  // Below sm_90, the headers begin bf16's compare-and-swap loop with an ordinary load, which is a race.
   if (target() >= 90 || GetParam().mode != Mode::kChecked) {
     run("atomicAdd_bf16", bfloat, false, true);
     run("atomicAdd_bf16x2", bfloat, true, true);

@@ -1,12 +1,12 @@
 #!/bin/sh
-# Compiles the kernels with nvcc into ptx/NAME.TARGET[.FLAVOUR].ptx, or with --check says whether ptx/ is up to date.
+# Compiles the kernels with nvcc into ptx/NAME.TARGET[.FLAVOUR].ptx; with --check, tests whether ptx/ is up to date.
 #   compile.sh [--check] [NAME...]     NVCC names the compiler; without one the script skips with a message.
 set -eu
 cd "$(dirname "$0")"
 nvcc=${NVCC:-/usr/local/cuda/bin/nvcc}
 
-# name | targets | flavours beside plain (at the last target only). o0 and debug texts are long, so some kernels have
-# none; -use_fast_math is for kernels whose mathematics it changes.
+# name | targets | flavours besides plain (only for the last target). o0 and debug texts are long, so some kernels have
+# none; -use_fast_math only matters for kernels with such mathematics.
 table='
 async_copies     | 80 90    | lineinfo
 atomics          | 75 90    | o0
@@ -49,8 +49,8 @@ flag_of() {
   esac
 }
 
-# compile NAME TARGET FLAVOUR FILE. Debug information names the source's folder and the current one, so both are
-# always the same.
+# compile NAME TARGET FLAVOUR FILE. Debug information contains the source's folder and the current one, so both are
+# fixed.
 place=/tmp/warpchat_cuda
 compile() {
   (cd "$place" && "$nvcc" --ptx -std=c++17 -arch="sm_$2" $(flag_of "$3") -o "$4" "$place/$1.cu")
@@ -66,10 +66,10 @@ if ! [ -x "$nvcc" ]; then
   echo "compile.sh: skipped: no nvcc at $nvcc"
   exit 77
 fi
-mkdir "$place"  # fails where another run is under way
+mkdir "$place"  # fails if another run is under way
 trap 'rm -rf "$place"' EXIT
 cp *.cu "$place"
-touch -d 2025-01-01 "$place"/*.cu  # debug information holds the source's time, too
+touch -d 2025-01-01 "$place"/*.cu  # debug information also contains the source's time
 scratch=$place/ptx
 mkdir -p ptx "$scratch"
 stale=0

@@ -1,4 +1,4 @@
-// Device functions, divergent control flow, variables, block barriers, warps and memory as nvcc compiles them.
+// Device functions, divergent control flow, variables, block barriers, warps and memory, compiled by nvcc.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -104,7 +104,7 @@ TEST_P(DeviceFunctions, VirtualFunctions) {
 
 TEST_P(DeviceFunctions, LocalArrays) {
   auto values = random_integers<int>(64 * 16, 0, 2000000000);
-  for (int i = 0; i < 16; ++i) values[16 * 5 + i] = 0;  // a number without digits but one
+  for (int i = 0; i < 16; ++i) values[16 * 5 + i] = 0;  // one number has no digits except its first
   auto* sorted = zeros<int>(64 * 16);
   auto* digits = zeros<char>(64 * 12);
   launch("local_arrays", {2}, {32}, upload(values), sorted, digits);
@@ -217,7 +217,7 @@ TEST_P(ControlFlow, NestedLoopsWithBreakContinueAndGoto) {
 TEST_P(ControlFlow, EarlyReturnBeforeABarrier) {
   auto x = counted(128);
   for (int i = 0; i < 128; ++i)
-    if (i % 5 == 0 || (i >= 32 && i < 64)) x[i] = -1;  // one warp leaves as a whole
+    if (i % 5 == 0 || (i >= 32 && i < 64)) x[i] = -1;  // a whole warp leaves
   auto* to = filled(128, -7);
   launch("early_return", {1}, {128}, upload(x), to);
   int sum = 0;

@@ -1,4 +1,4 @@
-// Conversions between integers, float and double as nvcc compiles them, with every rounding, at the corners of ranges.
+// Conversions between integers, f32 and f64 compiled by nvcc: every rounding, at the limits of ranges.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -49,7 +49,7 @@ class Conversions : public CudaKernels {
     }
   }
 
-  // Clamped to the range. NaN is 0 where neither side has 64 bits, else the most significant bit alone (PTX ISA, cvt).
+  // Clamps to the range. NaN gives 0 if neither side has 64 bits, else only the most significant bit (PTX ISA, cvt).
   template <class From, class To>
   void expect_to_integer(const std::string& name) {
     for (const NamedRounding& r : kRoundings) {
@@ -127,7 +127,7 @@ TEST_P(Conversions, BetweenReals) {
   for (const NamedRounding& r : kRoundings)
     expect<double, float>(std::string("f64_to_f32") + r.name, values,
                           [&](double v) { return rounded_to<float>(v, r.whole); });
-  // Subnormal and overflowing results, to nearest, as the host rounds them.
+  // Subnormal and overflowing results, rounded to nearest by the host.
   expect<double, float>("f64_to_f32_rn", {1e-45, 7e-46, 7.1e-46, 1.1e-39, -2e-40, 3.4028235e38, 3.5e38, -1e300},
                         [](double v) { return static_cast<float>(v); });
 }
@@ -145,7 +145,7 @@ TEST_P(Conversions, CastsOfEveryWidth) {
   expect<int32_t, uint64_t>("s32_to_u64", integers<int32_t>(), [](int32_t v) { return static_cast<uint64_t>(v); });
   expect<int8_t, float>("s8_to_f32", integers<int8_t>(), [](int8_t v) { return v; });
   expect<uint16_t, float>("u16_to_f32", integers<uint16_t>(), [](uint16_t v) { return v; });
-  std::vector<float> in_range;  // beyond its range a cast is not defined
+  std::vector<float> in_range;  // a cast of larger values is undefined
   for (float v : random_floats(100, -128, 127)) in_range.push_back(v);
   expect<float, int>("f32_to_s8", in_range, [](float v) { return static_cast<int8_t>(v); });
   for (float& v : in_range) v *= 250;

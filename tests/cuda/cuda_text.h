@@ -1,7 +1,6 @@
-// Runs nvcc's texts in tests/cuda/ptx: a fixture that is given one text of a kernel file in one mode of the emulator.
-// INSTANTIATE_CUDA(Suite, "file") runs a suite over every text of FILE.cu, once with checks off, once with all on, and
-// once with seeded schedules, delayed stores and jittered approximations; INSTANTIATE_CUDA_FOR over those that a filter
-// takes.
+// Runs nvcc's texts in tests/cuda/ptx: the fixture gets one text of a kernel file in one mode of the emulator.
+// INSTANTIATE_CUDA(Suite, "file") runs a suite over every text of FILE.cu: with checks off, with all on, and with
+// seeded schedules, delayed stores and jittered approximations. INSTANTIATE_CUDA_FOR selects texts by a filter.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -31,7 +30,7 @@ struct CudaCase {
   CudaText text;
   Mode mode = Mode::kPlain;
 };
-using CudaFilter = bool (*)(const CudaText&);  // which texts a suite is for
+using CudaFilter = bool (*)(const CudaText&);  // selects a suite's texts
 std::vector<CudaCase> cuda_cases(const std::string& kernels, CudaFilter filter);
 inline int target_of(const CudaText& text) { return std::stoi(text.target.substr(3)); }
 inline bool every_text(const CudaText&) { return true; }
@@ -72,7 +71,7 @@ class CudaKernels : public testing::TestWithParam<CudaCase> {
     return std::vector<T>(p, p + count);
   }
 
-  // Runs a kernel to its end; a fault is thrown. Arguments are packed by their own alignment.
+  // Runs a kernel to its end; throws on a fault. Packs arguments with their own alignment.
   template <class... Arguments>
   void launch(const char* kernel, Dim3 grid, Dim3 block, const Arguments&... arguments) {
     std::vector<uint8_t> bytes;
@@ -83,7 +82,7 @@ class CudaKernels : public testing::TestWithParam<CudaCase> {
   Profile profile;
   Memory memory;
   std::unique_ptr<Module> module;
-  uint32_t dynamic_shared_bytes = 0;  // of the next launches
+  uint32_t dynamic_shared_bytes = 0;  // for the next launches
   bool cooperative = false;
 
  private:

@@ -1,4 +1,4 @@
-// Finds nvcc's texts, runs their kernels for the other tests here, and sees that every text is run by some test.
+// Finds nvcc's texts, runs their kernels for the other tests, and checks that some test runs every text.
 #include "tests/cuda/cuda_text.h"
 
 #include <algorithm>

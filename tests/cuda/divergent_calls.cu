@@ -5,7 +5,7 @@ __device__ __noinline__ int warp_sum(int mine) {
   return mine;
 }
 
-// Of a block of `n_warps` warps.
+// Sum over a block of `n_warps` warps.
 __device__ __noinline__ int block_sum(int mine, int n_warps) {
   __shared__ int of_warp[32];
   const int sum = warp_sum(mine);

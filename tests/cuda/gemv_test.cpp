@@ -1,4 +1,4 @@
-// Products of quantised matrices with vectors as nvcc compiles them; the blocks are taken apart again in plain C++.
+// Quantised matrix-vector products compiled by nvcc; plain C++ decodes the blocks again.
 #include <algorithm>
 #include <cmath>
 

@@ -1,4 +1,4 @@
-// Half and bfloat16 arithmetic and conversions as nvcc compiles them, bit by bit against arithmetic in 113 bits.
+// f16 and bf16 arithmetic and conversions compiled by nvcc, bit by bit against 113-bit arithmetic.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -9,10 +9,10 @@
 namespace ptx::emulator {
 namespace {
 
-using Wide = __float128;  // sums and products of halves and of bfloat16s' usual sizes are exact in it
+using Wide = __float128;  // holds sums and products of f16 and of usual bf16 values exactly
 enum class Rounding { kNearest, kZero, kDown, kUp };
 
-// A binary format of 16 bits: half has 10 bits of fraction and 5 of exponent, bfloat16 7 and 8.
+// A 16-bit binary format: f16 has 10 fraction and 5 exponent bits, bf16 7 and 8.
 struct Format {
   int fraction_bits, exponent_bits;
   int bias() const { return (1 << (exponent_bits - 1)) - 1; }
@@ -40,7 +40,7 @@ uint16_t encode(Wide value, const Format& f, Rounding rounding = Rounding::kNear
   const uint16_t sign = negative ? 0x8000 : 0;
   Wide size = negative ? -value : value;
   if (size == kInfinity) return sign | f.infinity();
-  int exponent = 1 - f.bias();  // of the lowest bit's weight times 2^fraction_bits
+  int exponent = 1 - f.bias();  // the lowest bit's weight times 2^fraction_bits
   Wide unit = std::ldexp(1.0, exponent - f.fraction_bits);
   while (size >= unit * std::ldexp(1.0, f.fraction_bits + 1)) unit *= 2, ++exponent;
   const Wide scaled = size / unit;  // below 2^(fraction_bits + 1), exact
@@ -64,7 +64,7 @@ bool same(uint16_t got, uint16_t want, const Format& f) {
   return got == want || ((got & 0x7fff) > f.infinity() && (want & 0x7fff) > f.infinity());
 }
 
-// Zeros, subnormals, ones, largest, infinities, NaN, neighbours of rounding ties, and random patterns; even in number.
+// Zeros, subnormals, ones, maximum, infinities, NaN, neighbours of rounding ties, and random patterns; an even number.
 std::vector<uint16_t> interesting(const Format& f) {
   std::vector<uint16_t> bits = {0,
                                 1,
@@ -92,7 +92,7 @@ using Operation = std::function<Wide(double a, double b, double c)>;
 Wide saturated(Wide v) { return v > 1 ? 1 : v > 0 ? v : 0; }  // NaN and -0 become 0
 Wide relu(Wide v) { return is_nan(v) ? v : v > 0 ? v : 0; }
 Wide times(double a, double b) { return wide(a) * wide(b); }
-// Where 113 bits do not hold a * b + c, the part left out moves the sum off any tie of the narrow format.
+// If 113 bits do not hold a * b + c, the lost part moves the sum off any tie of the narrow format.
 Wide fused(double a, double b, double c) {
   const Wide product = times(a, b), sum = product + wide(c), shadow = sum - product;
   const Wide error = (product - (sum - shadow)) + (wide(c) - shadow);
@@ -140,7 +140,7 @@ class HalfArithmetic : public CudaKernels {
                     << ", expected " << want;
     }
   }
-  // Approximations, of numbers up to `largest`: within a step of the result's format, or `absolute`.
+  // Approximations for numbers up to `largest`: within one step of the result's format, or `absolute`.
   void expect_near(const std::string& name, const std::function<double(double)>& function, double absolute,
                    double largest = INFINITY) {
     for (const Format& f : {kHalf, kBfloat}) {
@@ -158,7 +158,7 @@ class HalfArithmetic : public CudaKernels {
         got.push_back(decode(to[i], f));
         want.push_back(decode(encode(function(decode(values[i], f)), f), f));
       }
-      // One step of the format: the CUDA headers compute in float and round once, corner cases by hand.
+      // One step of the format: the CUDA headers compute in f32 and round once, with special cases by hand.
       expect_close(kernel, got, want, absolute + std::ldexp(1.0, 1 - f.bias() - f.fraction_bits),
                    std::ldexp(1.0, -f.fraction_bits));
     }
@@ -190,7 +190,7 @@ TEST_P(HalfArithmetic, SignsAndExtremes) {
   expect("min", [](double a, double b, double) { return wide(least(a, b)); });
   expect("max", [](double a, double b, double) { return wide(greatest(a, b)); });
   const auto with_nan = [](double a, double b, double v) { return std::isnan(a) || std::isnan(b) ? NAN : v; };
-  const bool by_floats = target() < 80;  // the headers compare bfloat16s as floats: of -0 and 0 the first wins
+  const bool by_floats = target() < 80;  // the headers compare bf16 as f32: the first of -0 and 0 wins
   for (const char* type : {"_f16", "_f16x2", "_bf16", "_bf16x2"}) {
     const bool is_half = type[1] == 'f';
     const auto of_zeros = [=](double a, double b, double v) { return by_floats && !is_half && a == b ? a : v; };
@@ -287,7 +287,7 @@ TEST_P(HalfArithmetic, Functions) {
       "tanh", [](double a) { return std::tanh(a); }, 0);
 }
 
-// With -use_fast_math sines are sin.approx, whose error is 2^-20.9 within a turn and unbounded beyond.
+// With -use_fast_math, sines are sin.approx: error 2^-20.9 within one turn, unbounded beyond.
 TEST_P(HalfArithmetic, SinesAndCosines) {
   const double absolute = fast() ? 0x1p-20 : 0, largest = fast() ? 3.14 : INFINITY;
   expect_near(
@@ -298,7 +298,7 @@ TEST_P(HalfArithmetic, SinesAndCosines) {
 
 class HalfArithmeticOfSm80 : public HalfArithmetic {};
 
-// a * b + c for complex numbers in pairs: two fused steps for each part, rounded each time.
+// a * b + c for complex numbers in pairs: two fused steps per part, each rounded.
 TEST_P(HalfArithmeticOfSm80, ComplexProducts) {
   for (const Format& f : {kHalf, kBfloat}) {
     std::vector<uint16_t> a, b, c;
@@ -318,7 +318,7 @@ TEST_P(HalfArithmeticOfSm80, ComplexProducts) {
   }
 }
 
-// Quotients are rounded from float; the corners (0 / 0, overflow) follow from float's.
+// Quotients are rounded from f32; special cases (0 / 0, overflow) follow from f32's.
 TEST_P(HalfArithmetic, Quotients) {
   expect("div", [](double a, double b, double) { return wide(static_cast<float>(a) / static_cast<float>(b)); });
 }
@@ -348,7 +348,7 @@ INSTANTIATE_CUDA_FOR(HalfArithmeticOfSm80, "half_arithmetic", from_sm_80);
 
 class HalfConversions : public CudaKernels {
  protected:
-  // The same bits for every element; bits_of gives what is expected.
+  // The same bits for every element; bits_of computes the expected ones.
   template <class From, class To>
   void expect(const std::string& kernel, const std::vector<From>& from, const std::function<To(From)>& convert,
               const std::function<bool(To, To)>& equal = std::equal_to<To>()) {
@@ -362,7 +362,7 @@ class HalfConversions : public CudaKernels {
       ADD_FAILURE() << kernel << " of " << +from[i] << " is " << +to[i] << ", expected " << +convert(from[i]);
     }
   }
-  // To an integer type: rounded, then clamped to its range; NaN is 0 for 32 bits and fewer.
+  // To integers: rounded, then clamped to the range; NaN is 0 for 32 bits and fewer.
   template <class To>
   void expect_to_integer(const std::string& name, const Format& f, double (*round)(double)) {
     expect<uint16_t, To>((f.fraction_bits == 10 ? "f16_to_" : "bf16_to_") + name, patterns(f),

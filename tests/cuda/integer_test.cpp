@@ -1,5 +1,5 @@
-// Integer arithmetic as nvcc compiles it, on corner values against C++: division, shifts, products, bits, 128 bits,
-// carry chains, dot products and conversions.
+// Integer arithmetic compiled by nvcc, on corner values against C++: division, shifts, products, bits, 128 bits, carry
+// chains, dot products and conversions.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -35,7 +35,7 @@ std::pair<std::vector<T>, std::vector<T>> pairs_of_corners() {
 
 class IntegerKernels : public CudaKernels {
  protected:
-  // Runs `kernel` on every pair for which it is defined and compares with f.
+  // Runs `kernel` on every pair for which it is defined, and compares with f.
   template <class T, class To>
   void expect(
       const std::string& kernel, const std::function<To(T, T)>& f,
@@ -85,7 +85,7 @@ TEST_P(Integers, Division) {
   expect_division<uint64_t>("u64");
 }
 
-TEST_P(Integers, DivisionByZeroEndsQuietly) {  // its result is not specified
+TEST_P(Integers, DivisionByZeroEndsQuietly) {  // the result is unspecified
   const std::vector<int64_t> a = {0, 1, -1, INT64_MIN}, b = {0, 0, 0, -1};
   launch("div_s64", {1}, {32}, upload(a), upload(b), zeros<int64_t>(4), 4);
   launch("rem_s64", {1}, {32}, upload(a), upload(b), zeros<int64_t>(4), 4);

@@ -1,6 +1,6 @@
-// CUDA's math library as nvcc compiles it, against long double (for double) and double (for float).
-// Bounds are those of the CUDA C++ programming guide, in units of the last place, plus half a unit for the reference;
-// with -use_fast_math the functions that it replaces have the intrinsics' bounds.
+// CUDA's math library compiled by nvcc, against long double (for double) and double (for float). Bounds come from the
+// CUDA C++ programming guide, in units in the last place, plus half a unit for the reference. With -use_fast_math,
+// replaced functions have the intrinsics' bounds.
 #include <algorithm>
 #include <cfenv>
 #include <cmath>
@@ -18,7 +18,7 @@ struct Range {
   double least, greatest;
 };
 
-// Error allowed: ulps of the result, or an absolute error; `fast` bounds replace them for -use_fast_math.
+// Allowed error: ulps of the result, or absolute; `fast` bounds replace them with -use_fast_math.
 struct Bound {
   double ulps = 0, absolute = 0;
 };
@@ -28,7 +28,7 @@ struct Unary {
   Real (*reference)(Real);
   Range range;
   Bound bound;
-  Bound fast = {-1};  // -1: not replaced, apart from subnormals that are flushed
+  Bound fast = {-1};  // -1: not replaced, but subnormals are flushed
 };
 
 constexpr double kTiny = 0x1p-126;  // subnormals count as zero where -use_fast_math flushes them
@@ -101,7 +101,7 @@ class MathKernels : public CudaKernels {
 
 Real reciprocal(Real x) { return 1 / x; }
 Real rsqrt(Real x) { return 1 / std::sqrt(x); }
-Real sine_of_turns(Real x) {  // sin(pi x), exactly 0 and +-1 where pi x would not be exact
+Real sine_of_turns(Real x) {  // sin(pi x), exactly 0 and +-1 where pi x would be inexact
   const Real turn = std::remainder(x, Real(2)), size = std::fabs(turn);
   return std::copysign(std::sin(kPi * std::min(size, 1 - size)), turn);
 }
@@ -109,7 +109,7 @@ Real cosine_of_turns(Real x) { return std::sin(kPi * (Real(0.5) - std::fabs(std:
 Real exp10_of(Real x) { return std::pow(Real(10), x); }
 Real normal(Real x) { return std::erfc(-x / std::sqrt(Real(2))) / 2; }
 Real bessel(Real x) { return ::j0l(x); }
-Real inverse_erf(Real x) {  // by bisection of erf, which rises
+Real inverse_erf(Real x) {  // by bisection of erf, which is monotonic
   Real low = -10, high = 10;
   for (int i = 0; i < 200; ++i) {
     const Real middle = (low + high) / 2;
@@ -174,7 +174,7 @@ TEST_P(ExactMathFloat, Functions) {
 
 class FastMathFloat : public MathFloat {};
 
-// What -use_fast_math makes of them: intrinsics where it replaces a function, flushed subnormals elsewhere.
+// Functions with -use_fast_math: intrinsics where it replaces one, flushed subnormals elsewhere.
 TEST_P(FastMathFloat, FastFunctions) {
   const Unary functions[] = {
       {"sinf", STD(sin), {-3.1415, 3.1415}, {0, 0x1p-21 + 0x1p-24}},  // absolute errors, in [-pi, pi]
@@ -248,7 +248,7 @@ TEST_P(MathFloat, RoundedOperations) {
   launch("f_rounded", {uint32_t(n + 127) / 128}, {128}, upload(a), upload(b), y, n);
   launch("f_rounded_more", {uint32_t(n + 127) / 128}, {128}, upload(a), upload(b), more, n);
   for (int i = 0; i < n; ++i) {
-    const float tiny = fast() ? 0x1p-126f : 0;  // -use_fast_math flushes what is below, operands and results
+    const float tiny = fast() ? 0x1p-126f : 0;  // -use_fast_math flushes smaller operands and results
     const auto operand = [&](float v) { return std::fabs(v) < tiny ? std::copysign(0.0f, v) : v; };
     const volatile float p = operand(a[i]), q = operand(b[i]), root = std::fabs(p);
     const auto expect = [&](float got, float want, const char* what, int mode) {

@@ -1,5 +1,5 @@
-// Matrix products as nvcc compiles them: tiles on the ordinary cores, wmma and mma.sync on the tensor cores.
-// Tensor-core operands are small integers, so that every sum is exact in every type and any wrong element shows.
+// Matrix products compiled by nvcc: tiles on ordinary cores, wmma and mma.sync on tensor cores. Tensor-core operands
+// are small integers, so every sum is exact in every type and any wrong element shows.
 #include <algorithm>
 #include <cmath>
 
@@ -17,7 +17,7 @@ std::vector<double> product(const std::vector<double>& a, const std::vector<doub
   return c;
 }
 
-struct Bfloat16 {  // the upper half of a float; its test values fit
+struct Bfloat16 {  // the upper half of an f32, exact for the test values
   uint16_t bits = 0;
   Bfloat16() = default;
   explicit Bfloat16(double value) {
@@ -206,8 +206,7 @@ TEST_P(MatmulMma, HalvesThatAreNoIntegers) {
   const auto half_a = cast_all<_Float16>(as_doubles(a)), half_b = cast_all<_Float16>(as_doubles(b));
   auto* sums = upload(c);
   launch("mma_f16_f32_k8", {1}, {32}, upload(half_a), upload(half_b), sums);
-  // Products are exact in float; a device aligns the terms and truncates, at most one unit of 2^-23 of the largest
-  // each.
+  // Products are exact in f32. A device aligns terms and truncates, each by at most 2^-23 of the largest.
   expect_close("sums", as_doubles(download(sums, 128)),
                product(as_doubles(half_a), as_doubles(half_b), as_doubles(c), 16, 8, 8), 9 * 0x1p-22, 0);
 }

@@ -1,4 +1,4 @@
-// Parallel algorithms as nvcc compiles them: reductions, scans, sorts, softmax, barriers across the grid.
+// Parallel algorithms compiled by nvcc: reductions, scans, sorts, softmax, barriers across the grid.
 #include <algorithm>
 #include <cmath>
 #include <numeric>

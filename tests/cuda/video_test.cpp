@@ -1,4 +1,4 @@
-// Arithmetic on parts of words as nvcc compiles it: __vadd4 and its family, and PTX's video instructions.
+// Arithmetic on parts of words compiled by nvcc: __vadd4 and its family, and PTX's video instructions.
 #include <algorithm>
 #include <cstdlib>
 #include <functional>
@@ -42,7 +42,7 @@ class Video : public CudaKernels {
     for (uint32_t i = 0; i < n; ++i)
       ASSERT_EQ(to[i], f(a[i], b[i], c[i])) << kernel << std::hex << " " << a[i] << " " << b[i] << " " << c[i];
   }
-  // The kernels name4 and name2, part by part; results wrap to their width.
+  // Kernels name4 and name2, part by part; results wrap to their width.
   void expect_parts(const std::string& name, bool is_signed, const Operation& f) {
     for (int width : {8, 16}) {
       expect(name + (width == 8 ? "4" : "2"), [&](Word x, Word y, Word) {
@@ -97,7 +97,7 @@ TEST_P(Video, SignsAndAveragesOfParts) {
   expect_parts("vneg", true, [](int64_t x, int64_t) { return -x; });
   expect_parts("vabs", true, [](int64_t x, int64_t) { return std::abs(x); });
   expect_clamped("vabsss", true, [](int64_t x, int64_t) { return std::abs(x); });
-  expect_parts("vavgs", true, [](int64_t x, int64_t y) {  // halves away from zero
+  expect_parts("vavgs", true, [](int64_t x, int64_t y) {  // halves round away from zero
     const int64_t sum = x + y;
     return (sum + (sum >= 0)) >> 1;
   });

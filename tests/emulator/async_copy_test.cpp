@@ -1,5 +1,5 @@
-// Asynchronous copies where others watch: what is used before it is waited for is reported, and shows under a seed;
-// the mended twins run clean under both.
+// Asynchronous copies used before they are waited for: the check reports them, and a seed makes them show in the
+// result. The corrected twins run clean under both.
 #include <gmock/gmock.h>
 
 #include "tests/emulator/kernel_text.h"
@@ -18,7 +18,7 @@ void PrintTo(const Copying& c, std::ostream* out) { *out << c.name; }
 
 const char* const kShared = ".shared .align 128 .b8 words[8192];\n.shared .align 8 .b64 arrived;\n";
 
-// Each thread copies 16 bytes into its place of shared memory at %r2 and loads its first word to %r0.
+// Each thread copies 16 bytes to its place in shared memory at %r2 and loads their first word to %r0.
 std::string own_copy(const std::string& issue, const std::string& wait) {
   return "mov.u32 %r1, words;\nmad.lo.u32 %r2, %thread, 16, %r1;\nmad.wide.u32 %rd1, %thread, 16, %in;\n"
          "st.shared.v4.b32 [%r2], {0, 0, 0, 0};\nbar.sync 0;\n" +
@@ -26,7 +26,7 @@ std::string own_copy(const std::string& issue, const std::string& wait) {
 }
 const char* const kCopy = "cp.async.cg.shared.global [%r2], [%rd1], 16;\n";
 
-// The neighbour of another warp reads what the thread copied.
+// A thread in another warp reads what this thread copied.
 std::string others_copy(const std::string& wait) {
   return own_copy(std::string(kCopy) + "cp.async.commit_group;\n",
                   wait + "\nxor.b32 %r3, %thread, 32;\nmad.lo.u32 %r2, %r3, 16, %r1;");
@@ -40,7 +40,7 @@ std::string two_groups(const std::string& wait) {
                   wait);
 }
 
-// Thread 0 copies 1,024 bytes in bulk; all wait for them by `wait`.
+// Thread 0 copies 1,024 bytes in bulk; all wait for them with `wait`.
 std::string bulk_load(const std::string& wait) {
   return "mov.u32 %r1, words;\nmad.lo.u32 %r2, %thread, 16, %r1;\nst.shared.v4.b32 [%r2], {0, 0, 0, 0};\n"
          "setp.ne.u32 %p0, %thread, 0;\n@%p0 bra ready;\nmbarrier.init.shared.b64 [arrived], 1;\nready:\nbar.sync 0;\n"
@@ -51,7 +51,8 @@ std::string bulk_load(const std::string& wait) {
 }
 const char* const kWaitForBulk = "again:\nmbarrier.try_wait.parity.shared.b64 %p1, [arrived], 0;\n@!%p1 bra again;\n";
 
-// Each thread stores a word, thread 0 copies them out in bulk; `out` is 1,024 bytes in and read back from there.
+// Each thread stores a word, and thread 0 copies them out in bulk. `out` is 1,024 bytes in; they are read back from
+// there.
 std::string bulk_store(
     const std::string& before, const std::string& wait,
     const std::string& copy = "cp.async.bulk.global.shared::cta.bulk_group [%in], [words], 1024;\n") {
@@ -127,7 +128,7 @@ TEST_P(SeededCopy, IsReportedAndItsTwinRunsClean) {
 INSTANTIATE_TEST_SUITE_P(All, SeededCopy, ::testing::ValuesIn(copies()),
                          [](const auto& row) { return row.param.name; });
 
-// Without checks the fault shows in the result, under some seed; the mended twin's result is right under each.
+// Without checks, the fault shows in the result under some seed. The corrected twin's result is right under each.
 TEST(AsyncCopy, SeedsShowWhatIsNotWaitedFor) {
   const struct {
     const char* name;
@@ -150,7 +151,7 @@ TEST(AsyncCopy, SeedsShowWhatIsNotWaitedFor) {
   }
 }
 
-// What bulk copies and reductions write arrives, whether others watch or not.
+// Data of bulk copies and reductions arrives, with and without checks.
 TEST(AsyncCopy, BulkStoresAndReductionsArrive) {
   const std::string fence = "fence.proxy.async.shared::cta;\n", wait = "cp.async.bulk.wait_group 0;\n";
   const std::string reduce = "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%in], [words], 1024;\n";

@@ -1,4 +1,4 @@
-// Barriers that not all reach, that expect different counts, or that nobody can open.
+// Barriers that not all threads reach, that get different counts, or that can never open.
 #include "tests/emulator/seeded_fault.h"
 
 namespace ptx::emulator {

@@ -1,4 +1,4 @@
-// Accesses outside of buffers, to freed memory and to addresses that are no multiple of their size.
+// Accesses outside of buffers, to freed memory, and to addresses that are not multiples of their size.
 #include <gmock/gmock.h>
 
 #include "tests/emulator/seeded_fault.h"
@@ -120,7 +120,7 @@ TEST(FreedMemory, IsReportedAndItsTwinRunsClean) {
       load_from_buffer(true, Checks::all()),
       "emulator: k line 11: ld.global.b32 reads byte 4 of freed allocation 1 (256 bytes); block 0 thread 0 and 31 "
       "more");
-  Checks without_races = Checks::all();  // every thread of the twin stores one word
+  Checks without_races = Checks::all();  // every thread of the twin stores the same word
   without_races.global_races = false;
   EXPECT_EQ(load_from_buffer(false, without_races), "");
 }
@@ -134,7 +134,7 @@ TEST(BoundsCheck, NamesTheRegion) {
             "emulator: k line 12 [epilogue]: st.global.b32 writes byte 256 of out (256 bytes); block 0 thread 0");
 }
 
-// Memory that was freed and handed out again belongs to who has it now.
+// Memory that was freed and allocated again belongs to its new owner.
 TEST(BoundsCheck, NamesTheLiveAllocation) {
   Device device;
   const Module module(kernel("ld.global.b32 %r0, [%in];\nst.global.b32 [%out], %r0;"), device.profile, device.memory);

@@ -1,4 +1,4 @@
-// What the race check is made of: clocks, sets of readers, the order of lanes.
+// Parts of the race check: clocks, sets of readers, the order of lanes.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -18,7 +18,7 @@ TEST(Clock, KnowsWhatItJoined) {
   Clock mine(8, 4), other(0, 4), barrier;
   mine.raise(9, 3);
   other.raise(2, 5);
-  other.raise(9, 7);  // heard of a warp of the first block
+  other.raise(9, 7);  // as learnt from a warp of the first block
   barrier.join(other);
   mine.join(barrier);
   EXPECT_EQ(mine.of(2), 5u);
@@ -59,7 +59,7 @@ TEST(History, SetsServeAllLanes) {
   const Ref one = ref_of(a, 3);
   const Ref two = history.with(one, b, 3, true);
   EXPECT_EQ(members_of(history, two), (Members{{11, 3}, {10, 3}}));
-  EXPECT_EQ(members_of(history, without_lane(two) | 9), (Members{{11, 9}, {10, 9}}));  // of another word
+  EXPECT_EQ(members_of(history, without_lane(two) | 9), (Members{{11, 9}, {10, 9}}));  // another word
   const Ref three = history.with(two, c, 5, false);
   EXPECT_EQ(members_of(history, three), (Members{{12, 5}, {11, 3}, {10, 3}}));
   EXPECT_EQ(members_of(history, without_lane(three) | 9), (Members{{12, 9}, {11, 3}, {10, 3}}));
@@ -96,7 +96,7 @@ TEST(Shadow, CollectsWhatNoCellHolds) {
   EXPECT_EQ(members_of(shadow.history, cell.write), (Members{{500, 4}}));
   const Ref strong = shadow.contend(shadow.page_of(1 << 20).cells[0]).strong_write;
   EXPECT_EQ(members_of(shadow.history, strong), (Members{{499, 6}, {500, 4}}));
-  EXPECT_EQ(shadow.history.add({7, 7}), 3u);  // after nobody, 499 and 500
+  EXPECT_EQ(shadow.history.add({7, 7}), 3u);  // the empty entry, 499 and 500
 }
 
 TEST(Shadow, RefinedPagesKeepWhatTheyHeld) {
@@ -114,7 +114,7 @@ TEST(Shadow, RefinedPagesKeepWhatTheyHeld) {
 
 using LaneRead = std::tuple<uint64_t, uint64_t, uint32_t, uint32_t>;  // address, reader, place, lane
 
-// One instruction's reads by a warp: lane 0 at `first`, then `count - 1` times `step` further on.
+// Reads of one instruction by a warp: lane 0 at `first`, then `count - 1` more, each `step` further.
 struct ReadPattern {
   const char* name;
   uint32_t lanes, bytes;
@@ -128,7 +128,7 @@ constexpr ReadPattern kReadPatterns[] = {
     {"one_lane_in_great_leaps", 0x80000000, 1, 0, 70001, 30}, {"once", kAllLanes, 32, 32, 0, 1},
 };
 
-// Whatever note() took is told once when its grain is written, or when all is told; nothing else is.
+// Every read that note() accepted is reported exactly once: when its grain is written, or when all are reported.
 TEST(WaitingReads, TellEachLaneOnce) {
   constexpr uint64_t kStart = 1ull << 33, kGrainBytes = 1u << ShadowPage::kGrainShift;
   for (uint32_t seed = 1; seed <= 20; ++seed) {
@@ -184,7 +184,7 @@ TEST(LaneOrder, BarriersOfSomeLanesChain) {
   EXPECT_TRUE(order.knows(0, 1, start));
   EXPECT_FALSE(order.knows(0, 2, start));
   const uint32_t between = order.time();
-  order.barrier(0b0110, kAllLanes);  // lane 1 brings what lane 0 did
+  order.barrier(0b0110, kAllLanes);  // lane 1 passes on what lane 0 did
   EXPECT_TRUE(order.knows(2, 0, start));
   EXPECT_FALSE(order.knows(0, 2, start));
   EXPECT_FALSE(order.knows(2, 0, between));

@@ -1,5 +1,5 @@
-// What kernels of clusters do, in a cluster of one block: addresses of other blocks' shared memory, and stores that
-// arrive at a barrier.
+// Cluster instructions, in a cluster of one block: addresses of other blocks' shared memory, and stores that arrive at
+// a barrier.
 #include <gtest/gtest.h>
 
 #include "tests/emulator/kernel_text.h"
@@ -21,7 +21,7 @@ TEST(Cluster, AddressesOfItsOnlyBlock) {
   EXPECT_EQ(result.words[0], 1111u);
 }
 
-// Lane 0 expects 32 * 12 bytes; each lane stores three words and adds to a sum; all wait, then read their neighbour's.
+// Lane 0 expects 32 * 12 bytes. Each lane stores three words and adds to a sum. All wait and read their neighbour's.
 TEST(Cluster, StoresThatArriveAtABarrier) {
   const std::string before =
       ".shared .align 16 .b8 buffer[512];\n.shared .align 8 .b64 barrier;\n.shared .align 4 .u32 total;\n";

@@ -86,7 +86,7 @@ TEST(Control, CallsThroughRegisters) {  // two functions within one warp
   EXPECT_EQ(r.words[7], 14u);
 }
 
-// Lanes that leave a long loop at different times call the same function apart, and exchange values inside it.
+// Lanes leave a long loop at different times, call the same function separately, and exchange values inside it.
 TEST(Control, LanesThatCallApartMeetInTheFunction) {
   const char* functions =
       ".func (.param .b32 result) exchange(.param .b32 x)\n{\n.reg .b32 %a;\nld.param.b32 %a, [x];\n"
@@ -153,7 +153,7 @@ TEST(Control, BarrierReductions) {
   EXPECT_EQ(r.words[5], 1010u);
 }
 
-TEST(Control, CooperativeGridBarrier) {  // every block waits for every other: all have to be resident
+TEST(Control, CooperativeGridBarrier) {  // every block waits for all others, so all must be resident
   const std::string counter = ".global .align 4 .b32 counter;\n";
   const std::string body =
       "setp.ne.u32 %p0, %thread, 0;\n@%p0 bra join;\natom.release.gpu.global.add.u32 %r1, [counter], "
@@ -184,7 +184,7 @@ TEST(Control, KernelWaitsForTheHost) {
   const Module module(kernel("wait:\nld.volatile.global.b32 %r1, [%in];\nsetp.eq.u32 %p0, %r1, 0;\n@%p0 bra "
                              "wait;\nst.global.b32 [%out], %r1;"),
                       device.profile, device.memory);
-  static uint32_t flag = 0;  // host memory that the device maps
+  static uint32_t flag = 0;  // mapped host memory
   device.memory.register_host(&flag, sizeof flag);
   uint32_t* out = device.zeros<uint32_t>(1);
   Launch launch({module.find_function("k"), {1}, {1}, 0, pack_parameters(out, &flag), {}}, module, device.profile,

@@ -141,7 +141,7 @@ TEST(Convert, BetweenFloatAndDouble) {
   }
 }
 
-// Nearest pattern of a small format by search over all of them: slow and beyond doubt.
+// Nearest pattern of a small format by exhaustive search: slow but certain.
 struct Small {
   int exponent_bits, mantissa_bits;
   bool finite_only;
@@ -164,13 +164,13 @@ struct Small {
         finite_only ? sign_bit - 2 : ((1u << exponent_bits) - 1) << mantissa_bits;  // infinity, or the largest
     const double m = std::fabs(x);
     u32 low = 0, high = finite_only ? top + 1 : top + 1;
-    while (high - low > 1) {  // the largest pattern not above m
+    while (high - low > 1) {  // find the largest pattern not above m
       const u32 middle = (low + high) / 2;
       (value(middle) <= m ? low : high) = middle;
     }
     u32 best = low;
     const double below = value(low), above = low < top ? value(low + 1) : NAN;
-    const double beyond = std::isinf(above) ? 2 * below - value(low - 1) : above;  // where infinity would lie
+    const double beyond = std::isinf(above) ? 2 * below - value(low - 1) : above;  // the value that infinity replaces
     if (mode == "rn" && low < top && (m - below > beyond - m || (m - below == beyond - m && (low & 1)))) best = low + 1;
     if (satfinite && !finite_only && best == top) best = top - 1;
     return sign | best;

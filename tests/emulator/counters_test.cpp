@@ -1,4 +1,4 @@
-// Counters against numbers worked out by hand: classes, sectors, bank conflicts, divergence, regions.
+// Counters against numbers computed by hand: classes, sectors, bank conflicts, divergence, regions.
 #include <gmock/gmock.h>
 
 #include "tests/emulator/kernel_text.h"
@@ -147,10 +147,10 @@ TEST(Counters, Divergence) {
       "and.b32 %r1, %thread, 1;\nsetp.eq.u32 %p0, %r1, 0;\n@%p0 bra even;\nadd.u32 %r2, %r1, 1;\neven:\n"
       "setp.lt.u32 %p1, %thread, 32;\n@%p1 bra done;\nadd.u32 %r3, %r1, 2;\ndone:";
   const Counters c = count(body, {1}, {64}).counters;
-  EXPECT_EQ(c.divergent_branches, 2u);  // the second branch parts warps, not lanes
+  EXPECT_EQ(c.divergent_branches, 2u);  // the second branch separates warps, not lanes
 }
 
-// Regions nest, the innermost one counts; a region ends with its function.
+// Regions nest, and the innermost one counts. A region ends with its function.
 const char* const kRegions =
     "// tag: outer\nadd.u32 %r1, %thread, 1;\nadd.u32 %r2, %r1, 1;\n"
     "// tag: inner\nmad.wide.u32 %rd1, %thread, 4, %in;\nld.global.b32 %r3, [%rd1];\n// end tag: inner\n"
@@ -165,7 +165,7 @@ TEST(Counters, Tags) {
   EXPECT_EQ(c.of_tag("inner")->instructions, 2u * 2);
   EXPECT_EQ(c.of_tag("inner")->loads.sectors, 4u * 2);
   EXPECT_EQ(c.of_tag("open to the end")->barriers, 2u);
-  EXPECT_EQ(c.of_tag("")->instructions, 5u * 2);  // what comes before, and the addition between
+  EXPECT_EQ(c.of_tag("")->instructions, 5u * 2);  // the code before, and the addition between
   EXPECT_EQ(c.of_tag("nobody"), nullptr);
   uint64_t sum = 0;
   for (const TagCounts& tag : c.tags) sum += tag.counts.instructions;
@@ -180,7 +180,7 @@ TEST(Counters, FaultsNameTheTag) {
   EXPECT_THAT(result.fault, ::testing::HasSubstr("k line 13 [epilogue]: st.global.b32"));
 }
 
-// Blocks on several threads, and checks beside, count alike.
+// Counts are the same with several host threads, and with checks.
 TEST(Counters, ThreadsAndChecksChangeNothing) {
   const std::string body =
       "mov.u32 %r30, %ntid.x;\nmad.lo.s32 %r1, %block, %r30, %thread;\nmad.wide.u32 %rd1, %r1, 4, %in;\n"
@@ -199,7 +199,7 @@ TEST(Counters, ThreadsAndChecksChangeNothing) {
   EXPECT_EQ(one.loads.requests, 40u * 3);
 }
 
-// They see the whole grid, and those of others come to nothing.
+// Only these blocks run, but they see the size of the whole grid.
 TEST(Counters, OfTheFirstBlocks) {
   LaunchOptions options;
   options.most_blocks = 3;

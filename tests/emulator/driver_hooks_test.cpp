@@ -1,4 +1,4 @@
-// What stands beside the Driver API: counters of finished launches, and what CUDA_EMULATOR_SEED switches on.
+// Interfaces besides the Driver API: counters of finished launches, and the effects of CUDA_EMULATOR_SEED.
 #include <gmock/gmock.h>
 
 #include <cstdlib>
@@ -12,7 +12,7 @@
 namespace ptx::emulator::driver {
 namespace {
 
-// Sets a variable of the environment for one test.
+// Sets an environment variable for one test.
 class Environment {
  public:
   Environment(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
@@ -37,7 +37,7 @@ TEST(DriverCounters, AreThoseOfTheLaunchesSinceTheLastCall) {
   const auto module = device->load({{"kernel", kernel("mad.wide.u32 %rd1, %thread, 4, %out;\n// tag: store\n"
                                                       "st.global.b32 [%rd1], %thread;\n// end tag: store")}});
   launch(*device, *module, 1);
-  EXPECT_TRUE(take_counters().empty());  // nobody asked
+  EXPECT_TRUE(take_counters().empty());  // not requested
   count_launches(true);
   launch(*device, *module, 1);
   launch(*device, *module, 3);

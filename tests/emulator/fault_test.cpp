@@ -1,4 +1,4 @@
-// Faults that end a launch with every check off, as they would on a device.
+// Faults that end a launch even with every check off, as on a device.
 #include <gmock/gmock.h>
 
 #include "tests/emulator/kernel_text.h"
@@ -54,7 +54,7 @@ TEST(Fault, AssertionsAreToldWithoutChecks) {
       kTexts);
   testing::internal::CaptureStderr();
   const Result r = run_text(text, {1}, {10, 4}, 1);
-  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");  // 38 of the first row's 10 threads: none fails
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");  // 38 threads of the first row's 10: no launch fails
   EXPECT_EQ(r.fault, "");
   testing::internal::CaptureStderr();
   const std::string fault = run_text(text, {1}, {40}, 1).fault;

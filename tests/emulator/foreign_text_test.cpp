@@ -1,5 +1,5 @@
-// What compilers other than nvcc write: braces round one element, elements of arrays, externs with a later definition,
-// hints about unused bytes, newer versions and older targets. Where ptxas is installed it is asked, too.
+// Texts of compilers other than nvcc: braces around one element, elements of arrays, externs with a later definition,
+// hints about unused bytes, newer versions and older targets. ptxas also checks them if it is installed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

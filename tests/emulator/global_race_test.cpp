@@ -1,4 +1,5 @@
-// Races in global memory between warps and blocks, by happens-before; and non-coherent loads of what a launch writes.
+// Races in global memory between warps and blocks, by happens-before. Also non-coherent loads of memory that the launch
+// writes.
 #include <gmock/gmock.h>
 
 #include "tests/emulator/seeded_fault.h"
@@ -8,7 +9,7 @@ namespace {
 
 const char* const kFlag = ".global .align 4 .b32 flag;\n.global .align 4 .b32 datum;\n";
 
-// Block 0 sends a datum to block 1 behind a flag, by one thread each.
+// Block 0 sends data to block 1 behind a flag, with one thread each.
 std::string message(const std::string& send, const std::string& receive, const std::string& mark = "") {
   return thread_zero("setp.ne.u32 %p1, %block, 0;\n@%p1 bra receiver;\nst.global.b32 [datum], 42; // SENT\n" + send +
                      "\nbra done;\nreceiver:\n" + receive +
@@ -19,7 +20,7 @@ const char* const kStaleDatum =
     "ld.global.b32 reads byte 0 of datum (4 bytes), written without order by line {SENT} st.global.b32 in block 0 "
     "thread 0; block 1 thread 0";
 
-// Every block adds its word; the last to count itself sums them all.
+// Every block adds its word; the last one to arrive sums them all.
 std::string last_block_sums(const std::string& before_counting, const std::string& after, const std::string& mark) {
   return thread_zero("mad.wide.u32 %rd1, %block, 4, %out;\nst.global.b32 [%rd1], %block; // THERE\n" + before_counting +
                      "\natom.global.add.u32 %r1, [flag], 1;\n" + after +
@@ -27,7 +28,7 @@ std::string last_block_sums(const std::string& before_counting, const std::strin
                      "\nld.global.b32 %r3, [%out+4];\nadd.u32 %r2, %r2, %r3;\nst.global.b32 [%out+32], %r2;\n");
 }
 
-// Both warps of a block store; its first thread meets the other block, and the second block's warps read.
+// Both warps of a block store. The first thread meets the other block, and the second block's warps read.
 std::string grid_barrier(const std::string& arrive, const std::string& wait, const std::string& mark) {
   return "mov.u32 %r9, %ntid.x;\nmad.lo.u32 %r2, %block, %r9, %thread;\nmad.wide.u32 %rd1, %r2, 4, %out;\n"
          "st.global.b32 [%rd1], %r2; // THERE\n" +
@@ -163,7 +164,7 @@ const std::vector<SeededFault> kRows = {
      {32},
      "ld.global.b32 reads byte 0 of out (256 bytes), written without order by line {THERE} st.global.b32 in block 0 "
      "thread 0; block 3 thread 0"},
-    // one thread's release speaks only for what its warp did: the other warp must have met it before
+    // a release covers only what its own warp did: the other warp must have synchronised before
     {"grid_barrier_without_block_barrier_before",
      kFlag,
      grid_barrier("", "bar.sync 0;", "HERE"),
@@ -189,7 +190,7 @@ const std::vector<SeededFault> kRows = {
 };
 SEEDED_FAULTS(GlobalRace, kRows);
 
-TEST(GlobalRace, TooNarrowRelease) {  // reported where the flag itself is met
+TEST(GlobalRace, TooNarrowRelease) {  // reported at the flag itself
   LaunchOptions options;
   options.checks = Checks::all();
   const std::string text = kernel(
@@ -211,7 +212,7 @@ TEST(GlobalRace, StoresOfTheSameValueCanBeLeftOut) {
   EXPECT_NE(run_text(stores("%block"), {3}, {64}, 4, {0}, others).fault, "");
 }
 
-// Blocks use a piece of the heap one after the other, and read a piece of what another block has freed.
+// Blocks use a piece of the heap one after the other, and read a piece that another block has freed.
 TEST(GlobalRace, DeviceMemoryIsUsedAgain) {
   const std::string heap =
       ".extern .func (.param .b64 result) malloc(.param .b64 bytes);\n.extern .func free(.param .b64 address);\n";
@@ -227,7 +228,7 @@ TEST(GlobalRace, DeviceMemoryIsUsedAgain) {
   EXPECT_EQ(r.words, (std::vector<uint32_t>{0, 2, 4, 6}));
 }
 
-// Threads of block 0 read eight halves each, 34 bytes from the next thread's; then one of block 1 writes a byte.
+// Threads of block 0 read eight 16-bit values each, 34 bytes from the next thread's. Then one of block 1 writes a byte.
 std::string write_behind_a_loop(uint32_t byte) {
   return kernel(
       "setp.ne.u32 %p0, %block, 0;\n@%p0 bra writer;\nmul.wide.u32 %rd1, %thread, 34;\nadd.u64 %rd1, %rd1, %in;\n"
@@ -245,7 +246,7 @@ TEST(GlobalRace, ReadsOfALoopAreToldApart) {
     return run_text(write_behind_a_loop(byte), {2}, {64}, 1, in, options).fault;
   };
   const std::string text = write_behind_a_loop(0);
-  const uint32_t start = 37 * 34;  // of what thread 37 reads
+  const uint32_t start = 37 * 34;  // of thread 37's data
   EXPECT_EQ(fault_at(start + 12),
             with_lines("emulator: k line {HERE}: st.global.u8 writes byte 1,270 of allocation 1 (4,096 bytes), read "
                        "without order by line {THERE} ld.global.u16 in block 0 thread 37; block 1 thread 9",

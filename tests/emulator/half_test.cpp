@@ -1,4 +1,4 @@
-// Half and bfloat arithmetic, alone and in pairs: exact in double, rounded once.
+// f16 and bf16 arithmetic, alone and in pairs: exact in double, rounded once.
 #include "tests/emulator/lane_function.h"
 
 namespace ptx::emulator {
@@ -19,7 +19,7 @@ struct Format {
     return sign *
            std::ldexp(field ? mantissa + (1 << mantissa_bits) : mantissa, (field ? field : 1) - bias - mantissa_bits);
   }
-  // Nearest even of an exact sum hi + lo, |lo| far below hi's last bit: the tie is broken by lo.
+  // Nearest even of an exact sum hi + lo, with |lo| far below hi's last bit: lo breaks the tie.
   u16 round(double hi, double lo) const {
     if (std::isnan(hi)) return 0x7fff;
     const u16 sign = std::signbit(hi) ? 0x8000 : 0;
@@ -101,7 +101,7 @@ TEST(Half, Comparisons) {
   });
 }
 
-// PTX ISA 9.7.7.1, set: a pair sets the half that is true, to 1.0 or, in an integer, to 0xffff.
+// PTX ISA 9.7.7.1, set: pairs set each true half to 1.0 or, in an integer, to 0xffff.
 TEST(Half, SetOfPairsAndToHalves) {
   const auto pairs = [](const Format& f, const std::string& set, u32 truth, auto test) {
     expect_lanes<u32, u32, u32>("set." + set + " %d, %a, %b;", [&](u32 a, u32 b) {
@@ -129,7 +129,7 @@ TEST(Half, SetOfPairsAndToHalves) {
                               [](u16 a, u16 b) { return kHalf.value(a) < kHalf.value(b) ? 0xffff : 0; });
 }
 
-// PTX ISA 9.7.5, mixed precision: the halves are exact as singles, the result is rounded once.
+// PTX ISA 9.7.5, mixed precision: f16 operands are exact as f32; the result is rounded once.
 TEST(Half, BesideSingles) {
   for (const Format& f : {kHalf, kBfloat}) {
     const auto single = [&](u16 bits) { return static_cast<float>(f.value(bits)); };
@@ -151,7 +151,7 @@ TEST(Half, BesideSingles) {
   }
 }
 
-// Without a rounding to nearest: ptxas 13.0 makes the same machine code of cvt.bf16.f16 and cvt.rn.bf16.f16.
+// Without a rounding modifier, nearest: ptxas 13.0 generates the same code for cvt.bf16.f16 and cvt.rn.bf16.f16.
 TEST(Half, BetweenHalves) {
   for (const char* rounding : {"", ".rn"}) {
     expect_lanes<u16, u16>("cvt" + std::string(rounding) + ".bf16.f16 %d, %a;",

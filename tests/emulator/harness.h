@@ -34,7 +34,7 @@ class Device {
   Memory memory;
 };
 
-// Parameters in order, each at its natural alignment.
+// Packs parameters in order, each at its natural alignment.
 template <class... T>
 std::vector<uint8_t> pack_parameters(T... values) {
   std::vector<uint8_t> bytes;
@@ -47,7 +47,7 @@ std::vector<uint8_t> pack_parameters(T... values) {
   return bytes;
 }
 
-// "" or the fault's message. `threads` host threads run the blocks.
+// Returns "" or the fault's message. `threads` host threads run the blocks.
 inline std::string run(Device& device, const Module& module, const char* kernel, Dim3 grid, Dim3 block,
                        std::vector<uint8_t> parameters, uint32_t shared = 0, LaunchOptions options = {},
                        uint32_t threads = 1) {

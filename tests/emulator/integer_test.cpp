@@ -1,4 +1,4 @@
-// Every integer and bit instruction against C++ on corner and random values.
+// Every integer and bit instruction against C++, with corner and random values.
 #include "tests/emulator/lane_function.h"
 
 namespace ptx::emulator {
@@ -34,7 +34,7 @@ void arithmetic_of(const std::string& type) {
                            [](T a, T b, T c) { return wrap<T>(s128(c) + (a < b ? s128(b) - a : s128(a) - b)); });
   expect_lanes<T, T, T>(name("min") + " %d, %a, %b;", [](T a, T b) { return std::min(a, b); });
   expect_lanes<T, T, T>(name("max") + " %d, %a, %b;", [](T a, T b) { return std::max(a, b); });
-  // a division by zero has no defined result, but the lane goes on
+  // a division by zero has no defined result, but the lane continues
   expect_lanes<T, T, T>(name("div") + " %d, %a, %b;",
                         [](T a, T b) { return b == 0 ? wrap<T>(-1) : wrap<T>(s128(a) / b); });
   expect_lanes<T, T, T>(name("rem") + " %d, %a, %b;", [](T a, T b) { return b == 0 ? a : wrap<T>(s128(a) % b); });
@@ -97,7 +97,7 @@ TEST(Integer, TwentyFourBits) {
                                    [&](s32 a, s32 b, s32 c) { return wrap<s32>(s128(sign(a)) * sign(b) + c); });
 }
 
-TEST(Integer, CarryChains) {  // the carry is a bit per lane
+TEST(Integer, CarryChains) {  // one carry bit per lane
   expect_lanes<u32, u32, u32, u32>("add.cc.u32 %u, %a, %b;\naddc.u32 %d, %c, 0;",
                                    [](u32 a, u32 b, u32 c) { return c + static_cast<u32>((u64(a) + b) >> 32); });
   expect_lanes<u32, u32, u32, u32>("sub.cc.u32 %u, %a, %b;\nsubc.u32 %d, %c, 5;",
@@ -307,7 +307,7 @@ TEST(Integer, Video) {
     return c;
   });
   expect_lanes<u32, u32, u32, u32>("vmax2.s32.s32.s32 %d.h1, %a.h02, %b.h31, %c;", [](u32 a, u32 b, u32 c) {
-    // the written upper half takes half 0 of a and half 3, the upper one of b
+    // the upper half, which is written, takes half 0 of a and half 3, the upper one of b
     return (c & 0xffff) | static_cast<u32>(static_cast<u16>(std::max(s16(a), s16(b >> 16)))) << 16;
   });
   expect_lanes<u32, u32, u32, u32>("vavrg4.u32.u32.u32 %d, %a, %b, %c;", [&](u32 a, u32 b, u32 c) {

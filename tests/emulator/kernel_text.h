@@ -7,7 +7,7 @@
 
 namespace ptx::emulator {
 
-// Body with parameters %out and %in (both .b64) already loaded, %thread and %block; `before` stands at module scope.
+// A kernel around `body`. %out and %in (both .b64), %thread and %block are loaded; `before` is placed at module scope.
 inline std::string kernel(const std::string& body, const std::string& before = "", uint32_t target = 90) {
   return ".version 9.0\n.target sm_" + std::to_string(target) + "\n.address_size 64\n" + before +
          ".visible .entry k(.param .b64 p_out, .param .b64 p_in)\n{\n"
@@ -27,10 +27,10 @@ inline const char* const kStoreResult =
 
 struct Result {
   std::string fault;            // "" if the kernel ended well
-  std::vector<uint32_t> words;  // what it wrote to out
+  std::vector<uint32_t> words;  // the kernel's output
 };
 
-// Runs the text's kernel `k` with out of `n` words (never written) and the given input.
+// Runs kernel `k` of the text with `n` uninitialised words for out and the given input.
 inline Result run_text(const std::string& text, Dim3 grid, Dim3 block, size_t n, const std::vector<uint32_t>& in = {0},
                        LaunchOptions options = {}, uint32_t shared = 0) {
   Device device(profile_named("sm_120"));

@@ -1,5 +1,5 @@
-// One instruction as a function of lanes: a kernel that loads its operands, runs the given PTX and stores %d.
-// Run on whole warps and on a ragged one, by every instruction set this machine has.
+// One instruction as a function of lanes: a kernel loads its operands, runs the given PTX and stores %d. It runs on
+// whole warps and on a partial one, with every instruction set of this machine.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -47,7 +47,7 @@ inline std::vector<InstructionSet> instruction_sets() {
   return sets;
 }
 
-// The kernel: element i of the inputs x, y, z are %a, %b, %c; %d goes to element i of the output.
+// The kernel: elements i of the inputs x, y, z are %a, %b, %c; %d goes to element i of the output.
 template <class D, class... S>
 std::string lane_kernel(const std::string& code, uint32_t target) {
   static constexpr const char* kNames[] = {"%a", "%b", "%c", "%e"};
@@ -79,7 +79,7 @@ std::string lane_kernel(const std::string& code, uint32_t target) {
 template <class D>
 using Stored = std::conditional_t<std::is_same_v<D, bool>, uint32_t, D>;
 
-// %d for every element of the inputs; `errors` collects what went wrong in loading or running.
+// %d for every element of the inputs; `errors` collects failures of loading and running.
 template <class D, class... S>
 std::vector<Stored<D>> evaluate(const std::string& code, InstructionSet set, uint32_t target,
                                 const std::vector<S>&... inputs) {
@@ -100,7 +100,7 @@ std::vector<Stored<D>> evaluate(const std::string& code, InstructionSet set, uin
   }
 }
 
-// Values where arithmetic goes wrong, then random ones.
+// Values at the limits of arithmetic, then random ones.
 template <class T>
 std::vector<T> corner_values() {
   if constexpr (std::is_floating_point_v<T>) {
@@ -180,7 +180,8 @@ T random_value(std::mt19937_64& random) {
   }
 }
 
-// Every corner beside every corner of the other inputs (by strides without common factor), and as many random values.
+// Every corner value with every corner value of the other inputs (strides without common factor), and as many random
+// values.
 template <class T>
 std::vector<T> test_values(size_t which, size_t count, uint64_t seed) {
   const std::vector<T> corners = corner_values<T>();
@@ -208,7 +209,7 @@ std::tuple<std::vector<S>...> test_inputs(size_t count, std::index_sequence<whic
   return {test_values<S>(which, count, 1)...};
 }
 
-// Compares the instruction with a C++ function over test_values; prints the first operands that differ.
+// Compares the instruction with a C++ function over test_values; prints the first operands with a difference.
 template <class D, class... S, class F>
 void expect_lanes(const std::string& code, F reference, uint32_t target = 90,
                   std::function<bool(Stored<D>, Stored<D>)> same = same_bits<Stored<D>>) {

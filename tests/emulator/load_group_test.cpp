@@ -1,5 +1,5 @@
-// Loads of neighbouring bytes that move together: the values, what must stay between them, and whose fault it is, by
-// every instruction set. The first warp finds its buffer unknown and loads one by one, the others in groups.
+// Grouped loads of neighbouring bytes: their values, what must stay between them, and which load is at fault, by every
+// instruction set. The first warp meets an unknown buffer and loads singly; the others use groups.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr uint32_t kRecord = 22, kThreads = 128;  // a thread's bytes; no multiple of what aligns them
+constexpr uint32_t kRecord = 22, kThreads = 128;  // bytes per thread; not a multiple of its alignment
 
 struct Case {
   const char *name, *body;
@@ -66,7 +66,7 @@ const Case kCases[] = {
        sum = sum * 3 + r[11];
        return sum * 3 + static_cast<uint32_t>(s16(12) >> 2);
      }},
-    {"words_between_halves_may_be_misaligned",  // for every second thread, were they loaded
+    {"words_between_halves_may_be_misaligned",  // would be misaligned for every second thread if loaded
      "and.b32 %r1, %thread, 1;\nsetp.eq.u32 %p0, %r1, 1;\nmov.u32 %r0, 0;\n@%p0 bra done;\n" LOAD("%h1", "0")
          LOAD("%h2", "2") "ld.global.u32 %r2, [%rd1+4];\n" LOAD("%h3", "8") LOAD("%h4", "10") ZERO JOIN("%h1")
              JOIN("%h2") JOIN("%h3") JOIN("%h4") "add.u32 %r0, %r0, %r2;\ndone:\n",
@@ -147,7 +147,7 @@ TEST_P(LoadGroup, ValuesOfEveryLoad) {
 INSTANTIATE_TEST_SUITE_P(All, LoadGroup, testing::ValuesIn(kChosen),
                          [](const auto& one) { return std::string(one.param.name); });
 
-// A lane that may not read all bytes of the group: the load that goes too far is at fault, none before it.
+// If a lane may not read all bytes of a group, only the load that goes too far is at fault.
 TEST(LoadGroupFault, IsTheLoadsOwn) {
   const std::string text = text_of({"",
                                     LOAD("%h1", "14") LOAD("%h2", "16") LOAD("%h3", "18") LOAD("%h4", "20")

@@ -1,5 +1,5 @@
-// mma of every shape and type on known matrices. Where an element lies comes from the PTX ISA's fragment figures,
-// written here per shape as the manual does, not by the emulator's common rule.
+// mma of every shape and type on known matrices. Element positions are written here per shape, after the fragment
+// figures of the PTX ISA, and not by the emulator's common rule.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -24,7 +24,7 @@ struct MatrixCase {
   const char* types;  // spelling after the shape and layouts
   int m, n, k;
   const char* d;        // f32 f16 s32 f64
-  int bits;             // of an element of a and b
+  int bits;             // per element of a and b
   const char* element;  // f16 bf16 tf32 f64 s8 u8 s4 u4 e4m3 b1
   Layout a, b;
 };
@@ -75,7 +75,7 @@ const std::vector<MatrixCase>& cases() {
   return rows;
 }
 
-// Small whole numbers are exact in every format.
+// Small integers are exact in every format.
 uint64_t encoded(const std::string& type, int value) {
   if (type == "f64") return std::bit_cast<uint64_t>(static_cast<double>(value));
   const uint32_t single = std::bit_cast<uint32_t>(static_cast<float>(value));
@@ -96,7 +96,7 @@ int decoded(const std::string& type, uint64_t bits) {
       static_cast<uint32_t>((bits & 0x8000) << 16 | ((bits >> 10 & 31) + 112) << 23 | (bits & 0x3ff) << 13)));
 }
 
-// Registers of a fragment, [register][lane], from a matrix given by element.
+// Registers of a fragment, [register][lane], from a matrix given per element.
 std::vector<uint64_t> fragment(const Layout& layout, int elements, int bits,
                                const std::function<uint64_t(Spot)>& value) {
   const int width = bits == 64 ? 64 : 32, per = width / bits, registers = elements / per;

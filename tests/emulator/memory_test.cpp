@@ -255,7 +255,7 @@ TEST(Memory, WhatTheSystemRefusesIsNotAllocated) {
     if (kib == 0 || setrlimit(RLIMIT_DATA, &limit) != 0) _exit(2);
     if (memory.allocate(1 << 30) != 0) _exit(3);
     if (memory.used() != 0) _exit(4);
-    const uint64_t small = memory.allocate(1 << 20);  // from the start of the hole that was refused
+    const uint64_t small = memory.allocate(1 << 20);  // from the start of the region that was refused
     if (small == 0) _exit(5);
     std::memset(reinterpret_cast<void*>(small), 1, 1 << 20);
     _exit(0);

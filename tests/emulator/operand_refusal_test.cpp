@@ -1,5 +1,5 @@
-// What ptxas refuses of operands, numbers and combinations of modifiers: one line for each rule that a comparison of
-// mutated instructions with it has shown, and beside it the neighbour that is right.
+// Operands, numbers and combinations of modifiers that ptxas refuses. One line for each rule found by comparing mutated
+// instructions with ptxas, beside a correct neighbour.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -103,7 +103,7 @@ constexpr Rule kRules[] = {
 TEST(OperandRefusal, WrongLinesAndTheirNeighbours) {
   for (const Rule& row : kRules) {
     EXPECT_THAT(run_text(kernel(row.wrong), {1}, {1}, 1).fault, HasSubstr(row.expected)) << row.wrong;
-    const std::string right = kernel(std::string("bra over;\n") + row.right + "\nover:");  // loaded, not run
+    const std::string right = kernel(std::string("bra over;\n") + row.right + "\nover:");  // loaded, never executed
     EXPECT_EQ(run_text(right, {1}, {1}, 1).fault, "") << row.right;
   }
 }
@@ -116,10 +116,10 @@ TEST(OperandRefusal, AsNvidiasAssembler) {
   }
 }
 
-// Some instructions want a target's own features: sm_90a is no sm_90.
+// Some instructions need a target's own features: sm_90a differs from sm_90.
 TEST(OperandRefusal, SuffixesOfTargets) {
   const struct {
-    const char *line, *target, *expected;  // expected: "" where it is right
+    const char *line, *target, *expected;  // expected: "" if it is right
   } rows[] = {
       {"setmaxnreg.inc.sync.aligned.u32 40;", "sm_90", "needs sm_90a, the target is sm_90"},
       {"setmaxnreg.inc.sync.aligned.u32 40;", "sm_90a", ""},
@@ -151,7 +151,7 @@ TEST(OperandRefusal, SuffixesOfTargets) {
   }
 }
 
-// What the emulator lacks is told by its name, not by the first operand that it cannot read.
+// Missing features of the emulator are reported by name, not by the first unreadable operand.
 TEST(OperandRefusal, WhatIsNotEmulated) {
   const struct {
     const char *line, *expected;

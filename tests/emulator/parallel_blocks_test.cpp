@@ -1,4 +1,4 @@
-// Blocks on several host threads: what a kernel computes does not depend on how many there are.
+// Blocks on several host threads: results do not depend on their number.
 #include <gtest/gtest.h>
 
 #include <new>
@@ -27,19 +27,19 @@ LaunchOptions with(bool cooperative, Checks checks) {
 }
 
 const Row kRows[] = {
-    // own words only; odd lanes leave the loop early
+    // only its own words; odd lanes leave the loop early
     {"independent",
      "mov.u32 %r0, %block;\nmov.u32 %r1, 0;\nagain:\nmad.lo.u32 %r0, %r0, 1664525, %thread;\nadd.u32 %r1, %r1, 1;\n"
      "and.b32 %r2, %thread, 1;\nmad.lo.u32 %r2, %r2, 40, %r1;\nsetp.lt.u32 %p0, %r2, 90;\n@%p0 bra again;\n",
      "",
      {}},
-    // host threads share the counter; each block's sum is its own
+    // host threads share the counter; each block has its own sum
     {"global_atomics",
      "atom.global.add.u32 %r1, [counter], 1;\nred.global.max.u32 [greatest], %thread;\nmov.u32 %r0, %thread;\n",
      ".global .align 4 .b32 counter, greatest;\n",
      {},
      {{"counter", kBlocks* kThreads}, {"greatest", kThreads - 1}}},
-    // blocks pass a token on: each waits for the one before it
+    // blocks pass on a token: each waits for its predecessor
     {"chain",
      "setp.ne.u32 %p0, %thread, 0;\n@%p0 bra join;\nwait:\nld.acquire.gpu.global.u32 %r1, [turn];\n"
      "setp.ne.u32 %p1, %r1, %block;\n@%p1 bra wait;\nld.global.u32 %r2, [sum];\nadd.u32 %r2, %r2, %block;\n"
@@ -52,7 +52,7 @@ const Row kRows[] = {
      "ld.acquire.gpu.global.u32 %r1, [here];\nsetp.lt.u32 %p1, %r1, 96;\n@%p1 bra wait;\njoin:\nbar.sync 0;\n"
      "mov.u32 %r0, %block;\n",
      ".global .align 4 .b32 here;\n", with(true, {})},
-    // checks look at one block at a time, on whichever thread
+    // checks look at one block at a time, on any thread
     {"checked", "mad.lo.u32 %r0, %block, 3, %thread;\n", "", with(false, Checks::all())},
 };
 

@@ -1,4 +1,4 @@
-// NVIDIA's assembler as a judge of texts, where the CUDA toolkit is installed.
+// NVIDIA's assembler checks texts, if the CUDA toolkit is installed.
 #pragma once
 
 #include <unistd.h>

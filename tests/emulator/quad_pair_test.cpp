@@ -1,5 +1,5 @@
-// mma.m8n8k4 of halves, the oldest tensor-core product: four 8x8x4 products a warp, in every layout and type. Where an
-// element lies is written here as the PTX ISA's figures have it.
+// mma.m8n8k4 of f16, the oldest tensor-core product: four 8x8x4 products per warp, in every layout and type. Element
+// positions follow the PTX ISA's figures.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -73,7 +73,7 @@ TEST(QuadPair, FourProductsInEveryLayoutAndType) {
       for (const char* d : {"f16", "f32"}) {
         for (const char* c : {"f16", "f32"}) {
           const bool d_is_half = d[1] == '1', c_is_half = c[1] == '1';
-          if (d_is_half && !c_is_half) continue;  // no such form
+          if (d_is_half && !c_is_half) continue;  // this form does not exist
           std::string body = "mad.wide.u32 %rd1, %thread, 48, %in;\n";
           for (int i = 0; i < 4; ++i)
             body += "ld.global.b32 %r" + std::to_string(i) + ", [%rd1+" + std::to_string(4 * i) + "];\n";

@@ -1,4 +1,4 @@
-// float and double instructions against C++: every rounding, flushing, saturation, NaN and signed zero.
+// f32 and f64 instructions against C++: every rounding, flushing, saturation, NaN and signed zero.
 #include <cfenv>
 
 #include "tests/emulator/lane_function.h"
@@ -18,7 +18,7 @@ float saturate(float x) { return std::isnan(x) || x < 0 ? 0.0f : std::min(x, 1.0
 
 bool equal_patterns(float a, float b) { return std::bit_cast<u32>(a) == std::bit_cast<u32>(b); }
 
-// f under a rounding mode of the processor; volatile keeps the compiler from moving the arithmetic out.
+// f under a rounding mode of the processor; volatile keeps the arithmetic inside.
 template <class T, class F>
 T rounded(int mode, F f, T a, T b, T c) {
   std::fesetround(mode);
@@ -95,7 +95,7 @@ TEST(Real, PlainFormsRoundToNearest) {
 }
 
 template <class T>
-T least(T a, T b) {  // the number beside a NaN, -0 below +0
+T least(T a, T b) {  // the number, if the other is NaN; -0 is less than +0
   if (std::isnan(a)) return b;
   if (std::isnan(b)) return a;
   return a < b || (a == b && std::signbit(a)) ? a : b;
@@ -148,7 +148,7 @@ TEST(Real, Properties) {
   expect_lanes<bool, f64>("testp.subnormal.f64 %d, %a;", [](f64 a) { return std::fpclassify(a) == FP_SUBNORMAL; });
 }
 
-// Relative error of the approximations, by the PTX ISA's tables; the largest finite results aside.
+// Relative error of the approximations, by the PTX ISA's tables, without the largest finite results.
 void expect_close(const std::string& code, double (*reference)(double), double relative, double absolute) {
   const auto close = [=](f32 got, f32 wanted) {
     if (std::isnan(wanted)) return std::isnan(got);
@@ -201,7 +201,7 @@ TEST(Real, DivisionBeyond2To126) {
       });
 }
 
-// PTX ISA 9.7.3, add, sub, mul and fma of .f32x2: each half on its own.
+// PTX ISA 9.7.3, add, sub, mul and fma of .f32x2: each half by itself.
 TEST(Real, PairsOfSingles) {
   using u64 = uint64_t;
   const auto pairwise = [](auto f) {

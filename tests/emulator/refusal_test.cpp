@@ -1,4 +1,4 @@
-// What ptxas refuses the loader refuses too, with line and column.
+// The loader refuses what ptxas refuses, with line and column.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -98,11 +98,11 @@ constexpr Refusal kRefusals[] = {
      "expected 8 registers, found 4"},
 };
 
-// Neighbours of lines above that are right: what may look wrong and is not.
+// Correct neighbours of lines above, which may look wrong.
 constexpr const char* kAccepted[] = {
     "cvt.rn.f16.f32 %r1, %f1;",  // a real in a wider untyped register
     "cvt.rn.f32.u32 %rd1, %r1;",
-    "add.u32 %hx1, %hx1, 1;",  // a pair of halves passes for an integer
+    "add.u32 %hx1, %hx1, 1;",  // a pair of f16 may be used as an integer
     "add.f16x2 %r1, %hx1, %r2;",
     "shl.b32 %r1, %r2, %r3;",
     "setp.eq.b32 %p1, %f1, %f2;",
@@ -126,11 +126,11 @@ TEST(Refusal, LinesThatPtxasRefuses) {
   }
 }
 
-// NVIDIA's assembler refuses the same lines, but for those that it reads in a way of its own.
+// NVIDIA's assembler refuses the same lines, except those that it reads differently.
 TEST(Refusal, AsNvidiasAssembler) {
   if (find_ptxas().empty()) GTEST_SKIP() << "no ptxas in PATH or /usr/local/cuda/bin";
   const std::set<std::string> tolerated = {
-      "mov.u32 %r1, 0x1ffffffffffffffff;",  // cut to 64 bits without a word
+      "mov.u32 %r1, 0x1ffffffffffffffff;",  // cut to 64 bits silently
   };
   for (const Refusal& row : kRefusals)
     EXPECT_EQ(ptxas_accepts(kernel(row.line), "sm_90"), tolerated.contains(row.line)) << row.line;
@@ -202,7 +202,7 @@ TEST(Refusal, WhatIsNotEmulatedIsNamed) {
   for (const auto& row : rows) {
     const std::string fault = run_text(kernel(row.line, "", 100), {1}, {1}, 1).fault;
     EXPECT_THAT(fault, HasSubstr(row.expected));
-    EXPECT_EQ(std::ranges::count(fault, '\n'), 0) << fault;  // and nothing beside
+    EXPECT_EQ(std::ranges::count(fault, '\n'), 0) << fault;  // one line only
   }
 }
 

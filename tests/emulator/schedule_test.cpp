@@ -1,5 +1,5 @@
-// Seeds drive the order of turns: the same seed gives the same run, others give other orders, results of correct
-// kernels never change.
+// Seeds determine the order of execution: the same seed gives the same run, others give other orders, and results of
+// correct kernels never change.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace ptx::emulator {
 namespace {
 
-// Every thread takes a ticket: out[thread of the grid] tells when its turn came.
+// Every thread takes a ticket: out[global thread] is its turn.
 const std::string kTickets = kernel(
     "mov.u32 %r2, 0;\nagain:\nadd.u32 %r2, %r2, 1;\nsetp.lt.u32 %p1, %r2, 40;\n@%p1 bra again;\n"
     "atom.global.add.u32 %r0, [counter], 1;\n" +
@@ -49,7 +49,7 @@ TEST(Schedule, EveryThreadHasItsTurn) {
   }
 }
 
-// A diverged warp's parts run in an order that the seed chooses: the last writer of a shared word differs.
+// The seed also chooses the order of a diverged warp's parts: the last writer of a shared word differs.
 TEST(Schedule, PartsOfAWarpAreChosenToo) {
   std::string body =
       "and.b32 %r1, %thread, 3;\nsetp.eq.u32 %p0, %r1, 0;\n@%p0 bra zero;\n"
@@ -68,7 +68,7 @@ TEST(Schedule, PartsOfAWarpAreChosenToo) {
   EXPECT_GT(last.size(), 1u);
 }
 
-// Lanes that wait for each other inside a warp, a spin lock among them, get on under every seed.
+// Lanes that wait for each other inside a warp, for example at a spin lock, make progress under every seed.
 TEST(Schedule, SpinLockInsideAWarpGetsOn) {
   const std::string body =
       "again:\natom.shared.cas.b32 %r1, [word], 0, 1;\nsetp.ne.u32 %p0, %r1, 0;\n@%p0 bra again;\n"

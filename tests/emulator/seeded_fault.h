@@ -25,7 +25,7 @@ struct SeededFault {
 
 inline void PrintTo(const SeededFault& row, std::ostream* out) { *out << row.name; }
 
-// Number of the line that ends with the mark, from 1; 0 if there is none.
+// Number of the line that ends with the mark, from 1; 0 if none.
 inline size_t line_of(const std::string& text, const std::string& mark) {
   const size_t at = text.find("// " + mark + "\n");
   return at == std::string::npos

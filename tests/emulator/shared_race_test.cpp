@@ -12,13 +12,13 @@ const std::string kStoreOwn = kOwn + "st.shared.b32 [%r2], %thread; // THERE\n";
 const std::string kOwnRow =
     "mov.u32 %r1, words;\nmad.lo.u32 %r2, %thread, 16, %r1;\n"
     "st.shared.v4.b32 [%r2], {%thread, %thread, %thread, %thread}; // THERE\n";
-const std::string kStoreFragment =  // then %r2 is where the lane's first element went in the emulator
+const std::string kStoreFragment =  // afterwards %r2 is where the emulator put the lane's first element
     "mov.u32 %r1, words;\nmad.lo.u32 %r2, %thread, 32, %r1;\nmov.f32 %f1, 0f3F800000;\n"
     "wmma.store.d.sync.aligned.row.m16n16k16.shared.f32 [%r1], {%f1, %f1, %f1, %f1, %f1, %f1, %f1, %f1}; // THERE\n";
 const std::string kLoadFragment =
     "wmma.load.c.sync.aligned.row.m16n16k16.shared.f32 {%f2, %f3, %f4, %f5, %f6, %f7, %f8, %f9}, [%r1];";
 
-// Every thread reads the word of the thread whose number differs by `bits`.
+// Every thread reads the word of the thread whose number differs in `bits`.
 std::string load_neighbours(const std::string& bits, const std::string& mark = "") {
   return "xor.b32 %r3, %thread, " + bits + ";\nmad.lo.u32 %r3, %r3, 4, %r1;\nld.shared.b32 %r0, [%r3]; // " + mark +
          "\n" + kStoreResult;
@@ -49,7 +49,7 @@ const std::vector<SeededFault> kRows = {
      {32},
      "ld.shared.b32 reads shared byte 4, written without order by line {THERE} st.shared.b32 in block 0 thread 1; "
      "block 0 thread 0 and 31 more"},
-    // lanes 16 to 31 synchronise among themselves: that orders nothing for their partners in 0 to 15
+    // lanes 16 to 31 synchronise among themselves, which does not order their partners in 0 to 15
     {"halves_of_a_warp_meet_apart",
      kShared,
      kStoreOwn + "setp.lt.u32 %p1, %thread, 16;\nselp.b32 %r4, 0xffff, 0xffff0000, %p1;\nbar.warp.sync %r4;\n" +
@@ -117,7 +117,7 @@ const std::vector<SeededFault> kRows = {
      "red.shared.add.u32 accesses shared byte 0, written without order by line {THERE} st.shared.b32 in block 0 "
      "thread "
      "31; block 0 thread 32 and 31 more"},
-    // which lane holds which element of a matrix is not said: each of them may be another lane's
+    // the mapping of matrix elements to lanes is unspecified, so each may belong to another lane
     {"rows_loaded_as_a_matrix",
      kShared,
      kOwnRow + "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r3, %r4, %r5, %r6}, [%r2]; // HERE\n",
@@ -169,7 +169,7 @@ const std::vector<SeededFault> kRows = {
 };
 SEEDED_FAULTS(SharedRace, kRows);
 
-// Lanes of one instruction never race; any of several stores to one word wins.
+// Lanes of one instruction never race; any one of several stores to a word wins.
 TEST(SharedRace, OneInstructionIsOneAccess) {
   LaunchOptions options;
   options.checks = Checks::all();
@@ -179,7 +179,7 @@ TEST(SharedRace, OneInstructionIsOneAccess) {
             "");
 }
 
-// Histograms and reductions store the same value from many threads: a check of its own.
+// Histograms and reductions store the same value from many threads, so that check can be turned off.
 TEST(SharedRace, StoresOfTheSameValueCanBeLeftOut) {
   const auto stores = [](const std::string& value) {
     return kernel("shr.u32 %r1, %thread, 5;\nst.shared.v2.b32 [words+8], {7, " + value + "};\n", kShared);

@@ -1,4 +1,4 @@
-// Functions whose parameters are registers, and memory that a function takes from its stack while it runs.
+// Functions with parameters in registers, and memory that a function allocates on its stack.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -36,7 +36,7 @@ TEST(Stack, ParametersInRegisters) {
   }
 }
 
-// Every lane takes t + 1 words, fills and sums them; a second piece must not touch the first.
+// Every lane allocates t + 1 words, fills and sums them. A second allocation must not touch the first.
 TEST(Stack, AllocaByLane) {
   for (const char* width : {"u32", "u64"}) {
     const bool wide = width[1] == '6';

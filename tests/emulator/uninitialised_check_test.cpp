@@ -1,4 +1,4 @@
-// Reads of registers, shared and global memory that nobody has written.
+// Reads of uninitialised registers, shared and global memory.
 #include "tests/emulator/seeded_fault.h"
 
 namespace ptx::emulator {
@@ -22,7 +22,7 @@ const std::vector<SeededFault> kMemoryRows = {
          std::string(kStore),
      "st.global.b32 [%out+16], 1;\nst.global.b32 [%out+20], 1;\nst.global.b32 [%out+28], 1;\n"
      "ld.global.v4.b32 {%r0, %r1, %r2, %r3}, [%out+16];\nadd.s32 %r0, %r0, %r1;\n" +
-         std::string(kStore),  // loaded and dropped
+         std::string(kStore),  // loaded but not used
      {1},
      {1},
      "ld.global.v4.b32 reads byte 24 of out (256 bytes), which was never written; block 0 thread 0"},
@@ -143,7 +143,7 @@ const std::vector<SeededFault> kRegisterRows = {
 };
 SEEDED_FAULTS(UninitialisedRegister, kRegisterRows);
 
-// Values that nobody uses may be undefined: compilers copy and compute ahead of a branch.
+// Unused values may be undefined, because compilers copy and compute ahead of a branch.
 TEST(UninitialisedRegister, UnusedValuesAreNoFault) {
   LaunchOptions options;
   options.checks = Checks::all();

@@ -1,4 +1,4 @@
-// Loads and stores of whole warps, by every instruction set: the same bytes however the lanes' addresses lie.
+// Loads and stores of whole warps, with every instruction set: the same bytes for any pattern of addresses.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
@@ -10,7 +10,7 @@
 namespace ptx::emulator {
 namespace {
 
-constexpr uint32_t kUnits = 64;  // of the source buffer
+constexpr uint32_t kUnits = 64;  // in the source buffer
 
 struct Pattern {
   const char* name;
@@ -19,8 +19,8 @@ struct Pattern {
 constexpr Pattern kPatterns[] = {
     {"contiguous", [](uint32_t l) { return l; }},        // one vector
     {"shifted", [](uint32_t l) { return l + 7; }},       // one vector, unaligned
-    {"reversed", [](uint32_t l) { return 31 - l; }},     // ends where a contiguous one would not
-    {"every_second", [](uint32_t l) { return 2 * l; }},  // gathers from here on
+    {"reversed", [](uint32_t l) { return 31 - l; }},     // ends where contiguous lanes would not
+    {"every_second", [](uint32_t l) { return 2 * l; }},  // a gather, like all that follow
     {"one_for_all", [](uint32_t) { return 5u; }},
     {"last_differs", [](uint32_t l) { return l == 31 ? 63u : l; }},
     {"scattered", [](uint32_t l) { return l * 37 % 64; }},
@@ -51,8 +51,7 @@ struct Lanes {
 };
 constexpr Lanes kLaneSets[] = {{"all", kAllLanes}, {"odd", 0xaaaaaaaau}, {"the_last", 1u << 31}};
 
-// Lane l moves unit index[l] of the source to unit index[32 + l] of `out`, in one space, if its flag index[64 + l] is
-// set.
+// Lane l moves unit index[l] of the source to unit index[32 + l] of `out`, in one space, if flag index[64 + l] is set.
 std::string mover(const Width& w, const std::string& space) {
   const std::string bytes = std::to_string(w.bytes), type = w.type;
   const bool shared = space == ".shared";
@@ -75,7 +74,7 @@ std::string mover(const Width& w, const std::string& space) {
   return kernel(text, ".shared .align 16 .b8 buffer[1024];\n");
 }
 
-// What the kernel should leave in `out`, which begins as 0xee.
+// Expected contents of `out`, which starts as 0xee.
 std::vector<uint8_t> expected(const Width& w, const Pattern& from, const Pattern& to, uint32_t mask,
                               const std::vector<uint8_t>& source) {
   std::vector<uint8_t> out(kUnits * w.bytes, 0xee);
@@ -98,7 +97,7 @@ TEST_P(WarpAccess, MovesTheSameBytes) {
     for (uint8_t& byte : source) byte = static_cast<uint8_t>(random());
     for (const Pattern& pattern : kPatterns) {
       for (const Lanes& lanes : kLaneSets) {
-        for (const bool scatters : {false, true}) {  // the pattern is where lanes read or where they write
+        for (const bool scatters : {false, true}) {  // the pattern applies to writes or to reads
           const Pattern &from = kPatterns[0], &to = kPatterns[0];
           const Pattern &reads = scatters ? from : pattern, &writes = scatters ? pattern : to;
           std::vector<uint32_t> input(96);
@@ -127,7 +126,7 @@ INSTANTIATE_TEST_SUITE_P(All, WarpAccess,
                                                           InstructionSet::kAvx512),
                                           testing::Values(".global", ".shared", ""), testing::Bool()));
 
-// Host memory may end where a page ends: nothing may be read behind it, however the bytes are gathered.
+// Host memory may end with a page: no gather may read beyond it.
 TEST(WarpAccessAtTheEdge, BytesAtTheEndOfAPage) {
   const size_t page = 4096;
   auto* pages =

@@ -1,4 +1,4 @@
-// Exchanges between lanes: shuffles with segments and clamps, votes, matches, reductions, elections.
+// Exchange between lanes: shuffles with segments and clamps, votes, matches, reductions, elections.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -19,7 +19,7 @@ std::vector<uint32_t> lanes_of(const std::string& code, uint32_t threads = 32, c
   return r.words;
 }
 
-// The ISA's rule: the source lane within a segment, or the lane itself with the predicate false.
+// The ISA's rule: the source lane within a segment; otherwise the lane itself, with a false predicate.
 struct Source {
   uint32_t lane;
   bool in_range;
@@ -68,7 +68,7 @@ TEST(Warp, Votes) {
   EXPECT_EQ(lanes_of("setp.lt.u32 %p1, %r2, 99;\nvote.sync.uni.pred %p2, %p1, -1;\nselp.u32 %r0, 1, 0, %p2;")[0], 1u);
 }
 
-TEST(Warp, VoteOfHalvesThatDiverged) {  // each half votes by itself, with its own mask
+TEST(Warp, VoteOfHalvesThatDiverged) {  // each half votes separately, with its own mask
   const auto values = lanes_of(
       "setp.lt.u32 %p1, %r2, 16;\nsetp.gt.u32 %p2, %r1, 1010;\n@%p1 bra low;\nvote.sync.ballot.b32 %r0, %p2, "
       "0xffff0000;\nbra join;\n"

@@ -1,5 +1,5 @@
-// Weak memory: what a device may do with stores and loads that nothing orders happens under some seed, and what orders
-// them holds under every one.
+// Weak memory: reorderings that a device may make happen under some seed, and synchronisation prevents them under every
+// seed.
 #include <gmock/gmock.h>
 
 #include <cstdlib>
@@ -13,7 +13,7 @@ using ::testing::HasSubstr;
 
 constexpr uint64_t kFewSeeds = 20;
 
-// As many seeds as prove that a right program never fails: many in the full suite.
+// Enough seeds to show that a correct program never fails; more in the full suite.
 uint64_t many_seeds() { return std::getenv("WARPCHAT_FULL_TESTS") ? 1000 : kFewSeeds; }
 
 LaunchOptions weak(uint64_t seed) {
@@ -30,7 +30,7 @@ struct Program {
   bool cooperative = false;
 };
 
-// "" if every word of out is 0: what a program writes there are its errors. Otherwise what went wrong.
+// "" if every word of out is 0; programs write their errors there. Otherwise a description.
 std::string failure(const Program& p, uint64_t seed) {
   LaunchOptions options = weak(seed);
   options.cooperative = p.cooperative;
@@ -44,7 +44,7 @@ std::string failure(const Program& p, uint64_t seed) {
   return "";
 }
 
-// How many of the seeds 1..n make it fail; the last failure goes to `why`.
+// Number of the seeds 1..n that make it fail; `why` gets the last failure.
 uint64_t failures(const Program& p, uint64_t n, std::string* why = nullptr) {
   uint64_t count = 0;
   for (uint64_t seed = 1; seed <= n; ++seed) {
@@ -122,7 +122,7 @@ INSTANTIATE_TEST_SUITE_P(
         Barrier{"plain_polling", "red.release.gpu.global.add.u32", "ld.global.u32", "fence.acq_rel.gpu;"}),
     [](const auto& row) { return row.param.name; });
 
-// Non-coherent loads stay old even behind a right barrier; coherent ones do not.
+// Non-coherent loads may be stale even after a correct barrier; coherent ones are not.
 TEST(WeakMemory, NonCoherentLoadsOfWrittenMemory) {
   const char *arrive = "red.release.gpu.global.add.u32", *poll = "ld.acquire.gpu.global.u32";
   EXPECT_GT(failures(grid_barrier(arrive, poll, "", "ld.global.nc.b32"), kFewSeeds), 0u);
@@ -143,8 +143,8 @@ TEST(WeakMemory, PollsThatNobodyAnswersAreADeadlock) {
   EXPECT_THAT(failure(p, 1), HasSubstr("polls in vain"));
 }
 
-// Two threads of different blocks, ten times: x and y lie in lines of their own. `%in` is zeros.
-// Thread 0 of a block has its partner's place in %rd2, its own in %rd1.
+// Two threads of different blocks, ten times; x and y lie in separate cache lines. `%in` is zeros. Thread 0 of a block
+// has its partner's place in %rd2 and its own in %rd1.
 std::string two_blocks(const std::string& first, const std::string& second) {
   return "setp.ne.u32 %p0, %thread, 0;\nmov.u32 %r0, 0;\n@%p0 bra end;\nsetp.eq.u32 %p1, %block, 1;\n@%p1 bra "
          "second;\n" +
@@ -153,18 +153,18 @@ std::string two_blocks(const std::string& first, const std::string& second) {
 
 const char* const kPlaces = ".global .align 128 .b32 x[32];\n.global .align 128 .b32 y[32];\n";
 
-// Time for the other block.
+// Delays this block, so that the other one can act.
 std::string pause(const std::string& label) {
   return "mov.u32 %r8, 200;\n" + label + ":\nsub.u32 %r8, %r8, 1;\nsetp.ne.u32 %p4, %r8, 0;\n@%p4 bra " + label + ";\n";
 }
 
 struct Litmus {
   const char* name;
-  std::string right, wrong;  // bodies that leave in %r0 whether the forbidden happened
+  std::string right, wrong;  // bodies that set %r0 if the forbidden outcome happened
 };
 void PrintTo(const Litmus& l, std::ostream* out) { *out << l.name; }
 
-// A datum behind a flag: who sees the flag sees the datum. The receiver looks at the datum before, so that it is
+// Data behind a flag: after seeing the flag, the receiver must see the data. It reads the data before, so that it is
 // cached.
 std::string message(const std::string& send, const std::string& receive, const std::string& after = "") {
   return two_blocks("st.global.b32 [x], 42;\n" + send + " [y], 1;",
@@ -173,7 +173,7 @@ std::string message(const std::string& send, const std::string& receive, const s
                         "\nld.global.b32 %r2, [x];\nsetp.ne.u32 %p3, %r2, 42;\n@%p3 mov.u32 %r0, 1;");
 }
 
-// Each block stores its own word and loads the other's; the counter in x[8] makes the later one judge whether both saw
+// Each block stores its own word and loads the other's. The counter in x[8] makes the later one check whether both saw
 // 0.
 std::string store_buffering(const std::string& fence) {
   const auto half = [&](const char* own, const char* other) {
@@ -185,8 +185,7 @@ std::string store_buffering(const std::string& fence) {
   return two_blocks(half("x", "y"), half("y", "x"));
 }
 
-// Blocks add up their parts; the last to take a ticket reads them all
-// (blocks 0 and 1 of 2).
+// Blocks publish partial sums; the last one to take a ticket reads them all (blocks 0 and 1 of 2).
 std::string last_block(const std::string& ticket, const std::string& after) {
   return "setp.ne.u32 %p0, %thread, 0;\nmov.u32 %r0, 0;\n@%p0 bra end;\nld.global.b32 %r7, [x];\nld.global.b32 %r7, "
          "[x+4];\n"
@@ -227,7 +226,7 @@ TEST_P(LitmusTest, TellsRightFromWrong) {
 INSTANTIATE_TEST_SUITE_P(All, LitmusTest, ::testing::ValuesIn(litmus_tests()),
                          [](const auto& row) { return row.param.name; });
 
-// Within a block a barrier is enough, whoever stored.
+// Within a block, a barrier is enough for stores of any thread.
 TEST(WeakMemory, ABlockSeesItsOwnStores) {
   const std::string body =
       "mov.u32 %r2, %ntid.x;\nmad.lo.u32 %r3, %block, %r2, %thread;\nmad.wide.u32 %rd1, %r3, 4, %in;\n"
@@ -250,7 +249,7 @@ TEST(WeakMemory, EveryStoreArrivesByTheEnd) {
   }
 }
 
-// Atomics of the grid's scope lose nothing; those of the block's scope do, between blocks.
+// Atomics with grid scope lose nothing; those with block scope do, between blocks.
 TEST(WeakMemory, ScopeOfAtomics) {
   const auto total = [](const char* scope, uint64_t seed) {
     const std::string body = std::string("red.relaxed.") + scope + ".global.add.u32 [%out], 1;";
@@ -279,7 +278,8 @@ TEST(WeakMemory, NeedsASeed) {
   EXPECT_THAT(run_text(kernel(""), {1}, {1}, 1, {0}, options).fault, HasSubstr("weak memory needs a seed"));
 }
 
-// Who reads a flag before its release has arrived is not ordered after it: if nobody is accused, the flag was seen.
+// A reader that sees the flag before its release arrives is not ordered after it. So if no race is reported, the flag
+// was seen.
 TEST(WeakMemory, ChecksOrderAReaderAfterWhatItSaw) {
   const std::string text =
       kernel(two_blocks("st.global.b32 [x], 42;\nst.release.gpu.global.b32 [y], 1;",
@@ -299,7 +299,7 @@ TEST(WeakMemory, ChecksOrderAReaderAfterWhatItSaw) {
   EXPECT_GT(seen, 0u);
 }
 
-// A block reads 7 behind a flag, in the end, and nobody is accused.
+// Finally a block reads 7 after a flag, and no race is reported.
 void expect_sevens(const std::string& body, uint32_t blocks) {
   for (uint64_t seed = 1; seed <= 10 * kFewSeeds; ++seed) {
     LaunchOptions options = weak(seed);
@@ -311,7 +311,7 @@ void expect_sevens(const std::string& body, uint32_t blocks) {
   }
 }
 
-// Two blocks release the same flag; the third goes by the one whose value it reads.
+// Two blocks release the same flag; the third is ordered after the one whose value it reads.
 TEST(WeakMemory, ChecksAccuseNobodyOfTwoReleases) {
   expect_sevens(
       "setp.ne.u32 %p0, %thread, 0;\n@%p0 bra end;\nmad.wide.u32 %rd1, %block, 4, %out;\n"
@@ -322,7 +322,7 @@ TEST(WeakMemory, ChecksAccuseNobodyOfTwoReleases) {
       3);
 }
 
-// An atomic of the block that stored a flag makes the store arrive first and speaks for both.
+// A block stores a flag and then updates it atomically: the store arrives first, and the atomic releases both.
 TEST(WeakMemory, ChecksAccuseNobodyOfAStoreAndAnAtomic) {
   expect_sevens(two_blocks("st.release.gpu.global.b32 [y], 1;\nst.global.b32 [x], 7;\n"
                            "red.release.gpu.global.add.u32 [y], 1;",
@@ -331,7 +331,7 @@ TEST(WeakMemory, ChecksAccuseNobodyOfAStoreAndAnAtomic) {
                 2);
 }
 
-// The checks see the same program whether memory is weak or not.
+// The checks see the same program with and without weak memory.
 TEST(WeakMemory, ChecksBesideAccuseNobody) {
   const Program p = grid_barrier("red.release.gpu.global.add.u32", "ld.acquire.gpu.global.u32");
   for (uint64_t seed = 1; seed <= 5; ++seed) {

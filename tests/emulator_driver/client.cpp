@@ -39,7 +39,7 @@ struct Api {
   CUresult operator()(const char* name, Arguments... arguments) {
     return look_up<CUresult(Arguments...)>(library, name)(arguments...);
   }
-  // The same, with its result printed; ends the program where it fails.
+  // Calls and prints the result; ends the program if it fails.
   template <class... Arguments>
   void need(const char* name, Arguments... arguments) {
     const CUresult result = (*this)(name, arguments...);
@@ -82,14 +82,14 @@ void call_in_child(Api& api) {
   api.need("cuCtxCreate_v2", &context, 0u, CUdevice{0});
   api.need("cuMemAlloc_v2", &p, size_t{4});
   api.need("cuMemsetD32Async", p, 0u, size_t{1}, CUstream{});
-  api.need("cuCtxSynchronize");  // the context's thread has started, and allocates nothing now
+  api.need("cuCtxSynchronize");  // the context's thread has started and allocates nothing now
   std::fflush(stdout);
   const pid_t child = fork();
   int count = 0, status = 0;
   std::printf("%s: cuInit %s, cuDeviceGetCount %s, cuCtxSynchronize %s\n", child == 0 ? "child" : "parent",
               api.name_of(api("cuInit", 0u)), api.name_of(api("cuDeviceGetCount", &count)),
               api.name_of(api("cuCtxSynchronize")));
-  if (child == 0) {  // without what ends a program: a sanitizer's would wait for locks that the parent's threads had
+  if (child == 0) {  // without exit handlers: a sanitizer's would wait for locks of the parent's threads
     std::fflush(stdout);
     _exit(0);
   }

@@ -1,4 +1,4 @@
-// The primary context and a program's own: which is current in which thread, limits, and what is left when one goes.
+// The primary context and a program's own: the current one per thread, limits, and the consequences of destroying one.
 #include <thread>
 
 #include "tests/emulator_driver/driver_test.h"
@@ -77,7 +77,7 @@ TEST_F(Contexts, WhatTheySayOfThemselves) {
   ok(cuCtxDestroy_v2(other));
   int least = 9, greatest = 9;
   ok(cuCtxGetStreamPriorityRange(&least, &greatest));
-  EXPECT_GE(least, greatest);  // lower numbers run first
+  EXPECT_GE(least, greatest);  // lower numbers have priority
 }
 
 TEST_F(Contexts, Limits) {
@@ -100,14 +100,14 @@ TEST_F(Contexts, PrimaryIsSharedAndCounted) {
   EXPECT_EQ(first, second);
   ok(cuDevicePrimaryCtxGetState(0, &flags, &active));
   EXPECT_EQ(active, 1);
-  EXPECT_RESULT(CUDA_ERROR_INVALID_CONTEXT, cuCtxDestroy_v2(first));  // only own contexts are destroyed
+  EXPECT_RESULT(CUDA_ERROR_INVALID_CONTEXT, cuCtxDestroy_v2(first));  // only own contexts can be destroyed
   ok(cuDevicePrimaryCtxRelease_v2(0));
   ok(cuCtxPushCurrent_v2(first));
   EXPECT_RESULT(CUDA_SUCCESS, cuCtxSynchronize());
   ok(cuDevicePrimaryCtxRelease_v2(0));
   EXPECT_RESULT(CUDA_ERROR_CONTEXT_IS_DESTROYED, cuCtxSynchronize());
   EXPECT_RESULT(CUDA_ERROR_INVALID_CONTEXT, cuDevicePrimaryCtxRelease_v2(0));
-  ok(cuDevicePrimaryCtxRetain(&second, 0));  // alive again, under the same handle
+  ok(cuDevicePrimaryCtxRetain(&second, 0));  // alive again, with the same handle
   EXPECT_EQ(first, second);
   EXPECT_RESULT(CUDA_SUCCESS, cuCtxSynchronize());
   ok(cuDevicePrimaryCtxReset_v2(0));
@@ -138,7 +138,7 @@ TEST_F(Contexts, DestroyingOneEndsItsKernels) {
   ok(cuModuleLoadData(&own, kKernels));
   ok(cuModuleGetFunction(&f, own, "wait_for"));
   const CUdeviceptr flag = address_of(mapped_words(2));
-  ok(launch(f, 1, 1, nullptr, flag, 1u, flag + 4));  // nobody will set it
+  ok(launch(f, 1, 1, nullptr, flag, 1u, flag + 4));  // never set
   EXPECT_RESULT(CUDA_SUCCESS, cuCtxDestroy_v2(other));
   EXPECT_RESULT(CUDA_SUCCESS, cuCtxSynchronize());
 }

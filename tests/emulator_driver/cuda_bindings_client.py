@@ -53,7 +53,7 @@ N = 1000
 
 
 def start(library):
-    """Runs this file again with a folder on LD_LIBRARY_PATH in which the library is called libcuda.so.1."""
+    """Runs this file again, with a folder in LD_LIBRARY_PATH where the library is called libcuda.so.1."""
     if importlib.util.find_spec("cuda") is None or importlib.util.find_spec("cuda.bindings") is None:
         print("cuda-bindings is not installed: start tests/run.sh, or python3 -m pip install cuda-bindings==13.0.3")
         return 1
@@ -82,7 +82,7 @@ def client():
     assert ok(cu.cuDeviceGetAttribute(major, device)) == 9
     context = ok(cu.cuCtxCreate(None, 0, device))
 
-    # A module, with the log of one that is wrong.
+    # A module, with the log of a wrong one.
     log = bytearray(1024)
     options = [cu.CUjit_option.CU_JIT_ERROR_LOG_BUFFER, cu.CUjit_option.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES]
     wrong = cu.cuModuleLoadDataEx(KERNELS.replace(b"mul.f32", b"mul.f33"), 2, options, [log, len(log)])
@@ -140,7 +140,7 @@ def client():
     ok(cu.cuMemcpyDtoH(ctypes.addressof(counted), launches, 4))
     assert counted.value == 4, counted.value
 
-    # Two texts linked, loaded as a library; memory of a pool in stream order.
+    # Two texts linked, loaded as a library; pool memory in stream order.
     link = ok(cu.cuLinkCreate(0, [], []))
     for text in (CALLER, CALLEE):
         ok(cu.cuLinkAddData(link, cu.CUjitInputType.CU_JIT_INPUT_PTX, text, len(text), b"", 0, [], []))
@@ -157,7 +157,7 @@ def client():
     assert counted.value == 42, counted.value
     ok(cu.cuLibraryUnload(library))
 
-    # What is not emulated says so.
+    # Missing features report themselves.
     assert cu.cuMemAddressReserve(4096, 0, 0, 0)[0] == cu.CUresult.CUDA_ERROR_NOT_SUPPORTED
 
     # A fault ends the context, not the process.

@@ -1,4 +1,4 @@
-// Start, devices and what they say of themselves, names of errors, look-up of entry points.
+// Initialisation, devices and their properties, names of errors, look-up of entry points.
 #include <cstring>
 
 #include "tests/emulator_driver/driver_test.h"
@@ -29,7 +29,7 @@ TEST(Devices, OneOfComputeCapability90) {
   EXPECT_STREQ(name, "PTX emulator sm_90");
   char room[4];
   EXPECT_RESULT(CUDA_SUCCESS, cuDeviceGetName(room, sizeof room, 0));
-  EXPECT_STREQ(room, "PTX");  // cut, but ended
+  EXPECT_STREQ(room, "PTX");  // cut, but terminated
   size_t bytes = 0;
   EXPECT_RESULT(CUDA_SUCCESS, cuDeviceTotalMem_v2(&bytes, 0));
   EXPECT_GE(bytes, size_t{1} << 30);
@@ -103,13 +103,13 @@ TEST(EntryPoints, ByNameAndVersion) {
       {"cuMemAlloc", 13000, 0, CUDA_SUCCESS, 0, as_pointer(&cuMemAlloc_v2)},
       {"cuInit", 2000, 0, CUDA_SUCCESS, 0, as_pointer(&cuInit)},
       {"cuCtxCreate", 13000, 0, CUDA_SUCCESS, 0, as_pointer(&cuCtxCreate_v4)},
-      {"cuCtxCreate", 11000, 0, CUDA_SUCCESS, 0, as_pointer(&cuCtxCreate_v2)},  // as CUDA 11 knew it
+      {"cuCtxCreate", 11000, 0, CUDA_SUCCESS, 0, as_pointer(&cuCtxCreate_v2)},  // the signature of CUDA 11
       {"cuEventElapsedTime", 12000, 0, CUDA_SUCCESS, 0, as_pointer(&cuEventElapsedTime)},
       {"cuEventElapsedTime", 13000, 0, CUDA_SUCCESS, 0, as_pointer(&cuEventElapsedTime_v2)},
       {"cuLaunchKernel", 13000, 1, CUDA_SUCCESS, 0, as_pointer(&cuLaunchKernel)},  // legacy default stream
       {"cuGetProcAddress", 13000, 0, CUDA_SUCCESS, 0, as_pointer(&cuGetProcAddress_v2)},
       {"cuMemAlloc", 1000, 0, CUDA_SUCCESS, 2, nullptr},     // newer than that
-      {"cuNoSuchCall", 13000, 0, CUDA_SUCCESS, 1, nullptr},  // not there
+      {"cuNoSuchCall", 13000, 0, CUDA_SUCCESS, 1, nullptr},  // does not exist
       {"cuInit", 13000, 64, CUDA_ERROR_INVALID_VALUE, 9, nullptr},
       {nullptr, 13000, 0, CUDA_ERROR_INVALID_VALUE, 9, nullptr},
   };

@@ -1,5 +1,5 @@
-// What the tests of libcuda_emulator.so share: results by their names, a context for each test, a module of kernels.
-// The tests call the library as any program calls libcuda; nothing here knows the emulator behind it.
+// Shared by tests of libcuda_emulator.so: results by name, a context per test, a module of kernels. The tests call the
+// library as any program calls libcuda, without knowledge of the emulator behind it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ inline std::string name_of(CUresult result) {
 
 #define EXPECT_RESULT(expected, call) EXPECT_EQ(name_of(expected), name_of(call)) << #call
 
-// For calls that a test only needs: throws where they fail.
+// For calls that a test only depends on: throws if they fail.
 inline void ok(CUresult result, std::source_location at = std::source_location::current()) {
   if (result != CUDA_SUCCESS)
     throw std::runtime_error(std::string(at.file_name()) + ":" + std::to_string(at.line()) + ": " + name_of(result));
@@ -41,7 +41,7 @@ inline void ok(CUresult result, std::source_location at = std::source_location::
 // and .global u32 counter = 5, .global f32 table[4], .const u32 limit.
 extern const char kKernels[];
 
-// A context of the test's own, current, without the sticky error of another test.
+// Gives each test its own current context, without the sticky error of another test.
 class DriverTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -74,7 +74,7 @@ class DriverTest : public testing::Test {
     return values;
   }
   uint32_t word(CUdeviceptr p) { return download<uint32_t>(p, 1)[0]; }
-  // Memory that host and device share, zeroed.
+  // Zeroed memory that host and device share.
   volatile uint32_t* mapped_words(size_t count) {
     void* p = nullptr;
     ok(cuMemHostAlloc(&p, count * sizeof(uint32_t), CU_MEMHOSTALLOC_DEVICEMAP));
@@ -98,7 +98,7 @@ class DriverTest : public testing::Test {
     void* params[] = {&arguments..., nullptr};
     return cuLaunchKernel(f, blocks, 1, 1, threads, 1, 1, 0, s, params, nullptr);
   }
-  // A stream that runs nothing further until open() is called.
+  // A stream that executes nothing more until open() is called.
   struct Gate {
     volatile uint32_t* flag;
     void open() { *flag = 1; }

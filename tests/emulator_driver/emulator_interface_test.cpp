@@ -1,4 +1,4 @@
-// What the library exports beside the Driver API: the interface's version, options, devices and counters.
+// The library's exports besides the Driver API: the interface's version, options, devices and counters.
 #include "ptx/emulator/driver/emulator_interface.h"
 
 #include <gmock/gmock.h>
@@ -82,7 +82,7 @@ TEST_F(EmulatorInterface, AnOptionCountsForDevicesThatStartLater) {
     CUfunction function = nullptr;
     ok(cuModuleGetFunction(&function, loaded, "add"));
     CUdeviceptr words = 0;
-    ok(cuMemAlloc_v2(&words, 64));  // of 128 bytes that a warp writes
+    ok(cuMemAlloc_v2(&words, 64));  // a warp writes 128 bytes
     uint32_t value = 1;
     void* arguments[] = {&words, &value};
     ok(cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, nullptr, arguments, nullptr));

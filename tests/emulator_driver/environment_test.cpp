@@ -1,5 +1,5 @@
-// The library under a program that loads it as libcuda.so.1: what its environment variables do. The client is a process
-// of its own each time, since they are read once, at cuInit.
+// The library in a program that loads it as libcuda.so.1: effects of its environment variables. Each run is a separate
+// client process, because the variables are read once, at cuInit.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -17,7 +17,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// A folder in which the library has libcuda's name.
+// A folder where the library has libcuda's name.
 class Environment : public testing::Test {
  protected:
   void SetUp() override {
@@ -75,7 +75,7 @@ TEST_F(Environment, DeviceIsChosenByProfile) {
 }
 
 constexpr char kHead[] = ".version 7.0\n.target sm_75\n.address_size 64\n";
-// Thread i reads word i + 1, so that the last one reads behind the buffer's end.
+// Thread i reads word i + 1, so the last thread reads beyond the buffer.
 const std::string kReadsBehind = std::string(kHead) +
                                  ".visible .entry k(.param .u64 p) {\n"
                                  "  .reg .b64 %rd<4>; .reg .b32 %r<4>;\n"
@@ -105,13 +105,13 @@ TEST_F(Environment, FindingsEndTheLaunchWithADescription) {
     EXPECT_THAT(o.errors, HasSubstr("k line 8")) << checks;
     EXPECT_THAT(o.errors, HasSubstr("ld.global.u32")) << checks;
   }
-  // Memory that nobody wrote, found by the check of that name alone.
+  // Uninitialised memory, found with only that check on.
   const std::string leaves = "CLIENT_LEAVES_MEMORY=1 CUDA_EMULATOR_CHECKS=";
   EXPECT_THAT(run(leaves + "uninitialised", "launch k 32", kRight).out, HasSubstr("CUDA_ERROR_LAUNCH_FAILED"));
   EXPECT_THAT(run(leaves + "bounds", "launch k 32", kRight).out, HasSubstr("sum"));
 }
 
-// As with a real driver: what was initialised before a fork is of no use in the child, which must not hang.
+// As with a real driver, a child cannot use what was initialised before the fork, and must not hang.
 TEST_F(Environment, ForkedChildrenGetAnError) {
   const Output o = run("", "fork");
   EXPECT_EQ(o.status, 0) << o.errors;
@@ -123,7 +123,7 @@ TEST_F(Environment, ForkedChildrenGetAnError) {
   }
 }
 
-// A kernel with .global text "x < 1" and "a.cu" that calls a function of the device's own library.
+// A kernel with .global texts "x < 1" and "a.cu" that calls a function of the device's own library.
 std::string calling(const std::string& declaration, const std::string& call) {
   return std::string(kHead) + ".global .align 1 .b8 what[6] = {120, 32, 60, 32, 49, 0};\n" +
          ".global .align 1 .b8 file[5] = {97, 46, 99, 117, 0};\n" + declaration +

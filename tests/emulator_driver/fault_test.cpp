@@ -1,5 +1,5 @@
-// Kernels that fault: the documented error at the next synchronisation, for every later call of the context, and a
-// process that lives on.
+// Kernels that fault: the documented error comes at the next synchronisation and in every later call of the context.
+// The process lives on.
 #include "tests/emulator_driver/driver_test.h"
 
 namespace ptx::cuda {
@@ -81,7 +81,7 @@ TEST_F(Faults, AreReportedByWhateverWaits) {
 
 TEST_F(Faults, EndWhatOtherStreamsRun) {
   CUstream s = stream();
-  Gate gate = close(s);  // for ever
+  Gate gate = close(s);  // never opened
   ok(launch(kernel("store"), 1, 1, stream(), CUdeviceptr{0}, 1u));
   EXPECT_RESULT(CUDA_ERROR_ILLEGAL_ADDRESS, cuCtxSynchronize());
   EXPECT_EQ(*gate.flag, 0u);
@@ -117,7 +117,7 @@ TEST_F(Faults, ResetOfThePrimaryContextHeals) {
   ok(cuDevicePrimaryCtxReset_v2(0));
   ok(cuDevicePrimaryCtxRetain(&primary, 0));
   EXPECT_RESULT(CUDA_SUCCESS, cuCtxSynchronize());
-  EXPECT_RESULT(CUDA_ERROR_INVALID_HANDLE, cuModuleUnload(own));  // went with the old one
+  EXPECT_RESULT(CUDA_ERROR_INVALID_HANDLE, cuModuleUnload(own));  // unloaded with the old one
   ok(cuDevicePrimaryCtxRelease_v2(0));
   ok(cuCtxPopCurrent_v2(nullptr));
 }

@@ -1,4 +1,4 @@
-// Graph nodes through the calls that take any kind: added, changed in graphs and in executables; kernel attributes.
+// Graph nodes through generic calls: adding, changing in graphs and in executables; kernel attributes.
 #include "tests/emulator_driver/driver_test.h"
 
 namespace ptx::cuda {
@@ -52,7 +52,7 @@ class AnyNode : public DriverTest {
 
   CUdeviceptr p = 0;
   CUgraph graph = nullptr;
-  CUgraphNode last = nullptr;  // each node depends on the one before
+  CUgraphNode last = nullptr;  // each node depends on its predecessor
   void* arguments[2] = {};
 };
 
@@ -85,7 +85,7 @@ TEST_F(AnyNode, EveryKindIsAddedAndChanged) {
   EXPECT_EQ(calls, 1);
   EXPECT_EQ(word(p + 4), 9u);
 
-  // In the executable only.
+  // Changes only the executable.
   CUgraphNodeParams changed = sets(3);
   ok(cuGraphExecNodeSetParams(exec, set, &changed));
   uint32_t four = 4;
@@ -103,7 +103,7 @@ TEST_F(AnyNode, EveryKindIsAddedAndChanged) {
   EXPECT_EQ(word(p + 4), 8u);
   EXPECT_RESULT(CUDA_SUCCESS, cuEventQuery(second));
 
-  // In the graph: the next executable has it.
+  // Changes the graph: the next executable has it.
   changed = sets(5);
   ok(cuGraphNodeSetParams(set, &changed));
   changed = appends(four);
@@ -146,7 +146,7 @@ TEST_F(AnyNode, ChildrenAreClonedOrMoved) {
   EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, cuGraphDestroy(moved));  // its node owns it
   EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, cuGraphInstantiateWithFlags(&exec, moved, 0));
   params.graph = {graph, 0};
-  EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, cuGraphAddNode(&unused, graph, nullptr, 0, &params));  // of itself
+  EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, cuGraphAddNode(&unused, graph, nullptr, 0, &params));  // contains itself
   params.graph = {other, 7};
   EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, cuGraphAddNode(&unused, graph, nullptr, 0, &params));
   ok(cuGraphExecChildGraphNodeSetParams(exec, first, other));

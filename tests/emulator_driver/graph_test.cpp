@@ -1,4 +1,4 @@
-// Streams captured as graphs, graphs built by hand, their launches, changes, and what a capture forbids.
+// Streams captured as graphs, graphs built by hand, launches and changes, and calls that a capture forbids.
 #include <thread>
 
 #include "tests/emulator_driver/driver_test.h"
@@ -13,7 +13,7 @@ class Graphs : public DriverTest {
     ok(cuGraphInstantiateWithFlags(&exec, graph, 0));
     return exec;
   }
-  // Digits that kernels append to p, one node each.
+  // A node whose kernel appends a digit to p.
   CUDA_KERNEL_NODE_PARAMS appends(void** arguments) {
     CUDA_KERNEL_NODE_PARAMS params{};
     params.func = kernel("append");
@@ -102,7 +102,7 @@ TEST_F(Graphs, ACaptureForksAndJoinsByEvents) {
   EXPECT_EQ(word(p), 123u);
   EXPECT_EQ(word(q), 5u);
   EXPECT_RESULT(CUDA_ERROR_CAPTURED_EVENT, cuEventQuery(join));
-  EXPECT_RESULT(CUDA_ERROR_STREAM_CAPTURE_ISOLATION, cuStreamWaitEvent(branch, join, 0));  // that capture is over
+  EXPECT_RESULT(CUDA_ERROR_STREAM_CAPTURE_ISOLATION, cuStreamWaitEvent(branch, join, 0));  // that capture has ended
 }
 
 TEST_F(Graphs, CapturesThatGoWrong) {
@@ -154,7 +154,7 @@ TEST_F(Graphs, CapturesThatGoWrong) {
     EXPECT_EQ(graph == nullptr, results.second != CUDA_SUCCESS) << what;
     EXPECT_RESULT(CUDA_SUCCESS, cuStreamSynchronize(s)) << what;
   }
-  EXPECT_EQ(word(p), 0u);  // nothing of all this has run
+  EXPECT_EQ(word(p), 0u);  // none of this has run
 }
 
 TEST_F(Graphs, TheLegacyStreamAndBlockingStreams) {
@@ -167,7 +167,7 @@ TEST_F(Graphs, TheLegacyStreamAndBlockingStreams) {
   EXPECT_EQ(status_of(blocking), CU_STREAM_CAPTURE_STATUS_ACTIVE);
   EXPECT_RESULT(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, launch(kernel("append"), 1, 1, nullptr, p, 1u));
   EXPECT_RESULT(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, cuStreamEndCapture(blocking, &graph));
-  // A non-blocking stream does not care for it.
+  // A non-blocking stream is not affected.
   ok(cuStreamBeginCapture_v2(apart, CU_STREAM_CAPTURE_MODE_RELAXED));
   ok(launch(kernel("append"), 1, 1, nullptr, p, 1u));
   ok(cuStreamSynchronize(nullptr));
@@ -196,7 +196,7 @@ TEST_F(Graphs, ModesAndThreads) {
   EXPECT_RESULT(CUDA_SUCCESS, allocate_elsewhere(CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
   EXPECT_RESULT(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, allocate_elsewhere(CU_STREAM_CAPTURE_MODE_GLOBAL));
   EXPECT_RESULT(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, cuStreamEndCapture(s, &graph));
-  CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;  // this thread takes the risk
+  CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;  // this thread accepts the risk
   ok(cuThreadExchangeStreamCaptureMode(&mode));
   EXPECT_EQ(mode, CU_STREAM_CAPTURE_MODE_GLOBAL);
   ok(cuStreamBeginCapture_v2(s, CU_STREAM_CAPTURE_MODE_GLOBAL));
@@ -247,7 +247,7 @@ TEST_F(Graphs, BuiltByHand) {
   EXPECT_EQ(host, (std::vector<uint32_t>{12, 7}));
   EXPECT_EQ(seen, 12u);
 
-  // Other parameters for one node of the executable; the graph keeps the old ones.
+  // Other parameters for one node of the executable; the graph is unchanged.
   uint32_t digit = 9;
   CUdeviceptr target = p;
   void* arguments[] = {&target, &digit};
@@ -261,7 +261,7 @@ TEST_F(Graphs, BuiltByHand) {
   ok(cuGraphLaunch(fresh, s));
   ok(cuStreamSynchronize(s));
   EXPECT_EQ(host[0], 12u);
-  // The whole executable from a graph of the same shape, and not from another.
+  // Updates the whole executable from a graph of the same shape; another shape is refused.
   CUgraphExecUpdateResultInfo info{};
   ok(cuGraphKernelNodeSetParams_v2(second, &nine));
   ok(cuGraphExecUpdate_v2(fresh, graph, &info));
@@ -337,7 +337,7 @@ TEST_F(Graphs, ParametersOfNodes) {
   ok(cuStreamSynchronize(s));
   EXPECT_EQ(download<uint32_t>(p, 3), (std::vector<uint32_t>{62, 0, 62}));
 
-  // Nodes of an executable can be switched off and on again.
+  // Nodes of an executable can be disabled and enabled.
   unsigned enabled = 9;
   ok(cuGraphNodeSetEnabled(exec, clear, 0));
   ok(cuGraphNodeGetEnabled(exec, clear, &enabled));
@@ -350,7 +350,7 @@ TEST_F(Graphs, ParametersOfNodes) {
   ok(cuStreamSynchronize(s));
   EXPECT_EQ(word(p), 62u);
 
-  // A clone's nodes are found by their originals, a child's by its graph.
+  // Nodes of a clone are found through the originals, those of a child through its graph.
   ok(cuGraphClone(&twin, graph));
   ok(cuGraphNodeFindInClone(&found, append, twin));
   EXPECT_NE(found, append);

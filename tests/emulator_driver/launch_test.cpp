@@ -1,4 +1,4 @@
-// Launches: arguments by pointers and as one packed buffer, cooperative ones, attributes of functions, occupancy.
+// Launches: arguments by pointers and as one packed buffer, cooperative ones, function attributes, occupancy.
 #include <cstring>
 
 #include "tests/emulator_driver/driver_test.h"
@@ -17,7 +17,7 @@ TEST_F(Launches, GridsOfThreads) {
   for (int i = 0; i < 1000; ++i) EXPECT_EQ(y[i], 0.5f * static_cast<float>(i));
 }
 
-struct Mixed {  // what the kernel writes
+struct Mixed {  // the kernel's output
   uint32_t a, d;
   uint64_t b;
   float c;
@@ -35,7 +35,7 @@ TEST_F(Launches, ArgumentsOfManySizes) {
 
 TEST_F(Launches, ArgumentsAsOneBuffer) {
   const CUdeviceptr to = upload(std::vector<uint8_t>(24));
-  struct {  // as the ABI lays the parameters out
+  struct {  // the ABI's layout of the parameters
     uint8_t a;
     alignas(8) uint64_t b;
     float c;
@@ -135,7 +135,7 @@ TEST_F(Launches, AttributesOfFunctions) {
   EXPECT_RESULT(CUDA_SUCCESS, cuFuncSetCacheConfig(kernel("scale"), 2));
 }
 
-// What a kernel's directives and the loader's options bound is told and kept to.
+// Bounds from the kernel's directives and the loader's options are reported and enforced.
 TEST_F(Launches, BoundsOfTheText) {
   std::string text = ".version 8.0\n.target sm_75\n.address_size 64\n.const .align 4 .b32 words[5];\n.const .b8 one;\n";
   const auto add = [&](const char* name, const char* directives, int registers) {
@@ -174,7 +174,7 @@ TEST_F(Launches, BoundsOfTheText) {
   EXPECT_RESULT(CUDA_SUCCESS, cuCtxSynchronize());
 }
 
-// As many blocks as are resident together meet; one more is refused.
+// As many blocks as are resident at once meet; one more is refused.
 TEST_F(Launches, CooperativeGridsAreResident) {
   const CUfunction f = kernel("meet");
   int per_processor = 0, processors = 0;
@@ -218,9 +218,9 @@ TEST_F(Launches, Occupancy) {
   ok(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, f, 1024, 0));
   EXPECT_EQ(blocks, 2);  // 2048 threads
   ok(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, f, 32, 0));
-  EXPECT_EQ(blocks, 32);  // the most blocks
+  EXPECT_EQ(blocks, 32);  // the maximum of blocks
   ok(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, f, 32, 100 << 10));
-  EXPECT_EQ(blocks, 2);  // 228 KB of shared memory, a kilobyte of each block is the system's
+  EXPECT_EQ(blocks, 2);  // 228 KB of shared memory; the system takes 1 KB per block
   EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, f, 0, 0));
   int grid = 0, block = 0;
   ok(cuOccupancyMaxPotentialBlockSize(&grid, &block, f, nullptr, 0, 0));

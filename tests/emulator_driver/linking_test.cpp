@@ -1,5 +1,5 @@
-// Links of several texts: what one declares another defines, names of one text stay its own, what does not fit together
-// is told by name.
+// Links of several texts: declarations find their definitions, local names stay local, and mismatches are reported by
+// name.
 #include <filesystem>
 #include <fstream>
 
@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 const std::string kHead = ".version 8.0\n.target sm_75\n.address_size 64\n";
 const std::string kDeclareTwice = ".extern .func (.param .b32 r) twice(.param .b32 x);\n";
 
-// word[0] = f(word[0]), by a call of the function.
+// word[0] = f(word[0]), through a call.
 std::string kernel_calling(const std::string& f, const std::string& name = "k") {
   return ".visible .entry " + name +
          "(.param .u64 p) {\n"
@@ -40,7 +40,7 @@ class Links : public DriverTest {
     std::string log;
     std::vector<char> image;
   };
-  // Inputs are named a, b, ...; the first result that is no success ends it.
+  // Inputs are named a, b, ...; stops at the first call that fails.
   static Linked link(const std::vector<std::string>& texts, unsigned max_registers = 255) {
     char log[1024] = "";
     CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, CU_JIT_MAX_REGISTERS};
@@ -79,7 +79,7 @@ TEST_F(Links, CallWhatAnotherTextDefines) {
     ASSERT_EQ(name_of(linked.result), "CUDA_SUCCESS") << linked.log;
     EXPECT_EQ(run(linked.image, 21), 42u);
   }
-  // Kernels of both texts; functions that call back; the one that nobody uses is missed by nobody.
+  // Kernels in both texts, functions that call back, and an undefined function without a call, which is no error.
   const Linked both = link({kDeclareTwice + kernel_calling("twice") + function(".visible", "five", 5),
                             ".extern .func (.param .b32 r) five(.param .b32 x);\n.extern .func nobody();\n" +
                                 function(".visible", "twice", 2) + kernel_calling("five", "l")});
@@ -98,7 +98,7 @@ TEST_F(Links, NamesOfOneTextStayItsOwn) {
   EXPECT_EQ(run(linked.image, 3, "m"), 300u);
 }
 
-// Both texts have a table of their own and a pointer to it; an initialiser means its own text's.
+// Both texts have a table with the same name and a pointer to it. An initialiser means its own text's table.
 TEST_F(Links, InitialisersMeanTheirOwnText) {
   const auto reader = [](const char* kernel, int value) {
     return ".global .align 4 .b32 table[2] = {1, " + std::to_string(value) +
@@ -121,7 +121,7 @@ TEST_F(Links, WeakDefinitionsGiveWay) {
   EXPECT_EQ(run(link({strong, weak + kernel}).image, 1), 4u);
 }
 
-// Variables of other texts, in addresses and in what variables begin with; functions' addresses likewise.
+// Variables of other texts, in addresses and in initialisers, and functions' addresses.
 TEST_F(Links, VariablesOfOtherTexts) {
   const std::string user = ".extern .global .align 4 .b8 table[12];\n" + kDeclareTwice +
                            ".visible .global .align 8 .u64 pointers[2] = {generic(table)+4, twice};\n"

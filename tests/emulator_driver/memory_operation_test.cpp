@@ -1,4 +1,4 @@
-// Words in memory that streams wait for and write, alone, in batches and in graphs.
+// Words in memory that streams wait for and write: single, in batches and in graphs.
 #include "tests/emulator_driver/driver_test.h"
 
 namespace ptx::cuda {
@@ -28,7 +28,7 @@ TEST_F(MemoryOperations, AStreamWaitsForTheHost) {
   EXPECT_EQ(words[3], 0x11223344u);
 }
 
-// Every comparison with a word that satisfies it, and with one that is written into device memory only later.
+// Every comparison with a word that satisfies it, and with one that only a later write satisfies.
 TEST_F(MemoryOperations, Comparisons) {
   const struct {
     const char* why;
@@ -72,7 +72,7 @@ TEST_F(MemoryOperations, BatchesRunInOrder) {
   EXPECT_EQ(words[0], 1u);
   EXPECT_EQ(words[1], 2u);
 
-  // The same as a node, whose parameters then change.
+  // The same as a node with parameters that change.
   CUgraph graph = nullptr;
   CUgraphNode node = nullptr;
   CUgraphExec exec = nullptr;

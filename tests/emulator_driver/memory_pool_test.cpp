@@ -1,4 +1,4 @@
-// Memory pools: what they say of themselves, what they give out, and when they end.
+// Memory pools: their properties, allocations, and end.
 #include "tests/emulator_driver/driver_test.h"
 
 namespace ptx::cuda {
@@ -40,7 +40,7 @@ TEST_F(MemoryPools, GiveMemoryInAStreamsOrder) {
   ok(launch(kernel("add"), 1, 100, s, p, 2u));
   const Gate gate = close(s);
   ok(cuMemFreeAsync(q, s));
-  EXPECT_EQ(number(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT), 1000u);  // freed when the stream gets there
+  EXPECT_EQ(number(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT), 1000u);  // the free takes effect in stream order
   Gate(gate).open();
   ok(cuStreamSynchronize(s));
   EXPECT_EQ(number(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT), 400u);
@@ -117,7 +117,7 @@ TEST_F(MemoryPools, TheDevicesOwnAndTheCurrentOne) {
   EXPECT_RESULT(CUDA_ERROR_INVALID_DEVICE, cuDeviceGetMemPool(&now, 7));
 }
 
-// A pool never gives more than its properties say; a context that ends gives back what it had.
+// A pool never exceeds its properties. A context that ends returns its memory.
 TEST_F(MemoryPools, Limits) {
   const CUmemoryPool pool = create(1000);
   CUdeviceptr p = 0, q = 0;

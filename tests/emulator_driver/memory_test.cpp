@@ -1,4 +1,4 @@
-// Device, pinned and mapped memory; copies and sets in one, two and three dimensions.
+// Device, pinned and mapped memory; copies and fills in one, two and three dimensions.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -31,7 +31,7 @@ TEST_F(DriverMemory, AllocationsAndWhatIsSaidOfThem) {
   int on_stack = 0;
   EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE,
                 cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address_of(&on_stack)));
-  EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, cuMemFree_v2(p + 4));  // not its start
+  EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, cuMemFree_v2(p + 4));  // not the allocation's start
   EXPECT_RESULT(CUDA_SUCCESS, cuMemFree_v2(p));
   EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, cuMemFree_v2(p));
   ok(cuMemGetInfo_v2(&free_after, &total));
@@ -47,7 +47,7 @@ TEST_F(DriverMemory, AllocationsAndWhatIsSaidOfThem) {
   EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, cuMemAllocPitch_v2(&p, &pitch, 100, 7, 3));
 }
 
-// Programs lean on what devices give them; what lies between the allocations is not lost.
+// Programs rely on devices' alignment; the space between allocations is still used.
 TEST_F(DriverMemory, LargeAllocationsStartAtPages) {
   size_t before = 0, after = 0, total = 0;
   ok(cuMemGetInfo_v2(&before, &total));
@@ -61,11 +61,11 @@ TEST_F(DriverMemory, LargeAllocationsStartAtPages) {
   ok(cuMemGetInfo_v2(&after, &total));
   EXPECT_EQ(after, before);
   CUdeviceptr most = 0;
-  ok(cuMemAlloc_v2(&most, before - 4096));  // the holes have closed
+  ok(cuMemAlloc_v2(&most, before - 4096));  // freed memory is one piece again
   ok(cuMemFree_v2(most));
 }
 
-// One address for the host and the device; a copy, a kernel and the host itself write there in turn.
+// Managed memory has one address for host and device; a copy, a kernel and the host write there in turn.
 TEST_F(DriverMemory, ManagedIsOfHostAndDevice) {
   CUdeviceptr p = 0;
   for (const unsigned flags : {0u, 3u, 4u}) EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, cuMemAllocManaged(&p, 8, flags));
@@ -94,7 +94,7 @@ TEST_F(DriverMemory, ManagedIsOfHostAndDevice) {
   EXPECT_RESULT(CUDA_ERROR_INVALID_DEVICE, cuMemPrefetchAsync_v2(p, 8, none, 0, nullptr));
   EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, cuMemPrefetchAsync_v2(p, 9, host, 0, nullptr));
   EXPECT_RESULT(CUDA_SUCCESS, cuMemAdvise_v2(p, 8, 3, device));
-  EXPECT_RESULT(CUDA_SUCCESS, cuMemAdvise(p, 8, 1, 7));  // mostly read, wherever
+  EXPECT_RESULT(CUDA_SUCCESS, cuMemAdvise(p, 8, 1, 7));  // mostly read, on any device
   EXPECT_RESULT(CUDA_ERROR_INVALID_DEVICE, cuMemAdvise(p, 8, 5, 7));
   EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, cuMemAdvise(p, 8, 7, 0));
   EXPECT_RESULT(CUDA_SUCCESS, cuStreamAttachMemAsync(nullptr, p, 0, 1));
@@ -153,7 +153,7 @@ TEST_F(DriverMemory, CopiesInEveryDirection) {
   ok(cuMemcpyDtoH_v2(to.data(), b, 100));
   EXPECT_EQ(to, from);
   ok(cuMemcpyHtoD_v2(b + 10, from.data(), 5));
-  ok(cuMemcpy(address_of(to.data()), b, 100));  // unified: which side is where follows from the addresses
+  ok(cuMemcpy(address_of(to.data()), b, 100));  // unified: addresses tell the memory spaces
   EXPECT_EQ(to[10], 1);
   EXPECT_EQ(to[15], 16);
   ok(cuMemcpy(a, address_of(to.data()), 100));

@@ -1,4 +1,4 @@
-// Modules from text: JIT options and logs, functions, global variables; libraries, which are modules by another name.
+// Modules from text: JIT options and logs, functions, global variables; libraries, which are modules with another name.
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 
 class Modules : public DriverTest {
  protected:
-  // Loads with an error log of `room` bytes; the log and how much of it was filled.
+  // Loads with an error log of `room` bytes; returns the log and its filled length.
   struct Loaded {
     CUresult result;
     std::string log;
@@ -100,7 +100,7 @@ TEST_F(Modules, TextsAndImagesThatAreNone) {
   EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, cuModuleLoadDataEx(&module, kKernels, 1, nullptr, nullptr));
 }
 
-// PTX text becomes an image, the image becomes a module. It is the link's: whoever keeps it makes a copy.
+// PTX text becomes an image, the image becomes a module. The link owns the image: keeping it needs a copy.
 TEST_F(Modules, FromALink) {
   std::string text = kKernels;
   CUlinkState link = nullptr;
@@ -171,7 +171,7 @@ TEST_F(Modules, Functions) {
   EXPECT_EQ(count, 13u);
   std::vector<CUfunction> all(count);
   ok(cuModuleEnumerateFunctions(all.data(), count, module));
-  EXPECT_EQ(all[0], f);  // in the text's order
+  EXPECT_EQ(all[0], f);  // in text order
   const char* name = nullptr;
   ok(cuFuncGetName(&name, all[1]));
   EXPECT_STREQ(name, "add");
@@ -192,7 +192,7 @@ TEST_F(Modules, UnloadedHandlesAreNoneAnyMore) {
   const CUdeviceptr p = upload<uint32_t>({0});
   ok(launch(f, 1, 1, nullptr, p, 1u));
   EXPECT_RESULT(CUDA_SUCCESS, cuModuleUnload(module));
-  EXPECT_EQ(word(p), 1u);  // what was queued has run
+  EXPECT_EQ(word(p), 1u);  // queued work has run
   EXPECT_RESULT(CUDA_ERROR_INVALID_HANDLE, cuModuleUnload(module));
   EXPECT_RESULT(CUDA_ERROR_INVALID_HANDLE, launch(f, 1, 1, nullptr, p, 1u));
 }
@@ -219,7 +219,7 @@ TEST_F(Modules, GlobalVariables) {
   EXPECT_RESULT(CUDA_ERROR_NOT_FOUND, cuModuleGetGlobal_v2(&table, &bytes, module, "nothing"));
   EXPECT_RESULT(CUDA_ERROR_NOT_FOUND, cuModuleGetGlobal_v2(&table, &bytes, module, "scale"));
   EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, cuModuleGetGlobal_v2(&table, &bytes, module, nullptr));
-  // Another load of the same text has variables of its own.
+  // Loading the same text again gives separate variables.
   CUmodule second = nullptr;
   ok(cuModuleLoadData(&second, kKernels));
   CUdeviceptr other = 0;
@@ -240,7 +240,7 @@ TEST_F(Modules, Libraries) {
   EXPECT_EQ(count, 13u);
   const CUdeviceptr p = upload<uint32_t>({4});
   ok(launch(f, 1, 1, nullptr, p, 2u));
-  ok(launch(reinterpret_cast<CUfunction>(k), 1, 1, nullptr, p, 3u));  // a kernel may stand for its function
+  ok(launch(reinterpret_cast<CUfunction>(k), 1, 1, nullptr, p, 3u));  // a kernel handle may replace its function
   EXPECT_EQ(word(p), 423u);
   CUdeviceptr counter = 0;
   size_t bytes = 0;

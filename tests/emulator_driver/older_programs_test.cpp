@@ -1,5 +1,5 @@
-// What programs built for other versions of CUDA, and for other parts of the driver, find here: older signatures by
-// name and version, objects that graphs keep, names that are there only to be found.
+// Programs built for other versions of CUDA or other parts of the driver: older signatures by name and version, objects
+// that graphs retain, and names that only have to exist.
 #include <dlfcn.h>
 
 #include <condition_variable>
@@ -13,7 +13,7 @@ namespace {
 
 class OlderPrograms : public DriverTest {
  protected:
-  // The function that a program built for this version of CUDA calls by the name.
+  // The function that a program built for this CUDA version gets for the name.
   template <class Function>
   static Function* of(int version, const char* name, uint64_t flags = 0) {
     void* found = nullptr;
@@ -115,7 +115,7 @@ TEST_F(OlderPrograms, DevicesAndContexts) {
   ok(cuCtxDestroy(third));
 }
 
-// What a destructor has been called for, in order.
+// Arguments of the destructor calls, in order.
 struct Destroyed {
   void wait(int expected) {
     std::unique_lock lock(mutex);
@@ -138,7 +138,7 @@ struct Destroyed {
 };
 
 TEST_F(OlderPrograms, UserObjectsLiveAsLongAsTheirGraphs) {
-  static Destroyed destroyed;  // a thread of the driver's still notifies it
+  static Destroyed destroyed;  // a driver thread still notifies it
   CUuserObject object = nullptr;
   CUgraph graph = nullptr, clone = nullptr;
   CUgraphExec exec = nullptr;
@@ -150,7 +150,7 @@ TEST_F(OlderPrograms, UserObjectsLiveAsLongAsTheirGraphs) {
   ok(cuUserObjectRelease(object, 1));
   ok(cuGraphCreate(&graph, 0));
   ok(cuGraphRetainUserObject(graph, object, 1, 0));
-  ok(cuGraphRetainUserObject(graph, object, 2, 1));  // moved: the program's own two
+  ok(cuGraphRetainUserObject(graph, object, 2, 1));  // moved: the program's two references
   EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, cuUserObjectRelease(object, 1));
   ok(cuGraphClone(&clone, graph));
   EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, cuGraphReleaseUserObject(graph, object, 4));
@@ -163,7 +163,7 @@ TEST_F(OlderPrograms, UserObjectsLiveAsLongAsTheirGraphs) {
   destroyed.wait(1);
 }
 
-// Every name of CUDA 13.0's driver is there. What is not emulated says so, whatever it is given.
+// Every name of CUDA 13.0's driver exists. What is not emulated reports so, for any arguments.
 TEST_F(OlderPrograms, NamesThatAreNotEmulated) {
   for (const char* name :
        {"cuTexObjectCreate", "cuMemAddressReserve", "cuMemcpyPeerAsync_ptsz", "cuMemAlloc", "cuGreenCtxCreate",

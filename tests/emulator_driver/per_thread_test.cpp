@@ -1,4 +1,4 @@
-// The default stream of the calling thread: under the names that end in _ptsz and _ptds, and through cuGetProcAddress.
+// The per-thread default stream: through names that end in _ptsz and _ptds, and through cuGetProcAddress.
 #include <dlfcn.h>
 
 #include <set>
@@ -21,7 +21,7 @@ TEST_F(PerThread, TheNullStreamIsTheThreadsOwn) {
   arguments[1] = &digit;
   ok(cuLaunchKernel_ptsz(kernel("append"), 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr));
   EXPECT_RESULT(CUDA_ERROR_NOT_READY, cuStreamQuery_ptsz(nullptr));  // behind the gate
-  EXPECT_RESULT(CUDA_SUCCESS, cuStreamQuery(nullptr));               // the legacy stream has nothing to do
+  EXPECT_RESULT(CUDA_SUCCESS, cuStreamQuery(nullptr));               // the legacy stream is idle
   std::thread([&] {
     ok(cuCtxSetCurrent(context));
     EXPECT_RESULT(CUDA_SUCCESS, cuStreamQuery_ptsz(nullptr));  // another thread, another stream
@@ -39,7 +39,7 @@ TEST_F(PerThread, TheNullStreamIsTheThreadsOwn) {
   ok(cuStreamGetId(CU_STREAM_PER_THREAD, &named));
   EXPECT_EQ(own, named);
   EXPECT_NE(own, legacy);
-  EXPECT_RESULT(CUDA_SUCCESS, cuStreamSynchronize_ptsz(CU_STREAM_LEGACY));  // a stream that is named is that one
+  EXPECT_RESULT(CUDA_SUCCESS, cuStreamSynchronize_ptsz(CU_STREAM_LEGACY));  // an explicit stream stays itself
 }
 
 TEST_F(PerThread, FoundByFlag) {
@@ -53,7 +53,7 @@ TEST_F(PerThread, FoundByFlag) {
       {"cuStreamQuery", 13000, CU_GET_PROC_ADDRESS_LEGACY_STREAM, reinterpret_cast<void*>(&cuStreamQuery)},
       {"cuStreamQuery", 13000, CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM,
        reinterpret_cast<void*>(&cuStreamQuery_ptsz)},
-      {"cuStreamQuery", 6000, CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, nullptr},  // older than such streams
+      {"cuStreamQuery", 6000, CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, nullptr},  // older than per-thread streams
       {"cuMemcpyHtoD", 13000, CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM,
        reinterpret_cast<void*>(&cuMemcpyHtoD_v2_ptds)},
       {"cuStreamWaitValue32", 9000, CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM,

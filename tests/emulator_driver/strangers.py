@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 
-# Program: what pip installs, the versions that ptx/README.md speaks of; environment.
+# Program: pip packages in the versions that ptx/README.md names; environment.
 PROGRAMS = {
     "nvrtc": (["cuda-bindings==13.0.3", "nvidia-cuda-nvrtc==13.0.*", "numpy==2.4.6"], {}),
     "numba": (["numba-cuda[cu13]==0.30.4", "numba==0.68.1", "cuda-bindings==13.0.3", "nvidia-cuda-nvrtc==13.0.*",
@@ -79,7 +79,7 @@ def triton():
     compiled = tr.compile(source, target=GPUTarget("cuda", 90, 32), options={"num_warps": 4, "ptx_version": 90})
     a, b = (np.random.default_rng(i).random((n, n), np.float32) for i in (1, 2))
     c = np.zeros((n, n), np.float32)
-    spare = [np.zeros(1, np.float32)] * 2  # scratch memory that the compiler asks for behind the arguments
+    spare = [np.zeros(1, np.float32)] * 2  # scratch memory that the compiler expects after the arguments
     run_text(compiled.asm["ptx"].encode() + b"\0", b"matmul", (n // tile, n // tile, 1), (128, 1, 1),
              compiled.metadata.shared, [a, b, c] + spare)
     expect(c, a.astype(np.float64) @ b, 1e-5)
@@ -104,7 +104,7 @@ def numba():
         c[x, y] = total
 
     @cuda.jit
-    def halves(x):  # links the half-precision functions, which are another text
+    def halves(x):  # links the half-precision functions, a second text
         i = cuda.grid(1)
         x[i] = x[i] * x[i] + x[i]
 
@@ -211,7 +211,7 @@ def expect(found, expected, tolerance=0.0):
 
 
 def run_text(text, kernel, grid, block, shared_bytes, arguments):
-    """Runs a kernel of a PTX text; arrays among the arguments are copied there and back."""
+    """Runs a kernel of a PTX text; arrays among the arguments are copied to the device and back."""
     import numpy as np
     from cuda.bindings import driver as cu
     ok(cu.cuInit(0))
@@ -233,7 +233,7 @@ def run_text(text, kernel, grid, block, shared_bytes, arguments):
 
 
 def prepare(folder, library):
-    """A virtual environment, and a folder in which the library has libcuda's names. -> python, environment"""
+    """A virtual environment, and a folder where the library has libcuda's names. -> python, environment"""
     python = folder / "python" / "bin" / "python"
     if not python.exists():
         subprocess.run([sys.executable, "-m", "venv", folder / "python"], check=True)
@@ -278,7 +278,7 @@ def numba_parts(python):
     return sorted(f"{p.parent.name}.{p.stem}" for p in tests.glob("*/test_*.py") if p.parent.name != "nocuda")
 
 
-# What numba-cuda's own tests meet that is no fault of the emulator, found in a failure's text.
+# Failures of numba-cuda's own tests that are not the emulator's fault, found by their text.
 NUMBA_EXPECTED = {
     r"Skipped: ": "needs CuPy, which needs a GPU's libraries",
     r"CUDA_ERROR_NO_BINARY_FOR_GPU": "libcudadevrt.a is machine code",
@@ -291,7 +291,7 @@ NUMBA_EXPECTED = {
 
 
 def run_numba_suite(parts, python, environment):
-    """True if every failure is one of NUMBA_EXPECTED."""
+    """Whether every failure is one of NUMBA_EXPECTED."""
     install(python, PROGRAMS["numba"][0])
     n_tests, expected, unexpected = 0, dict.fromkeys(NUMBA_EXPECTED.values(), 0), 0
     for part in parts or numba_parts(python):

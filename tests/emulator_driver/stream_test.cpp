@@ -1,4 +1,4 @@
-// Streams and events: order within a stream, independence of streams, the default streams, waits and times.
+// Streams and events: order within a stream, independence of streams, default streams, waits and times.
 #include <atomic>
 #include <thread>
 
@@ -22,7 +22,7 @@ TEST_F(Streams, WorkRunsInOrder) {
   EXPECT_EQ(word(p), 123u);
 }
 
-// A launch returns at once: the kernel waits in mapped memory for what the host writes afterwards.
+// A launch returns at once: the kernel waits in mapped memory for a later write of the host.
 TEST_F(Streams, KernelsWaitForTheHost) {
   volatile uint32_t* words = mapped_words(2);
   ok(launch(kernel("wait_for"), 1, 1, nullptr, address_of(words), 42u, address_of(words + 1)));
@@ -36,7 +36,7 @@ TEST_F(Streams, KernelsWaitForTheHost) {
 TEST_F(Streams, RunBesideEachOther) {
   CUstream first = stream(), second = stream();
   const CUdeviceptr words = upload<uint32_t>({0, 0, 0});
-  // The first stream's kernel ends only when the second stream's has run.
+  // The first stream's kernel ends only after the second stream's has run.
   ok(launch(kernel("wait_for"), 1, 1, first, words, 1u, words + 4));
   ok(launch(kernel("append"), 1, 1, second, words, 1u));
   ok(cuCtxSynchronize());
@@ -54,7 +54,7 @@ TEST_F(Streams, EventsOrderStreams) {
   ok(launch(kernel("append"), 1, 1, second, p, 2u));
   EXPECT_RESULT(CUDA_ERROR_NOT_READY, cuEventQuery(e));
   EXPECT_RESULT(CUDA_ERROR_NOT_READY, cuStreamQuery(second));
-  // The wait is for the event as it was recorded, not for a later record.
+  // The wait is for the event's state at the call, not for a later record.
   ok(cuEventRecord(e, second));
   gate.open();
   EXPECT_RESULT(CUDA_SUCCESS, cuEventSynchronize(e));
@@ -94,7 +94,7 @@ TEST_F(Streams, EachThreadHasADefaultStream) {
   std::thread([&] {
     cuCtxSetCurrent(context);
     launch(f, 1, 1, CU_STREAM_PER_THREAD, address_of(words + 2), 0u, address_of(words + 3));
-    there = cuStreamSynchronize(CU_STREAM_PER_THREAD);  // waits for its own alone
+    there = cuStreamSynchronize(CU_STREAM_PER_THREAD);  // waits only for its own
   }).join();
   EXPECT_RESULT(CUDA_SUCCESS, there);
   EXPECT_RESULT(CUDA_ERROR_NOT_READY, cuStreamQuery(CU_STREAM_PER_THREAD));

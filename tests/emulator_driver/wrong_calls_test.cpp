@@ -1,4 +1,4 @@
-// Calls with arguments that CUDA's reference forbids, and the result that it documents for each.
+// Calls with arguments that CUDA's reference forbids, with the documented results.
 #include "tests/emulator_driver/driver_test.h"
 
 namespace ptx::cuda {
@@ -6,7 +6,7 @@ namespace {
 
 class WrongCalls : public DriverTest {};
 
-// A row is a call that must fail, and how. Handles are null or point at something that is no handle.
+// A row is a call that must fail, and its result. Handles are null or point at something else.
 TEST_F(WrongCalls, ReturnTheDocumentedResult) {
   int number = 0;
   size_t bytes = 0;
@@ -113,7 +113,7 @@ TEST_F(WrongCalls, ReturnTheDocumentedResult) {
       ROW(kValue, cuGraphAddEmptyNode(&node, no_graph, nullptr, 0)),
   };
   for (const auto& row : rows) EXPECT_EQ(name_of(row.result), name_of(row.expected)) << row.call;
-  EXPECT_RESULT(CUDA_SUCCESS, cuCtxSynchronize());  // none of them did harm
+  EXPECT_RESULT(CUDA_SUCCESS, cuCtxSynchronize());  // they did no harm
   CUcontext now = nullptr;
   ok(cuCtxGetCurrent(&now));
   EXPECT_EQ(now, context);
