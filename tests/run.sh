@@ -10,14 +10,14 @@ usage="usage: tests/run.sh [--full | --sanitized | --threads | --fuzz]
 
 Builds in build-tests/, optimised and with asserts, and runs all suites. Others:
   --sanitized  the same in build-asan/, with the address and undefined-behaviour sanitizers, without the tests of
-               single kernels and of the emulator: what computes on it opens build-tests/libcuda_emulator.so
-  --threads    in build-tsan/, with the thread sanitizer: what has threads
+               kernels and of the emulator; other tests open build-tests/libcuda_emulator.so
+  --threads    the suites with threads in build-tsan/, with the thread sanitizer
   --fuzz       in build-fuzz/, with clang: every fuzzer for \$FUZZ_SECONDS seconds (120)
-  --full       all four, the first with long tables, 1000 seeds and 200 kills, the second with those of kernels; and
+  --full       all four, the first with long tables, 1000 seeds and 200 kills, the second with the kernel tests; also
                the packages: app/package.sh builds them, tests/package_test.sh installs them
 
-\"everything passed\" stands at the end only where everything ran; what was skipped is named with its reason. A suite of a
-real window or terminal that fails runs once more, alone; the last lines name it.
+The last line is \"everything passed\" only if everything ran; skipped tests are named with their reasons. A failed suite
+of a real window or terminal runs once more, alone; the last lines name it.
 On two idle cores, with the first builds, it takes roughly 15 minutes, --sanitized 30, --full two hours."
 
 failures=()

@@ -435,7 +435,7 @@ TEST(Transfer, TakesChatGptsExport) {
   const std::vector<ConversationTree> trees = parse_conversations(kChatGptExport, "a");
   ASSERT_EQ(trees.size(), 2u);
   EXPECT_EQ(trees[1].title, "Second");
-  EXPECT_EQ(trees[1].turns.at(0).created, 1'763'752'400'500) << "the conversation's, since the message has none";
+  EXPECT_EQ(trees[1].turns.at(0).created, 1'763'752'400'500) << "the conversation's, because the message has none";
   const ConversationTree& tree = trees[0];
   EXPECT_EQ(tree.title, "First");
   EXPECT_EQ(tree.system_prompt, "");

@@ -181,7 +181,7 @@ const Scenario kScenarios[] = {
        b.take(EditMessage{b.message(0).key, "too long"}), b.settle();
        EXPECT_EQ(b.state().refused_sends, 1u);
        EXPECT_EQ(b.state().taken_sends, 1u);
-       EXPECT_EQ(b.state().refusal->message, 0u) << "what was typed is still the composer's";
+       EXPECT_EQ(b.state().refusal->message, 0u) << "the typed text is still in the composer";
      },
      "one > answer 1", "one > answer 1"},
     {"send_fails",
@@ -189,7 +189,7 @@ const Scenario kScenarios[] = {
        b.responder->answers = {failing()};
        b.ask("one");
        EXPECT_EQ(b.message(1).failure, "it broke");
-       EXPECT_TRUE(b.state().notices.empty()) << "it is said where the answer would stand";
+       EXPECT_TRUE(b.state().notices.empty()) << "it is shown in place of the answer";
      },
      "one >  (failed)", "one"},
     {"send_fails_while_another_conversation_is_shown",
@@ -220,8 +220,8 @@ const Scenario kScenarios[] = {
        EXPECT_GT(b.state().refusal->tokens, 200u);
        EXPECT_EQ(b.state().refusal->context, 100u);
        EXPECT_FALSE(b.state().refusal->can_drop) << "it is too long by itself";
-       EXPECT_EQ(b.state().refusal->larger_context, 0u) << "nobody knows of one";
-       EXPECT_TRUE(b.state().notices.empty()) << "it is said where the message is";
+       EXPECT_EQ(b.state().refusal->larger_context, 0u) << "none is known";
+       EXPECT_TRUE(b.state().notices.empty()) << "it is shown at the message";
      },
      "one > answer 1", "one > answer 1"},
     {"the_oldest_turns_are_dropped",
@@ -275,12 +275,12 @@ const Scenario kScenarios[] = {
        b.take(OpenStored{first}), b.settle();
        EXPECT_TRUE(b.state().open.drops_oldest);
        b.take(ShowVersion{b.last(), b.message(3).turn}), b.settle();
-       EXPECT_TRUE(b.state().open.drops_oldest) << "read anew";
+       EXPECT_TRUE(b.state().open.drops_oldest) << "read again";
        b.responder->refuse_from = 20;
        b.ask("three");
        EXPECT_EQ(b.state().open.unseen_turns, 1u);
        b.take(Fork{b.last()}), b.settle();
-       EXPECT_TRUE(b.state().open.drops_oldest) << "a copy goes on as it was";
+       EXPECT_TRUE(b.state().open.drops_oldest) << "a copy continues from the same state";
        b.take(OpenStored{first}), b.settle();
        b.take(DropOldest{false}), b.settle();
        EXPECT_EQ(b.state().open.unseen_turns, 0u);
@@ -376,10 +376,10 @@ const Scenario kScenarios[] = {
        EXPECT_EQ(b.state().settings.chosen, chosen_bit(&SamplingParams::temperature));
        settings = b.state().settings, settings.sampling.temperature = before;
        b.take(ChangeSettings{settings}), b.settle();
-       EXPECT_EQ(b.state().settings.chosen, chosen_bit(&SamplingParams::temperature)) << "whatever it is set to";
+       EXPECT_EQ(b.state().settings.chosen, chosen_bit(&SamplingParams::temperature)) << "for any setting";
        settings.chosen = 0, settings.sampling.temperature = 0.5f;
        b.take(ChangeSettings{settings}), b.settle();
-       EXPECT_EQ(b.state().settings.chosen, 0u) << "given back to the default";
+       EXPECT_EQ(b.state().settings.chosen, 0u) << "reset to the default";
      },
      "", ""},
     {"undone", [](Bench& b) { b.ask("one"), b.ask("two"), b.take(Undo{}), b.settle(); }, "one > answer 1",
@@ -578,7 +578,7 @@ const Scenario kScenarios[] = {
                                {{text("A Reason")}, EndReason::kEndOfText}};
        b.ask("why");
        EXPECT_EQ(b.responder->n_running, 1u);
-       EXPECT_FALSE(b.desk->busy()) << "nobody waits for a title";
+       EXPECT_FALSE(b.desk->busy()) << "a title does not count as busy";
        b.ask("how");
        EXPECT_EQ(b.state().open.title, "A Reason");
        EXPECT_EQ(b.responder->seen.at(3).size(), 5u);
@@ -626,7 +626,7 @@ TEST(Desk, DoesWhatTheTableSays) {
     std::string notices;
     for (const NoticeItem& notice : bench.state().notices) notices += notice.text + "\n";
     EXPECT_NE(notices.find(scenario.says), std::string::npos) << notices;
-    EXPECT_TRUE(bench.replayed == bench.state()) << "its updates make another state";
+    EXPECT_TRUE(bench.replayed == bench.state()) << "its updates give another state";
   }
 }
 

@@ -34,7 +34,7 @@ TEST(DeviceChoice, AProcessEmulatesSeveralTargets) {
   EXPECT_EQ(ada.gpu.target().sm, 89);
   EXPECT_NE(turing.gpu.index, ada.gpu.index);
   EXPECT_EQ(choose_device("emulator:sm_89").gpu.index, ada.gpu.index) << "the same device again";
-  EXPECT_EQ(choose_device("emulator").gpu.index, 0) << "what the environment describes is the first";
+  EXPECT_EQ(choose_device("emulator").gpu.index, 0) << "the one that the environment describes is the first";
   EXPECT_THROW(
       try { choose_device("emulator:sm_89,sms=0"); } catch (const Error& error) {
         EXPECT_STREQ(error.what(), "emulator:sm_89,sms=0: profile sm_89,sms=0 has no processor");

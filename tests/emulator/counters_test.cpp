@@ -166,7 +166,7 @@ TEST(Counters, Tags) {
   EXPECT_EQ(c.of_tag("inner")->loads.sectors, 4u * 2);
   EXPECT_EQ(c.of_tag("open to the end")->barriers, 2u);
   EXPECT_EQ(c.of_tag("")->instructions, 5u * 2);  // the code before, and the addition between
-  EXPECT_EQ(c.of_tag("nobody"), nullptr);
+  EXPECT_EQ(c.of_tag("unknown"), nullptr);
   uint64_t sum = 0;
   for (const TagCounts& tag : c.tags) sum += tag.counts.instructions;
   EXPECT_EQ(sum, c.instructions);

@@ -31,7 +31,7 @@ std::vector<uint32_t> tickets(uint64_t seed, uint32_t threads = 1, Checks checks
 TEST(Schedule, SameSeedSameRun) {
   for (uint64_t seed : {1, 2, 77}) {
     EXPECT_EQ(tickets(seed), tickets(seed)) << seed;
-    EXPECT_EQ(tickets(seed), tickets(seed, 3)) << "the number of host threads decides nothing; seed " << seed;
+    EXPECT_EQ(tickets(seed), tickets(seed, 3)) << "the number of host threads has no effect; seed " << seed;
   }
 }
 

@@ -81,7 +81,7 @@ TEST_F(Links, CallWhatAnotherTextDefines) {
   }
   // Kernels in both texts, functions that call back, and an undefined function without a call, which is no error.
   const Linked both = link({kDeclareTwice + kernel_calling("twice") + function(".visible", "five", 5),
-                            ".extern .func (.param .b32 r) five(.param .b32 x);\n.extern .func nobody();\n" +
+                            ".extern .func (.param .b32 r) five(.param .b32 x);\n.extern .func unused();\n" +
                                 function(".visible", "twice", 2) + kernel_calling("five", "l")});
   ASSERT_EQ(name_of(both.result), "CUDA_SUCCESS") << both.log;
   EXPECT_EQ(run(both.image, 3), 6u);

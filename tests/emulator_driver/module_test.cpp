@@ -32,7 +32,7 @@ class Modules : public DriverTest {
                       reinterpret_cast<void*>(uintptr_t{1})};
     CUmodule m = nullptr;
     const CUresult result = cuModuleLoadDataEx(&m, text.c_str(), 6, options, values);
-    for (size_t i = room; i < error.size(); ++i) EXPECT_EQ(error[i], '#') << "written behind the log";
+    for (size_t i = room; i < error.size(); ++i) EXPECT_EQ(error[i], '#') << "written after the log";
     const size_t filled = static_cast<unsigned>(reinterpret_cast<uintptr_t>(values[0]));
     return {result, room > 0 ? std::string(error.data()) : "", filled};
   }

@@ -206,7 +206,7 @@ TEST_P(CompareFaults, AreNamedExactly) {
   const auto first = cpu_steps(model()), second = cpu_steps(model());
   FaultySteps faulty(*second, fault);
   const std::vector<PassDifference> passes = compare(model(), *first, faulty);
-  ASSERT_EQ(passes.size(), fault.pass + 1) << "and no pass behind it";
+  ASSERT_EQ(passes.size(), fault.pass + 1) << "and no pass after it";
   for (const PassDifference& pass : std::span(passes).first(fault.pass)) EXPECT_EQ(pass.largest.relative, 0);
   ASSERT_TRUE(passes.back().first);
   const Difference& found = *passes.back().first;
@@ -216,7 +216,7 @@ TEST_P(CompareFaults, AreNamedExactly) {
   EXPECT_EQ(found.column, column);
   EXPECT_EQ(found.element, element);
   EXPECT_EQ(std::isinf(found.relative), fault.is_nan);
-  EXPECT_EQ(passes.back().n_beyond, 1u) << "the next step reads what the first device gave";
+  EXPECT_EQ(passes.back().n_beyond, 1u) << "the next step reads the first device's result";
   EXPECT_FALSE(passes.back().choice);
 }
 

@@ -62,7 +62,7 @@ TEST_F(Cores, OfIntelAreTheOnesItNames) {
   EXPECT_EQ(find(8).n, 2u);
   EXPECT_THAT(find(8).cpus, ElementsAre(0, 1, 2, 3));
   const std::vector<uint32_t> slow_ones = {5, 6, 7};
-  EXPECT_EQ(fast_cores(slow_ones, devices_).n, 3u) << "a process that may use no others";
+  EXPECT_EQ(fast_cores(slow_ones, devices_).n, 3u) << "a process that may use no other cores";
   EXPECT_THAT(fast_cores(slow_ones, devices_).cpus, IsEmpty());
 }
 
@@ -72,7 +72,7 @@ TEST_F(Cores, OfArmAreThoseOfLargeCapacity) {
   EXPECT_EQ(find(6).n, 3u);
   EXPECT_THAT(find(6).cpus, ElementsAre(3, 4, 5));
   write_of(5, "cpu_capacity", "much");
-  EXPECT_EQ(find(6).n, 6u) << "what is no number tells nothing";
+  EXPECT_EQ(find(6).n, 6u) << "text that is not a number is ignored";
 }
 
 TEST_F(Cores, OfAListThatIsNoneAreAlike) {

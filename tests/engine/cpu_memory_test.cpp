@@ -42,7 +42,7 @@ TEST(MemoryCheck, NamesTheLargestContextThatFits) {
   try {
     check_memory(budget, 4096, 4ull << 30, "memory", /*own_context=*/512);
   } catch (const MemoryShortage& shortage) {
-    EXPECT_EQ(shortage.way_out.context, 512u) << "nothing beyond what the model was made for is offered";
+    EXPECT_EQ(shortage.way_out.context, 512u) << "no context beyond the model's own is offered";
   }
 }
 

@@ -177,7 +177,7 @@ TEST_P(CpuPages, MayBeSharedAndCopied) {
   ASSERT_TRUE(forked.forward(other, 150, Logits::kNone, nullptr, 0));
   EXPECT_EQ(run(alone, 150, 160), run(forked, 150, 160, 1));
   EXPECT_EQ(run(alone, 160, 161), run(forked, 160, 161, 1));
-  EXPECT_EQ(run(alone, 150, 160), run(forked, 150, 160, 0)) << "nor has it lost what it forgets";
+  EXPECT_EQ(run(alone, 150, 160), run(forked, 150, 160, 0)) << "nor has it lost the positions that it rewinds";
 }
 
 std::string type_name(const testing::TestParamInfo<KvType>& info) {

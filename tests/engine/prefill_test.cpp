@@ -196,7 +196,7 @@ TEST(Prefill, TellsOfAPassWhenItHasBeenComputed) {
   const auto told = [&](std::span<const Token> pass) {
     EXPECT_EQ(pass.size(), on.steps.passes[n_told]);
     EXPECT_EQ(on.steps.n_computed, ++n_told);
-    EXPECT_LE(on.steps.passes.size(), n_told + 1) << "one is under way meanwhile, no more";
+    EXPECT_LE(on.steps.passes.size(), n_told + 1) << "exactly one is under way meanwhile";
   };
   EXPECT_TRUE(on.run(1280, {nullptr, told}));
   EXPECT_EQ(n_told, 10u);
@@ -225,7 +225,7 @@ TEST(Prefill, DoesNothingOnceItIsStopped) {
   Prefill on(at_speed(500));
   const std::atomic<bool> stop = true;
   EXPECT_EQ(on.run(640, {&stop, [](auto) { ADD_FAILURE() << "nothing has been computed"; }}), std::nullopt);
-  EXPECT_EQ(on.run(10), 9u) << "and goes on when asked again";
+  EXPECT_EQ(on.run(10), 9u) << "and continues when asked again";
 }
 
 }  // namespace

@@ -64,7 +64,7 @@ TEST(ProfileSnapshot, TellsTheTokensFromThePrompt) {
   const uint32_t embed = profile.operation("embed");
   profile.record(embed, 0, 8, 800);
   profile.count(embed, {100, 200, 300, 400});
-  EXPECT_EQ(profile.snapshot(Profile::kKeptTokens, 0).token_rows[0].calls, 0u) << "it is all the prompt's so far";
+  EXPECT_EQ(profile.snapshot(Profile::kKeptTokens, 0).token_rows[0].calls, 0u) << "it all belongs to the prompt";
   profile.begin_tokens();
   profile.record(embed, 8, 0.5, 7);
   profile.count(embed, {1, 2, 3, 4});
@@ -179,7 +179,7 @@ TEST(ProfilePeak, IsAtLeastWhatWasReached) {
   EXPECT_EQ(profile.peak_bandwidth(), 10);
   profile.begin_tokens();
   profile.record(weights, 0, 1, 30);
-  EXPECT_EQ(profile.peak_bandwidth(), 30) << "behind a slow prompt";
+  EXPECT_EQ(profile.peak_bandwidth(), 30) << "after a slow prompt";
   EXPECT_EQ(profile.snapshot(0, 0).peak_bandwidth, 30);
   for (const std::vector<OperationProfile>& rows : {profile.rows(), profile.snapshot(0, 0).token_rows})
     EXPECT_THAT(profile_table({rows[0]}, profile.peak_bandwidth()), testing::HasSubstr("%"));
@@ -216,7 +216,7 @@ TEST(Profile, TellsWaitingFromWork) {
   profile.record(qkv, 3, 2, 10, 0.5);
   profile.record(profile.operation("embedding"), 5, 1, 10);
   EXPECT_DOUBLE_EQ(profile.rows()[0].wait_seconds, 2.5);
-  EXPECT_DOUBLE_EQ(profile.snapshot(0, 0).token_rows[0].wait_seconds, 0.5) << "behind the prompt";
+  EXPECT_DOUBLE_EQ(profile.snapshot(0, 0).token_rows[0].wait_seconds, 0.5) << "after the prompt";
   EXPECT_EQ(profile.trace()[1].wait, 0.5f);
   const std::string table = profile_table(profile.rows());
   EXPECT_THAT(table, testing::ContainsRegex("GB/s +waiting\n"));
@@ -279,7 +279,7 @@ TEST(ProfileTrace, GivesSharesOfACallThreadsOfTheirOwn) {
   profile.keep_trace();
   profile.record(id, 1, 3, 100);
   profile.record_shares(shares);
-  EXPECT_EQ(profile.rows()[0].calls, 1u) << "shares are no calls";
+  EXPECT_EQ(profile.rows()[0].calls, 1u) << "shares are not calls";
   EXPECT_EQ(profile.rows()[0].seconds, 3);
   std::map<std::string, int> threads;
   std::vector<int> used;

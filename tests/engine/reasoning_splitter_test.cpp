@@ -45,7 +45,7 @@ class Splitter : public testing::TestWithParam<SplitCase> {
     const auto take = [&](const std::vector<ReasoningSplitter::Piece>& pieces) {
       for (const auto& piece : pieces) {
         EXPECT_NE(piece.text, "");
-        EXPECT_TRUE(!piece.thinking || text.empty()) << "a thought after the answer's begin";
+        EXPECT_TRUE(!piece.thinking || text.empty()) << "reasoning after the answer's start";
         (piece.thinking ? reasoning : text) += piece.text;
       }
     };

@@ -107,7 +107,7 @@ class Contention {
     hold_.kernel(0).launch(holding_, {Argument::address(words_.device_address()), nanoseconds});
     holding_.record(end);
     while (std::atomic_ref(words_.as<uint32_t>()[32]).load(std::memory_order_acquire) == 0)
-      if (seconds_since(start) > 5) throw Error("a kernel that writes to the host's memory does not begin");
+      if (seconds_since(start) > 5) throw Error("a kernel that writes to host memory did not start within 5 s");
     std::atomic<bool> has_returned = false;
     double beside = 0;
     std::thread caller([&] {
@@ -183,7 +183,7 @@ void measure_decoder_contention(const std::string& device, const std::string& sh
       {"allocate", [&] { memory.emplace(context, uint64_t{64} << 20, "a test"); }},
       {"query", [&] { context->memory(); }},
   };
-  if (!calls.contains(call)) throw Error("--call takes none, load, allocate or query, found " + call);
+  if (!calls.contains(call)) throw Error("--call must be none, load, allocate or query, found " + call);
   const std::unique_ptr<TokenSource> source = prompted.source(kPrompt, n_tokens);
   const std::atomic<bool> stop = false;
   std::thread caller;

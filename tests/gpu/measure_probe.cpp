@@ -145,7 +145,7 @@ class Probe {
         if (gpu_.is_emulated) std::this_thread::yield();
         if (seconds_since(start) < kPatience) continue;
         std::atomic_ref(word[0]).store(UINT32_MAX, std::memory_order_release);  // ends the kernel, if it sees the word
-        throw Error("the device does not answer a word of the host's memory");
+        throw Error("the device did not answer a word in host memory");
       }
       seconds.push_back(seconds_since(start));
     }

@@ -21,7 +21,7 @@ ModelShape bench_shape(std::string_view name) {
   if (name != "tiny") {
     const ModelShape shape = model_shape(name);
     if (shape.config.experts.n > 0 || shape.config.gated_attention)
-      throw Error("no random weights are made of " + std::string(name) + ", which has experts or delta nets");
+      throw Error("cannot make random weights of " + std::string(name) + ", which has experts or delta nets");
     return shape;
   }
   ModelShape shape = model_shape("qwen2.5-1.5b");

@@ -85,7 +85,7 @@ class AttentionForms : public testing::Test {
           if (c < columns) {
             ASSERT_NEAR(got, expected(c, h, i), 1e-5) << "column " << c << ", head " << h << ", value " << i;
           } else {
-            ASSERT_EQ(got, kPoison) << "column " << c << " is none of the launch's";
+            ASSERT_EQ(got, kPoison) << "column " << c << " is outside of the launch";
           }
         }
   }

@@ -100,7 +100,7 @@ TEST(GpuColumns, AreReadWhereverTheyLie) {
   ASSERT_TRUE(decoder.forward(runs));
   std::vector<std::string> names;
   for (const KernelText& kernel : gpu->kernels()) names.push_back(kernel.name);
-  EXPECT_THAT(names, Contains(HasSubstr("_halves"))) << "or no halves were read";
+  EXPECT_THAT(names, Contains(HasSubstr("_halves"))) << "otherwise no f16 values were read";
   ASSERT_EQ(read.size(), 2 * 21 + 21 + 2 * wanted.size());
   for (size_t i = 0; i < read.size(); ++i) EXPECT_LE(relative_difference(expected[i], read[i]), kDefaultBound) << i;
 }

@@ -57,7 +57,7 @@ TEST_F(CompiledKernelsTest, KeepNoContextAlive) {
     const ContextPointer context = open();
     watched = context;
     for (int i = 0; i < 2; ++i) AttentionLaunch(context, spec_);
-    EXPECT_EQ(compilations(), 2u) << "nothing held the first";
+    EXPECT_EQ(compilations(), 2u) << "the first had no owner";
     const std::shared_ptr<CompiledKernels> held = CompiledKernels::of(context);
     for (int i = 0; i < 2; ++i) AttentionLaunch(context, spec_);
     EXPECT_EQ(compilations(), 3u);

@@ -68,7 +68,7 @@ TEST_F(DeviceReport, HasTheTextOfEveryKernelThatRan) {
     EXPECT_THAT(kernel.launch, HasSubstr(" of "));
     ran.erase(kernel.name);
   }
-  EXPECT_THAT(ran, testing::IsEmpty()) << "no text for these";
+  EXPECT_THAT(ran, testing::IsEmpty()) << "no text for these kernels";
 }
 
 TEST_F(DeviceReport, HasThePersistentDecodersTextOnceItIsCompiled) {

@@ -156,7 +156,7 @@ TEST_P(GpuFaultsInMode, WhileDecodingLeaveTheNextPassRight) {
         const std::string error = error_of([&] { request(decoder, [&] { is_answered = !driver.has_failed(); }); });
         if (!driver.has_failed()) continue;  // the number of events in use at once may differ
         if (is_answered) {
-          EXPECT_EQ(error, "no error") << function << " " << call << ": nobody waits for the rest";
+          EXPECT_EQ(error, "no error") << function << " " << call << ": the rest is not awaited";
         } else {
           EXPECT_THAT(error, says(function, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES")) << call;
         }
@@ -209,7 +209,7 @@ class GpuFaultsInRuns : public GpuFaults {
     if (is_polled && !on.driver.has_failed()) return on.driver.fail("nothing", 1, CUDA_SUCCESS);
     EXPECT_TRUE(on.driver.has_failed()) << function << " " << call;
     if (is_answered) {
-      EXPECT_EQ(error, "no error") << function << " " << call << ": nobody waits for the rest";
+      EXPECT_EQ(error, "no error") << function << " " << call << ": the rest is not awaited";
     } else {
       EXPECT_THAT(error, says(function, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES")) << call;
     }

@@ -174,7 +174,7 @@ TEST(GpuCaches, MayBeOfEitherTypeEach) {
                                                  {test_device(), {.context = 64, .sequences = 2, .cache = types}}));
     const Closeness closeness = compare_logits(decode(decoder, tokens, {5, 1, 2, 3}), expected, model.config.n_vocab);
     expect_accuracy(closeness, kTinyCodes, "tiny codes, gpu");
-    EXPECT_GT(closeness.relative_error, kTinyCodes.relative_error / 100) << "as if there were no codes";
+    EXPECT_GT(closeness.relative_error, kTinyCodes.relative_error / 100) << "as accurate as without q8_0";
   }
 }
 
@@ -355,7 +355,7 @@ TEST_F(GpuRuns, GiveATokenTheSameBitsBesideAnyPrompt) {
     for (uint32_t s = 0; s < n_tokens; ++s)
       EXPECT_EQ(logits_of(with, 9 + s), logits_of(without, s)) << "sequence " << s;
     without.forward(std::span(tokens_).first(9), 0, Logits::kLast, nullptr, 2);
-    EXPECT_EQ(logits_of(with, 8), logits_of(without, 8)) << "nor the prompt's on them";
+    EXPECT_EQ(logits_of(with, 8), logits_of(without, 8)) << "nor do the prompt's depend on them";
   }
 }
 
@@ -486,7 +486,7 @@ TEST_F(GpuDecoderOnOneModel, StopsBeforeALayer) {
   Decoder decoder = gpu_decoder(model_);
   const std::atomic<bool> stop = true;
   EXPECT_FALSE(decoder.forward(some_tokens(3), 0, Logits::kLast, &stop));
-  EXPECT_TRUE(decoder.forward(some_tokens(3), 0, Logits::kLast)) << "and goes on when asked again";
+  EXPECT_TRUE(decoder.forward(some_tokens(3), 0, Logits::kLast)) << "and continues when asked again";
 }
 
 // Launching does not wait for the GPU, so a launched pass may be computed much later.
@@ -503,7 +503,7 @@ TEST_F(GpuDecoderOnOneModel, TellsOfAPromptsPassesWhenTheyAreComputed) {
   std::vector<uint64_t> waits;
   n_waits = 0;
   EXPECT_EQ(decoder.prefill(some_tokens(24), 0, 0, {nullptr, [&](auto) { waits.push_back(n_waits); }}), 7u);
-  EXPECT_THAT(waits, testing::ElementsAre(2 + 1, 3 + 2, 3 + 3)) << "one for each pass begun, and one for each told of";
+  EXPECT_THAT(waits, testing::ElementsAre(2 + 1, 3 + 2, 3 + 3)) << "one for each pass begun, and one for each reported";
 }
 
 // Therefore a time limit may decide how a prompt is cut: see PassLength.

@@ -127,7 +127,7 @@ TEST_F(PhaseProfiles, WithATraceShowWhatEachMultiprocessorDid) {
   profile_.set_enabled(true);
   profile_.keep_trace();
   EXPECT_EQ(generate(), tokens);
-  EXPECT_EQ(calls_of_phases(), every_phase_) << "shares are no calls";
+  EXPECT_EQ(calls_of_phases(), every_phase_) << "shares are not calls";
   uint64_t n_phases = 0;
   for (const auto& [phase, calls] : every_phase_) n_phases += calls;
   std::map<uint32_t, std::vector<TraceSpan>> lanes;

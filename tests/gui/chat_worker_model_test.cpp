@@ -101,7 +101,7 @@ TEST_F(ChatWorkerModelTest, AContextThatDoesNotFitMemoryLeavesTheOldModel) {
   ASSERT_TRUE(load_of(notice));
   const int32_t fits = *load_of(notice)->context;
   EXPECT_EQ(notice.action_label, "Context of " + grouped(static_cast<uint64_t>(fits)));
-  ASSERT_TRUE(window.state().model) << "it was given up for the other, and is loaded again";
+  ASSERT_TRUE(window.state().model) << "it was unloaded for the other one, and is loaded again";
   EXPECT_EQ(window.state().model->context, 512u);
   window.ask("two");
   EXPECT_EQ(window.messages().back().status, MessageStatus::kComplete);
@@ -262,7 +262,7 @@ TEST_F(ChatWorkerModelTest, AnAnswerThatFailsSaysWhyAndTheConversationIsKept) {
   ASSERT_EQ(window.messages().size(), 2u);
   EXPECT_EQ(window.messages()[1].status, MessageStatus::kFailed);
   EXPECT_FALSE(window.messages()[1].failure.empty());
-  EXPECT_EQ(window.error(), "") << "it stands at the message";
+  EXPECT_EQ(window.error(), "") << "the message shows it";
   EXPECT_EQ(stored(window.open().id).size(), 1u);
   window.post(LoadModel{brief().model, std::nullopt, std::nullopt, std::nullopt});
   window.until([&] { return window.state().model && window.state().model->path == brief().model; }, "a sound model");
@@ -281,7 +281,7 @@ TEST_F(ChatWorkerModelTest, AMessageThatDoesNotFitTheContextIsRefusedWithAContex
   window.until([&] { return window.state().refused_sends == 1; }, "it is refused");
   ASSERT_TRUE(window.state().refusal);
   EXPECT_NE(window.state().refusal->reason.find("the context holds 64"), std::string::npos);
-  EXPECT_EQ(window.error(), "") << "it stands where the message is written";
+  EXPECT_EQ(window.error(), "") << "the composer shows it";
   EXPECT_TRUE(window.messages().empty());
   EXPECT_EQ(window.state().taken_sends, 0u);
   EXPECT_TRUE(window.state().conversations.empty());
@@ -368,7 +368,7 @@ TEST_F(ChatWorkerModelTest, WhatIsKeptOfAnAnswerAgreesWithIt) {
     EXPECT_LE(seconds, kept.timings.generate_seconds);
     EXPECT_GT(seconds, 0);
   }
-  EXPECT_TRUE(has_ended_by_itself) << "no seed of these";
+  EXPECT_TRUE(has_ended_by_itself) << "none of these seeds";
 }
 
 // The device is ahead of the tokens that are read. Everything that it computed counts, and is shared out over that.

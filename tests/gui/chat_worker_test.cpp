@@ -103,7 +103,7 @@ TEST_F(ChatWorkerTest, AnAnswerAskedForAgainIsAVersionBesideTheFirst) {
   window.post(ShowVersion{second.key, first.turn});
   window.until([&] { return window.messages()[1].turn == first.turn; }, "the first version is shown");
   EXPECT_EQ(window.messages()[1].content, first.content);
-  EXPECT_EQ(window.messages()[1].key, first.key) << "what is kept of its layout holds";
+  EXPECT_EQ(window.messages()[1].key, first.key) << "its kept layout is valid";
   EXPECT_EQ(window.messages()[1].tokens.size(), first.tokens.size());
   EXPECT_EQ(window.messages()[1].sibling, 0u);
   EXPECT_EQ(stored(window.open().id).back().id, first.turn) << "the store shows the same branch";

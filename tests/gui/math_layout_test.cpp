@@ -65,14 +65,14 @@ TEST_F(Formula, RootsAndFencesGrowWithTheirInside) {
   for (int i = 0; i < 30; ++i) rows += "\\\\1";
   const MathLayout tall = set("$$\\begin{pmatrix}" + rows + "\\end{pmatrix}$$", true);
   EXPECT_GT(tall.ascent + tall.descent, 30 * kSize);
-  EXPECT_GT(tall.glyphs.size(), 31u + 6u) << "the parentheses are put together from pieces";
+  EXPECT_GT(tall.glyphs.size(), 31u + 6u) << "the parentheses are built from pieces";
   EXPECT_GT(height("$\\Bigg($"), height("$\\big($"));
 }
 
 TEST_F(Formula, LimitsStandAboveAndBelowInDisplays) {
   const MathLayout display = set("$$\\sum_a^b$$", true), line = set("$\\sum_a^b$");
   EXPECT_LT(display.glyphs[1].x, display.glyphs[0].x + display.width);
-  EXPECT_LT(display.width, line.width + kSize) << "beside it they take more room";
+  EXPECT_LT(display.width, line.width + kSize) << "beside it, they need more room";
   EXPECT_GT(display.ascent + display.descent, 1.5f * (line.ascent + line.descent));
 }
 
@@ -165,7 +165,7 @@ TEST_F(Formula, StandsInALineAsAWord) {
     const auto all = layout->selection(begin, end);
     ASSERT_EQ(all.size(), 1u) << text;
     EXPECT_NEAR(all[0].width, set(formula).width, 0.1f) << text;
-    EXPECT_EQ(layout->selection(begin + 1, begin + 2).size(), 1u) << "a part of it is all of it";
+    EXPECT_EQ(layout->selection(begin + 1, begin + 2).size(), 1u) << "a part selects the whole formula";
     EXPECT_EQ(layout->selection(begin + 1, begin + 2)[0].width, all[0].width);
     EXPECT_EQ(layout->offset_at(all[0].x + 0.1f, 5), begin) << text;
     EXPECT_EQ(layout->offset_at(all[0].x + all[0].width - 0.1f, 5), end) << text;

@@ -70,9 +70,9 @@ TEST_F(CollectProfile, TellsTokensFromThePromptOnTheCpu) {
   const auto data = collect_profile(decoder.steps(), "cpu");
   EXPECT_EQ(data->n_passes, 4u);
   EXPECT_EQ(data->tokens.size(), 4u);
-  EXPECT_EQ(data->first_token, 1u) << "the prompt's pass gave the first, which took no call of its own";
+  EXPECT_EQ(data->first_token, 1u) << "the prompt's pass gave the first token, without a call of its own";
   EXPECT_EQ(row(data->token_rows, "norm_logits")->calls, 4u);
-  EXPECT_EQ(row(data->rows, "norm_logits")->calls, 5u) << "with the prompt's";
+  EXPECT_EQ(row(data->rows, "norm_logits")->calls, 5u) << "including the prompt's";
   // The calls of every pass are in the history of its token; none of the prompt's are.
   ASSERT_EQ(data->history.size(), data->rows.size());
   for (size_t i = 0; i < data->rows.size(); ++i) {
@@ -102,7 +102,7 @@ TEST_F(CollectProfile, KeepsTheLastTokensOnly) {
   EXPECT_GE(data->spans.front().start + data->spans.front().seconds, data->tokens.front().start);
   EXPECT_EQ(data->n_passes, 99u);
   watch_profile(decoder.steps(), false);
-  EXPECT_TRUE(collect_profile(decoder.steps(), "")->spans.empty()) << "nobody looks";
+  EXPECT_TRUE(collect_profile(decoder.steps(), "")->spans.empty()) << "profiling is off";
 }
 
 TEST_F(CollectProfile, HasCountersAndTextsInTheEmulator) {
@@ -119,7 +119,7 @@ TEST_F(CollectProfile, HasCountersAndTextsInTheEmulator) {
     AnswerProfile kept{.rows = data->token_rows, .n_passes = data->n_passes};
     EXPECT_GE(kept.n_passes, 5u) << name_of(launch) << ": the prompt's pass gave the first token";
     for (const ComparedRow& compared : compare_answers(kept, kept).parts)
-      EXPECT_NE(compared.name, "other operations") << name_of(launch) << ": a kernel of no part";
+      EXPECT_NE(compared.name, "other operations") << name_of(launch) << ": a kernel without a part";
     const std::vector<KernelColumn> columns = kernel_columns(*data, RowsOf::kTokens, 1000);
     EXPECT_EQ(std::ranges::count(columns, KernelColumn::kWaiting), launch == LaunchMode::kPersistent);
     for (const KernelRow& r : kernel_rows(*data, RowsOf::kTokens))

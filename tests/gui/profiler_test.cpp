@@ -111,7 +111,7 @@ TEST(KernelTable, LeavesColumnsOutWhereItIsNarrow) {
   EXPECT_THAT(kernel_columns(data, RowsOf::kTokens, 1000),
               ElementsAre(kName, kCalls, kPerToken, kShare, kBandwidth, kOfPeak, kTrend));
   EXPECT_THAT(kernel_columns(data, RowsOf::kTokens, 46), ElementsAre(kName, kPerToken, kShare, kBandwidth));
-  EXPECT_THAT(kernel_columns(data, RowsOf::kTokens, 0), ElementsAre(kName, kPerToken)) << "the least there is";
+  EXPECT_THAT(kernel_columns(data, RowsOf::kTokens, 0), ElementsAre(kName, kPerToken)) << "the minimum";
   EXPECT_THAT(kernel_columns(data, RowsOf::kAnswer, 1000),
               ElementsAre(kName, kCalls, kMilliseconds, kPerCall, kShare, kBandwidth, kOfPeak));
 }
@@ -244,7 +244,7 @@ TEST(SecondsPerToken, LeaveOutTheAnswersFirst) {
 
 TEST(Sparkline, GoesFromZeroToTheLongest) {
   EXPECT_THAT(sparkline(std::vector<float>{1, 2, 4}, 10), ElementsAre(0.25f, 0.5f, 1.0f));
-  EXPECT_THAT(sparkline(std::vector<float>{0, 0}, 10), ElementsAre(0.0f, 0.0f)) << "no time at all is no division";
+  EXPECT_THAT(sparkline(std::vector<float>{0, 0}, 10), ElementsAre(0.0f, 0.0f)) << "zero time causes no division";
   EXPECT_TRUE(sparkline({}, 10).empty());
   EXPECT_THAT(sparkline(std::vector<float>{1, 3, 2, 6}, 2), ElementsAre(0.5f, 1.0f)) << "means of neighbours";
 }
@@ -274,14 +274,14 @@ TEST(TokenStrip, IsOfTheAnswerPointedAtElseTheLastWithTokens) {
   state.open.messages[1].tokens = {{0, 1}};
   EXPECT_EQ(strip_message(state, std::nullopt), &state.open.messages[1]);
   EXPECT_EQ(strip_message(state, TokenPlace{10, 0}), &state.open.messages[0]);
-  EXPECT_EQ(strip_message(state, TokenPlace{12, 0}), &state.open.messages[1]) << "which has none of its own";
+  EXPECT_EQ(strip_message(state, TokenPlace{12, 0}), &state.open.messages[1]) << "it has none of its own";
 }
 
 TEST(RowColours, AreOfTheNameAlone) {
   const std::vector<OperationProfile> rows = {{"attention"}, {"norm_qkv"}};
   const std::vector<OperationProfile> other = {{"norm_qkv"}};
   EXPECT_EQ(row_colours(rows, true)[1], row_colours(other, true)[0]);
-  EXPECT_NE(row_colours(rows, true)[1], row_colours(rows, false)[1]) << "to be seen on either background";
+  EXPECT_NE(row_colours(rows, true)[1], row_colours(rows, false)[1]) << "visible on both backgrounds";
 }
 
 TEST(RowColours, DifferWhileThereAreHues) {

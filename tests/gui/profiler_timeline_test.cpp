@@ -31,13 +31,13 @@ TEST(Timeline, SpansWhatIsKnown) {
   EXPECT_FALSE(whole_time(data)) << "tokens without calls";
   data.spans = {{0, 1.5, 0.5, 0}, {0, 2.5, 1, 0}};
   ASSERT_EQ(*whole_time(data), (TimeView{1.5, 3.5}));
-  EXPECT_EQ(last_tokens(data, 1, *whole_time(data)), (TimeView{3, 3.5})) << "the last whose calls are known";
+  EXPECT_EQ(last_tokens(data, 1, *whole_time(data)), (TimeView{3, 3.5})) << "the last tokens with known calls";
   EXPECT_EQ(last_tokens(data, 2, *whole_time(data)), (TimeView{2, 3.5}));
   EXPECT_EQ(last_tokens(data, 50, *whole_time(data)), (TimeView{1.5, 3.5}));
 }
 
 TEST(Timeline, ZoomsAroundThePointerAndStaysWithinTheWhole) {
-  EXPECT_EQ(zoomed({20, 60}, 0.5, 30, kWhole), (TimeView{25, 45})) << "what is at 30 stays where it was";
+  EXPECT_EQ(zoomed({20, 60}, 0.5, 30, kWhole), (TimeView{25, 45})) << "the content at 30 stays in place";
   EXPECT_EQ(zoomed({20, 60}, 10, 30, kWhole), kWhole);
   EXPECT_EQ(zoomed({80, 100}, 2, 80, kWhole), (TimeView{60, 100})) << "pushed back from the end";
   EXPECT_NEAR(zoomed({20, 60}, 1e-12, 30, kWhole).length(), 1e-6, 1e-12) << "a microsecond is the closest";

@@ -31,7 +31,7 @@ Text with **bold**, *italic*, `inline code` and [a link](https://example.org/). 
 
 ```python
 def f(x):
-    return "a string that is far too long for its place, so that it must be scrolled to be read, which costs nobody anything" + x
+    return "a string that is far too long for its place, so that it must be scrolled to be read, which takes a moment at most" + x
 ```
 
 | left | centred | right |

@@ -151,7 +151,7 @@ TEST_F(Transcript, SelectionStaysWhileTheAnswerStreams) {
   EXPECT_EQ(selected(), before);
   state.open.messages.erase(state.open.messages.begin());
   frame();
-  EXPECT_FALSE(view.has_selection()) << "a message that it began in is gone";
+  EXPECT_FALSE(view.has_selection()) << "the message where it began is gone";
 }
 
 TEST_F(Transcript, WhatIsLookedForIsFoundAsItReadsAndGoneTo) {
@@ -163,7 +163,7 @@ TEST_F(Transcript, WhatIsLookedForIsFoundAsItReadsAndGoneTo) {
   EXPECT_EQ(found(), std::pair(size_t{0}, size_t{0}));
   view.find("needle");
   frame();
-  EXPECT_EQ(found(), std::pair(size_t{4}, size_t{4})) << "from what is seen on; a folded thought is not read";
+  EXPECT_EQ(found(), std::pair(size_t{4}, size_t{4})) << "from the visible part on; a folded thought is skipped";
   EXPECT_TRUE(view.at_end());
   view.find_next(-1);
   frame();

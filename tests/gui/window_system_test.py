@@ -108,7 +108,7 @@ class Frames(WindowCase):
         while before != self.window.state()["frames"]:  # the window has noticed it
             before = self.window.state()["frames"]
             time.sleep(0.3)
-            self.assertLess(time.monotonic(), end, "it is drawn while nobody sees it")
+            self.assertLess(time.monotonic(), end, "it is drawn while it is invisible")
         length = length_of_answer()
         while length_of_answer() < length + 100:  # text that would have been drawn
             time.sleep(0.1)

@@ -71,7 +71,7 @@ class WorkerWindow {
       if (is_so()) return true;
       std::unique_lock lock(mutex_);
       if (!woken_.wait_until(lock, end, [&] { return std::exchange(is_awake_, false); })) {
-        ADD_FAILURE() << "it never came to this: " << what;
+        ADD_FAILURE() << "timed out waiting for: " << what;
         return false;
       }
     }

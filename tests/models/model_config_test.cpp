@@ -157,7 +157,7 @@ TinyModelSpec hybrid() {
 
 TEST(ModelConfig, ReadsDeltaNets) {
   const ModelConfig config = config_of(tiny_model(hybrid(), 1));
-  EXPECT_EQ(config.n_layers, 5u) << "the block behind them is none";
+  EXPECT_EQ(config.n_layers, 5u) << "the block after them is not a layer";
   EXPECT_TRUE(config.gated_attention);
   const std::pair<Mixer, uint32_t> expected[] = {{Mixer::kDeltaNet, 0},
                                                  {Mixer::kDeltaNet, 1},

@@ -31,7 +31,7 @@ TEST(PromptLength, KnowsWhatWasCounted) {
   edited[3]["content"] = "f g";
   EXPECT_EQ(lengths.at_least(edited), 24u) << "the beginning is still known";
   edited[0]["content"] = "Be very brief.";
-  EXPECT_EQ(lengths.at_least(edited), 10u) << "nothing of it is";
+  EXPECT_EQ(lengths.at_least(edited), 10u) << "none of it is";
   ordered_json called = second;
   called.push_back({{"role", "assistant"}, {"content", nullptr}});
   called.push_back({{"role", "tool"}});

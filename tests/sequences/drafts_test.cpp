@@ -115,7 +115,7 @@ TEST(DraftLengthTest, LosesLittleWhereTheyAreNot) {
 }
 
 TEST(DraftLengthTest, NoticesWhenItBeginsToPay) {
-  EXPECT_GT(simulate(0.1, 0, DraftLength::kSure, 1000).n_drafts, 2u) << "it goes on trying";
+  EXPECT_GT(simulate(0.1, 0, DraftLength::kSure, 1000).n_drafts, 2u) << "it keeps trying";
   DraftLength length;
   for (int i = 0; i < 200; ++i) {
     const uint32_t n = length.next(DraftLength::kSure, 7);

@@ -220,7 +220,7 @@ TEST(KeptStates, TheLeastRecentlyUsedLeaves) {
   EXPECT_EQ(states.add(b), 11u);
   EXPECT_EQ(states.add(a), std::nullopt) << "it is kept already, and just used";
   EXPECT_EQ(states.add(c), 11u);
-  EXPECT_EQ(states.find(b)->n_tokens, 3u) << "b has left";
+  EXPECT_EQ(states.find(b)->n_tokens, 3u) << "b is gone";
   states.clear();
   EXPECT_EQ(states.find(a), std::nullopt);
   EXPECT_EQ(KeptStates(4, 0).add(a), std::nullopt);

@@ -286,10 +286,10 @@ TEST_P(SchedulerOnTheCpu, DraftsChangeNoToken) {
     }
   }
   if (GetParam().kept_states == 1) {
-    EXPECT_EQ(n_drafted, 0u) << "what a delta net remembers cannot be taken back";
+    EXPECT_EQ(n_drafted, 0u) << "a recurrent state cannot be rewound";
   } else {
     EXPECT_GT(n_accepted, 0u);
-    EXPECT_GT(n_drafted, n_accepted) << "some were in vain";
+    EXPECT_GT(n_drafted, n_accepted) << "some were rejected";
   }
 }
 

@@ -33,7 +33,7 @@ uint64_t number(const ptx::Kernel& kernel, const ptx::Parameter& p, const Launch
   if (p.name == "gamma" || p.name.starts_with("bias") || p.name.starts_with("residual")) return 0;  // none
   if (p.name == "n_pages") return 1;
   if (p.name == "layer" || p.name == "rope") return 0;
-  throw Error(kernel.name + " takes a number, " + p.name + ", that no launch of a decoder has");
+  throw Error(kernel.name + ": no value for parameter " + p.name);
 }
 
 // The kernel's parameters by name, with the values of a pass.

@@ -101,7 +101,7 @@ TEST(SpeedModel, LetsBytesComeWhileBlocksWait) {
   const std::vector<PhaseSeconds> found = token_seconds(kRound, token);
   EXPECT_NEAR(found[0].total(), 1e-3 + 8e-3, 1e-12);
   EXPECT_NEAR(found[1].total(), barrier + 1e-3, 1e-12);
-  EXPECT_NEAR(found[2].total(), barrier + 1e-3, 1e-12) << "all of it came meanwhile";
+  EXPECT_NEAR(found[2].total(), barrier + 1e-3, 1e-12) << "everything arrived meanwhile";
 }
 
 TEST(SpeedModel, AddsLaunchesOfKernelsAndBarriersOfPhases) {
@@ -256,7 +256,7 @@ TEST(WorkModels, OfExpertOrderGoTwiceOverTheUses) {
 
 TEST(WorkModels, OfGroupedProductsShareTheUsesAmongExperts) {
   const GemmSpec down{.weights = TensorType::kQ4_K, .rows = 2048, .k = 768, .columns_per_block = 64, .experts = 128};
-  EXPECT_EQ(gemm_work_model(down, ptx::sm_80, 4096).pieces, 128 * gemm_grid(down, 4096).y) << "32 uses each";
+  EXPECT_EQ(gemm_work_model(down, ptx::sm_80, 4096).pieces, 128 * gemm_grid(down, 4096).y) << "32 assignments each";
 }
 
 // The bandwidth bound: published bytes of these models over the same bandwidths.
@@ -294,7 +294,7 @@ TEST(PredictedSpeed, OfPartsFollowsFromTheGrid) {
   const std::vector<KernelGroup> token = token_of("qwen2.5-1.5b").at(63), later = token_of("qwen2.5-1.5b").at(4095);
   const Rounds of_gate_up = rounds(gpu, group_of(token, PhaseKind::kGateUp));
   EXPECT_EQ(of_gate_up.dealt, 3u);
-  EXPECT_NEAR(of_gate_up.even, 8960 / 2 / (132.0 * 16), 0.005) << "two rows a warp's step";
+  EXPECT_NEAR(of_gate_up.even, 8960 / 2 / (132.0 * 16), 0.005) << "two rows per step of a warp";
   const KernelGroup& attention = group_of(later, PhaseKind::kAttention);
   EXPECT_NEAR(rounds(gpu, attention).even, 128.0 / 264, 1e-9) << "teams with work, of all";
 }

@@ -53,7 +53,7 @@ class ScriptedChat {
       }
       if (const auto* notice = std::get_if<Notice>(&*event)) answer.notices.push_back(notice->text);
       if (const auto* progress = std::get_if<PromptProgress>(&*event)) {
-        EXPECT_TRUE(answer.tokens.empty()) << "progress of the prompt after the answer's begin";
+        EXPECT_TRUE(answer.tokens.empty()) << "progress of the prompt after the answer's start";
         answer.progress.push_back(*progress);
       }
       if (const auto* usage = std::get_if<Usage>(&*event)) answer.usage = *usage;

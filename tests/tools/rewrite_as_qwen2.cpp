@@ -24,7 +24,7 @@ struct Padding {
 
 Padding padding_of(const GgufFile& file, const ModelConfig& config) {
   if (config.architecture != Architecture::kLlama) file.fail("only llama models can be rewritten as qwen2");
-  if (config.rope_dims != config.head_dim) file.fail("rotations of a part of the head cannot be rewritten");
+  if (config.rope_dims != config.head_dim) file.fail("partial RoPE cannot be rewritten");
   if (file.find_tensor("rope_freqs.weight")) file.fail("qwen2 models have no rope_freqs.weight");
   const uint32_t hidden = (config.hidden + 255) / 256 * 256, n_heads = hidden / config.head_dim;
   const uint32_t group = config.n_heads / config.n_kv_heads;

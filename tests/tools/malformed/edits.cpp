@@ -67,7 +67,7 @@ constexpr KeyFacts kKeyFacts[] = {
 const KeyFacts& facts_of(const std::string& key) {
   for (const KeyFacts& facts : kKeyFacts)
     if (key == facts.suffix || (facts.suffix.front() == '.' && key.ends_with(facts.suffix))) return facts;
-  throw std::logic_error("nothing is known of key " + key);
+  throw std::logic_error("no facts for key " + key);
 }
 
 Finder finder_of_wrong_kind(const Base& base, const std::string& key) {

@@ -19,7 +19,7 @@ constexpr char kName[] = "models/broken.gguf";
 constexpr char kRefused[] = "cannot load models/broken.gguf: ";
 
 const char* name_of(Finder finder) {
-  constexpr const char* kNames[] = {"nobody", "model", "tokeniser", "template"};
+  constexpr const char* kNames[] = {"none", "model", "tokeniser", "template"};
   return kNames[static_cast<size_t>(finder)];
 }
 
