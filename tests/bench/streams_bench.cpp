@@ -89,7 +89,8 @@ int run(int n_arguments, char** arguments) {
     while (!read) {
       const auto step = stream->next(std::chrono::hours(1));
       if (const auto* end = std::get_if<GenerationEnd>(&*step))
-        throw Error("the prompt was not read to its end: " + (end->error.empty() ? "it ended early" : end->error));
+        throw Error("the prompt was not read to its end: " +
+                    (end->error.empty() ? "the answer beside it ended first" : end->error));
       if (const auto* next = std::get_if<NextToken>(&*step)) beside.push_back(next->seconds);
       while (const auto of_prompt = prompt->next({}))
         if (const auto* end = std::get_if<GenerationEnd>(&*of_prompt)) read = *end;
