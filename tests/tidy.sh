@@ -34,7 +34,7 @@ case ${1:-} in
   -h | --help) sed -n '2,/^set/s/^# \{0,1\}//p' "$0"; exit 0 ;;
   --) shift; files=("$@") ;;
   *)
-    [ $# -le 1 ] || fail "one commit at most, or files behind --"
+    [ $# -le 1 ] || fail "one commit at most, or files after --"
     from=${1:-$(base)}
     git rev-parse --verify -q "$from^{commit}" >/dev/null || fail "there is no commit $from"
     mapfile -t files < <({ git diff --name-only --diff-filter=d "$from" -- '*.cpp'

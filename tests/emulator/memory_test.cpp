@@ -217,7 +217,7 @@ TEST(Memory, AllocationsAreReusedAndFreedOnesRemembered) {
   EXPECT_EQ(memory.allocate(1ull << 40), 0u);
 }
 
-// In a child, because the limit cannot be taken back.
+// In a child, because the limit cannot be raised again.
 TEST(Memory, HasAsManyBytesAsTheProcessHasAddresses) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "the sanitizer reserves the whole address space";
@@ -240,7 +240,7 @@ TEST(Memory, HasAsManyBytesAsTheProcessHasAddresses) {
   EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
-// In a child, because the limit cannot be taken back.
+// In a child, because the limit cannot be raised again.
 TEST(Memory, WhatTheSystemRefusesIsNotAllocated) {
   const pid_t child = fork();
   ASSERT_GE(child, 0);

@@ -87,7 +87,7 @@ TEST(MemoryCheck, CountsWeightsOnceAndTheCacheByPosition) {
   EXPECT_EQ(cpu_memory_needed(config, tensors, options), budget.total(100) + 100 * 2 * 2 * 128);
 }
 
-// In a child, because the limit cannot be taken back.
+// In a child, because the limit cannot be raised again.
 TEST(MemoryCheck, SeesTheLimitOfTheAddressSpace) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "the sanitizer reserves the whole address space";
@@ -106,7 +106,7 @@ TEST(MemoryCheck, SeesTheLimitOfTheAddressSpace) {
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-// The vocabulary makes logits the largest buffer of a pass. Runs in a child, because the limit cannot be lifted again.
+// The vocabulary makes logits the largest buffer of a pass. Runs in a child, because the limit cannot be raised again.
 TEST(MemoryCheck, CountsTheLogitsOfAPass) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "the sanitizer reserves the whole address space";

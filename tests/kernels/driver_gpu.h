@@ -2,7 +2,7 @@
 // machine with its checks and counters. Where the buffers of a test lie is WARPCHAT_TEST_MEMORY:
 //   mapped, the default  pinned host memory, which host and device know by one address; everything that a kernel reads
 //                        goes over the bus, so that caches, atomics and barriers are not those of device memory
-//   device               device memory, with a copy of all buffers in before each launch, and out behind it
+//   device               device memory, with a copy of all buffers in before each launch, and out after it
 #pragma once
 #include <cstdint>
 #include <memory>

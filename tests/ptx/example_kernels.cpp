@@ -65,7 +65,7 @@ Kernel matmul(uint32_t m, uint32_t n, uint32_t k, Target target) {
   Shared<f16> a_tile = b.shared<f16>("a_tile", kTile * kPitch), b_tile = b.shared<f16>("b_tile", kTile * kPitch);
   Reg<u32> first_row = b.block(Axis::kY) * kTile, first_column = b.block(Axis::kX) * kTile;
 
-  // 128 threads copy a tile of 64 rows of 32 halves in two rounds of 16 bytes each.
+  // 128 threads copy a tile of 64 rows of 32 f16 values in two rounds of 16 bytes each.
   const auto fetch = [&](const Shared<f16>& tile, const Global<f16>& from, const Reg<u32>& first,
                          const Reg<u32>& depth) {
     for (uint32_t round = 0; round < 2; ++round) {

@@ -1,4 +1,4 @@
-// Several sequences through one decoder, beside each alone.
+// Several sequences through one decoder, compared with each alone.
 #pragma once
 #include <gtest/gtest.h>
 
