@@ -30,7 +30,7 @@ def google_tests(folder):
 
 
 def skipped_suites(folder):
-    """Names of those that ended with their code of skipping, of which ctest's log says that they passed."""
+    """Names of suites that exited with the code for skipping, which ctest's log calls passed."""
     path = os.path.join(folder, "Testing/Temporary/LastTestsDisabled.log")
     if not os.path.exists(path):
         return set()
@@ -39,7 +39,7 @@ def skipped_suites(folder):
 
 
 def other_tests(folder):
-    """(passed, failed, {reason: [names]}) of what ctest ran that is no GoogleTest binary: Python's tests one by one."""
+    """(passed, failed, {reason: [names]}) of ctest's other programs: Python's tests one by one."""
     passed, failed, skipped = 0, 0, collections.defaultdict(list)
     reported = {os.path.basename(path)[:-4] for path in glob.glob(os.path.join(folder, "reports", "*.xml"))}
     with open(os.path.join(folder, "Testing/Temporary/LastTest.log"), encoding="utf-8", errors="replace") as file:

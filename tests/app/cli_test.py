@@ -207,7 +207,7 @@ class EmulatorLibrary(Case):
     """The program outside of its build folder, with and without the emulator."""
     ASK = ("-m", TINY, "-p", "x", "-n", "1", "--temp", "0", "--device", "emulator")
     LIBRARY = os.environ.get("WARPCHAT_EMULATOR") or os.path.join(os.path.dirname(CHAT), "libcuda_emulator.so")
-    LOOKING = environment(WARPCHAT_EMULATOR="")  # none is named
+    LOOKING = environment(WARPCHAT_EMULATOR="")  # no file is named
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()

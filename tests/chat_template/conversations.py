@@ -160,6 +160,6 @@ def random_conversations(n, seed):
             for key in ("messages", "tools"):
                 variables[key] = marked(variables.get(key), rng)
             for m in variables["messages"]:
-                if rng.random() < 0.8:  # few templates take other roles
+                if rng.random() < 0.8:  # few templates accept other roles
                     m["role"] = m["role"].replace(MARK, "")
         yield f"random {seed}/{i}", variables

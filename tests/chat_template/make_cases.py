@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes cases.json: templates of our own for every construct, with the text (or the refusal) of jinja2.
+"""Writes cases.json: our templates for every construct, with the text (or the refusal) of jinja2.
 
   make_cases.py            writes the file anew
   make_cases.py --verify   checks that the file is what would be written; exit code 1: it is not

@@ -242,7 +242,7 @@ def prepare(folder, library):
     for name in ("libcuda.so", "libcuda.so.1"):
         (names / name).unlink(missing_ok=True)
         (names / name).symlink_to(library)
-    # With nvJitLink, numba makes machine code, which no emulator runs; an installed one is hidden by what is no library.
+    # With nvJitLink, numba generates machine code, which the emulator cannot run. An invalid library hides it.
     (names / "libnvJitLink.so.13").write_text("not a library\n")
     environment = {k: v for k, v in os.environ.items() if k not in ("CUDA_HOME", "CUDA_PATH", "PYTHONPATH")}
     environment.update(LD_LIBRARY_PATH=str(names), DRJIT_LIBCUDA_PATH=str(names / "libcuda.so"))

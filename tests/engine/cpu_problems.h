@@ -22,7 +22,7 @@ namespace warpchat {
 struct RandomMatrix {
   TensorInfo tensor;
   std::vector<std::byte> data;
-  std::vector<double> weights;  // [rows, k], exactly what data means
+  std::vector<double> weights;  // [rows, k], the exact values of data
 
   RandomMatrix(TensorType type, uint32_t rows, uint32_t k, uint32_t seed) {
     const std::vector<float> values = normal_floats(size_t{rows} * k, seed);

@@ -1,4 +1,4 @@
-// Measures a device: tables in Markdown to stdout, and with WARPCHAT_RESULTS=FILE the same rows as JSON to its end.
+// Measures a device. Prints tables in Markdown; WARPCHAT_RESULTS=FILE appends the same rows as JSON.
 //   gpu_bench probe [--device cuda]             whether anything works at all, in seconds
 //   gpu_bench constants                         its latencies, gaps and rates
 //   gpu_bench contend                           which calls wait for a running kernel, and what waits for them
@@ -7,7 +7,7 @@
 //   gpu_bench start --shapes S [--start first]  from the start to the first token, part by part
 //   gpu_bench shapes --shapes S,S [--depths 0,4096,32000] [--tokens 64] [--rounds 3] [--prompts 512,4096]
 //             [--batches 1,2,4,8,16,32,64] [--predicted h200] [--kernels yes|no]
-//                                               tokens per second, and every kernel, beside the analytic model
+//                                               tokens per second and every kernel, beside the speed model
 //   gpu_bench write-gguf --folder F --shapes S  the models as F/SHAPE.gguf, for other programs to measure
 #include <algorithm>
 #include <cstdio>

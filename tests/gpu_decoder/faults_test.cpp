@@ -55,7 +55,7 @@ class GpuFaults : public testing::Test {
   const LoadedModel model_{GgufFile::view(bytes_, "tiny")};
 };
 
-// "what was done: cuCall failed with CUDA_ERROR_NAME (number): what it means".
+// "action: cuCall failed with CUDA_ERROR_NAME (number): meaning".
 auto says(const std::string& function, const std::string& code) {
   return AllOf(HasSubstr(": " + function + " failed with " + code + " ("), Not(HasSubstr("\n")));
 }

@@ -1,7 +1,7 @@
-// The device that WARPCHAT_TEST_DEVICE names, through its driver: for kernel tests, which otherwise call the emulator's
-// machine with its checks and counters. Where the buffers of a test lie is WARPCHAT_TEST_MEMORY:
-//   mapped, the default  pinned host memory, which host and device know by one address; everything that a kernel reads
-//                        goes over the bus, so that caches, atomics and barriers are not those of device memory
+// The device WARPCHAT_TEST_DEVICE through its driver, for kernel tests. Without it, they call the emulator's machine
+// with its checks and counters. WARPCHAT_TEST_MEMORY selects the memory of a test's buffers:
+//   mapped, the default  pinned host memory with one address for host and device; all reads go over the bus, so caches,
+//                        atomics and barriers behave differently from device memory
 //   device               device memory, with a copy of all buffers in before each launch, and out after it
 #pragma once
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Runs a kernel of the builder in the emulator: every check on unless told otherwise, poison round every buffer. With
+// Runs a kernel of the builder in the emulator: every check on by default, poison around every buffer. With
 // WARPCHAT_TEST_DEVICE it runs on that device through its driver instead, whatever options are given.
 //   GuardedDevice device(sm_75);
 //   float* y = device.poisoned<float>(rows);

@@ -19,7 +19,7 @@ namespace warpchat {
 
 struct PackedWeights {
   std::vector<std::byte> bytes;  // packed
-  std::vector<double> values;    // [rows, k], exactly what the bytes mean
+  std::vector<double> values;    // [rows, k], the exact values of the bytes
 
   PackedWeights(TensorType type, uint32_t rows, uint32_t k, uint32_t seed)
       : bytes(rows * packed_bytes_per_row(type, k)), values(size_t{rows} * k) {

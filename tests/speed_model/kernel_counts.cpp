@@ -30,7 +30,7 @@ uint64_t number(const ptx::Kernel& kernel, const ptx::Parameter& p, const Launch
   if (p.name.starts_with("rows_") || p.name.starts_with("format_")) return 0;  // absent products
   if (p.name == "k") return sizes.k;
   if (p.name == "n_columns" || p.name == "n_queries") return sizes.columns;
-  if (p.name == "gamma" || p.name.starts_with("bias") || p.name.starts_with("residual")) return 0;  // none
+  if (p.name == "gamma" || p.name.starts_with("bias") || p.name.starts_with("residual")) return 0;  // absent
   if (p.name == "n_pages") return 1;
   if (p.name == "layer" || p.name == "rope") return 0;
   throw Error(kernel.name + ": no value for parameter " + p.name);

@@ -6,7 +6,7 @@ import tempfile
 import unittest
 
 PREDICT_SPEED, MAKE_MODELS = (os.path.abspath(path) for path in sys.argv[1:3])
-MAX_SECONDS = 600  # only to end what hangs
+MAX_SECONDS = 600  # only to end a run that hangs
 
 
 class PredictSpeedTest(unittest.TestCase):

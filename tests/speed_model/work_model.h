@@ -31,7 +31,7 @@ struct WorkModel {
   uint32_t blocks_per_sm = 1;          // resident at once, if launched by itself
   LatencyCounts launch;                // per block if launched by itself, before `start`; a phase has read it already
   LatencyCounts start;                 // per block, once, before any request of a piece
-  const char* start_region = nullptr;  // region of the PTX whose instructions belong to `start`; null: none do
+  const char* start_region = nullptr;  // region of the PTX that counts as `start`; null: none
   LatencyCounts piece;                 // from the first load of a piece to its results
   LatencyCounts end;                   // once, after the last piece
   uint64_t bytes_in_flight = 0;        // maximum that the warps of a piece have in flight

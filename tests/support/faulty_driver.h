@@ -1,5 +1,5 @@
-// The emulator's driver with faults on demand, and a count of what lives in it. A table of functions that call the
-// emulator's, so one object at a time.
+// The emulator's driver with faults on demand and a count of live objects. Its functions are static and call the
+// emulator's, so only one FaultyDriver may exist at a time.
 //   FaultyDriver driver;
 //   driver.fail("cuMemAlloc", 3, CUDA_ERROR_OUT_OF_MEMORY);  // the third call from now on
 //   ... driver.device() ...
