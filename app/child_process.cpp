@@ -29,8 +29,7 @@ constexpr int kBetweenLooks = 20;  // ms
 class Pipe {
  public:
   Pipe() {
-    if (pipe2(ends_.data(), O_CLOEXEC) != 0)
-      throw Error(std::string("the system gives no pipe: ") + std::strerror(errno));
+    if (pipe2(ends_.data(), O_CLOEXEC) != 0) throw Error(std::string("cannot create a pipe: ") + std::strerror(errno));
     fcntl(ends_[0], F_SETFL, O_NONBLOCK);
   }
   ~Pipe() { close_writer(), close_reader(); }

@@ -46,7 +46,7 @@ using nlohmann::ordered_json;
 
 constexpr std::string_view kMark = "<!-- warpchat ", kMarkEnd = " -->";
 constexpr std::string_view kPunctuation = "\\`*_[]<#|~&$";  // what a heading could take for more than letters
-constexpr const char* kChanged = "; the file has marks of this program and was changed or cut off";
+constexpr const char* kChanged = "; this is a Warpchat export that was changed or cut off";
 
 // ---- lines
 
@@ -299,7 +299,7 @@ Mark read_mark(Lines& lines, const std::string& name) {
   try {
     mark.facts = parse_json(line.substr(blank), name);
   } catch (const TransferError&) {
-    lines.fail("the mark has no valid JSON");
+    lines.fail("the mark has invalid JSON");
   }
   if (!mark.facts.is_object()) lines.fail("the mark has no JSON object");
   return mark;

@@ -56,10 +56,9 @@ ChatSettings Conversation::settings() const {
 void Conversation::load_model(LoadModel wish) {
   const std::optional<LoadedModel>& now = desk_.now().model;
   if (wish.path.empty() && wish.endpoint.empty() && now && !now->endpoint.empty())
-    throw Error(now->endpoint +
-                " answers, which has its own device and context; /model changes to a model of this machine");
+    throw Error(now->endpoint + " answers, with its own device and context; /model changes to a model on this machine");
   if (!act(std::move(wish)) || !desk_.now().model) return;
-  if (std::exchange(loading_stopped_, false)) return say("(stopped; what was loaded before goes on)");
+  if (std::exchange(loading_stopped_, false)) return say("(stopped; the previous model is still in use)");
   say(status_ = describe(*desk_.now().model));
   tell_long_context();
   if (!refused_.empty()) prefilled_ = refused_;
@@ -92,14 +91,12 @@ void Conversation::show_models() const {
   for (const FoundModel& model : find_models(model_folders())) text += "\n     " + model.name;
   const EndpointBook book;
   for (const NamedEndpoint& endpoint : book.all()) text += "\n     " + endpoint.name + ", " + endpoint.url;
-  say(text + "\n(/model and words of a name change to one; org/repo[:QUANT] is fetched from the hub, after asking)");
+  say(text + "\n(/model and part of a name loads one; /model org/repo[:QUANT] downloads one, after asking)");
 }
 
 void Conversation::show_devices() const {
   std::string text = desk_.now().model ? "now: " + desk_.now().model->device : "no model is loaded";
-  for (const DeviceChoiceRow& device : desk_.now().devices) {
-    text += "\n     " + device.name + "\t" + device.text + (device.usable ? "" : " (cannot be used)");
-  }
+  for (const DeviceChoiceRow& device : desk_.now().devices) text += "\n     " + device.name + "\t" + device.text;
   say(text);
 }
 
@@ -111,29 +108,28 @@ void Conversation::change_launch(const std::string& mode) {
   } else if (desk_.now().model && !desk_.now().model->launch.empty()) {
     say("launch mode: " + desk_.now().model->launch);
   } else {
-    throw Error("only kernels on a GPU have a launch mode; /device shows what the model runs on");
+    throw Error("launch modes apply to GPUs only; /device shows where the model runs");
   }
 }
 
 void Conversation::change_context(const std::string& tokens) {
   if (tokens.empty()) {
     if (!desk_.now().model) throw Error("no model is loaded; /model lists those found");
-    return say("the context holds " + counted(desk_.now().model->context, "token") +
-               "; /context N loads the model with another one");
+    return say("the context holds " + counted(desk_.now().model->context, "token") + "; /context N changes it");
   }
   int32_t wanted = 0;
   const auto [end, error] = std::from_chars(tokens.data(), tokens.data() + tokens.size(), wanted);
   if (error != std::errc() || end != tokens.data() + tokens.size() || wanted < 0)
-    throw Error("/context takes how many tokens it is to hold, found '" + printable(tokens, 60) +
-                "'; 0: as many as the model was made for");
+    throw Error("/context takes a number of tokens, found '" + printable(tokens, 60) +
+                "'; 0: the maximum of the model");
   load_model({.context = wanted});
 }
 
 void Conversation::trim(const std::string& onoff) {
   if (!onoff.empty() && onoff != "on" && onoff != "off") throw Error("/trim takes on or off, found '" + onoff + "'");
   act(DropOldest{onoff != "off"});
-  say(onoff == "off" ? "the model reads the whole conversation, as long as it fits"
-                     : "where the conversation does not fit, the model reads its newest turns; all of it stays stored");
+  say(onoff == "off" ? "the model reads the whole conversation"
+                     : "when the conversation does not fit, the oldest turns are left out (they stay stored)");
   prefilled_ = refused_;
 }
 
@@ -158,7 +154,7 @@ void Conversation::set(const std::string& argument) {
   look_.word_wrap = changed.word_wrap;
   set_output_habits({look_.word_wrap, options_.plain});
   look_.verbose = changed.verbose;
-  say(argument.substr(0, blank) + (value < argument.size() ? ": " + argument.substr(value) : " is empty now"));
+  say(argument.substr(0, blank) + (value < argument.size() ? ": " + argument.substr(value) : ": empty"));
 }
 
 void Conversation::show() {
@@ -196,7 +192,7 @@ std::string Conversation::load_report() {
   const auto load = [this] { return desk_.now().profile->endpoint.value_or(EndpointProfile{}); };
   desk_.take(WatchProfile{true});
   while (!load().has_answered && std::chrono::steady_clock::now() < end && !take_interrupt()) desk_.turn(kTick);
-  if (!load().has_answered) return "(" + load().host + " has not told its load)\n";
+  if (!load().has_answered) return "(" + load().host + " has not reported its load)\n";
   if (!load().absence.empty()) return "(" + load().absence + ")\n";
   std::string text = load().host + "\n";
   for (const LoadRow& row : load().load) text += "  " + row.name + "\t" + row.value + "\n";
@@ -206,14 +202,14 @@ std::string Conversation::load_report() {
 // Of this run, by their numbers; none: the last two.
 void Conversation::compare(const std::string& numbers) const {
   const auto& answers = desk_.now().answers;
-  if (answers.size() < 2) throw Error("two answers are compared, and there are not so many yet");
+  if (answers.size() < 2) throw Error("two answers are needed for a comparison; ask again first");
   auto a = answers[answers.size() - 2], b = answers.back();
   if (!numbers.empty()) {
     const auto [first, second] = two_numbers(numbers);
     const auto find = [&](uint64_t number) {
       for (const auto& answer : answers)
         if (answer->number == number) return answer;
-      throw Error("there is no answer " + std::to_string(number) + " to compare; answers " +
+      throw Error("answer " + std::to_string(number) + " cannot be compared; answers " +
                   std::to_string(answers.front()->number) + " to " + std::to_string(answers.back()->number) +
                   " are kept");
     };
@@ -231,11 +227,10 @@ void Conversation::perf(const std::string& wanted) {
   const bool is_here = !desk_.now().model || desk_.now().model->endpoint.empty();
   const bool always = is_here && (look_.verbose || !options_.profile.empty());
   const bool measured = std::exchange(measures_, wanted != "off") || always;
-  const std::string measures = is_here ? "what every kernel takes is measured from the next answer on"
-                                       : "the endpoint is asked for its load while it answers";
+  const std::string measures =
+      is_here ? "kernels are timed from the next answer on" : "the server is asked for its load during answers";
   if (wanted == "off")
-    return say(always ? measures + " all the same, for verbose or --profile"
-                      : "the next answers are timed as a whole only");
+    return say(always ? measures + " anyway, because of verbose or --profile" : "the next answers show totals only");
   if (wanted == "on") return say(measures);
   if (!open().last_timings && is_here) throw Error("there is no answer yet; " + measures);
   const std::string report = open().last_timings ? timings() : "";

@@ -22,9 +22,9 @@ struct Suggestion {
 constexpr Suggestion kSuggestions[] = {
     {"Qwen/Qwen2.5-0.5B-Instruct-GGUF", 490'000'000, "a first try, on any machine"},
     {"Qwen/Qwen2.5-3B-Instruct-GGUF", 2'100'000'000, "everyday questions, fast"},
-    {"Qwen/Qwen3-4B-GGUF", 2'500'000'000, "questions worth a thought"},
+    {"Qwen/Qwen3-4B-GGUF", 2'500'000'000, "reasoning, slower"},
     {"Qwen/Qwen2.5-Coder-7B-Instruct-GGUF", 4'700'000'000, "programming"},
-    {"Qwen/Qwen3-8B-GGUF", 5'000'000'000, "the hardest questions here"},
+    {"Qwen/Qwen3-8B-GGUF", 5'000'000'000, "the best answers in this list"},
 };
 
 constexpr size_t kMostHits = 8;
@@ -56,7 +56,7 @@ std::optional<ModelChoice> model_of(HubClient& hub, const HubHit& hit, const Mem
   if (!name) return std::nullopt;
   const std::vector<HubFile> chosen = choose_files(files, *name);
   if (const uint64_t here = bytes_here(HubCache(hub.settings().cache, hit.repository), chosen); here > 0)
-    about = human_bytes(here) + " of it are here already";
+    about = human_bytes(here) + " of it are downloaded already";
   return hub_model(name->text(), total_bytes(chosen), about, room);
 }
 

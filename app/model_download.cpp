@@ -123,11 +123,11 @@ std::string download_model(const HubModelName& name, bool offline,
       write_error_text("downloading " + name.text() + ", " + human_bytes(plan.bytes) + ", into " +
                        printable(settings.cache, 200) + "\n");
     const std::string path = run_interruptibly(download, view, [&] { return download.run(); });
-    write_error_text(name.text() + (plan.missing > 0 ? " is here now, whole and checked\n" : " is already here\n"));
+    write_error_text(name.text() + (plan.missing > 0 ? " is downloaded and verified\n" : " is already downloaded\n"));
     log_line("downloaded " + path);
     return path;
   } catch (const HttpStopped&) {
-    throw Interrupted(planned ? "paused with " + view.share() + "; the same command goes on from there" : "stopped");
+    throw Interrupted(planned ? "paused with " + view.share() + "; run the same command to resume" : "stopped");
   }
 }
 

@@ -79,7 +79,7 @@ std::unique_ptr<Model> load_model(const ModelFlags& flags, uint32_t context, uin
   if (flags.layers_on_gpu && *flags.layers_on_gpu < model->config.n_layers && model->device != "cpu")
     throw UsageError("-ngl " + grouped(*flags.layers_on_gpu) + " leaves some of " + options.path + "'s " +
                      counted(model->config.n_layers, "layer") +
-                     " to the CPU; leave it out for all of them on the GPU, or take --device cpu");
+                     " to the CPU; leave out -ngl to put all on the GPU, or use --device cpu");
   if (!flags.profile.empty()) {
     model->decoder->steps().profile().keep_trace();
     model->decoder->steps().set_measuring(true);
@@ -102,8 +102,8 @@ std::string describe(const Model& model) {
 std::string long_context(const Model& model) {
   const uint32_t own = model.config.context_length;
   if (model.context <= own) return "";
-  return "a context of " + grouped(model.context) + " is beyond the model's own of " + counted(own, "token") +
-         ": what comes after that may be nonsense";
+  return "a context of " + grouped(model.context) + " is beyond the model's maximum of " + counted(own, "token") +
+         ": answers beyond that may be nonsense";
 }
 
 void save_profile(const Model& model, const ModelFlags& flags) {

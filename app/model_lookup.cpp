@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view kHowToGetOne =
-    "no model found; give one with --model FILE.gguf, or fetch one, such as {chat} pull "
+    "no model found; use --model FILE.gguf, or download one: {chat} pull "
     "Qwen/Qwen2.5-0.5B-Instruct-GGUF";
 
 std::vector<fs::path> entries(const fs::path& folder) {
@@ -89,9 +89,8 @@ std::string find_hub_model(const HubModelName& wanted, const std::vector<FoundMo
   for (const FoundModel& model : models)
     if (lower_case(model.name).starts_with(lower_case(wanted.repository) + ":")) same_repository.push_back(model);
   throw NotCached("no " + wanted.text() + " in the model caches" +
-                      (same_repository.empty() ? "" : ", there is " + list_names(same_repository)) +
-                      "; fetch it with " + program_name() + " pull " + wanted.text() + ", or let " + program_name() +
-                      " do so with --yes",
+                      (same_repository.empty() ? "" : ", which hold " + list_names(same_repository)) +
+                      "; download it with " + program_name() + " pull " + wanted.text() + ", or add --yes",
                   wanted);
 }
 
@@ -109,8 +108,7 @@ std::string find_by_words(const std::string& words, const std::vector<FoundModel
                 (are_search_words(words) ? "; " + program_name() + " pull " + words + " searches the hub" : ""));
   if (matching.size() > 1)
     throw SeveralModels(
-        "several models have '" + words + "' in their name: " + list_names(matching) + "; say more of the one",
-        matching);
+        "several models have '" + words + "' in their name: " + list_names(matching) + "; be more specific", matching);
   return matching.front().path;
 }
 

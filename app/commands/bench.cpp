@@ -132,8 +132,8 @@ void tell_what_was_not_measured(const Model& model, const std::vector<BenchResul
   if (model.decoder->steps().launch_of(1) != persistent) return;
   for (const BenchResult& test : tests)
     if (test.n_generate > 0 && test.launch != persistent)
-      return print_error("the persistent decoder has one sequence; " + test_name(test) + " was decoded by " +
-                         test.launch + ", for persistent leave out -np");
+      return print_error("the persistent decoder serves one sequence; " + test_name(test) + " was decoded by " +
+                         test.launch + "; for persistent leave out -np");
 }
 
 }  // namespace

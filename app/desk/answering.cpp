@@ -146,14 +146,14 @@ void Answering::tell_end(const GenerationEnd& end) {
       return tell_failure(end);
     case EndReason::kStopped:
       if (stage_.now().phase == AnswerPhase::kPrompt && progress.done > 0)
-        board_.tell("stopped before the first word; what was read of the prompt (" + grouped(progress.done) + " of " +
-                    counted(progress.total, "token") + ") is kept");
+        board_.tell("stopped while reading the prompt, at " + grouped(progress.done) + " of " +
+                    counted(progress.total, "token") + "; the next try continues from there");
       return;
     case EndReason::kEndOfText:
     case EndReason::kTokenLimit:
     case EndReason::kContextFull:
       if (!has_new_text_ && !continues_ && answer().tool_calls.empty())
-        board_.tell("the model ended its answer before its first word");
+        board_.tell("the model returned an empty answer");
   }
 }
 

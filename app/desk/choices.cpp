@@ -37,7 +37,7 @@ std::vector<DeviceChoiceRow> device_rows() {
       continue;
     }
     for (const std::string_view target : kEmulatedTargets)
-      rows.push_back({"emulator:" + std::string(target), "a GPU on the CPU: checks the kernels, and is slow", true});
+      rows.push_back({"emulator:" + std::string(target), "an emulated GPU on the CPU: slow, checks the kernels", true});
   }
   return rows;
 }

@@ -220,18 +220,19 @@ std::string sentence_of(const AnswerProfile& a, const AnswerProfile& b, const To
     return changed + instruction_words(*token.whole[1] / *token.whole[0]) + mostly(token);
   const auto speed_a = seconds_per_token(a), speed_b = seconds_per_token(b);
   if (!speed_a || !speed_b)
-    return changed + "an answer of " + counted((speed_a ? b : a).timings.generated_tokens, "token") + " has no speed";
+    return changed + "an answer of " + counted((speed_a ? b : a).timings.generated_tokens, "token") +
+           " has no speed to compare";
   return changed + speed_words(*speed_a / *speed_b) + (has_both ? mostly(token) : "") +
-         (a.is_emulated || b.is_emulated ? "; the emulator's time says nothing about a GPU's" : "");
+         (a.is_emulated || b.is_emulated ? "; the emulator's times do not predict a GPU's" : "");
 }
 
 std::string absence_of(const AnswerProfile& a, const AnswerProfile& b) {
   const auto number = [](const AnswerProfile& answer) { return std::to_string(answer.number); };
   if (!a.rows.empty() && !b.rows.empty()) return "";
-  const std::string whose = !a.rows.empty()   ? "answer " + number(b)
-                            : !b.rows.empty() ? "answer " + number(a)
-                                              : "answers " + number(a) + " and " + number(b);
-  return "of " + whose + " only the whole is known: nobody measured its operations";
+  const std::string whose = !a.rows.empty()   ? "answer " + number(b) + " has"
+                            : !b.rows.empty() ? "answer " + number(a) + " has"
+                                              : "answers " + number(a) + " and " + number(b) + " have";
+  return whose + " totals only: kernels were not timed yet";
 }
 
 }  // namespace

@@ -258,10 +258,10 @@ void Desk::Parts::ask_user(const std::optional<Question>& question) {
 
 void Desk::Parts::tell_waiting(const Talk& talk) {
   if (models.is_loading()) return;
-  if (!models.responder()) return board.tell("no model is loaded: pick one, and your message is answered");
+  if (!models.responder()) return board.tell("no model is loaded; choose one to get your answer");
   for (const auto& other : talks)
     if (other.get() != &talk && other->answering.running())
-      return board.tell(title_of(*other) + " is still being answered; your message is answered after that");
+      return board.tell(title_of(*other) + " is still being answered; yours follows");
 }
 
 void Desk::Parts::refuse(const std::string& reason) {

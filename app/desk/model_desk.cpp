@@ -71,7 +71,7 @@ void ModelDesk::load(const LoadModel& wish) {
     wanted_.yes = wish.fetch;
     wanted_.api_key_env.clear();  // it was for the endpoint before, and goes to no other
   }
-  if (wanted_.model.empty() && wanted_.endpoint.empty()) return board_.tell_error("no model is loaded; pick one");
+  if (wanted_.model.empty() && wanted_.endpoint.empty()) return board_.tell_error("no model is loaded; choose one");
   wanted_.device = wish.device.value_or(wanted_.device);
   wanted_.launch = wish.launch.value_or(wanted_.launch);
   wanted_.context = wish.context.value_or(wanted_.context);

@@ -80,7 +80,7 @@ void ProfileWatch::keep(Model* model, const Answering& answering, const ChatMess
 }
 
 void ProfileWatch::save(Model* model, const std::string& path) const {
-  if (model == nullptr) throw Error("there is no profile: no model is loaded on this machine");
+  if (model == nullptr) throw Error("nothing to profile: no model is loaded on this machine");
   ModelFlags flags;
   flags.profile = path;
   save_profile(*model, flags);

@@ -74,7 +74,7 @@ std::string command_section(const CommandHelp& conversation, const CommandHelp& 
     else
       shared += (shared.empty() ? "" : ", ") + roff_bold(flag.names.back());
   }
-  return text + ".PP\nFlags as of a conversation: " + shared + ".\n";
+  return text + ".PP\nFlags shared with a conversation: " + shared + ".\n";
 }
 
 constexpr std::string_view kPageEnd = R"(.SH EXAMPLES

@@ -81,7 +81,7 @@ class LostAnswers(ConversationCase):
         self.send(terminal, "one")
         before = self.messages(terminal)
         self.do(terminal, "/set system " + LONG, "system: ")
-        self.interrupt_before_the_first_word(terminal, "/regen", "the answer before is shown again")
+        self.interrupt_before_the_first_word(terminal, "/regen", "the previous answer is shown again")
         self.do(terminal, "/set system", "system is empty now")
         self.assertEqual(self.messages(terminal), before)
         self.send(terminal, "two")
@@ -94,7 +94,7 @@ class LostAnswers(ConversationCase):
         self.send(terminal, "one")
         before = self.messages(terminal)
         self.do(terminal, "/set system " + LONG, "system: ")
-        self.interrupt_before_the_first_word(terminal, "/edit two", "the message before is shown again with its answer")
+        self.interrupt_before_the_first_word(terminal, "/edit two", "the previous message and its answer are shown again")
         self.do(terminal, "/set system", "system is empty now")
         self.assertEqual(self.messages(terminal), before)
         self.send(terminal, "three")
@@ -105,7 +105,7 @@ class LostAnswers(ConversationCase):
     def test_a_message_that_was_stopped_before_its_answer_is_kept_and_answered_later(self):
         terminal = self.slow()
         self.do(terminal, "/set system " + LONG, "system: ")
-        self.interrupt_before_the_first_word(terminal, "one", "your message is kept: /regen answers it")
+        self.interrupt_before_the_first_word(terminal, "one", "your message is kept; /regen answers it")
         self.do(terminal, "/set system", "system is empty now")
         self.assertEqual(self.messages(terminal), [("user", "one")])
         self.send(terminal, "/regen")
@@ -122,7 +122,7 @@ class Edits(ConversationCase):
             before = self.messages(terminal)
             self.do(terminal, "/edit", "> one")
             terminal.type(keys)
-            terminal.wait_for("the message stays as it was")
+            terminal.wait_for("the message was not changed")
             self.do(terminal, "/show", "tokens used")
             self.assertEqual(self.messages(terminal), before)
             self.leave(terminal)
@@ -134,7 +134,7 @@ class Edits(ConversationCase):
         terminal.type("/edit\n")
         terminal.wait_for("was: one\nYou: ")
         terminal.type("\x03")
-        terminal.wait_for("the message stays as it was")
+        terminal.wait_for("the message was not changed")
         terminal.type("/show\n")
         terminal.wait_for("tokens used")
 
@@ -192,7 +192,7 @@ class WhatDoesNotFit(ConversationCase):
         terminal.type(self.MESSAGE + "\r")
         ways_out = self.see_refusal(terminal)
         self.assertNotIn("--ctx-size", ways_out)
-        larger = re.search(r"\(/context (\d+) loads the model with a context that holds it\)", ways_out)[1]
+        larger = re.search(r"\(/context (\d+) reloads the model with a context that is large enough\)", ways_out)[1]
         self.assertEqual(self.messages(terminal), before)
         self.assertEqual(self.rows("SELECT count(*) FROM turns"), [(2,)])
         self.do(terminal, "/context " + larger, f"context {int(larger):,}\n")
@@ -231,7 +231,7 @@ class WhatDoesNotFit(ConversationCase):
         terminal.wait_for("\n\n> ")
         self.assertEqual(self.turns_in_order(terminal), ["user", "assistant"] * (asked + 1))
         self.do(terminal, "/trim off", "the model reads the whole conversation")
-        self.do(terminal, "some words and more", "/trim answers without the oldest turns)")
+        self.do(terminal, "some words and more", "/trim leaves the oldest turns out)")
         terminal.wait_for("> some words and more")
         terminal.type("\x15")
         self.leave(terminal)
@@ -268,10 +268,10 @@ class Ends(ConversationCase):
     def test_an_answer_that_was_cut_says_so_and_is_continued(self):
         terminal = self.start_endless("-n", "4", home=self.home)
         self.wait_for_prompt(terminal)
-        self.do(terminal, "one", "(the answer was cut at 4 tokens; /continue goes on)")
+        self.do(terminal, "one", "(the answer was cut at 4 tokens; /continue resumes it)")
         terminal.wait_for("\n\n> ")
         first = self.messages(terminal)[1][1]
-        self.do(terminal, "/continue", "(the answer was cut at 4 tokens; /continue goes on)")
+        self.do(terminal, "/continue", "(the answer was cut at 4 tokens; /continue resumes it)")
         terminal.wait_for("\n\n> ")
         (_, message), (_, answer) = self.messages(terminal)
         self.assertEqual(message, "one")
@@ -287,7 +287,7 @@ class Ends(ConversationCase):
         terminal.wait_for("\n\n> ")
         first = self.messages(terminal)[1][1]
         self.do(terminal, "/set n_predict 4", "n_predict: 4")
-        self.do(terminal, "/continue", "(the answer was cut at 4 tokens; /continue goes on)")
+        self.do(terminal, "/continue", "(the answer was cut at 4 tokens; /continue resumes it)")
         terminal.wait_for("\n\n> ")
         answer = self.messages(terminal)[1][1]
         self.assertTrue(answer.startswith(first))

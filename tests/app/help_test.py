@@ -71,7 +71,7 @@ class Help(unittest.TestCase):
         self.assertEqual(output("help", "bench"), output("bench", "--help"))
 
     def test_what_is_not_there_is_refused(self):
-        for arguments, words in ((("help", "me"), "there is no command me; warpchat --help lists all"),
+        for arguments, words in ((("help", "me"), "unknown command me; warpchat --help lists all"),
                                  (("help", "--format", "html"), "takes man, bash, zsh or fish"),
                                  (("help", "bench", "--format", "man"), "give it without bench")):
             run = Run(*arguments, program=WARPCHAT)

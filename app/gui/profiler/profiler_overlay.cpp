@@ -106,7 +106,7 @@ void ProfilerOverlay::Parts::export_row(const Look& look, Actions& actions) {
   bool save = ImGui::InputText("##path", &*export_path, ImGuiInputTextFlags_EnterReturnsTrue);
   ImGui::SameLine();
   save |= ImGui::Button("Save");
-  text_in(look.theme.faint_text, "A trace for Perfetto; beside it a summary, with .md behind its name.");
+  text_in(look.theme.faint_text, "A trace for Perfetto, and a summary in the same folder (.md).");
   if (!save || export_path->empty()) return;
   actions.push(ExportProfile{*export_path});
   export_path.reset();

@@ -42,7 +42,7 @@ std::string weights_part(const ProfilerData& data, double seconds) {
   if (data.peak_bandwidth <= 0) return text;
   const std::string peak =
       std::string("this ") + (data.is_gpu ? "GPU" : "machine") + "'s " + bandwidth_text(data.peak_bandwidth);
-  if (rate > data.peak_bandwidth) return text + ", above " + peak + " of memory: a cache holds them";
+  if (rate > data.peak_bandwidth) return text + ", above the memory's " + peak + ": a cache holds them";
   return text + " are " + percent_text(rate / data.peak_bandwidth) + " of " + peak;
 }
 
@@ -51,7 +51,7 @@ std::string idle_part(const ProfilerData& data, double seconds, double of_rows) 
   if (!data.is_gpu || of_rows <= 0) return "";
   const double busy = of_rows / static_cast<double>(data.n_passes) / seconds;
   if (busy >= kBusy) return "";
-  return "; kernels run " + percent_text(busy) + " of the time, the rest goes between them";
+  return "; kernels run " + percent_text(busy) + " of the time, the rest is between kernels";
 }
 
 // Of the rows' time: attention, where it counts, else what counts most.
@@ -80,13 +80,13 @@ std::string why_emulated(const ProfilerData& data) {
     sum.lane_instructions += row.counters.lane_instructions;
     sum.sectors += row.counters.sectors;
   }
-  if (sum.instructions == 0) return " in the emulator, whose time says nothing about a GPU's";
+  if (sum.instructions == 0) return " in the emulator, whose times do not predict a GPU's";
   const auto per_token = [&](uint64_t n) { return static_cast<double>(n) / static_cast<double>(data.n_passes); };
   constexpr double kLanes = 32, kSectorBytes = 32;
   return " in the emulator: " + compact_number(per_token(sum.instructions)) + " instructions a token on " +
          percent_text(static_cast<double>(sum.lane_instructions) / static_cast<double>(sum.instructions) / kLanes) +
          " of their lanes move " + bytes_text(per_token(sum.sectors) * kSectorBytes) +
-         "; its time says nothing about a GPU's";
+         "; its times do not predict a GPU's";
 }
 
 }  // namespace

@@ -128,7 +128,7 @@ FontFinder::FontFinder() : config_(FcInitLoadConfigAndFonts()) {
   if (!config_) throw Error("fontconfig cannot read its configuration; check /etc/fonts/fonts.conf");
   if (!match({kTextFamilies, "sans-serif", false, false, false, kLatin})) {
     FcConfigDestroy(config_);
-    throw Error("there is no font for Latin text; install one: apt install fonts-noto-core");
+    throw Error("no font for Latin text found; install one: apt install fonts-noto-core");
   }
 }
 

@@ -282,7 +282,7 @@ void ChatWindow::draw_welcome(Rect rect) {
   Rect block = rect.inset(ui_.px(24), 0).in_middle(ui_.px(choose ? 150 : 96));
   ui_.label_in(block.cut_top(ui_.px(48)), choose ? "Welcome" : "What is on your mind?", large, 0.5f);
   const std::string there = state_.model ? where_text_goes(state_.model->endpoint) : "";
-  std::string text = there.empty() ? "Everything stays on this machine." : "What you write is sent to " + there + ".";
+  std::string text = there.empty() ? "Everything stays on this machine." : "Your messages are sent to " + there + ".";
   if (choose) text = "Choose a model, or drop a GGUF file here. " + text;
   const float width = std::min(ui_.text_width(text, dim), block.width);
   ui_.paragraph({block.centre().x - width / 2, block.y}, text, dim, width + 1);

@@ -156,8 +156,8 @@ bool Composer::draw_edit_banner(Frame& f, Rect& rect) {
   Rect banner = rect.cut_top(ui.px(kBanner));
   const Rect cancel = banner.cut_right(ui.px(30));
   ui.icon(Icon::kPen, banner.cut_left(ui.px(26)), ui.theme->accent);
-  ui.label_in(banner, "Editing a message; the conversation goes on from here", {ui.theme->accent, 0.85f});
-  return ui.button("edit_cancel", cancel, {.icon = Icon::kClose, .tooltip = "Keep it as it was (Esc)"}) &&
+  ui.label_in(banner, "Editing a message; the conversation continues from here", {ui.theme->accent, 0.85f});
+  return ui.button("edit_cancel", cancel, {.icon = Icon::kClose, .tooltip = "Cancel the edit (Esc)"}) &&
          cancel_edit(ui);
 }
 
@@ -192,13 +192,12 @@ bool Composer::draw_too_long(Frame& f, Rect& rect) {
     return ui.button(name, place, look);
   };
   const WaysOut& ways = found->ways;
-  const bool larger = ways.larger_context > 0 && button("larger_context", "Context of " + compact(ways.larger_context));
-  const bool fewer = ways.can_drop && button("fewer_turns", "Leave out the oldest");
+  const bool larger =
+      ways.larger_context > 0 && button("larger_context", "Use a context of " + compact(ways.larger_context));
+  const bool fewer = ways.can_drop && button("fewer_turns", "Drop oldest messages");
   const Colour colour = found->is_refused ? ui.theme->error : ui.theme->warning;
   ui.icon(Icon::kWarning, banner.cut_left(ui.px(26)), colour);
-  ui.label_in(banner,
-              compact(found->tokens) + " tokens, but the context holds " + compact(found->context) +
-                  (ways.any() ? "" : "; only what is shorter fits"),
+  ui.label_in(banner, "Too long: " + compact(found->tokens) + " tokens, the context holds " + compact(found->context),
               {colour, 0.85f});
   ui.mark("too_long", banner);
   if (larger) f.actions.push(LoadModel{.context = static_cast<int32_t>(ways.larger_context)});
@@ -261,7 +260,7 @@ void Composer::draw_tools(Frame& f, Rect rect) {
   rect.cut_bottom(ui.px(6));
   rect = rect.in_middle(ui.px(32));
   if (ui.button("attach", rect.cut_left(ui.px(32)),
-                {.icon = Icon::kAttach, .tooltip = "Attach a text or a PDF (Ctrl+U)"}))
+                {.icon = Icon::kAttach, .tooltip = "Attach a text file or a PDF (Ctrl+U)"}))
     f.commands.push_back(Command::kAttach);
   const Rect send_place = rect.cut_right(ui.px(36));
   rect.cut_right(ui.px(10));
@@ -278,7 +277,8 @@ void Composer::draw_tools(Frame& f, Rect rect) {
   const TextLook dim{ui.theme->faint_text, 0.8f};
   if (!f.state.model) {
     ui.label_in(rect.inset(ui.px(6), 0),
-                f.state.loading ? "The model is loading and will answer then" : "Choose a model to send", dim, 1);
+                f.state.loading ? "The model is loading; your message is answered then" : "Choose a model to send", dim,
+                1);
     return;
   }
   const uint64_t n_tokens = unsent_tokens(f.state);

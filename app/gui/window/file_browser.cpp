@@ -208,7 +208,7 @@ void FileBrowser::draw_entries(Ui& ui, Rect rect) {
     draw_entry(ui, row, i);
   }
   if (shown_.empty()) {
-    std::string_view words = narrows_ ? "Nothing here begins so" : "No files of this kind here";
+    std::string_view words = narrows_ ? "No name here begins like this" : "No matching files here";
     if (!view_.fault.empty()) words = view_.fault;
     if (!is_read()) words = "Reading …";
     ui.label_in(rect.in_middle(std::min(height, rect.height)), words, {ui.theme->dim_text, 0.9f}, 0.5f);
@@ -296,7 +296,7 @@ void FileBrowser::fulfil_wish() {
     if (!is_ticked(view_.path)) ticked_.push_back(view_.path);
     answer_ = FileAnswer{ticked_};
   } else if (view_.fault.empty()) {
-    message_ = "There is no file " + in_short(view_.path);
+    message_ = "No such file: " + in_short(view_.path);
   }
 }
 
@@ -307,7 +307,7 @@ void FileBrowser::save(const std::string& path) {
     set_text(in_short(path) + std::string(question_.filters[format_].extensions[0]));
     wish_ = Wish::kGo;
   } else if (view_.kind == FolderView::Kind::kFile && !std::exchange(asks_to_replace_, true)) {
-    message_ = in_short(path) + " exists already: press Enter again to replace it";
+    message_ = in_short(path) + " already exists; press Enter again to replace it";
   } else if (view_.fault.empty()) {
     answer_ = FileAnswer{{path}, 0, view_.kind == FolderView::Kind::kFile};
   }

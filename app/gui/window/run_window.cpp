@@ -145,7 +145,7 @@ int run_window(const ChatOptions& flags) {
   if (const Model* model = worker.model())
     save_profile(*model, options);
   else if (!options.profile.empty())
-    throw Error("nothing was measured for --profile " + options.profile + ": no model of this machine is loaded");
+    throw Error("nothing to write to --profile " + options.profile + ": no model is loaded on this machine");
   return signals.caught() == 0 ? 0 : 128 + signals.caught();
 }
 
