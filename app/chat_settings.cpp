@@ -1,4 +1,4 @@
-// A table of settings, each with its way in and out.
+// A table of settings, each with its getter and setter.
 #include "app/chat_settings.h"
 
 #include <algorithm>
@@ -36,7 +36,7 @@ std::string shown(float value) {
 std::string shown(uint32_t value) { return std::to_string(value); }
 std::string shown(bool value) { return value ? "on" : "off"; }
 
-struct OwnWay {  // in and out of what is no plain field
+struct OwnWay {  // getter and setter of a setting that is no plain field
   std::string (*get)(const ChatSettings&);
   void (*set)(ChatSettings&, std::string_view);
 };

@@ -1,4 +1,4 @@
-// Spawned, limited from here before it has read anything, and read until it ends or has to.
+// The child is limited from here before it has read anything, and its output is read until it ends or is killed.
 #include "app/child_process.h"
 
 #include <fcntl.h>

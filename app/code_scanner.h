@@ -37,7 +37,7 @@ struct CodeLanguage;  // app/code_languages.h
 // "=".
 class CodeScanner {
  public:
-  // name: as after a fence, "cpp", "C++", in any case. Of a language without a row all is plain.
+  // name: as after a fence, "cpp", "C++", in any case. Code in a language without a row is plain.
   explicit CodeScanner(std::string_view name = {});
   bool knows_language() const { return language_ != nullptr; }
 

@@ -1,4 +1,4 @@
-// Lines become messages or commands; whatever fails is one sentence, and the conversation goes on.
+// Lines become messages or commands. A failure is one sentence, and the conversation continues.
 #include "app/conversation.h"
 
 #include <cassert>
@@ -168,7 +168,7 @@ bool Conversation::follow() {
       if (noted_interrupts_ && take_interrupt()) interrupt();
       desk_.turn(kTick);
     }
-  } catch (...) {  // it could not be shown: an answer that nobody sees does not go on
+  } catch (...) {  // output failed: stop the answer, because it cannot be seen
     for (desk_.take(Stop{}); desk_.busy();) desk_.turn(kTick);
     desk_.take_updates();
     printer_.forget();
@@ -212,7 +212,7 @@ void Conversation::tell_vain_answer(std::string_view in_vain) {
 
 void Conversation::send(const std::string& text) { answer(Send{text}, text); }
 
-// The reason has been told as an error.
+// The reason has been printed as an error.
 void Conversation::offer_ways_out(const RefusedPrompt& refusal) {
   const std::string ways = words_in_terminal({refusal.larger_context, refusal.can_drop});
   say("(" + (ways.empty() ? "no larger context is possible; shorten the message" : ways) + ")");
@@ -267,7 +267,7 @@ void Conversation::read(const std::string& path) {
   tell_too_long();
 }
 
-// Before they are sent; their text, a template around it, and an answer need more.
+// A lower bound before sending: the template and the answer need more tokens.
 void Conversation::tell_too_long() const {
   const DeskState& now = desk_.now();
   size_t tokens = now.open.drops_oldest ? 0 : now.open.context_used;

@@ -44,7 +44,7 @@ bool is_text_or_file(const ordered_json& part) {
   return part["type"] == "text" || part["type"] == "file";
 }
 
-// What other programs have in a message that ours means alike.
+// Keys of other programs that mean the same as ours.
 ordered_json foreign_message(const ordered_json& json) {
   ordered_json message = {{"content", json["content"]}};
   for (const char* key : {"reasoning", "reasoning_content"})
@@ -52,7 +52,7 @@ ordered_json foreign_message(const ordered_json& json) {
   return message;
 }
 
-// What an element says, or an error that names it.
+// Reads an element; its errors name the element.
 class Reader {
  public:
   Reader(const std::string& name, std::string where) : name_(name), where_(std::move(where)) {}
@@ -79,7 +79,7 @@ class Reader {
     return *time;
   }
 
-  // own: of a file of this program, which has results of tools too.
+  // own: the file was written by Warpchat, which stores tool results, too.
   std::string role(const ordered_json& message, bool own) const {
     const std::string said = text(message, "role");
     if (own && said == "tool") return said;

@@ -3,14 +3,14 @@
 // <!-- warpchat conversation {"version":2,"model":...,"created":...,"updated":...} -->
 //
 // <!-- warpchat user {"created":...} -->                        also: system, assistant, tool; a line of its own
-// ## You                                                        System, or who answered; for people only
+// ## You                                                        System, or the model's name; for people only
 //
-// TEXT                                                          as it is, and one line end
+// TEXT                                                          unchanged, and one line end
 //
 // <!-- warpchat assistant {"created":...,"state":"stopped","model":...,"timings":...,"folded":1} -->
 // ## MODEL
 //
-// <!-- warpchat thought {} -->                                  so many folded texts; also: file {"name":...}
+// <!-- warpchat thought {} -->                                  as many folded texts; also: file {"name":...}
 // <details><summary>Thought</summary>                           or the file's name; for people only
 //
 // REASONING
@@ -196,7 +196,7 @@ std::string folded(const std::string& kind, const std::string& summary, const st
          mark("end", ordered_json::object()) + "</details>\n";
 }
 
-// What it is to be told of, beside its texts.
+// The facts of a message apart from its texts.
 ordered_json facts_of(const Turn& turn) {
   Message message = turn.message;
   message.content.clear();

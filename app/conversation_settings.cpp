@@ -1,4 +1,4 @@
-// The commands for the model, the settings, and what there is to know about both.
+// The commands for the model, the device and the settings.
 #include <charconv>
 #include <chrono>
 #include <sstream>
@@ -41,7 +41,7 @@ std::string describe(const LoadedModel& model) {
          (model.context > 0 ? ", context " + grouped(model.context) : "");
 }
 
-// As /set shows them: those of the desk, of the open conversation, and of the terminal.
+// The settings as /set shows them: from the controller, the open conversation and the terminal.
 ChatSettings Conversation::settings() const {
   ChatSettings all = look_;
   const AnswerSettings& answers = desk_.now().settings;
@@ -76,7 +76,7 @@ void Conversation::change_model(const std::string& name) {
   wanted.model = typed_path(name);
   wanted.yes = false;
   std::string path;
-  {  // What is asked is answered line by line. A Ctrl-D that comes outside of a line is lost: no longer than that.
+  {  // Questions are answered line by line. A Ctrl-D outside of a line is lost meanwhile.
     const std::shared_ptr<void> watching(nullptr, [this](void*) { terminal_.watch(); });
     terminal_.leave();
     path = choose_model_file(wanted);
@@ -172,7 +172,7 @@ void Conversation::show() {
 }
 
 void Conversation::watch_profile() {
-  const bool is_here = desk_.model() != nullptr;  // another machine is asked for its load by /perf alone
+  const bool is_here = desk_.model() != nullptr;  // a server is asked for its load by /perf alone
   desk_.take(WatchProfile{measures_ || (is_here && look_.verbose)});
 }
 
@@ -185,7 +185,7 @@ std::string Conversation::timings() const {
                        has_gaps ? gaps_text(messages().back()) : "");
 }
 
-// Of another machine, asked now; Ctrl-C ends the waiting.
+// Asks the server for its load now; Ctrl-C ends the wait.
 std::string Conversation::load_report() {
   constexpr std::chrono::seconds kLongest{5};
   const auto end = std::chrono::steady_clock::now() + kLongest;
@@ -199,7 +199,7 @@ std::string Conversation::load_report() {
   return text;
 }
 
-// Of this run, by their numbers; none: the last two.
+// Compares two answers of this run by their numbers; without numbers the last two.
 void Conversation::compare(const std::string& numbers) const {
   const auto& answers = desk_.now().answers;
   if (answers.size() < 2) throw Error("two answers are needed for a comparison; ask again first");
@@ -218,7 +218,7 @@ void Conversation::compare(const std::string& numbers) const {
   write_text(comparison_text(*a, *b));
 }
 
-// Measuring takes time, so it begins when somebody asks: with the next answer.
+// Kernel timing costs time, so it starts on request, with the next answer.
 void Conversation::perf(const std::string& wanted) {
   if (wanted == "diff" || wanted.starts_with("diff "))
     return compare(wanted.substr(std::min(wanted.size(), std::string_view("diff ").size())));

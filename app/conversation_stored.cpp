@@ -1,4 +1,4 @@
-// The commands for conversations in the store: lists, search, going on with one, its versions, the trash.
+// The commands for stored conversations: lists, search, loading, versions, the trash.
 #include <algorithm>
 #include <filesystem>
 #include <utility>
@@ -67,7 +67,7 @@ void Conversation::search(const std::string& words) {
   hits.empty() ? say("no conversation has '" + printable(words, 60) + "'") : write_text(list_hits(hits));
 }
 
-// Without a list before it, numbers are those that /list would show.
+// Without an earlier list, numbers are those that /list would show.
 std::optional<ConversationId> Conversation::listed(const std::string& wanted) {
   std::optional<ConversationId> found;
   look([&](const ConversationStore& store) {
@@ -93,7 +93,7 @@ bool Conversation::resume(const std::string& wanted) {
   return open().id != 0;
 }
 
-// Settings stay as they are but for the system message, which is the conversation's.
+// Settings stay, except the system message, which belongs to the conversation.
 void Conversation::show_opened() {
   versions_.clear();
   refused_.clear();
@@ -154,7 +154,7 @@ void Conversation::list_trash() {
   trash.empty() ? say("the trash is empty") : write_text(list_conversations(trash));
 }
 
-// Without /trash before it, numbers are those that it would show.
+// Without an earlier /trash, numbers are those that it would show.
 ConversationSummary Conversation::trashed(const std::string& number) {
   if (trash_.empty()) trash_ = ids_of(desk_.now().trash);
   if (trash_.empty()) throw Error("the trash is empty");
@@ -200,7 +200,7 @@ void Conversation::versions(const std::string& number) {
   show_last();
 }
 
-// The whole tree, and never more below the shown branch than this program shows.
+// The whole tree, with the branch that is shown.
 ConversationTree Conversation::shown_tree(const ConversationStore& store) const {
   ConversationTree tree = store.tree(open().id);
   tree.shown = messages().empty() ? 0 : messages().back().turn;

@@ -1,4 +1,4 @@
-// Notices that come while an answer has begun are told after it, so that nothing stands in its text.
+// Notices that arrive during an answer are printed after it, so that they do not interrupt its text.
 #include "app/desk_printer.h"
 
 #include <utility>
@@ -64,7 +64,7 @@ void DeskPrinter::tell_full_context(const DeskState& now) const {
 }
 
 void DeskPrinter::take(const updates::AddNotice& added) {
-  if (added.notice.restores != 0) return;  // of the trash: the command says so
+  if (added.notice.restores != 0) return;  // the trash command prints its own line
   if (answer_ && (has_text_ || added.notice.is_error))
     waiting_.push_back(added.notice);
   else
@@ -77,7 +77,7 @@ void DeskPrinter::tell(const NoticeItem& notice) {
   answer_ ? answer_->notice(notice.text) : say(notice.text);
 }
 
-// Any other reason has been told as a notice.
+// Any other reason has been printed as a notice.
 void DeskPrinter::take(const updates::SetRefusal& update) {
   if (update.refusal && update.refusal->tokens > 0) tell_error(update.refusal->reason);
 }

@@ -1,4 +1,4 @@
-// Asks the CPU, the NVIDIA driver and the emulator who they are.
+// Asks the CPU, the NVIDIA driver and the emulator for their devices.
 #include "app/devices.h"
 
 #include <fstream>

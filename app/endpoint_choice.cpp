@@ -26,7 +26,7 @@ std::string names_of(const std::vector<NamedEndpoint>& endpoints) {
   return list;
 }
 
-// The one in the book, or what the address says.
+// The stored endpoint of this name or address, else a nameless one for the address.
 NamedEndpoint named_endpoint(const std::string& text) {
   const EndpointBook book;
   if (const NamedEndpoint* found = book.find(text)) return *found;
@@ -63,7 +63,7 @@ void take_key(const NamedEndpoint& named, const std::string& variable_name, Endp
   if (!fits) throw Error("the key in " + endpoint.key_source + " has characters that a key cannot have");
 }
 
-// Of an address: its host and port, and a number where that is another one's.
+// A name made of the address's host and port, with a number if that name is taken.
 std::string free_name(const EndpointBook& book, const std::string& url) {
   std::string host = host_of(url).substr(0, kLongestHost);
   for (char& c : host)

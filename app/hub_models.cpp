@@ -1,4 +1,4 @@
-// A search is one question for the names and one for the files of each, so the names are few.
+// A search is one request for the names and one for the files of each, so the number of names is limited.
 #include "app/hub_models.h"
 
 #include <algorithm>
@@ -35,14 +35,14 @@ ModelChoice hub_model(const std::string& name, uint64_t bytes, const std::string
   return model;
 }
 
-// What an earlier download left: fetching goes on from there.
+// The bytes of an earlier download, which is resumed from there.
 uint64_t bytes_here(const HubCache& cache, const std::vector<HubFile>& files) {
   uint64_t sum = 0;
   for (const HubFile& file : files) sum += cache.has(file) ? file.bytes : cache.bytes_of_half(file);
   return sum;
 }
 
-// nullopt: nothing in it is for this program.
+// nullopt: it has no file that Warpchat can load.
 std::optional<ModelChoice> model_of(HubClient& hub, const HubHit& hit, const MemoryRoom& room) {
   std::string about = hit.downloads > 0 ? counted(hit.downloads, "download") : "";
   if (!hit.architecture.empty() && !is_known_architecture(hit.architecture)) {
@@ -81,7 +81,7 @@ size_t best_suggestion(const std::vector<ModelChoice>& models, const MemoryRoom&
 void search_hub(HubClient& hub, const std::string& words, const MemoryRoom& room,
                 const std::function<void(ModelChoice)>& found) {
   bool any = false;
-  std::string fault;  // of one repository, which is in no other's way
+  std::string fault;  // of one repository; the search continues with the others
   for (const HubHit& hit : hub.search(words, kMostHits)) {
     try {
       std::optional<ModelChoice> model = model_of(hub, hit, room);

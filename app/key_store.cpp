@@ -74,7 +74,7 @@ constexpr const char* kEnd = nullptr;
 
 bool store_in_keyring(const std::string& endpoint, const std::string& key) {
   if (!keyring()) return false;
-  GlibError* error = nullptr;  // a few bytes that are never freed: GLib's own function would be one more to look for
+  GlibError* error = nullptr;  // never freed: a few bytes, and GLib's own function would be one more symbol to load
   const std::string label = "Warpchat: key of " + endpoint;
   return keyring().store(&kSchema, nullptr, label.c_str(), key.c_str(), nullptr, &error, "endpoint", endpoint.c_str(),
                          kEnd) != 0 &&

@@ -1,4 +1,4 @@
-// Whether a model fits into the memory of the device that it would run on, and why.
+// Whether a model fits into the memory of its device, and why.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -20,7 +20,7 @@ MemoryRoom memory_room(const std::string& device, uint64_t spare_bytes = 0);
 // Sets `fits` and `why`. needed: bytes of memory; 0: not known.
 void judge(ModelChoice& model, uint64_t needed, const MemoryRoom& room);
 
-// What is said below its name: what it is good for, and why it fits or does not.
+// The text below its name: its purpose, and why it fits or does not.
 std::string about_and_why(const ModelChoice& model);
 
 // What a file takes once it is loaded, roughly: weights as the decoder holds them, a context and buffers. name: of the

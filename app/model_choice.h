@@ -1,4 +1,4 @@
-// Which model answers, asking a person at the terminal where a name leaves it open.
+// Chooses the model, asking the user at the terminal where the name is ambiguous.
 #pragma once
 #include <string>
 

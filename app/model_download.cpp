@@ -1,4 +1,4 @@
-// The download runs in a thread of its own, this one draws and listens for Ctrl-C.
+// The download runs in its own thread; this one draws and checks for Ctrl-C.
 #include "app/model_download.h"
 
 #include <poll.h>
@@ -26,7 +26,7 @@ namespace {
 using std::chrono::steady_clock;
 constexpr int kFrame = 100;  // ms
 
-// What is shown of a download; told by one thread, drawn by another.
+// Progress of a download: written by one thread, drawn by another.
 class TransferView {
  public:
   ~TransferView() { clear(); }

@@ -17,9 +17,10 @@ namespace warpchat {
 
 namespace {
 
-constexpr uint32_t kAnswersAtOnce = 4;  // of a window's conversations; a pass of so many takes little longer than one's
+constexpr uint32_t kAnswersAtOnce =
+    4;  // conversations of a window; decoding four sequences takes little longer than one
 
-// What llama.cpp has beside f32, f16 and q8_0.
+// Cache types of llama.cpp other than f32, f16 and q8_0.
 constexpr std::array<std::string_view, 6> kOtherCacheTypes = {"bf16", "q4_0", "q4_1", "q5_0", "q5_1", "iq4_nl"};
 
 KvType cache_type(const std::string& type, const std::string& flag) {

@@ -33,7 +33,7 @@ std::vector<fs::path> entries(const fs::path& folder) {
   return paths;
 }
 
-// Of a split model the first part stands for all.
+// A split model is listed by its first part.
 bool is_model_file(const fs::path& path) {
   std::error_code error;
   return is_model_path(path.string()) && part_of(path.string()).number == 1 && fs::is_regular_file(path, error);
@@ -162,7 +162,7 @@ std::string resolve_model(const std::string& name, const std::vector<ModelFolder
     if (!fs::is_directory(name, error)) return fs::exists(name, error) ? name : find_by_name(name, folders);
     if (name.find('/') != std::string::npos)
       throw Error("cannot load " + name + ": it is a directory; name a file in it");
-    return find_by_name(name, folders);  // what happens to lie here is in no name's way
+    return find_by_name(name, folders);  // a file that happens to lie here does not hide a model's name
   }
   if (const std::optional<std::string> last = last_used_model(state_directory)) return *last;
   const std::vector<FoundModel> models = find_models(folders);

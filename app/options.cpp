@@ -48,7 +48,7 @@ struct NumberOf<std::vector<T>> {
   using type = T;
 };
 
-// A sentence for the flag's name to stand before; empty: it is one.
+// Returns the end of a sentence that begins with the flag's name; empty: the word is valid.
 template <class T>
 CLI::Validator number_between(double from, double to) {
   const auto check = [from, to](std::string& text) -> std::string {
@@ -62,7 +62,8 @@ CLI::Validator number_between(double from, double to) {
   return CLI::Validator(check, "");
 }
 
-constexpr char kWordsValidator[] = "words";  // the name of one whose description is the words, separated by blanks
+constexpr char kWordsValidator[] =
+    "words";  // name of a validator whose description lists the words, separated by blanks
 
 std::string with_blanks(const std::vector<std::string>& words) {
   std::string text;
@@ -80,7 +81,7 @@ CLI::Validator one_of(const std::vector<std::string>& words) {
   return CLI::Validator(check, with_blanks(words), kWordsValidator);
 }
 
-// Words for a shell to offer, of a value that is checked later or may be others, too.
+// Words for a shell to offer; other values are possible or checked later.
 CLI::Validator such_as(const std::vector<std::string>& words) {
   return CLI::Validator([](std::string&) { return std::string(); }, with_blanks(words), kWordsValidator);
 }
@@ -97,7 +98,7 @@ CLI::Option* text(CLI::App& app, const std::string& names, T& value, const std::
   return app.add_option(names, value, help)->option_text(label);
 }
 
-// What is a switch takes no value; CLI11 would read --verbose=3 as --verbose.
+// Rejects a value for a switch; CLI11 would read --verbose=3 as --verbose.
 const CLI::Validator& no_value() {
   static const CLI::Validator check(
       [](std::string& text) { return text == "true" ? "" : "takes no value, found '" + text + "'"; }, "");
@@ -421,7 +422,7 @@ struct ForeignCommand {
   std::string_view name, instead;
 };
 constexpr ForeignCommand kForeignCommands[] = {
-    // of Ollama and others
+    // commands of Ollama and others
     {"run", "{chat} -m MODEL starts a conversation, {chat} -m MODEL -p TEXT answers once"},
     {"list", "{chat} --list-models lists the models on this machine"},
     {"ls", "{chat} --list-models lists the models on this machine"},
@@ -446,7 +447,7 @@ UsageError unexpected_argument(const std::string& argument, const std::string& c
                     help_hint(command) + " lists what there is");
 }
 
-// CLI11's faults in this program's words.
+// Translates CLI11's errors into our wording.
 UsageError usage_error(const CLI::App& app, const CLI::ParseError& error, const std::string& command) {
   const std::string text = error.what(), name = text.substr(0, text.find(':'));
   const std::string see = "; see " + help_hint(command);
@@ -488,8 +489,8 @@ auto with_table(const std::string& command, const F& visit) {
 // The command's flags; what is parsed goes into `options`.
 template <class T>
 void fill(CLI::App& app, AddFlags<T> add, T& options) {
-  app.set_help_flag();                 // set anew last, so that it stands with the general flags
-  app.option_defaults()->take_last();  // of a flag that is given twice, as llama.cpp does
+  app.set_help_flag();                 // added again at the end, so that it is listed with the general flags
+  app.option_defaults()->take_last();  // a repeated flag overrides the earlier one, as in llama.cpp
   add(app, options);
   add_common(app, options);
   app.allow_extras();

@@ -1,4 +1,4 @@
-// Standard output and error, written so that nothing is lost silently.
+// Standard output and error; failed writes are reported.
 #pragma once
 #include <stdexcept>
 #include <string>
@@ -18,8 +18,8 @@ void write_output(std::string_view bytes);
 // To standard error; failures are ignored, since there is nowhere to report them.
 void write_error(std::string_view bytes);
 
-// Text for people: broken at words where it goes to a terminal, tabs are columns (see column_text). A last line without
-// its end is a question: a blank and the cursor stand behind it.
+// Text for people: wrapped at words on a terminal, tabs are columns (see column_text). A last line without its end is a
+// question: a blank and the cursor follow it.
 void write_text(std::string_view text);
 void write_error_text(std::string_view text);
 void print_error(std::string_view sentence);  // to standard error, as "NAME: SENTENCE" with the program's name

@@ -1,4 +1,4 @@
-// Everything that can go wrong in a stranger's file goes wrong in another process.
+// Untrusted files are parsed in another process.
 #include "app/pdf_text.h"
 
 #include <filesystem>

@@ -25,7 +25,7 @@ std::string text_for(const ConversationTree& tree, const std::string& path) {
   throw Error("cannot export to " + path + ": its name must end in .md or .json");
 }
 
-// What is often taken for a conversation's file, and is none.
+// Rejects files that are often mistaken for a conversation.
 void require_no_wrapping(std::string_view text, const std::string& name) {
   constexpr std::string_view kZip = "PK\x03\x04", kPage = "<!doctype html", kPageToo = "<html";
   if (text.starts_with(kZip)) throw Error(name + " is a ZIP archive; unpack it and import its conversations.json");

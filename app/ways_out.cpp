@@ -1,4 +1,4 @@
-// One table; N stands for the way out's context, {chat} for the program's name.
+// One table; N stands for the remedy's context size, {chat} for the program's name.
 #include "app/ways_out.h"
 
 #include "app/program_name.h"

@@ -103,7 +103,7 @@ int answer_once(const ChatOptions& options, const std::string& prompt) {
   return streamed.interrupted ? kInterruptedExitCode : 0;
 }
 
-// What is of this machine's models alone, and would be passed over in silence.
+// Rejects flags that apply to local models only and would be ignored.
 void require_remote_flags(const ChatOptions& options) {
   const std::pair<bool, const char*> local[] = {
       {!options.device.empty(), "--device"},
@@ -142,7 +142,7 @@ std::string local_model_list() {
 }
 
 #ifdef WARPCHAT_GUI
-// Whether somebody sends text into the program; a launcher gives /dev/null or nothing.
+// Whether text is piped into the program; a launcher connects /dev/null or nothing.
 bool input_is_piped() {
   struct stat status;
   return fstat(STDIN_FILENO, &status) == 0 && (S_ISFIFO(status.st_mode) || S_ISREG(status.st_mode));
@@ -194,7 +194,7 @@ int run_command(const ChatOptions& options) {
   }
   chosen.model = choose_model_file(options);
   if (!interactive) return answer_once(chosen, read_prompt(chosen));
-  model_options(chosen);  // likewise
+  model_options(chosen);  // reports wrong flags before anything is loaded
   return Conversation(chosen).run();
 }
 

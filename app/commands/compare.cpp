@@ -58,7 +58,7 @@ std::vector<Token> tokens_of(const CompareOptions& o) {
 std::unique_ptr<Model> load_device(const CompareOptions& options, size_t i, uint32_t context) {
   ModelFlags flags = options;
   flags.device = options.devices[i];
-  flags.no_device_check = true;  // what it finds is looked at here
+  flags.no_device_check = true;  // this command is such a check itself
   flags.launch = options.launches.empty() ? "stream" : options.launches[std::min(i, options.launches.size() - 1)];
   return load_model(flags, context);
 }

@@ -1,4 +1,4 @@
-// chat endpoint: other machines by name.
+// chat endpoint: manages named servers.
 #include <termios.h>
 #include <unistd.h>
 
@@ -18,7 +18,7 @@ namespace {
 
 constexpr size_t kLongestKey = 4096;
 
-// At a terminal what is typed is not shown.
+// Turns echo off at a terminal.
 std::string read_key() {
   termios mode;
   const bool hides = input_is_terminal() && tcgetattr(STDIN_FILENO, &mode) == 0;

@@ -1,4 +1,4 @@
-// Rows of two profiles are brought together by their names, and names to parts of the work, which all devices have.
+// Rows of two profiles are matched by name, and grouped into kinds of work that all devices have.
 #include "app/desk/compare_answers.h"
 
 #include <algorithm>
@@ -17,8 +17,7 @@ namespace {
 constexpr double kWorthSaying = 0.02;  // of a speed; less is noise
 constexpr double kInTimes = 1.5;       // less is said in percent
 
-// What an operation's name has in it, and which part of the work it is: the CPU's steps, the persistent decoder's
-// phases and kernels.
+// Maps a part of an operation's name to a kind of work: for the CPU's steps, the persistent decoder's phases, kernels.
 constexpr std::pair<std::string_view, std::string_view> kParts[] = {
     {"persistent_decoder", "the persistent kernel"},
     {"attention", "attention"},
@@ -77,7 +76,7 @@ bool is_counted(const AnswerProfile& answer) {
   return std::ranges::any_of(answer.rows, [](const OperationProfile& row) { return row.counters.instructions > 0; });
 }
 
-// From one token to the next: the first one is the prompt's.
+// Time from token to token, without the first one, which comes from prefill.
 std::optional<double> seconds_per_token(const AnswerProfile& answer) {
   const Timings& t = answer.timings;
   if (t.generated_tokens < 2 || t.generate_seconds <= 0) return std::nullopt;
@@ -204,7 +203,7 @@ std::string instruction_words(double ratio) {
   return percent_text(std::abs(ratio - 1)) + (ratio > 1 ? " more" : " fewer") + " instructions a token";
 }
 
-// The part that changed as the whole did, and most of it; where both have parts.
+// The kind of work that explains at least half of the change, if both answers were profiled.
 std::string mostly(const TokenCosts& token) {
   if (!token.whole[0] || !token.whole[1] || token.parts.empty()) return "";
   const double change = *token.whole[1] - *token.whole[0];

@@ -1,4 +1,4 @@
-// What each wish does, once nothing is in its way.
+// What each action does, once nothing conflicts with it.
 #include <filesystem>
 
 #include "app/desk/desk_parts.h"

@@ -1,4 +1,4 @@
-// Opening, two ways of using, and lists that are sent only where they differ.
+// Opens the store, guards its use, and publishes lists only when they differ.
 #include "app/desk/library.h"
 
 #include <utility>
@@ -131,7 +131,7 @@ bool Library::others_have_changed_it() {
     const int64_t changes = store_->others_changes();
     changed = std::exchange(others_changes_, changes) != changes;
   } catch (const std::exception&) {
-    return false;  // what does not work will be told when somebody needs it
+    return false;  // a failing store is reported when it is next used
   }
   if (changed) refresh();
   return changed;

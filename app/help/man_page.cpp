@@ -9,7 +9,7 @@ namespace warpchat {
 
 namespace {
 
-// Every character as itself: roff would print some of them as typographic ones, and obey others.
+// Escapes characters that roff would replace by typographic ones or interpret.
 std::string roff(const std::string& text) {
   std::string escaped;
   for (const char c : text) {

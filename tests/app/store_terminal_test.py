@@ -187,11 +187,11 @@ class Store(StoreCase):
         both = path("conversations.json", json.dumps([talk("newer", 2e9, "two"), talk("older", 1e9, "one")]).encode())
         terminal.type(f"/import {both}\r")
         terminal.wait_for("imported 2 conversations; the newest is shown")
-        terminal.wait_for("newer: 1 message")
+        terminal.wait_for('"newer", 1 message')
         terminal.type("/import " + path("page.md", b"# Of cats\n\n**You:** why\n\n**ChatGPT:** because\n") + "\r")
         terminal.wait_for('"Of cats", 2 messages')
         terminal.type("/import " + path("notes.md", b"Only notes\n\n- one\n") + "\r")
-        terminal.wait_for("Only notes: 1 message")
+        terminal.wait_for('"Only notes", 1 message')
         terminal.type("/import " + path("export.zip", b"PK\x03\x04") + "\r")
         terminal.wait_for("export.zip is a ZIP archive; unpack it and import its conversations.json")
         self.assertEqual(self.rows("SELECT title FROM conversations ORDER BY id"),
@@ -237,7 +237,7 @@ class Store(StoreCase):
         self.assertEqual(self.rows("SELECT text, role FROM turns"), [("Hello world " * 5000, "user")])
         terminal = self.chat()
         terminal.type("/load 1\r")
-        terminal.wait_for(": 1 message\n")
+        terminal.wait_for('", 1 message\n')
         terminal.wait_for("(your last message has no answer yet: /regen answers it)")
 
     def test_nothing_is_stored_where_it_should_not_be(self):
