@@ -1,4 +1,4 @@
-// A recursive descent over the source. What is not known is thrown as Unknown and ends in "no tree".
+// A recursive descent parser. Unknown commands throw Unknown, which results in no tree.
 #include "app/math/tex.h"
 
 #include <algorithm>

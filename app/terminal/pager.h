@@ -1,4 +1,4 @@
-// Text that may be longer than the screen.
+// Shows text that may be longer than the screen.
 #pragma once
 #include <string>
 #include <string_view>

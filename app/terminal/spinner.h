@@ -1,4 +1,4 @@
-// Something to look at while loading: a line on standard error, drawn by a thread of its own, gone without trace at
+// A progress line on standard error while loading, drawn by its own thread and erased at
 // the end. Draws nothing where standard error or output is no terminal or may not be drawn on, or if it ends within a
 // moment.
 #pragma once

@@ -134,7 +134,7 @@ FontFinder::FontFinder() : config_(FcInitLoadConfigAndFonts()) {
 
 FontFinder::~FontFinder() { FcConfigDestroy(config_); }
 
-// A tenth of a match's time: a text full of characters that nobody draws must not stall.
+// Takes a tenth of a match's time: text full of characters that no font has must not stall.
 bool FontFinder::any_covers(std::span<const char32_t> characters, bool colour) const {
   const CharSet wanted = char_set(characters);
   for (const FcSetName name : {FcSetSystem, FcSetApplication}) {

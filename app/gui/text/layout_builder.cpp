@@ -15,7 +15,7 @@ constexpr float kTolerance = 0.01f;  // pixels, of sums
 constexpr int kTabDigits = 4;        // a tab stop every so many digits' widths
 constexpr float kLeastLine = 1.45f;  // em
 constexpr float kOver = 0.1f;        // em, that a high letter of a fallback font may reach into the line above
-constexpr float kUnder = 0.25f;      // and a deep one into the line below, whose letters are seldom as high as the line
+constexpr float kUnder = 0.25f;  // em, that a deep letter may reach into the line below, which is seldom full height
 constexpr float kFormulaGap = 0.12f;  // em, above a high formula and below a deep one
 constexpr float kSmallest = 1, kLargest = 512;
 

@@ -482,7 +482,7 @@ class Setter {
 
   float size_;
   MathFont font_;
-  float fence_height_ = 0;  // of the fence whose inside is being set, once it is known
+  float fence_height_ = 0;  // of the enclosing fence, once it is known
 };
 
 }  // namespace

@@ -416,7 +416,7 @@ class Parser {
   std::optional<MarkdownBlock> block_;  // that is open
   std::vector<Nesting> nesting_;
   std::vector<List> lists_;
-  std::string marker_;  // of the item whose first block is still to come
+  std::string marker_;  // of an item that has no block yet
   std::optional<bool> task_;
   bool item_begins_ = false, last_was_in_list_ = false;
   int bold_ = 0, italic_ = 0, code_ = 0, strike_ = 0;

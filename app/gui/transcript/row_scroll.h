@@ -1,5 +1,5 @@
-// Scrolling over messages whose heights are mostly guesses: what is kept is the row at the window's top and how far it
-// is scrolled, so that better heights elsewhere never move what is read. Knows nothing of text.
+// Scrolls over messages with mostly estimated heights. It keeps the row at the window's top and its offset, so that
+// better heights elsewhere never move the visible text. Independent of text.
 #pragma once
 #include <compare>
 #include <cstddef>

@@ -16,7 +16,7 @@ constexpr size_t kNearRows = 60;                           // of a message that 
 constexpr float kLineHeight = 1.37f, kLetterWidth = 0.5f;  // em, for guesses
 constexpr float kBubblePart = 0.82f;                       // of the column
 constexpr size_t kMostLabels = 300;
-constexpr size_t kFittedBytes = 16384;  // of a message whose bubble is as narrow as its text
+constexpr size_t kFittedBytes = 16384;  // largest message whose bubble fits its text
 
 // Quotes that both blocks lie in.
 size_t joined_quotes(const MarkdownBlock& above, const MarkdownBlock& below) {

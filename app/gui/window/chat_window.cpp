@@ -1,4 +1,4 @@
-// A frame: shortcuts, panels from the outside in, cards over them, then the wishes.
+// A frame: shortcuts, panels from the outside in, cards over them, then the commands.
 #include "app/gui/window/chat_window.h"
 
 #include <GLFW/glfw3.h>
@@ -51,8 +51,8 @@ bool ChatWindow::apply_updates() {
   return file_dialog_.take_news(ui_) || !updates.empty();
 }
 
-// What is written stays with its conversation. One that gets its number as it is stored, or that is read anew, is the
-// same.
+// A draft belongs to its conversation. A conversation that gets its id when it is stored, or that is reloaded, stays
+// the same.
 void ChatWindow::apply(const Update& update) {
   const auto* change = std::get_if<ConversationUpdate>(&update);
   const auto* shown = change != nullptr ? std::get_if<updates::ShowConversation>(change) : nullptr;
@@ -67,7 +67,7 @@ void ChatWindow::apply(const Update& update) {
   attach(draft);
 }
 
-// What this program's last start had attached; what was attached since then the desk has kept.
+// Restores attachments of the previous start; the controller has kept those of this run.
 void ChatWindow::attach(const Composer::Draft& draft) {
   for (const std::string& file : draft.files)
     if (draft.waits) actions_.push(AttachFile{file});

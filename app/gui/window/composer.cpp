@@ -17,7 +17,7 @@ constexpr double kCountAfter = 0.15;  // seconds without a change
 
 constexpr FieldLook kField{.placeholder = "Write a message", .multiline = true, .boxed = false};
 
-// Of what was sent; of an answer it stands at that answer.
+// Only refusals of a new message; those of an answer are shown at that answer.
 bool shows_refusal(const DeskState& state) {
   return state.refusal && state.refusal->tokens > 0 && state.refusal->message == 0;
 }
@@ -73,7 +73,7 @@ bool Composer::can_send(const Frame& f) const {
   if (f.state.open.phase != AnswerPhase::kIdle || sent_) return false;
   const bool blank = field_.text().find_first_not_of(" \t\n") == std::string::npos;
   const bool is_read = std::ranges::all_of(f.state.attachments, [](const Attachment& file) { return file.is_read; });
-  const bool answered = f.state.model || f.state.loading;  // a model that is being loaded answers once it is there
+  const bool answered = f.state.model || f.state.loading;  // also true while a model is being loaded
   return answered && (is_read || edited_) && (!blank || (!edited_ && !f.state.attachments.empty()));
 }
 
@@ -86,7 +86,7 @@ void Composer::send(Frame& f) {
     f.actions.push(Send{field_.text()});
 }
 
-// What was sent is the composer's until it is taken; what has been typed since then stays.
+// The composer keeps a sent text until it is accepted; text typed since then stays.
 void Composer::follow_sent(const DeskState& state) {
   if (!sent_) return;
   if (state.taken_sends > sent_->n_taken) {
@@ -179,7 +179,7 @@ std::optional<Composer::TooLong> Composer::too_long(const DeskState& state) cons
   return TooLong{before + own, state.model->context, ways_out_before_sending(state, before + own), false};
 }
 
-// Why it was not sent, or would not be, and what would help. True: the choice was made.
+// Shows why the message was refused, or would be, and the remedies. True: the user has chosen one.
 bool Composer::draw_too_long(Frame& f, Rect& rect) {
   const std::optional<TooLong> found = too_long(f.state);
   if (!found) return false;

@@ -72,7 +72,7 @@ std::string request_path(GDBusConnection* connection, const std::string& token) 
 
 }  // namespace
 
-// Shared by the window and the thread, whoever ends first.
+// Shared by the window and the thread, which end in any order.
 struct FilePortal::Request {
   FileQuestion question;
   std::string parent, path{};
@@ -159,7 +159,7 @@ void FilePortal::Request::take_response(GVariant* parameters) {
     if (path_of) said.answer.paths.emplace_back(path_of.get());
   }
   if (said.answer.paths.empty()) said.fault = "the chosen file is not on this machine";
-  said.answer.replaces = question.saves;  // it has asked
+  said.answer.replaces = question.saves;  // the portal's dialog asks itself
   if (const Variant filter(g_variant_lookup_value(results.get(), "current_filter", G_VARIANT_TYPE("(sa(us))")));
       filter) {
     const char* name = nullptr;
@@ -170,7 +170,7 @@ void FilePortal::Request::take_response(GVariant* parameters) {
   finish(std::move(said));
 }
 
-// The dialog is closed by name, for portals that do not watch who asked.
+// Closes the dialog explicitly, because some portals do not watch the caller's connection.
 void FilePortal::Request::hang_up(GDBusConnection* connection) {
   if (closed && !path.empty())
     g_dbus_connection_call(connection, kBusName, path.c_str(), kRequest, "Close", nullptr, nullptr,

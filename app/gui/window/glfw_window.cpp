@@ -55,7 +55,7 @@ float pixels_a_unit(GLFWwindow* window) {
 
 GlfwWindow& of(GLFWwindow* window) { return *static_cast<GlfwWindow*>(glfwGetWindowUserPointer(window)); }
 
-// Of GLFW's native functions. They are looked up, because a GLFW that is built for Wayland lacks them.
+// Looks up GLFW's native functions at run time, because a GLFW built for Wayland lacks them.
 template <class Function>
 Function* x11_function(const char* name) {
   return reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));

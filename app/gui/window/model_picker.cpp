@@ -1,4 +1,4 @@
-// What is chosen happens at once: a model is loaded, the loaded one moves to another device.
+// A choice takes effect at once: loads a model, or moves the loaded one to another device.
 #include "app/gui/window/model_picker.h"
 
 #include <algorithm>
@@ -185,7 +185,7 @@ void ModelPicker::draw_model(Frame& f, Rect rect, const ModelRow& row) {
   if (model.kind != Kind::kEndpoint) draw_size(f, inner, model);
   ui.label_in(inner, model.name, {ui.theme->text, 0.95f, loaded ? Face::kBold : Face::kText});
   const bool is_new = !loaded || (model.path == key_of_ && !key_.text().empty());
-  if (r.clicked && !is_new) is_open_ = false;  // it answers already
+  if (r.clicked && !is_new) is_open_ = false;  // it is loaded already
   if (r.clicked && is_new) load(f, model);
 }
 

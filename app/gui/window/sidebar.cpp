@@ -219,7 +219,7 @@ void Sidebar::draw_conversation(Frame& f, Rect row, const ConversationSummary& c
                 {.name = "menu_trash", .text = "Move to trash", .icon = Icon::kTrash, .danger = true}});
 }
 
-// A dot that breathes where an answer is on its way, and rests where one has come that nobody has read.
+// A dot that pulses while an answer streams, and is still while an answer is unread.
 void Sidebar::draw_mark(Frame& f, Rect place, ConversationId id) {
   const bool answering = std::ranges::count(f.state.answering, id) > 0;
   if (!answering && std::ranges::count(f.state.unread, id) == 0) return;

@@ -1,5 +1,5 @@
-// What every panel draws with: the frame's input and focus, text of any script, the few widgets that this window is
-// made of. ImGui gives it windows, the pointer and triangles. Positions are pixels of the window.
+// Drawing for panels: input and focus of the frame, text of any script, and the window's few widgets. Based on ImGui's
+// windows, pointer and triangles. Positions are pixels of the window.
 #pragma once
 #include <functional>
 #include <memory>
