@@ -25,7 +25,7 @@ StreamedAnswer stream_answer(Generation& generation, const ChatSettings& setting
 std::string answer_json(const StreamedAnswer& answer, const std::string& model, uint64_t seed);
 
 // For --verbose and /perf: tokens, times and speeds, then the profile's table if anything was measured. gaps: between
-// the answer's tokens, in words; empty: not told.
+// the answer's tokens, in words; empty: not reported.
 std::string timing_report(const Timings& timings, uint64_t seed, const Profile& profile, const std::string& gaps = "");
 
 }  // namespace warpchat

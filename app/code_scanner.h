@@ -1,6 +1,6 @@
 // Code as coloured spans, line by line, by a table with a row a language (code_languages.cpp): what one line leaves
 // open (a comment, a string, a here-document) is carried to the next, so that a text which grows is read once. Any
-// bytes are taken; what is no code of the language is plain.
+// bytes are accepted; anything that is not code of the language is plain.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -93,7 +93,7 @@ class MappingReader {
     std::string thought{};  // on the way here from the parent
   };
 
-  // Without recursion: a conversation is as deep as it is long. Each node once, whatever the mapping says.
+  // Without recursion, since a conversation is as deep as it is long. Visits each node once, even in a cyclic mapping.
   void walk(const std::string& root) {
     std::vector<Step> steps{{root}};
     while (!steps.empty()) {

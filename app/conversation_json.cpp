@@ -127,14 +127,14 @@ void renumber(ConversationTree& tree) {
   tree.shown = numbers.at(tree.shown);
 }
 
-// The array itself, or the one that an object has as this key; null if there is none.
+// The array itself, or the array under this key of an object; null if there is none.
 ordered_json array_of(ordered_json& root, const char* key, const Reader& file) {
   if (!root.contains(key)) return nullptr;
   if (!root[key].is_array()) file.fail(std::string("has no array as '") + key + "'");
   return std::move(root[key]);
 }
 
-// version: of the file; 0: another program wrote it, with no more than messages.
+// version: of the file; 0: another program's, with messages only.
 Turn read_turn(const ordered_json& json, const std::string& name, const std::string& where, int64_t version) {
   const Reader reader(name, where);
   if (!json.is_object()) reader.fail("is not an object with 'role' and 'content'");

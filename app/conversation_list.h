@@ -23,7 +23,7 @@ VersionList list_versions(const ConversationTree& tree);
 ConversationId find_conversation(const ConversationStore& store, const std::vector<ConversationId>& listed,
                                  const std::string& wanted);
 
-// A whole number from 1 on; 0 if the text is none.
+// Parses a whole number from 1 on; 0 for other text.
 uint32_t parse_count(const std::string& text);
 
 }  // namespace warpchat

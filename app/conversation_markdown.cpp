@@ -241,7 +241,7 @@ std::string section_of(const Turn& turn, const std::string& model) {
 
 // ---- reading
 
-// The file by lines; what is left of it begins at the line that next() gives.
+// Reads the file line by line; the rest begins at the line that next() returns.
 class Lines {
  public:
   Lines(std::string_view text, const std::string& name) : rest_(text), name_(name) {}
@@ -336,7 +336,7 @@ void read_folded(Lines& lines, const std::string& name, Message& message) {
     message.files.push_back({file.is_string() ? file.get<std::string>() : "", std::move(text)});
 }
 
-// The facts of a mark, as far as they are a message's.
+// The message facts of a mark.
 Message message_of(const Mark& mark, const Lines& lines) {
   try {
     Message message = message_from_json(mark.facts);

@@ -1,5 +1,5 @@
-// One table, a row a flag (or a value of one): what llama.cpp's command line takes now or took in earlier versions, and
-// what `ollama run` takes.
+// One table, a row per flag (or value of one): the flags of present and earlier versions of llama.cpp, and of
+// `ollama run`.
 #include "app/foreign_flags.h"
 
 #include <algorithm>

@@ -13,8 +13,8 @@ namespace warpchat {
 // Suggestions for most machines, each with its purpose; sizes are approximate.
 std::vector<ModelChoice> suggested_models(const MemoryRoom& room);
 
-// Index in suggested_models() of what to try first: on a GPU the largest that fits, on a CPU, which reads all weights for
-// every token, the largest that fits of those up to 3 GB. The smallest if none fits.
+// Index in suggested_models() of the first recommendation: on a GPU the largest that fits; on a CPU, where decoding is
+// bandwidth-bound, the largest that fits up to 3 GB. The smallest if none fits.
 size_t best_suggestion(const std::vector<ModelChoice>& models, const MemoryRoom& room);
 
 // Asks the hub for names, then for the files of each; calls found for each model, most downloaded first. Error if the

@@ -118,7 +118,7 @@ std::string numbered(const std::vector<ModelChoice>& models) {
   return text;
 }
 
-// What the hub has under these words. Error if it has nothing.
+// Searches the hub. Error without results.
 std::vector<ModelChoice> models_of_hub(const std::string& words, const CommonOptions& options, bool offline) {
   const HubSettings settings = hub_settings_of_user(offline);
   HubClient hub(settings, [](const std::string& note) { log_line(note); });
@@ -152,7 +152,7 @@ std::string first_question(const std::vector<ModelChoice>& suggested, const std:
   return text + "These can be downloaded (sizes are approximate):\n" + numbered(suggested);
 }
 
-// What one line of an answer to first_question means: the file; else `models` and the question are new.
+// Handles one answer to first_question: returns the file, else updates `models` and the question.
 std::optional<std::string> take_first(const std::string& line, const ChatOptions& options,
                                       std::vector<ModelChoice>& models, std::string& question) {
   if (const ModelChoice* model = chosen_by(line, models)) return download(*model, options.offline);

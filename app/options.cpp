@@ -486,7 +486,7 @@ auto with_table(const std::string& command, const F& visit) {
   return visit(AddFlags<ChatOptions>(add_chat));
 }
 
-// The command's flags; what is parsed goes into `options`.
+// Adds the command's flags, which are parsed into `options`.
 template <class T>
 void fill(CLI::App& app, AddFlags<T> add, T& options) {
   app.set_help_flag();                 // added again at the end, so that it is listed with the general flags

@@ -40,8 +40,8 @@ bool moves_cursor();  // standard output is a terminal that understands escape s
 bool error_moves_cursor();  // the same of standard error
 bool wants_style();         // standard output moves its cursor, and NO_COLOR is not set
 
-// A file that appears under its name only when it is complete: written beside it, renamed by finish(), removed if that
-// is never reached, also by Ctrl-C. A device or pipe of that name is written directly.
+// A file that appears under its name only when complete: written to a temporary name, renamed by finish(), and removed
+// if finish() is never reached, also after Ctrl-C. Devices and pipes are written directly.
 class OutputFile {
  public:
   enum class Readers { kAsUsual, kOwner };

@@ -1,4 +1,4 @@
-// Files around the two formats, and the store behind them.
+// Reads and writes the files of both formats, and imports into the store.
 #include "app/transfer.h"
 
 #include <algorithm>

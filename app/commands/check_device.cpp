@@ -1,4 +1,4 @@
-// chat check-device: a small model through every way of launching on a GPU; what is found replaces what is remembered.
+// chat check-device: runs a small model in every launch mode on a GPU and stores the result.
 #include <cstdio>
 
 #include "app/commands/commands.h"

@@ -83,7 +83,7 @@ std::string listing(const Kernels& kernels) {
   return text + "\n" + aligned(table);
 }
 
-// The kernels of a model, as they are compiled: in modules.
+// The kernels of a model, grouped in the modules that are compiled.
 struct Module {
   std::string name, title;
   Kernels kernels;

@@ -1,4 +1,4 @@
-// chat template: messages through a chat template, byte for byte what a model would be given.
+// chat template: applies a chat template to messages and prints the exact prompt.
 #include <nlohmann/json.hpp>
 
 #include "app/commands/commands.h"

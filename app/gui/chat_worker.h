@@ -12,7 +12,7 @@ namespace warpchat::gui {
 
 class ChatWorker {
  public:
-  // wake: called from another thread when there are updates to take, once until they are taken.
+  // wake: called from another thread when updates are available, once until take_updates().
   ChatWorker(const ChatOptions& options, std::function<void()> wake);
   ~ChatWorker();
   void end();  // stops everything; streamed text is stored before this returns

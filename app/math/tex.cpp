@@ -163,7 +163,7 @@ class Parser {
     return inside;
   }
 
-  // What stands between braces, as it is written.
+  // The source between braces.
   std::string raw_group() {
     skip_blanks();
     if (peek() != '{') throw Unknown();
@@ -216,7 +216,7 @@ class Parser {
     return scripts(std::move(base), std::move(below), std::move(above));
   }
 
-  // In a row of its own behind the base.
+  // In its own row after the base.
   MathNode with_primes(MathNode base) {
     MathNode primes{.kind = MathKind::kSymbol};
     for (; peek() == '\''; ++at_) primes.text += U'′';

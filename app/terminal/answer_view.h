@@ -1,4 +1,4 @@
-// An answer as it should look in a terminal: thinking dimmed or hidden, Markdown given a look, words wrapped, tables
+// Formats an answer for a terminal: thinking dimmed or hidden, Markdown styled, words wrapped, tables
 // laid out. Events in, bytes for the terminal out.
 #pragma once
 #include <string>

@@ -11,7 +11,7 @@
 
 namespace warpchat {
 
-// A line that is drawn again and again, where the cursor is, and never takes more than a row.
+// A line that is redrawn at the cursor and never exceeds a row.
 class StatusLine {
  public:
   std::string draw(std::string_view text, int columns);  // columns: of the terminal now

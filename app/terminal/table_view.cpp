@@ -216,7 +216,7 @@ std::string TableView::show() {
   return out;
 }
 
-// Writes anew from the first line that differs.
+// Redraws from the first line that differs.
 std::string TableView::draw(std::vector<std::string> lines) {
   size_t same = 0;
   while (same < std::min(lines.size(), shown_.size()) && lines[same] == shown_[same]) ++same;

@@ -24,7 +24,7 @@ struct TimelineLane {
 // The calls as a whole first, then the multiprocessors by number.
 std::vector<TimelineLane> lanes_of(const ProfilerData& data);
 
-// From the first shown token to the end of what is known; nothing where nothing is.
+// From the first shown token to the last recorded call; empty without calls.
 std::optional<TimeView> whole_time(const ProfilerData& data);
 // The last so many tokens of it.
 TimeView last_tokens(const ProfilerData& data, size_t n, TimeView whole);

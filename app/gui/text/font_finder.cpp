@@ -1,5 +1,5 @@
-// fontconfig weighs a named family above the characters asked for, and those above a generic family. So the family we
-// prefer is asked for alone and the answer is checked, then any font with the characters.
+// fontconfig ranks a named family above the requested characters, and those above a generic family. So the preferred
+// family is requested alone and checked, then any font with the characters.
 #include "app/gui/text/font_finder.h"
 
 #include <fontconfig/fontconfig.h>

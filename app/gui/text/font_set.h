@@ -23,7 +23,7 @@ class FontSet {
   // The font for a grapheme cluster; if no font has it, the face's own font, which draws its missing-glyph box.
   Font& choose(Face face, hb_script_t script, std::span<const char32_t> cluster);
 
-  // With a MATH table; nullptr if there is none. Looked for when first asked for.
+  // A font with a MATH table, searched at the first call; nullptr if there is none.
   Font* math();
 
   const FontFinder& finder() const { return finder_; }

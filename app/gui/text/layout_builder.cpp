@@ -116,8 +116,8 @@ void LayoutBuilder::cover_styles(const std::vector<StyledRun>& runs) {
   if (styles_.empty()) add(0, 0, runs.empty() ? TextStyle{} : runs.front().style);
 }
 
-// A formula reads as one letter with marks that take the rest of its bytes: it stays in one piece, and what stands
-// before and behind it clings to it as to a word.
+// A formula is replaced by one letter with combining marks for the rest of its bytes: it is never broken, and its
+// neighbours cling to it as to a word.
 void LayoutBuilder::replace_formulas() {
   readable_ = text_.text;
   for (const StyledRun& run : styles_) {

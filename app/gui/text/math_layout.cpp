@@ -108,7 +108,7 @@ class Setter {
     }
   }
 
-  // An operation without something on both sides is none: "-1".
+  // An operator without operands on both sides is not binary: "-1".
   static void settle_classes(std::vector<Atom>& atoms) {
     using enum MathClass;
     Atom* before = nullptr;

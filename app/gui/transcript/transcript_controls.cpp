@@ -1,4 +1,4 @@
-// What lies beside and over the text: footers with their buttons, the scroll bar, the way to the end, a link's target.
+// Controls around the text: footers with their buttons, the scroll bar, the jump to the end, a link's target.
 #include <algorithm>
 #include <cmath>
 
@@ -105,7 +105,7 @@ void TranscriptView::Parts::draw_ways_out(size_t index, float y) {
     frame.actions->push(ContinueAnswer{message.key});
 }
 
-// Between what the model is not given any more and what it reads.
+// The line below the messages that the model no longer sees.
 void TranscriptView::Parts::draw_divider(size_t index, float bottom) {
   const TextLayout& label = layout.label("The model does not see the messages above", 0.82f * em(), theme().dim_text);
   const float y = std::round(bottom - 1.8f * em());

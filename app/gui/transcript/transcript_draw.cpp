@@ -223,7 +223,7 @@ TranscriptView::Parts::ScrollThumb TranscriptView::Parts::take_code_scroll(uint6
   return out;
 }
 
-// Where the answer goes on, behind its last letter.
+// The caret after the last letter of a streaming answer.
 void TranscriptView::Parts::draw_caret(const VisibleRow& row) {
   const size_t message = row.place.message;
   const MessageRows& rows = layout.at(message);

@@ -148,7 +148,7 @@ bool ChatWindow::run_on_panel(Command command) {
   }
 }
 
-// The topmost thing that can be closed is closed; if there is none, the answer stops.
+// Closes the topmost closable panel; if there is none, stops the answer.
 void ChatWindow::escape() {
   if (ui_.close_menu()) return;
   if (file_dialog_.close() || picker_.close() || std::exchange(shortcuts_.open, false))

@@ -1,4 +1,4 @@
-// One thread at a time; it ends when nothing more is asked for.
+// One thread at a time; it ends when no request is left.
 #include "app/gui/window/folder_view.h"
 
 #include <algorithm>

@@ -31,8 +31,7 @@ FolderView look_at(const std::string& typed, const std::string& base);
 // The home directory as "~".
 std::string in_short(const std::string& path);
 
-// What Tab makes of it: as much as those of these entries that begin so have in common; "/" behind a folder that is the
-// only one.
+// Tab completion: the common beginning of the matching entries; a single folder gets a "/".
 std::string completed(const FolderView& view, const std::vector<size_t>& entries);
 
 bool begins_alike(std::string_view name, std::string_view begin);  // small and capital letters are the same

@@ -1,4 +1,4 @@
-// Sets everything up and loops: take what happened, draw if anything changed, sleep until something does.
+// The main loop: handles events, draws if anything changed, sleeps until the next event.
 #include "app/gui/run_window.h"
 
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// How answers are made: system prompt, sampling beside the file's defaults, length, thinking, seed.
+// Settings of answers: system prompt, sampling with the file's defaults, length, thinking, seed.
 #pragma once
 #include <array>
 #include <string>

@@ -43,7 +43,7 @@ void empty_note(Ui& ui, Rect rect, std::string_view text) {
 
 constexpr size_t kBefore = 12;  // characters before a marked word
 
-// One line of it, with what was looked for marked.
+// One line of the excerpt, with the matches highlighted.
 void draw_snippet(Ui& ui, Rect rect, const Snippet& snippet, const TextLook& look) {
   const std::string_view text = snippet.text;
   for (const auto& [begin, end] : snippet.marks) {

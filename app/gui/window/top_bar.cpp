@@ -1,4 +1,4 @@
-// Buttons stand at the ends, the title takes what is left.
+// Buttons at both ends, the title in between.
 #include "app/gui/window/top_bar.h"
 
 #include <algorithm>
