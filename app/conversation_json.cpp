@@ -226,7 +226,7 @@ int64_t read_conversation_facts(const ordered_json& facts, const std::string& na
   const int64_t version = reader.whole_number(facts, "version");
   if (version < 1) reader.fail("has a 'version' below 1");
   if (version > kVersion)
-    reader.fail("was written by a newer version of Warpchat (format " + std::to_string(version) + ", this one reads " +
+    reader.fail("is from a newer version of Warpchat (format " + std::to_string(version) + ", this one reads " +
                 std::to_string(kVersion) + "); update Warpchat");
   tree.model = reader.text(facts, "model");
   tree.created = reader.time(facts, "created");

@@ -169,7 +169,7 @@ constexpr SettingCase kSettingCases[] = {
     {"temp", "nan", "temp takes a number from 0 to 100, found 'nan'"},
     {"top_p", "1.5", "top_p takes a number from 0 to 1, found '1.5'"},
     {"top_k", "5x", "top_k takes a whole number from 0 on, found '5x'"},
-    {"think", "perhaps", "think is on or off, found 'perhaps'"},
+    {"think", "perhaps", "think takes on, off or default, found 'perhaps'"},
     {"colour", "red", "unknown setting 'colour'; /set lists them"},
 };
 

@@ -174,7 +174,7 @@ const RefusedCase kRefused[] = {
     {"stray_model", {"a.gguf"}, "name a model with -m: chat -m a.gguf"},
     {"command_of_ollama",
      {"run", "qwen"},
-     "unknown command run; chat -m MODEL converses with a model, chat -m MODEL -p TEXT answers once"},
+     "unknown command run; chat -m MODEL starts a conversation, chat -m MODEL -p TEXT answers once"},
     {"missing_value", {"-p"}, "--prompt needs a value after it: --prompt TEXT; see chat --help"},
     {"missing_number", {"bench", "-r"}, "--repetitions needs a value after it: --repetitions N; see chat bench --help"},
     {"no_number", {"--temp", "abc"}, "--temp takes a number from 0 to 100, found 'abc'; see chat --help"},

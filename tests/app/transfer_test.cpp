@@ -523,7 +523,7 @@ const DamageCase kDamages[] = {
     {"bad_time", "# a\n\n<!-- warpchat conversation {\"version\":1,\"created\":\"1st\"} -->\n",
      "f: line 3 has no time like 2026-11-21T19:12:03.120Z as 'created'"},
     {"newer", "# a\n\n<!-- warpchat conversation {\"version\":3} -->\n",
-     "f: line 3 is of a newer version of this program (format 3, this one knows 2); update Warpchat"},
+     "f: line 3 is from a newer version of Warpchat (format 3, this one reads 2); update Warpchat"},
 };
 
 std::string fault_of(const std::string& text) {

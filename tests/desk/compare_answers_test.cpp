@@ -143,7 +143,7 @@ TEST(CompareAnswers, SaysOfWhomOnlyTheWholeIsKnown) {
   EXPECT_TRUE(comparison.parts[0].b);
   EXPECT_FALSE(row(comparison.parts, "attention")->b);
   EXPECT_FALSE(row(comparison.totals, "bytes a token")->b);
-  EXPECT_THAT(compare_answers(unwatched, unwatched).absence, HasSubstr("of answers 2 and 2 only"));
+  EXPECT_THAT(compare_answers(unwatched, unwatched).absence, HasSubstr("answers 2 and 2 have totals only"));
 }
 
 TEST(CompareAnswers, IsTextForATerminal) {
