@@ -154,7 +154,7 @@ void Conversation::set(const std::string& argument) {
   look_.word_wrap = changed.word_wrap;
   set_output_habits({look_.word_wrap, options_.plain});
   look_.verbose = changed.verbose;
-  say(argument.substr(0, blank) + (value < argument.size() ? ": " + argument.substr(value) : ": empty"));
+  say(argument.substr(0, blank) + (value < argument.size() ? ": " + argument.substr(value) : " is empty now"));
 }
 
 void Conversation::show() {

@@ -241,7 +241,7 @@ void add_chat(CLI::App& app, ChatOptions& o) {
   toggle(app, "--plain", o.plain, "for a screen reader: no redrawing, no colours, roles in words");
   toggle(app, "--verbose", o.verbose, "after each answer show timings and the profile on standard error");
   add_model_flags(app, o, "context in tokens; 0: the maximum of the model; default: that maximum, at most 8192");
-  app.option_defaults()->group("Another machine (OpenAI-compatible: vLLM, SGLang, llama-server, Ollama, ...)");
+  app.option_defaults()->group("Server (OpenAI-compatible: vLLM, SGLang, llama-server, Ollama, ...)");
   text(app, "--endpoint", o.endpoint, "NAME|URL",
        "a server to answer, with its model -m: http://host:8000, or a name from '" + program_name() + " endpoint add'");
   text(app, "--api-key-env", o.api_key_env, "VAR", "the environment variable with its API key");

@@ -227,7 +227,7 @@ class WhatDoesNotFit(ConversationCase):
         asked = self.turns_in_order(terminal).count("user")
         self.do(terminal, "/trim", "> some words and more")
         terminal.type("\r")
-        terminal.wait_for("(the model does not see the first ")
+        terminal.wait_for("(the context is full: the model does not see the first ")
         terminal.wait_for("\n\n> ")
         self.assertEqual(self.turns_in_order(terminal), ["user", "assistant"] * (asked + 1))
         self.do(terminal, "/trim off", "the model reads the whole conversation")
