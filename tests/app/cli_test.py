@@ -455,7 +455,7 @@ class Commands(Case):
 
     def test_logits_are_written_whole_or_not_at_all(self):
         old = path("old.f32", b"old")
-        self.assert_refused(Run("logits", "-m", TINY, "--tokens", "1,99999", "-o", old), 1, "99999", "ids 0 to")
+        self.assert_refused(Run("logits", "-m", TINY, "--tokens", "1,99999", "-o", old), 1, "99999", "ids are 0 to")
         with open(old, "rb") as file:
             self.assertEqual(file.read(), b"old")
         self.assert_refused(Run("logits", "-m", TINY, "--tokens", "1", "-o", path("no/such/folder")), 1, "no/such/folder")

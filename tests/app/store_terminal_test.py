@@ -149,7 +149,7 @@ class Store(StoreCase):
         terminal.type("/restore 2\r")
         terminal.wait_for("restored: about apples")
         terminal.type("/restore 2\r")
-        terminal.wait_for("chat: that conversation is not in the trash any more")
+        terminal.wait_for("chat: that conversation is no longer in the trash")
         terminal.type("/erase 1\r")
         terminal.wait_for("deleted for good: about pears")
         terminal.type("/load about apples\r")
@@ -464,10 +464,10 @@ class Stored(StoreCase):
         self.assertEqual(terminal.wait(), 1)
         self.say("about cats")
         terminal = self.resume("--resume", "birds")
-        terminal.wait_for("chat: no conversation is called 'birds'")
+        terminal.wait_for("chat: no title has 'birds' in it")
         self.assertEqual(terminal.wait(), 1)
         terminal = self.resume("--resume", "-p", "x")
-        terminal.wait_for("chat: --resume goes on with a conversation in a terminal")
+        terminal.wait_for("chat: --resume continues a conversation in a terminal")
         self.assertEqual(terminal.wait(), 2)
 
 

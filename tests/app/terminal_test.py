@@ -211,7 +211,7 @@ class Slash(Case):
                             ("/hepl", "chat: unknown command /hepl; /help lists them"),
                             ("/save x", "chat: there is no message yet"),
                             ("/load", "chat: /load needs a number or a title: /load N|TITLE"),
-                            ("/load no such", "chat: no conversation is called 'no such'"),
+                            ("/load no such", "chat: no title has 'no such' in it"),
                             ("/load 777", "the last list has no number 777"),
                             ("/list x", "chat: /list takes a number of conversations, found 'x'"),
                             ("/search no such words", "no conversation has no such words"),
@@ -237,10 +237,10 @@ class Slash(Case):
         self.send(terminal, "first")
         terminal.type("/perf\r")
         terminal.wait_for("seed  ")
-        terminal.wait_for("is measured from the next answer on; /perf off ends that")
+        terminal.wait_for("kernels are timed from the next answer on; /perf off ends that")
         self.assertNotIn("norm_logits", terminal.seen)
         terminal.type("/perf\r")  # no answer came meanwhile
-        terminal.wait_for("is measured from the next answer on; /perf off ends that")
+        terminal.wait_for("kernels are timed from the next answer on; /perf off ends that")
         self.send(terminal, "second")
         terminal.type("/perf\r")
         terminal.wait_for("norm_logits")
@@ -346,7 +346,7 @@ class Slash(Case):
         terminal.wait_for("tokens with the conversation, but the context holds 64; /context ")
         terminal.wait_for("/unread detaches files)")
         terminal.type("/unread\r")
-        terminal.wait_for("left out 1 file")
+        terminal.wait_for("detached 1 file")
         self.send(terminal, "Hi")
 
     def test_another_model_takes_the_conversation_over(self):

@@ -212,7 +212,7 @@ TEST(WhyThisSpeed, SaysWhenLaunchesTakeTheTime) {
   for (ProfiledToken& token : data.tokens) token.seconds = 0.04;
   EXPECT_EQ(why_this_speed(data),
             "25.0 tokens/s: weights of 100 MB a token at 2.50 GB/s are 0.3% of this GPU's 1,000 GB/s; kernels run 20% "
-            "of the time, the rest goes between them; attention takes 25%");
+            "of the time, the rest is between kernels; attention takes 25%");
 }
 
 TEST(WhyThisSpeed, TellsHowMuchOfItIsWaiting) {

@@ -560,7 +560,7 @@ class Asked(Case):
         terminal.wait_for("too large")
         terminal.wait_for("leaves: ")
         terminal.type("1\n")
-        terminal.wait_for("fetch it all the same? [y/N] ")
+        terminal.wait_for("download it anyway? [y/N] ")
         terminal.type("\n")
         terminal.wait_for("nothing was downloaded")
         terminal.wait_for("leaves: ")

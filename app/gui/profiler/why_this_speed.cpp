@@ -42,7 +42,7 @@ std::string weights_part(const ProfilerData& data, double seconds) {
   if (data.peak_bandwidth <= 0) return text;
   const std::string peak =
       std::string("this ") + (data.is_gpu ? "GPU" : "machine") + "'s " + bandwidth_text(data.peak_bandwidth);
-  if (rate > data.peak_bandwidth) return text + ", above the memory's " + peak + ": a cache holds them";
+  if (rate > data.peak_bandwidth) return text + ", above " + peak + " of memory: a cache holds them";
   return text + " are " + percent_text(rate / data.peak_bandwidth) + " of " + peak;
 }
 
