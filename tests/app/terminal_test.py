@@ -297,7 +297,7 @@ class Slash(Case):
         terminal.type("/read\r")
         self.assertRegex(terminal.wait_for("three.txt"), r"1 +one\.txt +280 B, [0-9]+ tokens\s+2 +two\.txt +280 B, ")
         for typed, seen in (("/unread 4", "chat: no attached file has the number '4'; the last one is 3; /read lists them"),
-                            ("/unread 2", "left out two.txt"), ("/unread", "left out 2 files")):
+                            ("/unread 2", "detached two.txt"), ("/unread", "detached 2 files")):
             terminal.type(typed + "\r")
             terminal.wait_for(seen)
 
