@@ -64,7 +64,7 @@ void Conversation::search(const std::string& words) {
   if (hits.size() > kListed) hits.resize(kListed);
   listed_.clear();
   for (const SearchHit& hit : hits) listed_.push_back(hit.conversation.id);
-  hits.empty() ? say("no conversation has '" + printable(words, 60) + "'") : write_text(list_hits(hits));
+  hits.empty() ? say("no conversation has " + printable(words, 60)) : write_text(list_hits(hits));
 }
 
 // Without an earlier list, numbers are those that /list would show.

@@ -29,7 +29,7 @@ void check(const CompareOptions& o) {
                      "; name both, as in --device cpu --device cuda");
   for (const std::string& device : o.devices) require_known_device(device);
   if (o.launches.size() > 2)
-    throw UsageError("use --launch once, or once for each of the two devices; found it " + grouped(o.launches.size()) +
+    throw UsageError("use --launch once, or once for each of the two devices; found " + grouped(o.launches.size()) +
                      " times");
   if (o.prompt && o.prompt_file) throw UsageError("use -p or -f, not both");
 }

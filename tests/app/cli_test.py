@@ -283,7 +283,7 @@ class ProgramName(Case):
         env = environment(home=path("no_models_here"))
         for arguments, code, advice in ((("--colour",), 2, "; warpchat --help lists"), (("bench", "-r"), 2, "warpchat bench --help"),
                                         (("list",), 2, "; warpchat --list-models lists"),
-                                        (("-p", "x"), 2, "such as warpchat pull "),
+                                        (("-p", "x"), 2, "download one: warpchat pull "),
                                         (("--special",), 2, "; warpchat tokenize shows"),
                                         (("endpoint", "add"), 2, ": warpchat endpoint add NAME URL"),
                                         (("-p", "x", "--endpoint", "none"), 2, "'warpchat endpoint add NAME URL'")):

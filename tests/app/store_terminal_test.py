@@ -312,7 +312,7 @@ class Store(StoreCase):
         self.assertTrue(self.set_aside())
         terminal = self.chat()
         terminal.type("/load 1\r")
-        terminal.wait_for(f": {len(messages)} messages")
+        terminal.wait_for(f'", {len(messages)} messages')
         self.leave(terminal)
         self.assertNotIn("damaged", terminal.seen)
 
