@@ -1,6 +1,5 @@
-// An answer on its way to standard output: as it is where that is no terminal, else through an AnswerView, with a
-// spinner until the first text. What is there is gathered and written at once, so that a fast model costs one write a
-// batch.
+// Writes an answer to standard output: plain text if that is no terminal, else through an AnswerView, with a spinner
+// until the first text. Available text is gathered, so that a fast model costs one write per batch.
 #pragma once
 #include <chrono>
 #include <string>
@@ -13,7 +12,7 @@
 
 namespace warpchat {
 
-// Where answers go when nobody watches: the text as it is, a thought between <think> and </think>.
+// An answer for a pipe or a file: plain text, reasoning between <think> and </think>.
 class PlainAnswer {
  public:
   explicit PlainAnswer(bool hide_thinking) : hide_thinking_(hide_thinking) {}
@@ -24,7 +23,7 @@ class PlainAnswer {
   bool hide_thinking_, thinks_ = false, ends_line_ = true;
 };
 
-// Of this program's terminal as it is now.
+// The look that fits this program's terminal now.
 AnswerLook answer_look(bool hide_thinking, bool in_conversation);
 
 class AnswerPrinter {
@@ -33,7 +32,7 @@ class AnswerPrinter {
 
   void progress(PromptProgress progress) { progress_ = progress; }
   void text(std::string_view text, bool thinking);
-  void notice(const std::string& text);  // a line in brackets, or on standard error; not within the answer's text
+  void notice(const std::string& text);  // a line in brackets, or on standard error; never inside the answer's text
   void end();
 
   void tick();  // draws a frame of the spinner when it is time for one, or says once what it waits for; to be called

@@ -1,4 +1,4 @@
-// One loop over events that are there, with a look at Ctrl-C in between.
+// One loop over the available events, which checks for Ctrl-C in between.
 #include "app/answer_stream.h"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ using std::chrono::milliseconds;
 constexpr milliseconds kTick{100};
 constexpr int kMostEventsAtOnce = 64;  // a model may be faster than the terminal; Ctrl-C must still be seen
 
-// The events of a generation, as they come, into text.
+// Turns the events of a generation into text as they come.
 struct EventGatherer {
   StreamedAnswer& answer;
 
@@ -32,7 +32,7 @@ struct EventGatherer {
   void operator()(const auto&) const {}
 };
 
-// To the output.
+// Writes the events to standard output.
 struct EventPrinter {
   AnswerPrinter& printer;
 

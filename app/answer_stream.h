@@ -1,4 +1,4 @@
-// Takes a generation's events to standard output. Ctrl-C stops the generation and keeps its text.
+// Writes a generation's events to standard output. Ctrl-C stops the generation and keeps its text.
 #pragma once
 #include <string>
 
@@ -16,8 +16,8 @@ struct StreamedAnswer {
 
 enum class AnswerGoes { kToOutput, kIntoText };
 
-// Until the GenerationEnd. Error with the generation's sentence if it failed; whatever is thrown, the generation has
-// ended.
+// Returns after the GenerationEnd. Throws an Error with the generation's message if it failed; whatever is thrown, the
+// generation has ended.
 StreamedAnswer stream_answer(Generation& generation, const ChatSettings& settings, AnswerGoes goes);
 
 // One answer as a line of JSON: model, answer, reasoning, stop_reason (stop, length, context_full or interrupted),
@@ -25,7 +25,7 @@ StreamedAnswer stream_answer(Generation& generation, const ChatSettings& setting
 std::string answer_json(const StreamedAnswer& answer, const std::string& model, uint64_t seed);
 
 // For --verbose and /perf: tokens, times and speeds, then the profile's table if anything was measured. gaps: between
-// the answer's tokens, in words; empty: not told.
+// the answer's tokens, in words; empty: not reported.
 std::string timing_report(const Timings& timings, uint64_t seed, const Profile& profile, const std::string& gaps = "");
 
 }  // namespace warpchat

@@ -1,4 +1,4 @@
-// A table of settings, each with its way in and out.
+// A table of settings, each with its getter and setter.
 #include "app/chat_settings.h"
 
 #include <algorithm>
@@ -22,10 +22,10 @@ T number(std::string_view name, std::string_view text, double from, double to) t
   throw Error(std::string(name) + " " + error.what());
 }
 
-bool parse_switch(std::string_view name, std::string_view text) {
+bool parse_switch(std::string_view name, std::string_view text, std::string_view choices = "on or off") {
   if (text == "on" || text == "true" || text == "yes") return true;
   if (text == "off" || text == "false" || text == "no") return false;
-  throw Error(std::string(name) + " is on or off, found '" + std::string(text) + "'");
+  throw Error(std::string(name) + " takes " + std::string(choices) + ", found '" + std::string(text) + "'");
 }
 
 std::string shown(float value) {
@@ -36,7 +36,7 @@ std::string shown(float value) {
 std::string shown(uint32_t value) { return std::to_string(value); }
 std::string shown(bool value) { return value ? "on" : "off"; }
 
-struct OwnWay {  // in and out of what is no plain field
+struct OwnWay {  // getter and setter of a setting that is no plain field
   std::string (*get)(const ChatSettings&);
   void (*set)(ChatSettings&, std::string_view);
 };
@@ -66,7 +66,8 @@ constexpr OwnWay kThink{[](const ChatSettings& s) {
                           if (v == "default")
                             s.session.template_variables.erase(kEnableThinking);
                           else
-                            s.session.template_variables[kEnableThinking] = parse_switch("think", v);
+                            s.session.template_variables[kEnableThinking] =
+                                parse_switch("think", v, "on, off or default");
                         }};
 
 const Setting kSettings[] = {
@@ -78,12 +79,12 @@ const Setting kSettings[] = {
     {"repeat_last_n", "how many tokens are recent", &SamplingParams::penalty_window},
     {"presence_penalty", "subtracted once from recent tokens' logits", &SamplingParams::presence_penalty, -100, 100},
     {"frequency_penalty", "subtracted per occurrence", &SamplingParams::frequency_penalty, -100, 100},
-    {"seed", "of the random numbers", kSeed},
-    {"n_predict", "most tokens of an answer; -1: until it ends", kMaxTokens},
+    {"seed", "seed of the sampler", kSeed},
+    {"n_predict", "longest answer in tokens; -1: no limit", kMaxTokens},
     {"system", "the system message; empty: none", kSystem},
     {"think", "let the model think first: on, off or default", kThink},
     {"titles", "let the model name a conversation after its first answer", &ChatSettings::titles},
-    {"hide_thinking", "do not show what it thinks", &ChatSettings::hide_thinking},
+    {"hide_thinking", "do not show its reasoning", &ChatSettings::hide_thinking},
     {"wordwrap", "break lines between words", &ChatSettings::word_wrap},
     {"verbose", "timings and profile after each answer", &ChatSettings::verbose},
 };
@@ -127,7 +128,7 @@ SamplingParams sampling_from(const SamplingFlags& flags, const SamplingParams& f
 
 std::string template_from(const ChatOptions& options) {
   if (!options.chat_template_file.empty()) {
-    if (!options.chat_template.empty()) throw UsageError("give --chat-template or --chat-template-file, not both");
+    if (!options.chat_template.empty()) throw UsageError("use --chat-template or --chat-template-file, not both");
     std::string source = read_file(options.chat_template_file);
     require_utf8(source, options.chat_template_file);
     return source;

@@ -23,7 +23,7 @@ ChatSettings settings_from(const ChatOptions& options, const SamplingParams& fil
 // /set NAME VALUE. Error for an unknown name and for a value that does not fit.
 void change_setting(ChatSettings& settings, std::string_view name, std::string_view value);
 
-// What /set could be given: names, and once one is typed, its values, the present one first.
+// Completions for /set: names, and after a name its values, the current one first.
 std::vector<std::string> setting_arguments(const ChatSettings& settings, std::string_view typed);
 
 // The sampling value of that name, which a model's file has a default for; nullopt for other settings.

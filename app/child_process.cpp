@@ -1,4 +1,4 @@
-// Spawned, limited from here before it has read anything, and read until it ends or has to.
+// The child is limited from here before it has read anything, and its output is read until it ends or is killed.
 #include "app/child_process.h"
 
 #include <fcntl.h>
@@ -29,8 +29,7 @@ constexpr int kBetweenLooks = 20;  // ms
 class Pipe {
  public:
   Pipe() {
-    if (pipe2(ends_.data(), O_CLOEXEC) != 0)
-      throw Error(std::string("the system gives no pipe: ") + std::strerror(errno));
+    if (pipe2(ends_.data(), O_CLOEXEC) != 0) throw Error(std::string("cannot create a pipe: ") + std::strerror(errno));
     fcntl(ends_[0], F_SETFL, O_NONBLOCK);
   }
   ~Pipe() { close_writer(), close_reader(); }

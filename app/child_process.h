@@ -1,4 +1,4 @@
-// Another program run to its end, with limits on what it may take. No shell stands between.
+// Runs another program to its end, with limits on its resources and without a shell.
 #pragma once
 #include <atomic>
 #include <chrono>
@@ -30,7 +30,7 @@ struct ChildEnd {
 };
 
 // command: a name that is looked for in PATH, or a path, and its arguments. It reads nothing, writes no file and has a
-// process group of its own. Error if the system gives no process.
+// process group of its own. Error if no process can be created.
 ChildEnd run_child(const std::vector<std::string>& command, const ChildLimits& limits,
                    const std::atomic<bool>& stopped);
 

@@ -1,4 +1,4 @@
-// What the scanner knows of a language. Lists are words with single blanks between.
+// The scanner's table of languages. Lists are words separated by single blanks.
 #pragma once
 #include <cstdint>
 #include <string_view>

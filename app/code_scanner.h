@@ -1,6 +1,6 @@
 // Code as coloured spans, line by line, by a table with a row a language (code_languages.cpp): what one line leaves
 // open (a comment, a string, a here-document) is carried to the next, so that a text which grows is read once. Any
-// bytes are taken; what is no code of the language is plain.
+// bytes are accepted; anything that is not code of the language is plain.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -37,7 +37,7 @@ struct CodeLanguage;  // app/code_languages.h
 // "=".
 class CodeScanner {
  public:
-  // name: as after a fence, "cpp", "C++", in any case. Of a language without a row all is plain.
+  // name: as after a fence, "cpp", "C++", in any case. Code in a language without a row is plain.
   explicit CodeScanner(std::string_view name = {});
   bool knows_language() const { return language_ != nullptr; }
 

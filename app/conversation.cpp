@@ -1,4 +1,4 @@
-// Lines become messages or commands; whatever fails is one sentence, and the conversation goes on.
+// Lines become messages or commands. A failure is one sentence, and the conversation continues.
 #include "app/conversation.h"
 
 #include <cassert>
@@ -37,10 +37,10 @@ std::string help_text() {
     text += "  " + std::string(command.name) + " " + std::string(command.arguments) + "\t" + std::string(command.help) +
             "\n";
   return text +
-         "\n  \"\"\"\taround a message of several lines; Alt-Enter works too\n"
+         "\n  \"\"\"\tbegins and ends a message of several lines; Alt-Enter adds a line, too\n"
          "  Ctrl-C\tstops an answer and keeps its text\n"
-         "  Tab\tcompletes commands and what they take; again: lists them\n"
-         "  Up, Down, Ctrl-R\tearlier messages, search in them\n"
+         "  Tab\tcompletes commands and arguments; again: lists them\n"
+         "  Up, Down, Ctrl-R\trecall and search earlier messages\n"
          "  Ctrl-O\topens a long paste, which is shown as [pasted 312 lines]\n"
          "  Ctrl-_\tundoes the last change of the line\n";
 }
@@ -95,7 +95,7 @@ bool Conversation::take_turn() {
 
 void Conversation::take_interrupted(const PromptLine& line) {
   if (std::exchange(editing_, false))
-    say("(the message stays as it was)");
+    say("(the message was not changed)");
   else if (line.text.empty())
     say("(Ctrl-D or /exit leaves)");
 }
@@ -119,7 +119,7 @@ bool Conversation::run_slash(const SlashLine& line) {
   static const std::map<SlashAction, void (*)(C&, Argument)> kHandlers = {
       {A::kHelp, [](C&, Argument) { write_text(help_text()); }},
       {A::kClear, [](C& c, Argument) { c.start_anew(), c.clear_screen(); }},
-      {A::kNew, [](C& c, Argument) { c.start_anew(), say("a new conversation"); }},
+      {A::kNew, [](C& c, Argument) { c.start_anew(), say("new conversation"); }},
       {A::kRegenerate, [](C& c, Argument) { c.regenerate(); }},
       {A::kContinue, [](C& c, Argument) { c.go_on(); }},
       {A::kEdit, [](C& c, Argument text) { c.edit(text); }},
@@ -168,7 +168,7 @@ bool Conversation::follow() {
       if (noted_interrupts_ && take_interrupt()) interrupt();
       desk_.turn(kTick);
     }
-  } catch (...) {  // it could not be shown: an answer that nobody sees does not go on
+  } catch (...) {  // output failed: stop the answer, because it cannot be seen
     for (desk_.take(Stop{}); desk_.busy();) desk_.turn(kTick);
     desk_.take_updates();
     printer_.forget();
@@ -207,25 +207,25 @@ void Conversation::answer(Action action, const std::string& typed, std::string_v
 void Conversation::tell_vain_answer(std::string_view in_vain) {
   const ChatMessage& last = messages().back();
   const bool has_answer = last.role == "assistant" && last.failure.empty();
-  say("(" + std::string(has_answer ? in_vain : "your message is kept: /regen answers it, /undo takes it back") + ")");
+  say("(" + std::string(has_answer ? in_vain : "your message is kept; /regen answers it, /undo takes it back") + ")");
 }
 
 void Conversation::send(const std::string& text) { answer(Send{text}, text); }
 
-// The reason has been told as an error.
+// The reason has been printed as an error.
 void Conversation::offer_ways_out(const RefusedPrompt& refusal) {
   const std::string ways = words_in_terminal({refusal.larger_context, refusal.can_drop});
-  say("(" + (ways.empty() ? "no larger context fits; only what is shorter does" : ways) + ")");
+  say("(" + (ways.empty() ? "no larger context is possible; shorten the message" : ways) + ")");
 }
 
 void Conversation::regenerate() {
-  if (messages().empty()) throw Error("there is no answer to generate again");
-  answer(Regenerate{messages().back().key}, "/regen", "the answer before is shown again");
+  if (messages().empty()) throw Error("there is no answer to regenerate");
+  answer(Regenerate{messages().back().key}, "/regen", "the previous answer is shown again");
 }
 
 void Conversation::go_on() {
   if (messages().empty() || messages().back().role != "assistant") throw Error("there is no answer to continue");
-  answer(ContinueAnswer{messages().back().key}, "/continue", "the answer is as it was");
+  answer(ContinueAnswer{messages().back().key}, "/continue", "the answer is unchanged");
 }
 
 void Conversation::edit(const std::string& text) {
@@ -236,17 +236,17 @@ void Conversation::edit(const std::string& text) {
     return;
   }
   answer(EditMessage{last.key, text}, "/edit " + text,
-         "the message before is shown again with its answer; Up recalls yours");
+         "the previous message and its answer are shown again; Up recalls yours");
 }
 
 void Conversation::undo() {
   const std::string last = last_of("user").content;
-  if (act(Undo{})) say("forgot: " + printable(last, 60));
+  if (act(Undo{})) say("taken back: " + printable(last, 60) + " (/versions brings it back)");
 }
 
 void Conversation::fork() {
   if (messages().empty()) throw Error("there is no message yet");
-  if (act(Fork{messages().back().key})) say("a copy: what comes now is of a conversation of its own");
+  if (act(Fork{messages().back().key})) say("you are now in a copy; the original stays unchanged");
 }
 
 void Conversation::start_anew() {
@@ -262,12 +262,12 @@ void Conversation::clear_screen() const {
 void Conversation::read(const std::string& path) {
   const size_t n_before = desk_.now().attachments.size();
   if (!act(AttachFile{path})) return;
-  if (desk_.now().attachments.size() == n_before) return say("(stopped; it is not read)");
+  if (desk_.now().attachments.size() == n_before) return say("(stopped; the file was not attached)");
   say("read " + path + ": " + size_of(desk_.now().attachments.back()) + ", sent before your next message");
   tell_too_long();
 }
 
-// Before they are sent; their text, a template around it, and an answer need more.
+// A lower bound before sending: the template and the answer need more tokens.
 void Conversation::tell_too_long() const {
   const DeskState& now = desk_.now();
   size_t tokens = now.open.drops_oldest ? 0 : now.open.context_used;
@@ -275,12 +275,12 @@ void Conversation::tell_too_long() const {
   if (!now.model || now.model->context == 0 || tokens < now.model->context) return;
   const std::string ways = words_in_terminal(ways_out_before_sending(now, tokens));
   say("(that is " + counted(tokens, "token") + " with the conversation, but the context holds " +
-      grouped(now.model->context) + "; " + (ways.empty() ? "" : ways + "; ") + "/unread leaves files out)");
+      grouped(now.model->context) + "; " + (ways.empty() ? "" : ways + "; ") + "/unread detaches files)");
 }
 
 void Conversation::list_files() const {
   const std::vector<Attachment>& files = desk_.now().attachments;
-  if (files.empty()) throw Error("no file was read since the last message; /read FILE reads one");
+  if (files.empty()) throw Error("no file is attached; /read FILE attaches one");
   std::string lines;
   for (size_t i = 0; i < files.size(); ++i)
     lines += "  " + std::to_string(i + 1) + "\t" + printable(files[i].name) + "\t" + size_of(files[i]) + "\n";
@@ -290,17 +290,17 @@ void Conversation::list_files() const {
 void Conversation::unread(const std::string& number) {
   const std::vector<Attachment>& files = desk_.now().attachments;
   const size_t n = files.size(), wanted = number.empty() ? 0 : parse_count(number);
-  if (n == 0) throw Error("no file was read since the last message");
+  if (n == 0) throw Error("no file is attached");
   if (!number.empty() && (wanted < 1 || wanted > n))
-    throw Error("no file has the number '" + printable(number, 60) + "', the last one is " + grouped(n) +
+    throw Error("no attached file has the number '" + printable(number, 60) + "'; the last one is " + grouped(n) +
                 "; /read lists them");
   if (wanted > 0) {
     const std::string name = files[wanted - 1].name;
     act(DropAttachment{wanted - 1});
-    return say("left out " + printable(name));
+    return say("detached " + printable(name));
   }
   for (size_t i = 0; i < n; ++i) act(DropAttachment{0});
-  say("left out " + counted(n, "file"));
+  say("detached " + counted(n, "file"));
 }
 
 }  // namespace warpchat

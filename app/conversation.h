@@ -1,5 +1,5 @@
-// The interactive conversation: a view of the desk in a terminal. Lines become actions, what the desk does is printed
-// until it has nothing more to do, and then there is a prompt again, until the user leaves.
+// The interactive conversation: the terminal's view of the chat controller. Lines become actions. The controller's
+// updates are printed until it is idle; then the prompt returns, until the user leaves.
 #pragma once
 #include <functional>
 #include <optional>
@@ -28,17 +28,17 @@ class Conversation {
   void take_interrupted(const PromptLine& line);
   bool run_slash(const SlashLine& line);  // false: the user leaves
 
-  // Asks the desk for something and shows what comes of it. False: it was told why nothing did.
+  // Performs an action and shows its results. False: it failed, and the reason has been printed.
   bool act(Action action);
-  bool follow();  // the same, of what is under way already
+  bool follow();  // the same for actions that are already in progress
   void interrupt();
   const OpenConversation& open() const { return desk_.now().open; }
   const std::vector<ChatMessage>& messages() const { return open().messages; }
   const ChatMessage& last_of(const std::string& role) const;  // Error if there is none
 
-  // One that is answered, if nothing stands against it. in_vain: what holds where there was an answer before, if this
-  // one ends before its first word.
-  // typed: what asked for it, which comes back if it is refused.
+  // For actions that start an answer. in_vain: the notice if the answer ends before its first word although there was
+  // an answer before.
+  // typed: the line that asked for it, which is offered again if it is refused.
   void answer(Action action, const std::string& typed, std::string_view in_vain = "");
   void tell_vain_answer(std::string_view in_vain);
   void send(const std::string& text);
@@ -59,12 +59,12 @@ class Conversation {
   void save(const std::string& title);
   void list(const std::string& count);
   void search(const std::string& words);
-  bool look(const std::function<void(const ConversationStore&)>& at);  // false: it was told why not
+  bool look(const std::function<void(const ConversationStore&)>& at);  // false: the reason has been printed
   std::optional<ConversationId> listed(const std::string& wanted);
   void load(const std::string& wanted);
-  bool resume(const std::string& wanted);  // "": the last one. False: it was told why not
+  bool resume(const std::string& wanted);  // "": the last one. False: the reason has been printed
   void show_opened();
-  void tell_other_model() const;  // than the one that answers now
+  void tell_other_model() const;  // if it differs from the current one
   bool show_all();                // whether a pager did
   void show_last() const;
   void throw_away(const std::string& wanted);
@@ -100,16 +100,16 @@ class Conversation {
   std::string load_report();
 
   ChatOptions options_;
-  ChatSettings look_;  // what is of the terminal alone; the rest is the desk's
+  ChatSettings look_;  // settings of the terminal alone; the controller has the rest
   DeskPrinter printer_{look_};
   Desk desk_;
   std::optional<NotedInterrupts> noted_interrupts_;  // Ctrl-C never ends the conversation
-  std::string status_;                  // of the model, as said last: answers may settle how it is launched
+  std::string status_;                  // the model's status as printed last: an answer may change the launch mode
   std::string prefilled_;               // what the next prompt starts with
-  std::string refused_;                 // what was typed and not taken last, until something is
+  std::string refused_;                 // the last line that was refused, until another one is accepted
   bool editing_ = false;                // the next line replaces the last message
   bool loading_stopped_ = false;        // by Ctrl-C
-  bool measures_ = false;               // somebody has asked for what kernels take
+  bool measures_ = false;               // the user has asked for kernel times
   std::vector<ConversationId> listed_;  // by the numbers that /list or /search showed last
   std::vector<ConversationId> trash_;   // by those of /trash
   std::vector<TurnId> versions_;        // by those of /versions

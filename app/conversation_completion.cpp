@@ -1,4 +1,4 @@
-// What Tab offers for the commands' arguments: what there is now.
+// Completions of the commands' arguments from the current state.
 #include "app/conversation.h"
 #include "app/directories.h"
 #include "app/endpoint_book.h"
@@ -38,7 +38,7 @@ std::vector<std::string> Conversation::titles() {
   return titles;
 }
 
-// Where something is amiss Tab offers nothing, and the command itself tells why.
+// On an error Tab offers nothing; the command itself reports it.
 std::vector<std::string> Conversation::arguments(SlashArgument kind, std::string_view typed) try {
   switch (kind) {
     case SlashArgument::kConversation:

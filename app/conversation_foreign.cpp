@@ -41,7 +41,7 @@ void append(std::string& text, const std::string& more) {
   if (!more.empty()) text += (text.empty() ? "" : "\n\n") + more;
 }
 
-// Parts that are no text stand for pictures and sounds; of what was spoken there is a transcription.
+// Parts that are not text stand for images and sound; speech has a transcription.
 std::string said_in(const ordered_json& content) {
   std::string text;
   for (const ordered_json& part : member(content, "parts"))
@@ -93,7 +93,7 @@ class MappingReader {
     std::string thought{};  // on the way here from the parent
   };
 
-  // Without recursion: a conversation is as deep as it is long. Each node once, whatever the mapping says.
+  // Without recursion, since a conversation is as deep as it is long. Visits each node once, even in a cyclic mapping.
   void walk(const std::string& root) {
     std::vector<Step> steps{{root}};
     while (!steps.empty()) {
@@ -111,7 +111,7 @@ class MappingReader {
     }
   }
 
-  // An answer with calls of tools inside comes as several messages, which are one here.
+  // An answer with tool calls comes as several messages, which are joined here.
   void take_message(const ordered_json& json, Step& step) {
     Message message = message_of(json);
     append(step.thought, message.reasoning);

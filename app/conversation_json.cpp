@@ -44,7 +44,7 @@ bool is_text_or_file(const ordered_json& part) {
   return part["type"] == "text" || part["type"] == "file";
 }
 
-// What other programs have in a message that ours means alike.
+// Keys of other programs that mean the same as ours.
 ordered_json foreign_message(const ordered_json& json) {
   ordered_json message = {{"content", json["content"]}};
   for (const char* key : {"reasoning", "reasoning_content"})
@@ -52,7 +52,7 @@ ordered_json foreign_message(const ordered_json& json) {
   return message;
 }
 
-// What an element says, or an error that names it.
+// Reads an element; its errors name the element.
 class Reader {
  public:
   Reader(const std::string& name, std::string where) : name_(name), where_(std::move(where)) {}
@@ -79,14 +79,14 @@ class Reader {
     return *time;
   }
 
-  // own: of a file of this program, which has results of tools too.
+  // own: the file was written by Warpchat, which stores tool results, too.
   std::string role(const ordered_json& message, bool own) const {
     const std::string said = text(message, "role");
     if (own && said == "tool") return said;
     for (const RoleName& role : kRoles)
       if (role.name == said) return std::string(role.role);
     fail(said.empty() ? "has no 'role'"
-                      : "has the role '" + printable(said, 40) + "'; only user, assistant and system can be read");
+                      : "has the role '" + printable(said, 40) + "'; only user, assistant and system can be imported");
   }
 
   // Error if its content is missing, or has parts that this program has no place for.
@@ -95,8 +95,7 @@ class Reader {
     const auto content = json.find("content");
     if (content == json.end() || !(content->is_string() || content->is_array())) fail("has no text as 'content'");
     for (const ordered_json& part : content->is_array() ? *content : ordered_json::array())
-      if (!is_text_or_file(part))
-        fail("has a part that is no text; pictures, sounds and calls of tools cannot be read");
+      if (!is_text_or_file(part)) fail("has a part that is not text; images, sound and tool calls cannot be imported");
     try {
       Message message = message_from_json(own ? json : foreign_message(json));
       message.role = its_role;
@@ -128,17 +127,17 @@ void renumber(ConversationTree& tree) {
   tree.shown = numbers.at(tree.shown);
 }
 
-// The array itself, or the one that an object has as this key; null if there is none.
+// The array itself, or the array under this key of an object; null if there is none.
 ordered_json array_of(ordered_json& root, const char* key, const Reader& file) {
   if (!root.contains(key)) return nullptr;
   if (!root[key].is_array()) file.fail(std::string("has no array as '") + key + "'");
   return std::move(root[key]);
 }
 
-// version: of the file; 0: another program wrote it, with no more than messages.
+// version: of the file; 0: another program's, with messages only.
 Turn read_turn(const ordered_json& json, const std::string& name, const std::string& where, int64_t version) {
   const Reader reader(name, where);
-  if (!json.is_object()) reader.fail("is no object with 'role' and 'content'");
+  if (!json.is_object()) reader.fail("is not an object with 'role' and 'content'");
   Turn turn{.id = 0,
             .parent = 0,
             .message = reader.message(json, /*own=*/version > 0),
@@ -185,9 +184,9 @@ void require_tree(const ConversationTree& tree, const std::string& name) {
   std::unordered_set<TurnId> seen{0};
   for (const Turn& turn : tree.turns) {
     const Reader reader(name, "the message with the id " + std::to_string(turn.id));
-    if (turn.id < 1 || seen.contains(turn.id)) reader.fail("is not the only one, or the id is below 1");
+    if (turn.id < 1 || seen.contains(turn.id)) reader.fail("has an id below 1 or one that is used twice");
     if (!seen.contains(turn.parent))
-      reader.fail("comes after the message " + std::to_string(turn.parent) + ", which has no smaller id");
+      reader.fail("follows the message " + std::to_string(turn.parent) + ", whose id is not smaller");
     seen.insert(turn.id);
   }
 }
@@ -201,7 +200,7 @@ std::string dump(const ordered_json& value, int indent) {
 ordered_json parse_json(std::string_view text, const std::string& name) {
   size_t n_values = 0;
   const auto count = [&](int depth, ordered_json::parse_event_t, const ordered_json&) {
-    if (depth > kMostDepth) throw TransferError(name, "", "the JSON is nested deeper than a conversation");
+    if (depth > kMostDepth) throw TransferError(name, "", "the JSON is nested too deeply for a conversation");
     if (++n_values > kMostValues)
       throw TransferError(name, "", "the JSON has more than " + counted(kMostValues, "value"));
     return true;
@@ -210,7 +209,7 @@ ordered_json parse_json(std::string_view text, const std::string& name) {
     return ordered_json::parse(text, count);
   } catch (const nlohmann::json::parse_error& error) {
     throw TransferError(name, line_and_column(text, error.byte > 0 ? error.byte - 1 : 0) + ":",
-                        "no valid JSON; the file may be cut off or damaged");
+                        "invalid JSON; the file may be cut off or damaged");
   }
 }
 
@@ -227,8 +226,8 @@ int64_t read_conversation_facts(const ordered_json& facts, const std::string& na
   const int64_t version = reader.whole_number(facts, "version");
   if (version < 1) reader.fail("has a 'version' below 1");
   if (version > kVersion)
-    reader.fail("is of a newer version of this program (format " + std::to_string(version) + ", this one knows " +
-                std::to_string(kVersion) + "); update the program");
+    reader.fail("is from a newer version of Warpchat (format " + std::to_string(version) + ", this one reads " +
+                std::to_string(kVersion) + "); update Warpchat");
   tree.model = reader.text(facts, "model");
   tree.created = reader.time(facts, "created");
   tree.updated = reader.time(facts, "updated");

@@ -16,10 +16,10 @@ class TransferError : public Error {
       : Error(name + ": " + (where.empty() ? "" : where + " ") + what) {}
 };
 
-// Bounded in depth and number of values. TransferError with line and column if the text is no JSON.
+// Bounded in depth and number of values. TransferError with line and column if the text is not JSON.
 nlohmann::ordered_json parse_json(std::string_view text, const std::string& name);
 
-// One of ours, or messages of another program. Times that are not said are those of now.
+// Reads a Warpchat file, or messages of another program. Missing times are the current time.
 ConversationTree read_json_conversation(nlohmann::ordered_json root, const std::string& name);
 
 // {"version", "model", "created", "updated"}.
@@ -27,7 +27,7 @@ nlohmann::ordered_json conversation_facts(const ConversationTree& tree);
 int64_t read_conversation_facts(const nlohmann::ordered_json& facts, const std::string& name, const std::string& where,
                                 ConversationTree& tree);  // the version
 
-// A message of a file of this version (0: another program's), in which its answer may begin with its thought.
+// Reads a message of a file of this version (0: another program's), whose answer may begin with its reasoning.
 void part_as_of(int64_t version, Message& message);
 
 // {"created", "state"}; state only where it is not "complete".

@@ -87,11 +87,12 @@ ConversationId find_conversation(const ConversationStore& store, const std::vect
   const std::string shown = "'" + printable(wanted, 60) + "'";
   const bool is_title = found.size() == 1 && found.front().title == wanted;
   if (number > 0 && !is_title)
-    throw Error("there is no number " + printable(wanted, 60) + " in the list shown last, which has " +
+    throw Error("the last list has no number " + printable(wanted, 60) + "; it has " +
                 counted(listed.size(), "conversation") + "; /list shows the latest ones");
-  if (found.empty()) throw Error("no conversation is called " + shown + "; /list and /search number them");
+  if (found.empty()) throw Error("no title has " + shown + " in it; take a number from /list or /search");
   if (found.size() > 1)
-    throw Error(counted(found.size(), "conversation") + " are called " + shown + "; /list and /search number them");
+    throw Error(counted(found.size(), "title") + " have " + shown +
+                " in them: say more, or take a number from /search " + printable(wanted, 60));
   return found.front().id;
 }
 

@@ -11,19 +11,19 @@ namespace warpchat {
 std::string list_conversations(const std::vector<ConversationSummary>& conversations);
 std::string list_hits(const std::vector<SearchHit>& hits);
 
-// The places where the shown branch of the tree has more than one way, each way a line with a number; turns: by number.
-// "message 1\n   1  2026-11-21 19:12  the text\n   2  ...  (shown)\n". Empty if there is only one way.
+// The places where the shown branch has several versions, each version a line with a number; turns: by number.
+// "message 1\n   1  2026-11-21 19:12  the text\n   2  ...  (shown)\n". Empty if there is only one version.
 struct VersionList {
   std::string lines;
   std::vector<TurnId> turns;
 };
 VersionList list_versions(const ConversationTree& tree);
 
-// The conversation that a number of the last list or a title means. Error if there is none or more than one.
+// Finds a conversation by its number in the last list or by its title. Error if none or several match.
 ConversationId find_conversation(const ConversationStore& store, const std::vector<ConversationId>& listed,
                                  const std::string& wanted);
 
-// A whole number from 1 on; 0 if the text is none.
+// Parses a whole number from 1 on; 0 for other text.
 uint32_t parse_count(const std::string& text);
 
 }  // namespace warpchat

@@ -3,14 +3,14 @@
 // <!-- warpchat conversation {"version":2,"model":...,"created":...,"updated":...} -->
 //
 // <!-- warpchat user {"created":...} -->                        also: system, assistant, tool; a line of its own
-// ## You                                                        System, or who answered; for people only
+// ## You                                                        System, or the model's name; for people only
 //
-// TEXT                                                          as it is, and one line end
+// TEXT                                                          unchanged, and one line end
 //
 // <!-- warpchat assistant {"created":...,"state":"stopped","model":...,"timings":...,"folded":1} -->
 // ## MODEL
 //
-// <!-- warpchat thought {} -->                                  so many folded texts; also: file {"name":...}
+// <!-- warpchat thought {} -->                                  as many folded texts; also: file {"name":...}
 // <details><summary>Thought</summary>                           or the file's name; for people only
 //
 // REASONING
@@ -46,7 +46,7 @@ using nlohmann::ordered_json;
 
 constexpr std::string_view kMark = "<!-- warpchat ", kMarkEnd = " -->";
 constexpr std::string_view kPunctuation = "\\`*_[]<#|~&$";  // what a heading could take for more than letters
-constexpr const char* kChanged = "; the file has marks of this program and was changed or cut off";
+constexpr const char* kChanged = "; this is a Warpchat export that was changed or cut off";
 
 // ---- lines
 
@@ -196,7 +196,7 @@ std::string folded(const std::string& kind, const std::string& summary, const st
          mark("end", ordered_json::object()) + "</details>\n";
 }
 
-// What it is to be told of, beside its texts.
+// The facts of a message apart from its texts.
 ordered_json facts_of(const Turn& turn) {
   Message message = turn.message;
   message.content.clear();
@@ -241,7 +241,7 @@ std::string section_of(const Turn& turn, const std::string& model) {
 
 // ---- reading
 
-// The file by lines; what is left of it begins at the line that next() gives.
+// Reads the file line by line; the rest begins at the line that next() returns.
 class Lines {
  public:
   Lines(std::string_view text, const std::string& name) : rest_(text), name_(name) {}
@@ -299,7 +299,7 @@ Mark read_mark(Lines& lines, const std::string& name) {
   try {
     mark.facts = parse_json(line.substr(blank), name);
   } catch (const TransferError&) {
-    lines.fail("the mark has no valid JSON");
+    lines.fail("the mark has invalid JSON");
   }
   if (!mark.facts.is_object()) lines.fail("the mark has no JSON object");
   return mark;
@@ -336,7 +336,7 @@ void read_folded(Lines& lines, const std::string& name, Message& message) {
     message.files.push_back({file.is_string() ? file.get<std::string>() : "", std::move(text)});
 }
 
-// The facts of a mark, as far as they are a message's.
+// The message facts of a mark.
 Message message_of(const Mark& mark, const Lines& lines) {
   try {
     Message message = message_from_json(mark.facts);

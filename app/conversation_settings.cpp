@@ -1,4 +1,4 @@
-// The commands for the model, the settings, and what there is to know about both.
+// The commands for the model, the device and the settings.
 #include <charconv>
 #include <chrono>
 #include <sstream>
@@ -41,7 +41,7 @@ std::string describe(const LoadedModel& model) {
          (model.context > 0 ? ", context " + grouped(model.context) : "");
 }
 
-// As /set shows them: those of the desk, of the open conversation, and of the terminal.
+// The settings as /set shows them: from the controller, the open conversation and the terminal.
 ChatSettings Conversation::settings() const {
   ChatSettings all = look_;
   const AnswerSettings& answers = desk_.now().settings;
@@ -56,10 +56,9 @@ ChatSettings Conversation::settings() const {
 void Conversation::load_model(LoadModel wish) {
   const std::optional<LoadedModel>& now = desk_.now().model;
   if (wish.path.empty() && wish.endpoint.empty() && now && !now->endpoint.empty())
-    throw Error(now->endpoint +
-                " answers, which has its own device and context; /model changes to a model of this machine");
+    throw Error(now->endpoint + " answers, with its own device and context; /model changes to a model on this machine");
   if (!act(std::move(wish)) || !desk_.now().model) return;
-  if (std::exchange(loading_stopped_, false)) return say("(stopped; what was loaded before goes on)");
+  if (std::exchange(loading_stopped_, false)) return say("(stopped; the previous model is still in use)");
   say(status_ = describe(*desk_.now().model));
   tell_long_context();
   if (!refused_.empty()) prefilled_ = refused_;
@@ -77,7 +76,7 @@ void Conversation::change_model(const std::string& name) {
   wanted.model = typed_path(name);
   wanted.yes = false;
   std::string path;
-  {  // What is asked is answered line by line. A Ctrl-D that comes outside of a line is lost: no longer than that.
+  {  // Questions are answered line by line. A Ctrl-D outside of a line is lost meanwhile.
     const std::shared_ptr<void> watching(nullptr, [this](void*) { terminal_.watch(); });
     terminal_.leave();
     path = choose_model_file(wanted);
@@ -92,14 +91,12 @@ void Conversation::show_models() const {
   for (const FoundModel& model : find_models(model_folders())) text += "\n     " + model.name;
   const EndpointBook book;
   for (const NamedEndpoint& endpoint : book.all()) text += "\n     " + endpoint.name + ", " + endpoint.url;
-  say(text + "\n(/model and words of a name change to one; org/repo[:QUANT] is fetched from the hub, after asking)");
+  say(text + "\n(/model and part of a name loads one; /model org/repo[:QUANT] downloads one, after asking)");
 }
 
 void Conversation::show_devices() const {
   std::string text = desk_.now().model ? "now: " + desk_.now().model->device : "no model is loaded";
-  for (const DeviceChoiceRow& device : desk_.now().devices) {
-    text += "\n     " + device.name + "\t" + device.text + (device.usable ? "" : " (cannot be used)");
-  }
+  for (const DeviceChoiceRow& device : desk_.now().devices) text += "\n     " + device.name + "\t" + device.text;
   say(text);
 }
 
@@ -111,29 +108,28 @@ void Conversation::change_launch(const std::string& mode) {
   } else if (desk_.now().model && !desk_.now().model->launch.empty()) {
     say("launch mode: " + desk_.now().model->launch);
   } else {
-    throw Error("only kernels on a GPU have a launch mode; /device shows what the model runs on");
+    throw Error("launch modes apply to GPUs only; /device shows where the model runs");
   }
 }
 
 void Conversation::change_context(const std::string& tokens) {
   if (tokens.empty()) {
     if (!desk_.now().model) throw Error("no model is loaded; /model lists those found");
-    return say("the context holds " + counted(desk_.now().model->context, "token") +
-               "; /context N loads the model with another one");
+    return say("the context holds " + counted(desk_.now().model->context, "token") + "; /context N changes it");
   }
   int32_t wanted = 0;
   const auto [end, error] = std::from_chars(tokens.data(), tokens.data() + tokens.size(), wanted);
   if (error != std::errc() || end != tokens.data() + tokens.size() || wanted < 0)
-    throw Error("/context takes how many tokens it is to hold, found '" + printable(tokens, 60) +
-                "'; 0: as many as the model was made for");
+    throw Error("/context takes a number of tokens, found '" + printable(tokens, 60) +
+                "'; 0: the maximum of the model");
   load_model({.context = wanted});
 }
 
 void Conversation::trim(const std::string& onoff) {
   if (!onoff.empty() && onoff != "on" && onoff != "off") throw Error("/trim takes on or off, found '" + onoff + "'");
   act(DropOldest{onoff != "off"});
-  say(onoff == "off" ? "the model reads the whole conversation, as long as it fits"
-                     : "where the conversation does not fit, the model reads its newest turns; all of it stays stored");
+  say(onoff == "off" ? "the model reads the whole conversation"
+                     : "when the conversation does not fit, the oldest turns are left out (they stay stored)");
   prefilled_ = refused_;
 }
 
@@ -176,7 +172,7 @@ void Conversation::show() {
 }
 
 void Conversation::watch_profile() {
-  const bool is_here = desk_.model() != nullptr;  // another machine is asked for its load by /perf alone
+  const bool is_here = desk_.model() != nullptr;  // a server is asked for its load by /perf alone
   desk_.take(WatchProfile{measures_ || (is_here && look_.verbose)});
 }
 
@@ -189,31 +185,31 @@ std::string Conversation::timings() const {
                        has_gaps ? gaps_text(messages().back()) : "");
 }
 
-// Of another machine, asked now; Ctrl-C ends the waiting.
+// Asks the server for its load now; Ctrl-C ends the wait.
 std::string Conversation::load_report() {
   constexpr std::chrono::seconds kLongest{5};
   const auto end = std::chrono::steady_clock::now() + kLongest;
   const auto load = [this] { return desk_.now().profile->endpoint.value_or(EndpointProfile{}); };
   desk_.take(WatchProfile{true});
   while (!load().has_answered && std::chrono::steady_clock::now() < end && !take_interrupt()) desk_.turn(kTick);
-  if (!load().has_answered) return "(" + load().host + " has not told its load)\n";
+  if (!load().has_answered) return "(" + load().host + " has not reported its load)\n";
   if (!load().absence.empty()) return "(" + load().absence + ")\n";
   std::string text = load().host + "\n";
   for (const LoadRow& row : load().load) text += "  " + row.name + "\t" + row.value + "\n";
   return text;
 }
 
-// Of this run, by their numbers; none: the last two.
+// Compares two answers of this run by their numbers; without numbers the last two.
 void Conversation::compare(const std::string& numbers) const {
   const auto& answers = desk_.now().answers;
-  if (answers.size() < 2) throw Error("two answers are compared, and there are not so many yet");
+  if (answers.size() < 2) throw Error("two answers are needed for a comparison; ask again first");
   auto a = answers[answers.size() - 2], b = answers.back();
   if (!numbers.empty()) {
     const auto [first, second] = two_numbers(numbers);
     const auto find = [&](uint64_t number) {
       for (const auto& answer : answers)
         if (answer->number == number) return answer;
-      throw Error("there is no answer " + std::to_string(number) + " to compare; answers " +
+      throw Error("answer " + std::to_string(number) + " cannot be compared; answers " +
                   std::to_string(answers.front()->number) + " to " + std::to_string(answers.back()->number) +
                   " are kept");
     };
@@ -222,7 +218,7 @@ void Conversation::compare(const std::string& numbers) const {
   write_text(comparison_text(*a, *b));
 }
 
-// Measuring takes time, so it begins when somebody asks: with the next answer.
+// Kernel timing costs time, so it starts on request, with the next answer.
 void Conversation::perf(const std::string& wanted) {
   if (wanted == "diff" || wanted.starts_with("diff "))
     return compare(wanted.substr(std::min(wanted.size(), std::string_view("diff ").size())));
@@ -231,11 +227,10 @@ void Conversation::perf(const std::string& wanted) {
   const bool is_here = !desk_.now().model || desk_.now().model->endpoint.empty();
   const bool always = is_here && (look_.verbose || !options_.profile.empty());
   const bool measured = std::exchange(measures_, wanted != "off") || always;
-  const std::string measures = is_here ? "what every kernel takes is measured from the next answer on"
-                                       : "the endpoint is asked for its load while it answers";
+  const std::string measures =
+      is_here ? "kernels are timed from the next answer on" : "the server is asked for its load during answers";
   if (wanted == "off")
-    return say(always ? measures + " all the same, for verbose or --profile"
-                      : "the next answers are timed as a whole only");
+    return say(always ? measures + " anyway, because of verbose or --profile" : "the next answers show totals only");
   if (wanted == "on") return say(measures);
   if (!open().last_timings && is_here) throw Error("there is no answer yet; " + measures);
   const std::string report = open().last_timings ? timings() : "";

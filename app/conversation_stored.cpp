@@ -1,4 +1,4 @@
-// The commands for conversations in the store: lists, search, going on with one, its versions, the trash.
+// The commands for stored conversations: lists, search, loading, versions, the trash.
 #include <algorithm>
 #include <filesystem>
 #include <utility>
@@ -43,18 +43,18 @@ bool Conversation::look(const std::function<void(const ConversationStore&)>& at)
 
 void Conversation::save(const std::string& title) {
   if (open().id == 0) throw Error("there is no message yet");
-  if (act(Rename{open().id, title})) say("saved as: " + printable(title, kShownOfMessage));
+  if (act(Rename{open().id, title})) say("title: " + printable(title, kShownOfMessage));
 }
 
 void Conversation::list(const std::string& count) {
   const uint32_t limit = count.empty() ? kListed : parse_count(count);
-  if (limit == 0) throw Error("/list takes how many to show, found '" + printable(count, 60) + "'");
+  if (limit == 0) throw Error("/list takes a number of conversations, found '" + printable(count, 60) + "'");
   std::vector<ConversationSummary> latest;
   if (!look([&](const ConversationStore& store) { latest = store.list(limit); })) return;
   listed_ = ids_of(latest);
   latest.empty() ? say("no conversation is stored yet") : write_text(list_conversations(latest));
   if (!desk_.now().store_fault.empty())
-    say("(conversations are kept only until this program ends: " + desk_.now().store_fault + ")");
+    say("(conversations are lost when this program ends: " + desk_.now().store_fault + ")");
 }
 
 void Conversation::search(const std::string& words) {
@@ -67,7 +67,7 @@ void Conversation::search(const std::string& words) {
   hits.empty() ? say("no conversation has " + printable(words, 60)) : write_text(list_hits(hits));
 }
 
-// Without a list before it, numbers are those that /list would show.
+// Without an earlier list, numbers are those that /list would show.
 std::optional<ConversationId> Conversation::listed(const std::string& wanted) {
   std::optional<ConversationId> found;
   look([&](const ConversationStore& store) {
@@ -80,7 +80,8 @@ std::optional<ConversationId> Conversation::listed(const std::string& wanted) {
 void Conversation::load(const std::string& wanted) {
   const std::optional<ConversationId> id = listed(wanted);
   if (!id) return;
-  if (find(desk_.now().trash, *id) != nullptr) throw Error("that conversation is in the trash; /restore takes it out");
+  if (find(desk_.now().trash, *id) != nullptr)
+    throw Error("that conversation is in the trash; /restore brings it back");
   if (act(OpenStored{*id})) show_opened();
 }
 
@@ -92,13 +93,13 @@ bool Conversation::resume(const std::string& wanted) {
   return open().id != 0;
 }
 
-// Settings stay as they are but for the system message, which is the conversation's.
+// Settings stay, except the system message, which belongs to the conversation.
 void Conversation::show_opened() {
   versions_.clear();
   refused_.clear();
   const bool paged = !messages().empty() && show_all();
-  say(printable(open().title, kShownOfMessage) + ": " + counted(messages().size(), "message"));
-  if (!open().system_prompt.empty()) say("its system message: " + excerpt(open().system_prompt, {}, kShownOfMessage));
+  say("\"" + printable(open().title, kShownOfMessage) + "\", " + counted(messages().size(), "message"));
+  if (!open().system_prompt.empty()) say("system message: " + excerpt(open().system_prompt, {}, kShownOfMessage));
   tell_other_model();
   if (paged) show_last();
   if (!messages().empty() && messages().back().role == "user")
@@ -120,7 +121,7 @@ void Conversation::tell_other_model() const {
   std::error_code error;
   const bool there = std::filesystem::exists(summary->model, error);
   say("another model answered: " +
-      (there ? "/model " + summary->model + " loads it" : summary->model + ", which is not there now"));
+      (there ? "/model " + summary->model + " loads it" : summary->model + ", which is not on this machine"));
 }
 
 bool Conversation::show_all() {
@@ -144,7 +145,7 @@ void Conversation::throw_away(const std::string& wanted) {
   if (!id || !look([&](const ConversationStore& store) { title = store.load(*id).summary.title; })) return;
   if (!act(ThrowAway{*id})) return;
   trash_.clear();
-  say("moved to the trash: " + printable(title, kShownOfMessage) + "\n/restore takes it out again");
+  say("moved to the trash: " + printable(title, kShownOfMessage) + "\n/restore brings it back");
 }
 
 void Conversation::list_trash() {
@@ -153,16 +154,16 @@ void Conversation::list_trash() {
   trash.empty() ? say("the trash is empty") : write_text(list_conversations(trash));
 }
 
-// Without /trash before it, numbers are those that it would show.
+// Without an earlier /trash, numbers are those that it would show.
 ConversationSummary Conversation::trashed(const std::string& number) {
   if (trash_.empty()) trash_ = ids_of(desk_.now().trash);
   if (trash_.empty()) throw Error("the trash is empty");
   const uint32_t n = number.empty() ? 1 : parse_count(number);
   if (n < 1 || n > trash_.size())
-    throw Error("there is no number '" + printable(number, 60) + "' in the trash, which has " +
-                counted(trash_.size(), "conversation") + "; /trash numbers them");
+    throw Error("the trash has no number '" + printable(number, 60) + "'; it has " +
+                counted(trash_.size(), "conversation") + "; /trash lists them");
   const ConversationSummary* found = find(desk_.now().trash, trash_[n - 1]);
-  if (found == nullptr) throw Error("that conversation is not in the trash any more; /trash shows what is");
+  if (found == nullptr) throw Error("that conversation is no longer in the trash; /trash lists the others");
   return *found;
 }
 
@@ -170,7 +171,7 @@ void Conversation::take_from_trash(const std::string& number) {
   const ConversationSummary found = trashed(number);
   const ConversationId before = open().id;
   if (!act(TakeFromTrash{found.id})) return;
-  say("out of the trash: " + printable(found.title, kShownOfMessage));
+  say("restored: " + printable(found.title, kShownOfMessage));
   if (open().id != before) show_opened();
 }
 
@@ -178,7 +179,7 @@ void Conversation::erase(const std::string& number) {
   const ConversationSummary found = trashed(number);
   if (!act(EraseForEver{found.id})) return;
   trash_.clear();
-  say("erased for ever: " + printable(found.title, kShownOfMessage));
+  say("deleted for good: " + printable(found.title, kShownOfMessage));
 }
 
 void Conversation::versions(const std::string& number) {
@@ -187,19 +188,19 @@ void Conversation::versions(const std::string& number) {
     VersionList list;
     if (!look([&](const ConversationStore& store) { list = list_versions(shown_tree(store)); })) return;
     versions_ = list.turns;
-    if (versions_.empty()) return say("there is one version of each message; /regen and /edit make others");
+    if (versions_.empty()) return say("every message has one version; /regen and /edit make others");
     if (number.empty()) return write_text(list.lines);
   }
   const uint32_t n = parse_count(number);
   if (n < 1 || n > versions_.size())
-    throw Error("no version has the number '" + printable(number, 60) + "', the last one is " +
+    throw Error("no version has the number '" + printable(number, 60) + "'; the last one is " +
                 grouped(versions_.size()) + "; /versions shows them");
   if (!act(ShowVersion{.message = 0, .turn = versions_[n - 1]})) return;
-  say("shown now: " + counted(messages().size(), "message"));
+  say("now shown: " + counted(messages().size(), "message"));
   show_last();
 }
 
-// The whole tree, and never more below the shown branch than this program shows.
+// The whole tree, with the branch that is shown.
 ConversationTree Conversation::shown_tree(const ConversationStore& store) const {
   ConversationTree tree = store.tree(open().id);
   tree.shown = messages().empty() ? 0 : messages().back().turn;

@@ -1,4 +1,4 @@
-// Notices that come while an answer has begun are told after it, so that nothing stands in its text.
+// Notices that arrive during an answer are printed after it, so that they do not interrupt its text.
 #include "app/desk_printer.h"
 
 #include <utility>
@@ -22,7 +22,7 @@ void DeskPrinter::take(const ConversationUpdate& update, const DeskState& now) {
   if (!answer_) return;
   if (const auto* progress = std::get_if<updates::SetPromptProgress>(&update)) answer_->progress(progress->progress);
   if (const auto* unseen = std::get_if<updates::SetUnseenTurns>(&update); unseen && unseen->turns > 0)
-    answer_->notice("the model does not see the first " + counted(unseen->turns, "turn"));
+    answer_->notice("the context is full: the model does not see the first " + counted(unseen->turns, "turn"));
   if (const auto* piece = std::get_if<updates::AddPiece>(&update)) {
     has_text_ |= !piece->text.empty();
     answer_->text(piece->text, piece->thinking);
@@ -43,7 +43,7 @@ void DeskPrinter::end_answer(const updates::EndAnswer& end, const DeskState& now
   const bool stopped = end.status != MessageStatus::kComplete;
   ended_ = {has_text_};
   if (end.cut == AnswerCut::kTokenLimit && has_text_)
-    say("(the answer was cut at " + counted(now.settings.max_tokens, "token") + "; /continue goes on)");
+    say("(the answer was cut at " + counted(now.settings.max_tokens, "token") + "; /continue resumes it)");
   std::erase_if(waiting_, [&](const NoticeItem& notice) { return notice.text == end.failure; });
   if (!end.failure.empty()) tell_error(with_way_out(end.failure, end.way_out, View::kTerminal));
   for (NoticeItem& notice : std::exchange(waiting_, {})) {
@@ -51,20 +51,20 @@ void DeskPrinter::end_answer(const updates::EndAnswer& end, const DeskState& now
     tell(notice);
   }
   if (end.cut == AnswerCut::kContextFull) tell_full_context(now);
-  if (stopped && has_text_) say("(stopped; /continue goes on)");
+  if (stopped && has_text_) say("(stopped; /continue resumes it)");
 }
 
 void DeskPrinter::tell_full_context(const DeskState& now) const {
   const auto& messages = now.open.messages;
   const std::string ways = messages.empty() ? "" : words_in_terminal(ways_out_at(now, messages.back()));
-  const std::string next = now.open.drops_oldest ? "/continue goes on without the oldest turns"
-                           : ways.empty()        ? "/new begins another conversation"
-                                                 : ways + "; then /continue goes on";
+  const std::string next = now.open.drops_oldest ? "/continue resumes it without the oldest turns"
+                           : ways.empty()        ? "/new starts another conversation"
+                                                 : ways + "; then /continue resumes it";
   say("(the answer was cut: the context is full; " + next + ")");
 }
 
 void DeskPrinter::take(const updates::AddNotice& added) {
-  if (added.notice.restores != 0) return;  // of the trash: the command says so
+  if (added.notice.restores != 0) return;  // the trash command prints its own line
   if (answer_ && (has_text_ || added.notice.is_error))
     waiting_.push_back(added.notice);
   else
@@ -77,7 +77,7 @@ void DeskPrinter::tell(const NoticeItem& notice) {
   answer_ ? answer_->notice(notice.text) : say(notice.text);
 }
 
-// Any other reason has been told as a notice.
+// Any other reason has been printed as a notice.
 void DeskPrinter::take(const updates::SetRefusal& update) {
   if (update.refusal && update.refusal->tokens > 0) tell_error(update.refusal->reason);
 }

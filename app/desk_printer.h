@@ -1,5 +1,4 @@
-// What the desk changes, as a terminal shows it: answers as they stream, what they end with, notices, and how far the
-// loading of a model is.
+// Prints the controller's updates to a terminal: streaming answers, how they end, notices and the progress of loading.
 #pragma once
 #include <optional>
 #include <string>
@@ -20,7 +19,7 @@ class DeskPrinter {
 
   void forget() { answer_.reset(), waiting_.clear(); }  // the answer that streams: its end is not shown
 
-  bool take_fault() { return std::exchange(has_fault_, false); }  // an error was told since the last call
+  bool take_fault() { return std::exchange(has_fault_, false); }  // an error was printed since the last call
 
   struct EndedAnswer {
     bool has_text;  // there is something of it

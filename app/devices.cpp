@@ -1,4 +1,4 @@
-// Asks the CPU, the NVIDIA driver and the emulator who they are.
+// Asks the CPU, the NVIDIA driver and the emulator for their devices.
 #include "app/devices.h"
 
 #include <fstream>
@@ -53,8 +53,9 @@ std::vector<DeviceLine> list_devices() {
   add_gpus(lines);
   const std::string missing = why_no_emulator();
   lines.push_back({"emulator",
-                   missing.empty() ? "a GPU on the CPU: checks the kernels, and is slow; emulator:sm_90 names one"
-                                   : "not usable: " + missing,
+                   missing.empty()
+                       ? "an emulated GPU on the CPU: slow, checks the kernels; emulator:sm_90 chooses an architecture"
+                       : "not usable: " + missing,
                    missing.empty()});
   return lines;
 }

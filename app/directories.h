@@ -1,4 +1,4 @@
-// Where things lie: the XDG base directories and the folders in which models are looked for.
+// The XDG base directories and the folders that are searched for models.
 #pragma once
 #include <string>
 #include <vector>

@@ -52,7 +52,7 @@ EndpointBook::EndpointBook() : path_(config_directory() + "/endpoints.json") {
     const ordered_json json = ordered_json::parse(read_regular_file(path_, kMostBookBytes));
     for (const ordered_json& entry : json.at("endpoints")) all_.push_back(endpoint_of(entry));
   } catch (const nlohmann::json::exception&) {
-    throw Error(path_ + " is no list of endpoints; mend or delete it");
+    throw Error(path_ + " is not a list of endpoints; repair or delete it");
   }
 }
 

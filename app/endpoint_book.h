@@ -31,7 +31,7 @@ class EndpointBook {
   std::vector<NamedEndpoint> all_;
 };
 
-// What can be told from an address: letters, digits, - _ and dots, 64 at most.
+// A valid name differs from an address: letters, digits, - _ and dots, at most 64.
 bool is_endpoint_name(const std::string& text);
 
 }  // namespace warpchat

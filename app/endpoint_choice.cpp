@@ -26,13 +26,13 @@ std::string names_of(const std::vector<NamedEndpoint>& endpoints) {
   return list;
 }
 
-// The one in the book, or what the address says.
+// The stored endpoint of this name or address, else a nameless one for the address.
 NamedEndpoint named_endpoint(const std::string& text) {
   const EndpointBook book;
   if (const NamedEndpoint* found = book.find(text)) return *found;
   if (is_endpoint_name(text) && text != "localhost")
-    throw UsageError("no endpoint is called '" + text + "'" +
-                     (book.all().empty() ? "" : "; there are " + names_of(book.all())) + "; '" + program_name() +
+    throw UsageError("no endpoint is named '" + text + "'" +
+                     (book.all().empty() ? "" : "; known: " + names_of(book.all())) + "; '" + program_name() +
                      " endpoint add NAME URL' adds one, and an address begins with http:// or https://");
   const std::string url = base_url(text);
   if (const NamedEndpoint* found = book.find_url(url)) return *found;
@@ -42,7 +42,7 @@ NamedEndpoint named_endpoint(const std::string& text) {
 std::string variable(const std::string& name) {
   const char* value = std::getenv(name.c_str());
   if (value == nullptr || *value == 0)
-    throw UsageError("the variable " + printable(name) + " is not set; it should hold the endpoint's key");
+    throw UsageError("the variable " + printable(name) + " is not set; set it to the endpoint's key");
   return value;
 }
 
@@ -54,16 +54,16 @@ void take_key(const NamedEndpoint& named, const std::string& variable_name, Endp
     endpoint.key = find_key(named.name, *named.key_place).value_or("");
     endpoint.key_source = *named.key_place == KeyPlace::kKeyring ? "the desktop's keyring" : key_file();
     if (endpoint.key.empty())
-      throw Error("the key of endpoint '" + named.name + "' is no longer in " + endpoint.key_source + "; '" +
-                  program_name() + " endpoint add' keeps it anew");
+      throw Error("the key of endpoint '" + named.name + "' is missing from " + endpoint.key_source + "; '" +
+                  program_name() + " endpoint add' stores it again");
   }
   while (!endpoint.key.empty() && std::string_view(" \t\r\n").find(endpoint.key.back()) != std::string_view::npos)
     endpoint.key.pop_back();
   const bool fits = std::all_of(endpoint.key.begin(), endpoint.key.end(), [](char c) { return c > ' ' && c < 127; });
-  if (!fits) throw Error("the key in " + endpoint.key_source + " has characters that no key has");
+  if (!fits) throw Error("the key in " + endpoint.key_source + " has characters that a key cannot have");
 }
 
-// Of an address: its host and port, and a number where that is another one's.
+// A name made of the address's host and port, with a number if that name is taken.
 std::string free_name(const EndpointBook& book, const std::string& url) {
   std::string host = host_of(url).substr(0, kLongestHost);
   for (char& c : host)
@@ -105,7 +105,7 @@ Endpoint find_endpoint(const ChatOptions& options) {
 
 void require_key(const std::string& key) {
   const bool fits = std::all_of(key.begin(), key.end(), [](char c) { return c > ' ' && c < 127; });
-  if (key.empty() || !fits) throw UsageError("a key has no blanks and no characters but ASCII's");
+  if (key.empty() || !fits) throw UsageError("a key has only ASCII characters and no spaces");
 }
 
 void keep_key(const std::string& text, const std::string& key) {

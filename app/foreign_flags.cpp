@@ -1,5 +1,5 @@
-// One table, a row a flag (or a value of one): what llama.cpp's command line takes now or took in earlier versions, and
-// what `ollama run` takes.
+// One table, a row per flag (or value of one): the flags of present and earlier versions of llama.cpp, and of
+// `ollama run`.
 #include "app/foreign_flags.h"
 
 #include <algorithm>
@@ -25,27 +25,25 @@ struct ForeignFlag {
   std::string_view instead;  // why it is not taken, and what to use ({chat}: the program's name); empty: it is
 };
 
-constexpr std::string_view kOneGpu =
-    "a model is computed on one GPU, or on the CPU; choose with --device cuda:N or cpu";
+constexpr std::string_view kOneGpu = "a model runs on one GPU or on the CPU; choose with --device cuda:N or cpu";
 constexpr std::string_view kSamplers =
-    "this sampler is not here; --temp, --top-k, --top-p, --min-p and the penalties are";
+    "this sampler is not supported; use --temp, --top-k, --top-p, --min-p and the penalties";
 constexpr std::string_view kMapped = "model files are always mapped into memory and never locked there; leave it out";
 constexpr std::string_view kPlacement =
-    "the system places threads; 'taskset -c 0-7 {chat} ...' or numactl does it by hand";
-constexpr std::string_view kTurns = "the model's chat template parts the turns; --raw completes a text without one";
-constexpr std::string_view kRope = "positions are computed as the model file says; leave it out";
-constexpr std::string_view kFull = "a full context ends the answer; -c N gives a larger one";
-constexpr std::string_view kNoServer =
-    "this program serves nobody; --endpoint URL talks to a server such as llama-server";
-constexpr std::string_view kTextAlone = "only text is read, no pictures and no sound; leave it out";
-constexpr std::string_view kStored = "conversations are stored by themselves; --resume goes on with one";
+    "the operating system places threads; use 'taskset -c 0-7 {chat} ...' or numactl";
+constexpr std::string_view kTurns = "the model's chat template separates the turns; --raw completes a text without one";
+constexpr std::string_view kRope = "position scaling comes from the model file; leave it out";
+constexpr std::string_view kFull = "a full context ends the answer; -c N sets a larger one";
+constexpr std::string_view kNoServer = "Warpchat is no server; --endpoint URL talks to one such as llama-server";
+constexpr std::string_view kTextAlone = "images and sound are not supported; leave it out";
+constexpr std::string_view kStored = "conversations are stored automatically; --resume continues one";
 constexpr std::string_view kOneModel = "answers come from one model without adapters or draft models; leave it out";
-constexpr std::string_view kShape = "answers cannot be held to a grammar; ask for the form in the prompt";
+constexpr std::string_view kShape = "grammars and JSON schemas are not supported; describe the form in the prompt";
 
 constexpr ForeignFlag kForeignFlags[] = {
     {"-hf -hfr --hf-repo", Takes::kValue, "", "--model {}", ""},
-    {"-hff --hf-file", Takes::kValue, "", "", "name the quantisation behind the repository: -m org/repo:Q4_K_M"},
-    {"-hft --hf-token", Takes::kValue, "", "", "the environment variable HF_TOKEN has the hub's token"},
+    {"-hff --hf-file", Takes::kValue, "", "", "name the quantisation after the repository: -m org/repo:Q4_K_M"},
+    {"-hft --hf-token", Takes::kValue, "", "", "set the environment variable HF_TOKEN to the token"},
     {"-mu --model-url", Takes::kValue, "", "", "name a repository of the hub, -m org/repo:QUANT, or a file"},
     {"-cl --cache-list", Takes::kNothing, "", "--list-models", ""},
     {"-ngl --gpu-layers --n-gpu-layers", Takes::kValue, "0", "--device cpu", ""},
@@ -62,7 +60,7 @@ constexpr ForeignFlag kForeignFlags[] = {
     {"-fa --flash-attn", Takes::kNothing, "", "", ""},
     {"--mmap", Takes::kNothing, "", "", ""},
     {"--no-mmap --mlock", Takes::kNothing, "", "", kMapped},
-    {"-tb --threads-batch", Takes::kValue, "", "", "prompts and answers have the same threads; -t N says how many"},
+    {"-tb --threads-batch", Takes::kValue, "", "", "prompts and answers use the same threads; -t N sets how many"},
     {"-C --cpu-mask -Cr --cpu-range --cpu-strict --prio --poll --numa", Takes::kValue, "", "", kPlacement},
     {"--warmup --no-warmup --no-perf --no-display-prompt --jinja -st --single-turn --no-escape --no-context-shift",
      Takes::kNothing, "", "", ""},
@@ -70,19 +68,19 @@ constexpr ForeignFlag kForeignFlags[] = {
     {"-cnv --conversation -i --interactive -if --interactive-first", Takes::kNothing, "", "--converse", ""},
     {"-no-cnv --no-conversation", Takes::kNothing, "", "--raw", ""},
     {"-co --color", Takes::kPerhaps, "on auto", "", ""},
-    {"-co --color", Takes::kPerhaps, "off", "", "NO_COLOR=1 in the environment turns colours off"},
+    {"-co --color", Takes::kPerhaps, "off", "", "set NO_COLOR=1 to turn colours off"},
     {"-co --color", Takes::kNothing, "", "", ""},
     {"-mli --multiline-input", Takes::kNothing, "", "", "Alt-Enter or \"\"\" makes a message of several lines"},
-    {"--simple-io", Takes::kNothing, "", "", "TERM=dumb in the environment gives a plain terminal"},
-    {"-sysf --system-prompt-file", Takes::kValue, "", "", "-sys \"$(cat FILE)\" takes it from a file"},
-    {"-bf --binary-file", Takes::kValue, "", "", "-f FILE reads a text; a binary file cannot be read"},
+    {"--simple-io", Takes::kNothing, "", "", "use --plain, or set TERM=dumb"},
+    {"-sysf --system-prompt-file", Takes::kValue, "", "", "-sys \"$(cat FILE)\" reads it from a file"},
+    {"-bf --binary-file", Takes::kValue, "", "", "binary files cannot be read; -f FILE reads text"},
     {"-r --reverse-prompt --in-prefix --in-suffix", Takes::kValue, "", "", kTurns},
     {"--in-prefix-bos", Takes::kNothing, "", "", kTurns},
     {"-sp --special", Takes::kNothing, "", "",
      "control tokens are never printed; {chat} tokenize shows those of a text"},
     {"--verbose-prompt", Takes::kNothing, "", "", "{chat} template prints the prompt, {chat} tokenize its tokens"},
-    {"-v --log-verbose", Takes::kNothing, "", "", "--verbose shows timings, --log-file FILE logs what is done"},
-    {"-lv --verbosity --log-verbosity", Takes::kValue, "", "", "--verbose shows timings, --log-file FILE logs"},
+    {"-v --log-verbose", Takes::kNothing, "", "", "--verbose shows timings, --log-file FILE writes a log"},
+    {"-lv --verbosity --log-verbosity", Takes::kValue, "", "", "--verbose shows timings, --log-file FILE writes a log"},
     {"--log-disable", Takes::kNothing, "", "", ""},
     {"--perf --show-timings", Takes::kNothing, "", "--verbose", ""},
     {"--no-show-timings", Takes::kNothing, "", "", ""},
@@ -92,7 +90,7 @@ constexpr ForeignFlag kForeignFlags[] = {
      "--xtc-threshold --dry-multiplier --dry-base --dry-allowed-length --dry-penalty-last-n --dry-sequence-breaker "
      "--top-nsigma --top-n-sigma --samplers --sampling-seq --sampler-seq -l --logit-bias",
      Takes::kValue, "", "", kSamplers},
-    {"--ignore-eos", Takes::kNothing, "", "", "an answer ends where the model ends it; -n N bounds it"},
+    {"--ignore-eos", Takes::kNothing, "", "", "an answer ends where the model ends it; -n N limits its length"},
     {"--grammar --grammar-file -j --json-schema -jf --json-schema-file", Takes::kValue, "", "", kShape},
     {"--rope-scaling --rope-scale --rope-freq-base --rope-freq-scale --yarn-orig-ctx --yarn-ext-factor "
      "--yarn-attn-factor --yarn-beta-slow --yarn-beta-fast",
@@ -101,21 +99,22 @@ constexpr ForeignFlag kForeignFlags[] = {
      "--hf-repo-draft --draft --draft-max --draft-min -ngld",
      Takes::kValue, "", "", kOneModel},
     {"-mm --mmproj --image --audio", Takes::kValue, "", "", kTextAlone},
-    {"--override-kv", Takes::kValue, "", "", "a model's metadata is as its file says; {chat} inspect lists it"},
+    {"--override-kv", Takes::kValue, "", "", "a model's metadata cannot be overridden; {chat} inspect lists it"},
     {"--prompt-cache", Takes::kValue, "", "", kStored},
     {"--prompt-cache-all --prompt-cache-ro", Takes::kNothing, "", "", kStored},
     {"--reasoning-budget", Takes::kValue, "0", "--no-think", ""},
     {"--reasoning-budget", Takes::kValue, "-1", "", ""},
     {"--reasoning-budget", Takes::kValue, "", "",
-     "a thought has no bound of its own; --no-think turns it off, -n N bounds all"},
+     "reasoning has no limit of its own; --no-think turns it off, -n N limits the whole answer"},
     {"-rea --reasoning", Takes::kValue, "on", "--think", ""},
     {"-rea --reasoning", Takes::kValue, "off", "--no-think", ""},
     {"-rea --reasoning", Takes::kValue, "auto", "", ""},
-    {"--reasoning-format", Takes::kValue, "", "", "thoughts are always apart; --hide-thinking leaves them out"},
+    {"--reasoning-format", Takes::kValue, "", "", "reasoning is always separate; --hide-thinking hides it"},
     {"--host --port --api-key --api-key-file -a --alias", Takes::kValue, "", "", kNoServer},
     {"--think=true", Takes::kNothing, "", "--think", ""},
     {"--think=false", Takes::kNothing, "", "--no-think", ""},
     {"--hidethinking", Takes::kNothing, "", "--hide-thinking", ""},
+    {"--nowordwrap", Takes::kNothing, "", "--no-wordwrap", ""},
     {"--format", Takes::kValue, "", "", kShape},
     {"--keepalive", Takes::kValue, "", "", "a model stays loaded as long as the program runs; leave it out"},
     {"--insecure", Takes::kNothing, "", "", "certificates are always checked; leave it out"},

@@ -1,4 +1,4 @@
-// Flags that llama.cpp and Ollama have and this program has not, by the names that people have in their fingers.
+// Flags of llama.cpp and Ollama that Warpchat does not have.
 #pragma once
 #include <functional>
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace warpchat {
 
-// Those that mean something here become this program's own, those that ask for what happens anyway go, and any other is
-// a UsageError that tells what to use instead. is_own: whether the command has a flag of this name itself.
+// Flags with an equivalent are translated, flags that ask for the default behaviour are dropped, and any other throws a
+// UsageError that names the alternative. is_own: whether the command has a flag of this name itself.
 std::vector<std::string> translate_foreign_flags(const std::vector<std::string>& arguments,
                                                  const std::function<bool(const std::string&)>& is_own);
 

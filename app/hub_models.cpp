@@ -1,4 +1,4 @@
-// A search is one question for the names and one for the files of each, so the names are few.
+// A search is one request for the names and one for the files of each, so the number of names is limited.
 #include "app/hub_models.h"
 
 #include <algorithm>
@@ -22,9 +22,9 @@ struct Suggestion {
 constexpr Suggestion kSuggestions[] = {
     {"Qwen/Qwen2.5-0.5B-Instruct-GGUF", 490'000'000, "a first try, on any machine"},
     {"Qwen/Qwen2.5-3B-Instruct-GGUF", 2'100'000'000, "everyday questions, fast"},
-    {"Qwen/Qwen3-4B-GGUF", 2'500'000'000, "questions worth a thought"},
+    {"Qwen/Qwen3-4B-GGUF", 2'500'000'000, "reasoning, slower"},
     {"Qwen/Qwen2.5-Coder-7B-Instruct-GGUF", 4'700'000'000, "programming"},
-    {"Qwen/Qwen3-8B-GGUF", 5'000'000'000, "the hardest questions here"},
+    {"Qwen/Qwen3-8B-GGUF", 5'000'000'000, "the best answers in this list"},
 };
 
 constexpr size_t kMostHits = 8;
@@ -35,14 +35,14 @@ ModelChoice hub_model(const std::string& name, uint64_t bytes, const std::string
   return model;
 }
 
-// What an earlier download left: fetching goes on from there.
+// The bytes of an earlier download, which is resumed from there.
 uint64_t bytes_here(const HubCache& cache, const std::vector<HubFile>& files) {
   uint64_t sum = 0;
   for (const HubFile& file : files) sum += cache.has(file) ? file.bytes : cache.bytes_of_half(file);
   return sum;
 }
 
-// nullopt: nothing in it is for this program.
+// nullopt: it has no file that Warpchat can load.
 std::optional<ModelChoice> model_of(HubClient& hub, const HubHit& hit, const MemoryRoom& room) {
   std::string about = hit.downloads > 0 ? counted(hit.downloads, "download") : "";
   if (!hit.architecture.empty() && !is_known_architecture(hit.architecture)) {
@@ -56,7 +56,7 @@ std::optional<ModelChoice> model_of(HubClient& hub, const HubHit& hit, const Mem
   if (!name) return std::nullopt;
   const std::vector<HubFile> chosen = choose_files(files, *name);
   if (const uint64_t here = bytes_here(HubCache(hub.settings().cache, hit.repository), chosen); here > 0)
-    about = human_bytes(here) + " of it are here already";
+    about = human_bytes(here) + " of it are downloaded already";
   return hub_model(name->text(), total_bytes(chosen), about, room);
 }
 
@@ -81,7 +81,7 @@ size_t best_suggestion(const std::vector<ModelChoice>& models, const MemoryRoom&
 void search_hub(HubClient& hub, const std::string& words, const MemoryRoom& room,
                 const std::function<void(ModelChoice)>& found) {
   bool any = false;
-  std::string fault;  // of one repository, which is in no other's way
+  std::string fault;  // of one repository; the search continues with the others
   for (const HubHit& hit : hub.search(words, kMostHits)) {
     try {
       std::optional<ModelChoice> model = model_of(hub, hit, room);

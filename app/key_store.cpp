@@ -74,7 +74,7 @@ constexpr const char* kEnd = nullptr;
 
 bool store_in_keyring(const std::string& endpoint, const std::string& key) {
   if (!keyring()) return false;
-  GlibError* error = nullptr;  // a few bytes that are never freed: GLib's own function would be one more to look for
+  GlibError* error = nullptr;  // never freed: a few bytes, and GLib's own function would be one more symbol to load
   const std::string label = "Warpchat: key of " + endpoint;
   return keyring().store(&kSchema, nullptr, label.c_str(), key.c_str(), nullptr, &error, "endpoint", endpoint.c_str(),
                          kEnd) != 0 &&
@@ -84,7 +84,7 @@ bool store_in_keyring(const std::string& endpoint, const std::string& key) {
 std::optional<std::string> find_in_keyring(const std::string& endpoint) {
   if (!keyring())
     throw Error("the key of endpoint '" + endpoint +
-                "' is in the desktop's keyring, which cannot be reached from here; --api-key-env VAR names a variable "
+                "' is in the desktop's keyring, which is not reachable from here; --api-key-env VAR names a variable "
                 "instead");
   GlibError* error = nullptr;
   char* found = keyring().lookup(&kSchema, nullptr, &error, "endpoint", endpoint.c_str(), kEnd);
@@ -99,9 +99,11 @@ ordered_json read_key_file() {
   struct stat status;
   if (stat(key_file().c_str(), &status) != 0) return ordered_json::object();
   if ((status.st_mode & 077) != 0)
-    throw Error(key_file() + " holds keys and can be read by others; chmod 600 it, and change the keys if need be");
+    throw Error(key_file() +
+                " holds keys but other users can read it; run chmod 600 on it, and replace the keys if others may have "
+                "seen them");
   ordered_json keys = ordered_json::parse(read_regular_file(key_file(), kMostKeysBytes), nullptr, false);
-  if (!keys.is_object()) throw Error(key_file() + " is no JSON object of names and keys; mend or delete it");
+  if (!keys.is_object()) throw Error(key_file() + " is not a JSON object of names and keys; repair or delete it");
   return keys;
 }
 

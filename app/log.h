@@ -1,4 +1,4 @@
-// The log file: what the program does and how long it takes, never what is said.
+// The log file: what the program does and how long it takes, never message texts.
 #pragma once
 #include <string>
 #include <string_view>

@@ -1,4 +1,4 @@
-// Whether a model fits into the memory of the device that it would run on, and why.
+// Whether a model fits into the memory of its device, and why.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -14,17 +14,17 @@ struct MemoryRoom {
   bool of_gpu = false;    // the bytes are all that a GPU has; else what this machine has left
 };
 
-// device: as --device says it. spare_bytes: of main memory that would be given back, by the model that is loaded.
+// device: value of --device. spare_bytes: main memory that unloading the current model would free.
 MemoryRoom memory_room(const std::string& device, uint64_t spare_bytes = 0);
 
 // Sets `fits` and `why`. needed: bytes of memory; 0: not known.
 void judge(ModelChoice& model, uint64_t needed, const MemoryRoom& room);
 
-// What is said below its name: what it is good for, and why it fits or does not.
+// The text below its name: its purpose, and why it fits or does not.
 std::string about_and_why(const ModelChoice& model);
 
-// What a file takes once it is loaded, roughly: weights as the decoder holds them, a context and buffers. name: of the
-// file, or of the model on a hub; it says whether weights are expanded as they are loaded.
+// Estimated memory of a loaded file: weights in the decoder's format, a context and buffers. name: the file's, or the
+// model's on the hub; it tells whether weights are expanded at loading.
 uint64_t memory_for_file(std::string_view name, uint64_t file_bytes);
 
 }  // namespace warpchat

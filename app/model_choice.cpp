@@ -27,9 +27,9 @@ namespace warpchat {
 
 namespace {
 
-constexpr const char* kFirstWays = "A number, org/repo[:QUANT], words to search for, or a file's path; Enter leaves:";
+constexpr const char* kFirstWays = "Number, org/repo[:QUANT], search words or a file's path (Enter quits):";
 
-constexpr const char* kOnlyWay = "A file's path; Enter leaves:";
+constexpr const char* kOnlyWay = "A file's path (Enter quits):";
 
 bool can_ask() { return input_is_terminal() && error_is_terminal(); }
 
@@ -118,7 +118,7 @@ std::string numbered(const std::vector<ModelChoice>& models) {
   return text;
 }
 
-// What the hub has under these words. Error if it has nothing.
+// Searches the hub. Error without results.
 std::vector<ModelChoice> models_of_hub(const std::string& words, const CommonOptions& options, bool offline) {
   const HubSettings settings = hub_settings_of_user(offline);
   HubClient hub(settings, [](const std::string& note) { log_line(note); });
@@ -128,8 +128,8 @@ std::vector<ModelChoice> models_of_hub(const std::string& words, const CommonOpt
     search_hub(hub, words, memory_room(options.device), [&](ModelChoice model) { models.push_back(std::move(model)); });
   }
   if (models.empty())
-    throw Error(host_of(settings.endpoint) + " has no GGUF model with the words '" + printable(words) +
-                "' in its name; try fewer of them");
+    throw Error(host_of(settings.endpoint) + " has no GGUF model with '" + printable(words) +
+                "' in its name; try fewer words");
   return models;
 }
 
@@ -139,24 +139,25 @@ const ModelChoice* chosen_by(const std::string& line, const std::vector<ModelCho
 }
 
 std::string download(const ModelChoice& model, bool offline) {
-  if (model.fits == FitsMemory::kUnsupported) throw Error(model.name + " is not fetched: " + model.why);
-  if (model.fits == FitsMemory::kNo && !is_yes(ask(model.name + " " + model.why + "; fetch it all the same? [y/N]")))
+  if (model.fits == FitsMemory::kUnsupported) throw Error(model.name + " was not downloaded: " + model.why);
+  if (model.fits == FitsMemory::kNo && !is_yes(ask(model.name + " " + model.why + "; download it anyway? [y/N]")))
     throw Error("nothing was downloaded");
   return download_model(*parse_hub_model_name(model.path), offline);
 }
 
 std::string first_question(const std::vector<ModelChoice>& suggested, const std::string& offline_reason) {
-  std::string text = "No model is here yet; looked in\n";
+  std::string text = "No model found on this machine; searched\n";
   for (const ModelFolder& folder : model_folders()) text += "  " + printable(folder.path, 200) + "\n";
-  if (!offline_reason.empty()) return text + offline_reason + ", so none is fetched.\n";
-  return text + "These can be fetched (sizes are approximate):\n" + numbered(suggested);
+  if (!offline_reason.empty()) return text + offline_reason + ", so none can be downloaded.\n";
+  return text + "These can be downloaded (sizes are approximate):\n" + numbered(suggested);
 }
 
-// What one line of an answer to first_question means: the file; else `models` and the question are new.
+// Handles one answer to first_question: returns the file, else updates `models` and the question.
 std::optional<std::string> take_first(const std::string& line, const ChatOptions& options,
                                       std::vector<ModelChoice>& models, std::string& question) {
   if (const ModelChoice* model = chosen_by(line, models)) return download(*model, options.offline);
-  if (!models.empty() && number_in(line, 1000)) throw Error("the list ends with " + std::to_string(models.size()));
+  if (!models.empty() && number_in(line, 1000))
+    throw Error("choose a number from 1 to " + std::to_string(models.size()));
   try {
     return find_model_file(line);
   } catch (const NotCached& missing) {
@@ -165,7 +166,7 @@ std::optional<std::string> take_first(const std::string& line, const ChatOptions
     if (!are_search_words(line)) throw;
   }
   models = models_of_hub(line, options, options.offline);
-  question = "The hub has\n" + numbered(models);
+  question = "Found on the hub:\n" + numbered(models);
   return std::nullopt;
 }
 
@@ -176,7 +177,7 @@ std::string choose_first(const ChatOptions& options) {
   std::string question = first_question(models, offline);
   for (;;) {
     const std::string line = ask(question + (offline.empty() ? kFirstWays : kOnlyWay)).value_or("");
-    if (line.empty()) throw Error("no model was chosen; " + program_name() + " --help tells how to name one");
+    if (line.empty()) throw Error("no model was chosen; " + program_name() + " --help shows how to name one");
     try {
       if (const std::optional<std::string> path = take_first(line, options, models, question)) return *path;
     } catch (const Interrupted&) {
@@ -188,7 +189,7 @@ std::string choose_first(const ChatOptions& options) {
 }
 
 std::string choose_among(const std::vector<FoundModel>& models) {
-  std::string question = "Several models are here:\n";
+  std::string question = "Several models found:\n";
   for (size_t i = 0; i < models.size(); ++i)
     question += "  " + std::to_string(i + 1) + "  " + printable(models[i].name, 200) + "\n";
   question += "Which one?";
@@ -196,7 +197,7 @@ std::string choose_among(const std::vector<FoundModel>& models) {
     const std::string line = ask(question).value_or("");
     if (line.empty()) throw Error("no model was chosen");
     if (const std::optional<size_t> index = number_in(line, models.size())) return models[*index].path;
-    question = "A number from 1 to " + std::to_string(models.size()) + "; Enter leaves:";
+    question = "Choose a number from 1 to " + std::to_string(models.size()) + " (Enter quits):";
   }
 }
 
@@ -220,11 +221,11 @@ std::string choose_model_file(const ChatOptions& options) {
 
 std::string choose_of_hub(const std::string& words, const CommonOptions& options, bool offline) {
   const std::vector<ModelChoice> models = models_of_hub(words, options, offline);
-  std::string question = "The hub has\n" + numbered(models);
+  std::string question = "Found on the hub:\n" + numbered(models);
   if (!can_ask()) {
     write_error_text(question);
-    throw UsageError("'" + printable(words) + "' is no model's name; " + program_name() +
-                     " pull NAME takes one of these");
+    throw UsageError("'" + printable(words) + "' is not a model name; use " + program_name() +
+                     " pull with one of these names");
   }
   for (;;) {
     const std::string line = ask(question + "Which one?").value_or("");
@@ -232,7 +233,7 @@ std::string choose_of_hub(const std::string& words, const CommonOptions& options
     const ModelChoice* model = chosen_by(line, models);
     if (model != nullptr && model->fits != FitsMemory::kUnsupported) return model->path;
     question = model != nullptr ? model->name + ": " + model->why + "\n"
-                                : "A number from 1 to " + std::to_string(models.size()) + "; Enter leaves.\n";
+                                : "Choose a number from 1 to " + std::to_string(models.size()) + " (Enter quits).\n";
   }
 }
 

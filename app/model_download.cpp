@@ -1,4 +1,4 @@
-// The download runs in a thread of its own, this one draws and listens for Ctrl-C.
+// The download runs in its own thread; this one draws and checks for Ctrl-C.
 #include "app/model_download.h"
 
 #include <poll.h>
@@ -26,7 +26,7 @@ namespace {
 using std::chrono::steady_clock;
 constexpr int kFrame = 100;  // ms
 
-// What is shown of a download; told by one thread, drawn by another.
+// Progress of a download: written by one thread, drawn by another.
 class TransferView {
  public:
   ~TransferView() { clear(); }
@@ -123,11 +123,11 @@ std::string download_model(const HubModelName& name, bool offline,
       write_error_text("downloading " + name.text() + ", " + human_bytes(plan.bytes) + ", into " +
                        printable(settings.cache, 200) + "\n");
     const std::string path = run_interruptibly(download, view, [&] { return download.run(); });
-    write_error_text(name.text() + (plan.missing > 0 ? " is here now, whole and checked\n" : " is already here\n"));
+    write_error_text(name.text() + (plan.missing > 0 ? " is downloaded and verified\n" : " is already downloaded\n"));
     log_line("downloaded " + path);
     return path;
   } catch (const HttpStopped&) {
-    throw Interrupted(planned ? "paused with " + view.share() + "; the same command goes on from there" : "stopped");
+    throw Interrupted(planned ? "paused with " + view.share() + "; run the same command to resume" : "stopped");
   }
 }
 

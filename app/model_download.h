@@ -16,11 +16,11 @@ class Interrupted : public Error {  // by Ctrl-C: exit code 130
   using Error::Error;
 };
 
-// The hub and the cache as the environment names them.
+// The hub and the cache that the environment configures.
 HubSettings hub_settings_of_user(bool offline);
 
-// Returns the file's path in the cache. agree: asked, before anything is fetched, whether this much shall go into this
-// folder; may throw. Interrupted if Ctrl-C paused it; Error for whatever stands in the way.
+// Returns the file's path in the cache. agree: called before anything is downloaded, with the size and the folder; may
+// throw. Interrupted if Ctrl-C paused it; Error otherwise.
 std::string download_model(const HubModelName& name, bool offline,
                            const std::function<void(const DownloadPlan&, const std::string& folder)>& agree = {});
 

@@ -17,9 +17,10 @@ namespace warpchat {
 
 namespace {
 
-constexpr uint32_t kAnswersAtOnce = 4;  // of a window's conversations; a pass of so many takes little longer than one's
+constexpr uint32_t kAnswersAtOnce =
+    4;  // conversations of a window; decoding four sequences takes little longer than one
 
-// What llama.cpp has beside f32, f16 and q8_0.
+// Cache types of llama.cpp other than f32, f16 and q8_0.
 constexpr std::array<std::string_view, 6> kOtherCacheTypes = {"bf16", "q4_0", "q4_1", "q5_0", "q5_1", "iq4_nl"};
 
 KvType cache_type(const std::string& type, const std::string& flag) {
@@ -79,7 +80,7 @@ std::unique_ptr<Model> load_model(const ModelFlags& flags, uint32_t context, uin
   if (flags.layers_on_gpu && *flags.layers_on_gpu < model->config.n_layers && model->device != "cpu")
     throw UsageError("-ngl " + grouped(*flags.layers_on_gpu) + " leaves some of " + options.path + "'s " +
                      counted(model->config.n_layers, "layer") +
-                     " to the CPU; leave it out for all of them on the GPU, or take --device cpu");
+                     " to the CPU; leave out -ngl to put all on the GPU, or use --device cpu");
   if (!flags.profile.empty()) {
     model->decoder->steps().profile().keep_trace();
     model->decoder->steps().set_measuring(true);
@@ -102,8 +103,8 @@ std::string describe(const Model& model) {
 std::string long_context(const Model& model) {
   const uint32_t own = model.config.context_length;
   if (model.context <= own) return "";
-  return "a context of " + grouped(model.context) + " is beyond the model's own of " + counted(own, "token") +
-         ": what comes after that may be nonsense";
+  return "a context of " + grouped(model.context) + " is beyond the model's maximum of " + counted(own, "token") +
+         ": answers beyond that may be nonsense";
 }
 
 void save_profile(const Model& model, const ModelFlags& flags) {

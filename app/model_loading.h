@@ -1,4 +1,4 @@
-// From flags to a loaded model, with something to look at meanwhile.
+// Loads the model that the flags name, behind a spinner.
 #pragma once
 #include <memory>
 #include <string>
@@ -11,7 +11,7 @@ namespace warpchat {
 
 std::string find_model_file(const std::string& name);  // resolve_model with this user's folders
 
-// What the flags ask for; finds the file. UsageError or Error for what is no option.
+// The flags as ModelOptions; finds the file. UsageError or Error for invalid flags.
 ModelOptions model_options(const ModelFlags& flags);
 
 // context: positions, where the command and not the user decides; 0: as the flags say. sequences: each with a cache of
@@ -25,7 +25,7 @@ void save_profile(const Model& model, const ModelFlags& flags);
 // "SmolLM2-135M-Instruct.Q4_1, 95 MB, cpu: 2 threads, context 2,048"
 std::string describe(const Model& model);
 
-// What there is to say of a context beyond the model's own; empty: nothing.
+// A warning if the context exceeds the model's maximum; else empty.
 std::string long_context(const Model& model);
 
 std::string model_name(const Model& model);  // the file's: general.name often says less

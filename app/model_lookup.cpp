@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view kHowToGetOne =
-    "no model found; give one with --model FILE.gguf, or fetch one, such as {chat} pull "
+    "no model found; use --model FILE.gguf, or download one: {chat} pull "
     "Qwen/Qwen2.5-0.5B-Instruct-GGUF";
 
 std::vector<fs::path> entries(const fs::path& folder) {
@@ -33,7 +33,7 @@ std::vector<fs::path> entries(const fs::path& folder) {
   return paths;
 }
 
-// Of a split model the first part stands for all.
+// A split model is listed by its first part.
 bool is_model_file(const fs::path& path) {
   std::error_code error;
   return is_model_path(path.string()) && part_of(path.string()).number == 1 && fs::is_regular_file(path, error);
@@ -89,9 +89,8 @@ std::string find_hub_model(const HubModelName& wanted, const std::vector<FoundMo
   for (const FoundModel& model : models)
     if (lower_case(model.name).starts_with(lower_case(wanted.repository) + ":")) same_repository.push_back(model);
   throw NotCached("no " + wanted.text() + " in the model caches" +
-                      (same_repository.empty() ? "" : ", there is " + list_names(same_repository)) +
-                      "; fetch it with " + program_name() + " pull " + wanted.text() + ", or let " + program_name() +
-                      " do so with --yes",
+                      (same_repository.empty() ? "" : ", which hold " + list_names(same_repository)) +
+                      "; download it with " + program_name() + " pull " + wanted.text() + ", or add --yes",
                   wanted);
 }
 
@@ -109,8 +108,7 @@ std::string find_by_words(const std::string& words, const std::vector<FoundModel
                 (are_search_words(words) ? "; " + program_name() + " pull " + words + " searches the hub" : ""));
   if (matching.size() > 1)
     throw SeveralModels(
-        "several models have '" + words + "' in their name: " + list_names(matching) + "; say more of the one",
-        matching);
+        "several models have '" + words + "' in their name: " + list_names(matching) + "; be more specific", matching);
   return matching.front().path;
 }
 
@@ -164,7 +162,7 @@ std::string resolve_model(const std::string& name, const std::vector<ModelFolder
     if (!fs::is_directory(name, error)) return fs::exists(name, error) ? name : find_by_name(name, folders);
     if (name.find('/') != std::string::npos)
       throw Error("cannot load " + name + ": it is a directory; name a file in it");
-    return find_by_name(name, folders);  // what happens to lie here is in no name's way
+    return find_by_name(name, folders);  // a file that happens to lie here does not hide a model's name
   }
   if (const std::optional<std::string> last = last_used_model(state_directory)) return *last;
   const std::vector<FoundModel> models = find_models(folders);

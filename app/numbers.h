@@ -1,4 +1,4 @@
-// Measured numbers as people read them: three digits that matter, and a unit.
+// Measured numbers for people: three significant digits and a unit.
 #pragma once
 #include <cstdint>
 #include <string>

@@ -22,13 +22,13 @@ struct CommandEntry {
 };
 constexpr CommandEntry kCommandEntries[] = {
     {"pull", "fetch a model from a hub into the cache that other programs share"},
-    {"endpoint", "name other machines that answer: add, list, remove"},
+    {"endpoint", "manage named servers: add, list, remove"},
     {"tokenize", "print the token ids of a text"},
     {"template", "print the prompt that a chat template makes of messages"},
     {"logits", "write the logits of given tokens to a file"},
     {"perplexity", "measure how well a model predicts a text"},
     {"inspect", "list a model file's metadata and tensors"},
-    {"check-device", "check that a GPU computes what it should"},
+    {"check-device", "check that a GPU computes correct results"},
     {"compare", "compare two devices step by step, and name where they first differ"},
     {"bench", "measure tokens per second, as llama-bench does"},
     {"kernels", "list the GPU kernels of a model, and write their PTX"},
@@ -48,7 +48,7 @@ struct NumberOf<std::vector<T>> {
   using type = T;
 };
 
-// A sentence for the flag's name to stand before; empty: it is one.
+// Returns the end of a sentence that begins with the flag's name; empty: the word is valid.
 template <class T>
 CLI::Validator number_between(double from, double to) {
   const auto check = [from, to](std::string& text) -> std::string {
@@ -62,7 +62,8 @@ CLI::Validator number_between(double from, double to) {
   return CLI::Validator(check, "");
 }
 
-constexpr char kWordsValidator[] = "words";  // the name of one whose description is the words, separated by blanks
+constexpr char kWordsValidator[] =
+    "words";  // name of a validator whose description lists the words, separated by blanks
 
 std::string with_blanks(const std::vector<std::string>& words) {
   std::string text;
@@ -80,7 +81,7 @@ CLI::Validator one_of(const std::vector<std::string>& words) {
   return CLI::Validator(check, with_blanks(words), kWordsValidator);
 }
 
-// Words for a shell to offer, of a value that is checked later or may be others, too.
+// Words for a shell to offer; other values are possible or checked later.
 CLI::Validator such_as(const std::vector<std::string>& words) {
   return CLI::Validator([](std::string&) { return std::string(); }, with_blanks(words), kWordsValidator);
 }
@@ -97,7 +98,7 @@ CLI::Option* text(CLI::App& app, const std::string& names, T& value, const std::
   return app.add_option(names, value, help)->option_text(label);
 }
 
-// What is a switch takes no value; CLI11 would read --verbose=3 as --verbose.
+// Rejects a value for a switch; CLI11 would read --verbose=3 as --verbose.
 const CLI::Validator& no_value() {
   static const CLI::Validator check(
       [](std::string& text) { return text == "true" ? "" : "takes no value, found '" + text + "'"; }, "");
@@ -130,28 +131,28 @@ void add_common(CLI::App& app, T& o) {
   app.option_defaults()->group("General");
   add_device(app, o);
   toggle(app, "--list-devices", o.list_devices, "list this machine's devices and exit");
-  text(app, "--log-file", o.log_file, "FILE", "append a log of what the program does, not of what is said");
+  text(app, "--log-file", o.log_file, "FILE", "append a log (never message texts)");
   app.set_help_flag("-h,--help", "show this help and exit");
 }
 
 void add_model(CLI::App& app, std::string& model) {
   app.option_defaults()->group("Model");
   text(app, "-m,--model", model, "MODEL",
-       "a GGUF file, a part of the name of one in the model folders, or a hub's org/repo[:QUANT]; default: the last "
-       "used, or the only one found");
+       "a GGUF file, part of the name of one in the model folders, or org/repo[:QUANT] of the hub; default: the model "
+       "used last, or the only one found");
 }
 
 void add_launch(CLI::App& app, ModelFlags& o) {
   text(app, "--launch", o.launch, "MODE",
-       "how a GPU's kernels are launched: stream, graph, persistent (batches: as graphs), auto; default auto: what is "
+       "how a GPU's kernels are launched: stream, graph, persistent (batches: as graphs) or auto; default auto: the "
        "fastest")
       ->check(such_as({"auto", "stream", "graph", "persistent"}));
 }
 
 void add_launch(CLI::App& app, CompareOptions& o) {
   repeated(app, "--launch", o.launches, "MODE",
-           "how a GPU's kernels are launched: stream, the default, graph or persistent, of which only logits are "
-           "compared; once for both devices, or twice in their order")
+           "how a GPU's kernels are launched: stream, the default; graph or persistent, which compare only "
+           "logits; once for both devices, or twice in their order")
       ->check(one_of({"stream", "graph", "persistent"}));
 }
 
@@ -160,23 +161,20 @@ void add_model_flags(CLI::App& app, T& o, const std::string& context_help) {
   add_model(app, o.model);
   if (!context_help.empty()) number(app, "-c,--ctx-size", o.context, context_help, 0);
   number(app, "-t,--threads", o.threads,
-         "CPU threads; default: one per core, of the fast ones where they are not alike", 1, 1024);
-  number(app, "-b,--batch-size", o.batch, "most prompt tokens handed over at once; default 2048", 1, 1 << 20);
+         "CPU threads; default: one per core (only performance cores where there are two kinds)", 1, 1024);
+  number(app, "-b,--batch-size", o.batch, "prompt tokens submitted at once; default 2048", 1, 1 << 20);
   number(app, "--ubatch-size", o.micro_batch,
-         "most of them computed in one pass; default 512; fewer where it takes long", 1, 1 << 20);
+         "prompt tokens computed in one pass; default 512; fewer if a pass would take longer than 1/6 s", 1, 1 << 20);
   text(app, "--cache-type-k", o.cache_type_k, "TYPE",
-       "format of the cached keys: f16, the default; q8_0, which is half as large; or f32, twice as large and not "
-       "rounded")
+       "format of the KV cache's keys: f16, the default; q8_0, half as large; or f32, twice as large and exact")
       ->check(such_as({"f16", "q8_0", "f32"}));
-  text(app, "--cache-type-v", o.cache_type_v, "TYPE", "format of the cached values, likewise")
+  text(app, "--cache-type-v", o.cache_type_v, "TYPE", "format of the KV cache's values: f16, q8_0 or f32")
       ->check(such_as({"f16", "q8_0", "f32"}));
   number(app, "--cache-ram", o.cache_ram,
-         "MiB for the keys and values of all conversations, which share them; default, and at least: what one context "
-         "takes",
-         0, 1 << 30);
+         "MiB of KV cache that all conversations share; default and minimum: the size of one context", 0, 1 << 30);
   add_launch(app, o);
   toggle(app, "--no-device-check", o.no_device_check,
-         "use a GPU that was not checked, or that failed its check (see " + program_name() + " check-device)");
+         "use a GPU that was never checked or failed its check (see " + program_name() + " check-device)");
   app.option_defaults()->group("");
   number(app, "--layers-on-gpu", o.layers_on_gpu, "-ngl", 1);
   app.option_defaults()->group("Model");
@@ -194,38 +192,38 @@ void add_sampling(CLI::App& app, SamplingFlags& o) {
   number(app, "--presence-penalty", o.presence_penalty, "subtract once from recent tokens' logits; default 0", -100,
          100);
   number(app, "--frequency-penalty", o.frequency_penalty, "subtract per occurrence; default 0", -100, 100);
-  number(app, "-s,--seed", o.seed, "of the random numbers; -1: a new one each start, the default", -1,
+  number(app, "-s,--seed", o.seed, "seed of the sampler; -1, the default: a new one each start", -1,
          9007199254740992.0);
 }
 
 void add_chat(CLI::App& app, ChatOptions& o) {
   app.option_defaults()->group("Conversation");
-  text(app, "-p,--prompt", o.prompt, "TEXT", "answer this and exit; piped standard input stands before it");
-  text(app, "-f,--file", o.prompt_file, "FILE", "a prompt from a file; stands before -p");
+  text(app, "-p,--prompt", o.prompt, "TEXT", "answer this and exit; piped standard input comes before it");
+  text(app, "-f,--file", o.prompt_file, "FILE", "a prompt from a file; comes before -p");
   text(app, "--system-prompt", o.system_prompt, "TEXT", "the system message; default: none");
-  number(app, "-n,--n-predict", o.n_predict, "most tokens of an answer; -1: until it ends, the default", -1);
-  toggle(app, "--raw", o.raw, "complete the prompt as it is, without a chat template");
+  number(app, "-n,--n-predict", o.n_predict, "longest answer in tokens; -1, the default: no limit", -1);
+  toggle(app, "--raw", o.raw, "complete the prompt without a chat template");
   toggle(app, "-e,--escape", o.escapes, "read \\n, \\t, \\\\ and the like in -p; default: they are text");
-  toggle(app, "--json", o.json, "print the one answer as a JSON object, with its reasoning, usage and timings");
+  toggle(app, "--json", o.json, "print one answer as a JSON object, with its reasoning, usage and timings");
   toggle(app, "--parse-special", o.parse_special,
-         "read <|im_end|> and other control tokens in messages, too; default: there they are text");
+         "read <|im_end|> and other control tokens in messages, too; default: as plain text");
   toggle(app, "--no-drafts", o.no_drafts,
-         "do not try several tokens at once where an answer repeats what was said; it is the same answer, later");
+         "no speculative decoding where an answer repeats earlier text: the same answer, slower");
   text(app, "--chat-template", o.chat_template, "JINJA", "a template instead of the model's: its text, or 'chatml'");
   text(app, "--chat-template-file", o.chat_template_file, "FILE", "the same from a file");
   text(app, "--chat-template-kwargs", o.template_variables, "JSON", "variables for the template: {\"name\": value}");
   app.add_option_function<std::vector<std::string>>(
          "--resume", [&o](const std::vector<std::string>& wanted) { o.resume = wanted.empty() ? "" : wanted.back(); },
-         "go on with the last conversation, or with one by its number in /list or its title")
+         "continue the last conversation, or the one with this number in /list or this title")
       ->expected(0, 1)
       ->option_text("[N|TITLE]");
-  toggle(app, "--no-history", o.no_history, "keep neither the conversation nor what is typed on disk");
+  toggle(app, "--no-history", o.no_history, "store neither the conversation nor typed lines on disk");
   app.add_flag_callback(
          "--titles", [&o] { o.titles = true; },
          "let the model name a conversation after its first answer; default: in the window")
       ->check(no_value());
   app.add_flag_callback(
-         "--no-titles", [&o] { o.titles = false; }, "its first line names it")
+         "--no-titles", [&o] { o.titles = false; }, "name a conversation after its first line")
       ->check(no_value());
   toggle(app, "--gui", o.gui, "open a window instead of using the terminal");
   text(app, "--gui-state", o.gui_state, "FILE", "for tests: what the window shows as JSON, after each frame");
@@ -236,22 +234,22 @@ void add_chat(CLI::App& app, ChatOptions& o) {
          "--think", [&o] { o.think = true; }, "let the model think first; default: its template's choice")
       ->check(no_value());
   app.add_flag_callback(
-         "--no-think", [&o] { o.think = false; }, "do not let it think")
+         "--no-think", [&o] { o.think = false; }, "turn thinking off")
       ->check(no_value());
-  toggle(app, "--hide-thinking", o.hide_thinking, "do not show what it thinks");
-  toggle(app, "--nowordwrap", o.no_word_wrap, "leave breaking lines to the terminal");
-  toggle(app, "--plain", o.plain, "for a screen reader: nothing is drawn again, no colours, roles in words");
+  toggle(app, "--hide-thinking", o.hide_thinking, "do not show its reasoning");
+  toggle(app, "--no-wordwrap", o.no_word_wrap, "let the terminal break lines");
+  toggle(app, "--plain", o.plain, "for a screen reader: no redrawing, no colours, roles in words");
   toggle(app, "--verbose", o.verbose, "after each answer show timings and the profile on standard error");
-  add_model_flags(app, o, "context in tokens; 0: the model's own; default: the model's own, at most 8192");
-  app.option_defaults()->group("Another machine (OpenAI-compatible: vLLM, SGLang, llama-server, Ollama, ...)");
+  add_model_flags(app, o, "context in tokens; 0: the maximum of the model; default: that maximum, at most 8192");
+  app.option_defaults()->group("Server (OpenAI-compatible: vLLM, SGLang, llama-server, Ollama, ...)");
   text(app, "--endpoint", o.endpoint, "NAME|URL",
-       "it answers, with its model -m: http://host:8000, or a name that '" + program_name() + " endpoint add' gave it");
-  text(app, "--api-key-env", o.api_key_env, "VAR", "the environment variable that holds its key");
+       "a server to answer, with its model -m: http://host:8000, or a name from '" + program_name() + " endpoint add'");
+  text(app, "--api-key-env", o.api_key_env, "VAR", "the environment variable with its API key");
   app.option_defaults()->group("Model");
   toggle(app, "--list-models", o.list_models, "list the models that -m can name here, or at the endpoint, and exit");
-  toggle(app, "--yes", o.yes, "fetch a model that -m names and that is not here without asking");
-  toggle(app, "--offline", o.offline, "contact nobody; for models HF_HUB_OFFLINE=1 says the same");
-  number(app, "--parallel", o.parallel, "conversations at once; this build has one", 1, 1 << 16);
+  toggle(app, "--yes", o.yes, "download the model that -m names without asking");
+  toggle(app, "--offline", o.offline, "use no network; HF_HUB_OFFLINE=1 turns off model downloads alone");
+  number(app, "--parallel", o.parallel, "accepted for scripts; only 1", 1, 1 << 16);
   add_sampling(app, o);
   app.option_defaults()->group("General");
   app.set_version_flag("--version", program_name() + " " + kVersion, "show the version and exit");
@@ -260,10 +258,10 @@ void add_chat(CLI::App& app, ChatOptions& o) {
 void add_pull(CLI::App& app, PullOptions& o) {
   app.option_defaults()->group("Model");
   app.add_option("NAME", o.words,
-                 "org/repo[:QUANT] on the hub, QUANT: Q4_K_M unless said; words list what it has; "
-                 "nothing: models that suit this machine")
+                 "org/repo[:QUANT] on the hub, QUANT: Q4_K_M by default; words: search the hub; "
+                 "nothing: list models that suit this machine")
       ->option_text(" ");
-  toggle(app, "--offline", o.offline, "contact nobody, and say so");
+  toggle(app, "--offline", o.offline, "use no network");
 }
 
 void add_endpoint(CLI::App& app, EndpointOptions& o) {
@@ -271,11 +269,11 @@ void add_endpoint(CLI::App& app, EndpointOptions& o) {
   app.add_option("ACTION", o.action, "add NAME URL, list (the default), or remove NAME")
       ->check(one_of({"add", "list", "remove"}))
       ->option_text(" ");
-  app.add_option("NAME", o.name, "what --endpoint calls it")->option_text(" ");
+  app.add_option("NAME", o.name, "its name for --endpoint")->option_text(" ");
   app.add_option("URL", o.url, "http://host:8000, https://host/path/v1, ...")->option_text(" ");
-  text(app, "--api-key-env", o.api_key_env, "VAR", "the environment variable that holds its key");
+  text(app, "--api-key-env", o.api_key_env, "VAR", "the environment variable with its API key");
   toggle(app, "--key-from-stdin", o.key_from_stdin,
-         "keep its key, a line of standard input, in the desktop's keyring, else in a file that you alone can read");
+         "read its API key from standard input; stored in the keyring, else in a file that only you can read");
 }
 
 void add_tokenize(CLI::App& app, TokenizeOptions& o) {
@@ -310,7 +308,7 @@ void add_template(CLI::App& app, TemplateOptions& o) {
 
 void add_perplexity(CLI::App& app, PerplexityOptions& o) {
   o.context = 512;
-  add_model_flags(app, o, "tokens of a window, whose second half is scored; default 512");
+  add_model_flags(app, o, "tokens per window, of which the second half is scored; default 512");
   app.option_defaults()->group("Task");
   app.add_option("-f,--file", o.file, "the text")->required()->option_text("FILE");
 }
@@ -326,13 +324,12 @@ void add_compare(CLI::App& app, CompareOptions& o) {
   add_model_flags(app, o, "");
   app.remove_option(app.get_option("--profile"));  // nothing is measured
   app.option_defaults()->group("Task");
-  text(app, "-p,--prompt", o.prompt, "TEXT", "what they compute; default: two sentences");
+  text(app, "-p,--prompt", o.prompt, "TEXT", "the text to compute; default: two sentences");
   text(app, "-f,--file", o.prompt_file, "FILE", "the same from a file");
   number(app, "-n,--n-decode", o.n_decode,
-         "of the text's tokens, how many last ones are decoded one by one; default 8, at most half", 0);
+         "how many of the text's last tokens are decoded one at a time; default 8, at most half", 0);
   number(app, "--bound", o.bound,
-         "how much a step's vector may differ, of its norm; default 0.01, of logits alone with a cache in q8_0 0.05", 0,
-         1);
+         "largest allowed difference, relative to a vector's norm; default 0.01; logits with a q8_0 cache: 0.05", 0, 1);
   toggle(app, "--json", o.json, "print the result as a JSON object");
 }
 
@@ -347,7 +344,7 @@ void add_bench(CLI::App& app, BenchOptions& o) {
         ->option_text("N,...");
   };
   list("-p,--n-prompt", o.n_prompt, "prompt tokens to compute; 0: none; default 512");
-  list("-n,--n-gen", o.n_generate, "tokens to decode one by one; 0: none; default 128");
+  list("-n,--n-gen", o.n_generate, "tokens to decode; 0: none; default 128");
   list("-d,--n-depth", o.depth, "tokens already in the cache; default 0");
   number(app, "--parallel", o.parallel, "sequences that -n decodes side by side; default 1", 1, 256);
   number(app, "-r,--repetitions", o.repetitions, "runs of each test after a warm-up; default 5", 1, 10000);
@@ -364,8 +361,7 @@ void add_kernels(CLI::App& app, KernelsOptions& o) {
   number(app, "-c,--ctx-size", o.context, "context in tokens; default: the model's own, at most 8192", 1);
   app.option_defaults()->group("Output");
   text(app, "--target", o.target, "sm_XX", "the GPU architecture, sm_75 to sm_120; default sm_90");
-  text(app, "--ptx", o.ptx_folder, "FOLDER",
-       "write their text, as FOLDER/token.ptx, few.ptx, batch.ptx and prompt.ptx");
+  text(app, "--ptx", o.ptx_folder, "FOLDER", "write their PTX to FOLDER/token.ptx, few.ptx, batch.ptx and prompt.ptx");
 }
 
 void add_help(CLI::App& app, HelpOptions& o) {
@@ -426,12 +422,12 @@ struct ForeignCommand {
   std::string_view name, instead;
 };
 constexpr ForeignCommand kForeignCommands[] = {
-    // of Ollama and others
-    {"run", "{chat} -m MODEL converses with a model, {chat} -m MODEL -p TEXT answers once"},
-    {"list", "{chat} --list-models lists the models that are here"},
-    {"ls", "{chat} --list-models lists the models that are here"},
-    {"show", "{chat} inspect MODEL lists what a model file holds"},
-    {"serve", "this program serves nobody; --endpoint URL talks to a server"},
+    // commands of Ollama and others
+    {"run", "{chat} -m MODEL starts a conversation, {chat} -m MODEL -p TEXT answers once"},
+    {"list", "{chat} --list-models lists the models on this machine"},
+    {"ls", "{chat} --list-models lists the models on this machine"},
+    {"show", "{chat} inspect MODEL shows the contents of a model file"},
+    {"serve", "Warpchat is no server; --endpoint URL talks to one"},
     {"rm", "a model is a file in the folders that {chat} --list-models names; remove it there"},
 };
 
@@ -441,17 +437,17 @@ UsageError unexpected_argument(const std::string& argument, const std::string& c
       return UsageError("the command comes first: " + program_name() + " " + argument + " and then its flags");
   for (const ForeignCommand& foreign : kForeignCommands)
     if (argument == foreign.name)
-      return UsageError("there is no command " + argument + "; " + with_program_name(foreign.instead));
-  if (argument.ends_with(".gguf")) return UsageError("a model is named with -m: " + program_name() + " -m " + argument);
+      return UsageError("unknown command " + argument + "; " + with_program_name(foreign.instead));
+  if (argument.ends_with(".gguf")) return UsageError("name a model with -m: " + program_name() + " -m " + argument);
   if (command == "chat" && argument.find(' ') != std::string::npos)
-    return UsageError("unexpected text '" + printable(argument, 60) +
-                      "'; a question is asked with -p: " + program_name() + " -p TEXT");
+    return UsageError("unexpected text '" + printable(argument, 60) + "'; ask a question with -p: " + program_name() +
+                      " -p TEXT");
   const bool flag = argument.starts_with('-');
   return UsageError((flag ? "unknown flag " : "unexpected argument '") + argument + (flag ? "" : "'") + "; " +
                     help_hint(command) + " lists what there is");
 }
 
-// CLI11's faults in this program's words.
+// Translates CLI11's errors into our wording.
 UsageError usage_error(const CLI::App& app, const CLI::ParseError& error, const std::string& command) {
   const std::string text = error.what(), name = text.substr(0, text.find(':'));
   const std::string see = "; see " + help_hint(command);
@@ -490,11 +486,11 @@ auto with_table(const std::string& command, const F& visit) {
   return visit(AddFlags<ChatOptions>(add_chat));
 }
 
-// The command's flags; what is parsed goes into `options`.
+// Adds the command's flags, which are parsed into `options`.
 template <class T>
 void fill(CLI::App& app, AddFlags<T> add, T& options) {
-  app.set_help_flag();                 // set anew last, so that it stands with the general flags
-  app.option_defaults()->take_last();  // of a flag that is given twice, as llama.cpp does
+  app.set_help_flag();                 // added again at the end, so that it is listed with the general flags
+  app.option_defaults()->take_last();  // a repeated flag overrides the earlier one, as in llama.cpp
   add(app, options);
   add_common(app, options);
   app.allow_extras();

@@ -50,7 +50,7 @@ struct ChatOptions : ModelFlags, SamplingFlags {
   bool hide_thinking = false, verbose = false, no_word_wrap = false, plain = false;
   std::optional<bool> titles;         // by the model; nullopt: in the window
   bool no_history = false;            // keep neither conversations nor typed lines
-  bool offline = false;               // nobody is contacted
+  bool offline = false;               // no network
   std::string endpoint;               // NAME or URL of the machine that answers; empty: this one
   std::string api_key_env;            // the variable with its key; empty: the endpoint's own, if any
   std::optional<std::string> resume;  // a stored conversation's number or title; "": the last one

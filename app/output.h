@@ -1,4 +1,4 @@
-// Standard output and error, written so that nothing is lost silently.
+// Standard output and error; failed writes are reported.
 #pragma once
 #include <stdexcept>
 #include <string>
@@ -18,8 +18,8 @@ void write_output(std::string_view bytes);
 // To standard error; failures are ignored, since there is nowhere to report them.
 void write_error(std::string_view bytes);
 
-// Text for people: broken at words where it goes to a terminal, tabs are columns (see column_text). A last line without
-// its end is a question: a blank and the cursor stand behind it.
+// Text for people: wrapped at words on a terminal, tabs are columns (see column_text). A last line without its end is a
+// question: a blank and the cursor follow it.
 void write_text(std::string_view text);
 void write_error_text(std::string_view text);
 void print_error(std::string_view sentence);  // to standard error, as "NAME: SENTENCE" with the program's name
@@ -40,8 +40,8 @@ bool moves_cursor();  // standard output is a terminal that understands escape s
 bool error_moves_cursor();  // the same of standard error
 bool wants_style();         // standard output moves its cursor, and NO_COLOR is not set
 
-// A file that appears under its name only when it is complete: written beside it, renamed by finish(), removed if that
-// is never reached, also by Ctrl-C. A device or pipe of that name is written directly.
+// A file that appears under its name only when complete: written to a temporary name, renamed by finish(), and removed
+// if finish() is never reached, also after Ctrl-C. Devices and pipes are written directly.
 class OutputFile {
  public:
   enum class Readers { kAsUsual, kOwner };

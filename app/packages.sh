@@ -31,7 +31,7 @@ install_packages() {
     dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q '^install ok installed$' || missing="$missing $package"
   done
   [ -z "$missing" ] && return
-  command -v apt-get >/dev/null || fail "this needs Debian or a relative of it; install by other means:$missing"
+  command -v apt-get >/dev/null || fail "this script needs apt-get (Debian, Ubuntu); install these packages yourself:$missing"
   echo "installing:$missing" >&2
   log=$(mktemp)
   export DEBIAN_FRONTEND=noninteractive

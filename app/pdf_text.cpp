@@ -1,4 +1,4 @@
-// Everything that can go wrong in a stranger's file goes wrong in another process.
+// Untrusted files are parsed in another process.
 #include "app/pdf_text.h"
 
 #include <filesystem>
@@ -7,7 +7,7 @@
 #include "app/child_process.h"
 #include "app/text_input.h"
 #include "models/error.h"
-#include "models/message.h"
+#include "models/human_bytes.h"
 
 namespace warpchat {
 
@@ -22,9 +22,9 @@ std::string fault_of(const ChildEnd& end, uint64_t most_bytes) {
     case ChildEnd::Kind::kNotFound:
       return "it is a PDF, and pdftotext is not installed; install poppler-utils";
     case ChildEnd::Kind::kTooLong:
-      return "its text was not there after " + std::to_string(kMostTime.count()) + " s; take a part of it";
+      return "reading it took longer than " + std::to_string(kMostTime.count()) + " s; attach fewer pages";
     case ChildEnd::Kind::kTooMuch:
-      return "it has more than " + grouped(most_bytes) + " bytes of text; take a part of it";
+      return "it has more than " + human_bytes(most_bytes) + " of text; attach fewer pages";
     case ChildEnd::Kind::kExited:
     case ChildEnd::Kind::kCrashed:
     case ChildEnd::Kind::kStopped:
@@ -33,9 +33,9 @@ std::string fault_of(const ChildEnd& end, uint64_t most_bytes) {
   if (end.kind == ChildEnd::Kind::kExited && end.code == 0) return "";
   if (end.errors.find("Incorrect password") != std::string::npos)
     return "it is encrypted; save it without a password first";
-  if (end.kind == ChildEnd::Kind::kExited && end.code == kForbidden) return "it forbids that its text is copied";
+  if (end.kind == ChildEnd::Kind::kExited && end.code == kForbidden) return "it does not allow copying its text";
   if (end.kind == ChildEnd::Kind::kCrashed || end.errors.find("memory") != std::string::npos)
-    return "pdftotext does not cope with it within " + std::to_string(kMostMemory >> 30) + " GiB of memory";
+    return "pdftotext needs more than " + std::to_string(kMostMemory >> 30) + " GiB of memory for it";
   return "it is a damaged PDF";
 }
 
@@ -58,7 +58,7 @@ std::string text_of_pdf(const std::string& path, uint64_t most_bytes, const std:
     throw Error("cannot read " + path + ": " + fault);
   std::erase(end.text, '\0');
   if (end.text.find_first_not_of(" \t\r\n") == std::string::npos)
-    throw Error("cannot read " + path + ": it has no text, as a scan has none; make one of it first, as ocrmypdf does");
+    throw Error("cannot read " + path + ": it has no text (a scan?); add text with a program such as ocrmypdf");
   require_utf8(end.text, path);
   return end.text;
 }

@@ -30,7 +30,7 @@ int report(const std::string& sentence, int exit_code) {
   return exit_code;
 }
 
-// Nobody can wait for the thread any more, so nobody can unwind to here either. What is stored is stored by then.
+// The thread hangs, so it cannot be joined and main cannot return normally. Everything is stored by then.
 void leave_hanging_thread(const std::string& loss) {
   restore_terminal();
   report(loss, kError);
@@ -59,7 +59,7 @@ int run_program(std::vector<std::string> arguments) {
     write_output(parsed.text);
     return 0;
   } catch (const OutputClosed&) {
-    return kError;  // the reader went away; there is nobody to tell
+    return kError;  // the reader has closed the pipe; nothing can be reported
   } catch (const Interrupted& error) {
     return report(error.what(), kInterruptedExitCode);
   } catch (const UsageError& error) {

@@ -1,4 +1,4 @@
-// The name that the program was called by. Messages and advice use it, so that a command in them can be typed as it is.
+// The name that the program was started with. Messages use it, so that their commands can be typed unchanged.
 #pragma once
 #include <string>
 #include <string_view>

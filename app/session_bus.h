@@ -4,7 +4,7 @@
 
 namespace warpchat {
 
-// $DBUS_SESSION_BUS_ADDRESS, or $XDG_RUNTIME_DIR/bus; empty: there is none. GLib, if asked, would try to start one.
+// $DBUS_SESSION_BUS_ADDRESS, or $XDG_RUNTIME_DIR/bus; empty: none. GLib's own function would try to start a bus.
 std::string session_bus_address();
 
 }  // namespace warpchat

@@ -17,10 +17,10 @@ namespace {
 constexpr size_t kLongestPath = 4096;
 constexpr std::string_view kPlainTerminal = "\x1b[?2004l\x1b[?25h\x1b[0m";  // no bracketed paste, cursor, plain text
 
-constexpr int kInterruptsThatExit = 5;  // nobody took the first four: the program hangs
+constexpr int kInterruptsThatExit = 5;  // four unread interrupts mean that the program hangs
 
 std::atomic<bool> exit_on_interrupt = true, resized = false, error_has_terminal = false;
-std::atomic<int> interrupts = 0;  // since somebody asked
+std::atomic<int> interrupts = 0;  // since the last take_interrupt()
 std::atomic<bool> terminal_changed = false, pasting_enabled = false, line_drawn = false;
 termios original_mode, current_mode;
 char doomed_path[kLongestPath];

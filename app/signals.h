@@ -1,5 +1,5 @@
-// Signals: Ctrl-C either ends the program or is noted for whoever asks; whatever ends it gives the terminal back as it
-// was. One process has one terminal and one set of handlers, so these are functions over one hidden state.
+// Signals: Ctrl-C either ends the program or sets a flag for take_interrupt(); every exit restores the terminal. One
+// process has one terminal and one set of handlers, so these are functions over hidden global state.
 #pragma once
 #include <termios.h>
 
@@ -13,11 +13,11 @@ void install_signal_handlers();
 
 enum class OnInterrupt {
   kExit,  // at once, with 130
-  kNote,  // take_interrupt() tells; the fifth that nobody took exits
+  kNote,  // sets a flag for take_interrupt(); the fifth unread one exits
 };
 OnInterrupt on_interrupt(OnInterrupt what);  // returns what held before; at first kExit
 
-class NotedInterrupts {  // while it lives, Ctrl-C is noted
+class NotedInterrupts {  // while it lives, Ctrl-C sets a flag
  public:
   NotedInterrupts() : before_(on_interrupt(OnInterrupt::kNote)) {}
   ~NotedInterrupts() { on_interrupt(before_); }
@@ -33,12 +33,12 @@ bool take_resize();     // whether the terminal's size may have changed, or the 
 int signal_descriptor();  // readable after a signal; poll it beside the keyboard
 void drain_signal_descriptor();
 
-// The terminal's mode from now on: applied here, and again after a stop with Ctrl-Z. The mode of the first call's
-// `original` is what every way out restores.
+// Sets the terminal's mode: applied here, and again after a stop with Ctrl-Z. Every exit restores the first call's
+// `original`.
 void set_terminal_mode(const termios& original, const termios& mode, bool bracketed_paste);
 void restore_terminal();
 
-void remove_on_exit(const char* path);  // a file that an interrupt shall not leave behind; nullptr: none
+void remove_on_exit(const char* path);  // a file to delete on an interrupt; nullptr: none
 void clear_line_on_exit(bool drawn);    // whether standard error's current line shows a spinner
 
 }  // namespace warpchat

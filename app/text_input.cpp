@@ -11,6 +11,7 @@
 #include <filesystem>
 
 #include "models/error.h"
+#include "models/human_bytes.h"
 #include "models/message.h"
 
 namespace warpchat {
@@ -22,23 +23,23 @@ struct FileKind {
   std::string_view what;
 };
 constexpr FileKind kFileKinds[] = {
-    {"%PDF-", "a PDF; make a text of it first, as pdftotext does"},
-    {"PK\x03\x04", "a ZIP archive, as .docx, .xlsx and .odt files are; save it as text first"},
-    {"\xFF\xFE", "UTF-16 text; convert it to UTF-8 first, as iconv -f UTF-16 does"},
-    {"\xFE\xFF", "UTF-16 text; convert it to UTF-8 first, as iconv -f UTF-16 does"},
-    {"\x89PNG", "a picture, and only text is read"},
-    {"\xFF\xD8\xFF", "a picture, and only text is read"},
-    {"GIF8", "a picture, and only text is read"},
-    {"\x1F\x8B", "compressed; decompress it first, as gunzip does"},
-    {"GGUF", "a model, and only text is read; -m and /model load it"},
+    {"%PDF-", "a PDF; convert it to text first, for example with pdftotext"},
+    {"PK\x03\x04", "a ZIP archive (.docx, .xlsx and .odt are, too); save it as text first"},
+    {"\xFF\xFE", "UTF-16 text; convert it to UTF-8 first, for example with iconv -f UTF-16"},
+    {"\xFE\xFF", "UTF-16 text; convert it to UTF-8 first, for example with iconv -f UTF-16"},
+    {"\x89PNG", "an image; only text can be read"},
+    {"\xFF\xD8\xFF", "an image; only text can be read"},
+    {"GIF8", "an image; only text can be read"},
+    {"\x1F\x8B", "compressed; decompress it first, for example with gunzip"},
+    {"GGUF", "a model; use -m or /model to load it"},
 };
 
 constexpr std::string_view kIsFolder = "it is a folder; name a file in it";
 
 std::string cause(int error) {
-  if (error == ENOENT) return "there is no such file";
+  if (error == ENOENT) return "no such file";
   if (error == EISDIR) return std::string(kIsFolder);
-  if (error == EACCES) return "this user may not read it";
+  if (error == EACCES) return "permission denied";
   return std::strerror(error);
 }
 
@@ -79,7 +80,7 @@ void require_text(std::string_view text, const std::string& source) {
   if (!has_nul && !text.starts_with(kFileKinds[0].start) && !invalid_utf8_at(text)) return;
   for (const FileKind& kind : kFileKinds)
     if (text.starts_with(kind.start)) throw Error("cannot read " + source + ": it is " + std::string(kind.what));
-  if (has_nul) throw Error("cannot read " + source + ": it is a binary file, and only text is read");
+  if (has_nul) throw Error("cannot read " + source + ": it is a binary file; only text can be read");
   require_utf8(text, source);
 }
 
@@ -104,11 +105,10 @@ std::string read_regular_file(const std::string& path, uint64_t most_bytes) {
   const std::filesystem::file_status status = std::filesystem::status(path, error);
   if (is_directory(status)) throw Error("cannot read " + path + ": " + std::string(kIsFolder));
   if (exists(status) && !is_regular_file(status))
-    throw Error("cannot read " + path + ": it is a device, a pipe or a socket, and only files are read");
+    throw Error("cannot read " + path + ": it is a device, a pipe or a socket, not a file");
   const uint64_t bytes = std::filesystem::file_size(path, error);
   if (!error && bytes > most_bytes)
-    throw Error("cannot read " + path + ": it has " + counted(bytes, "byte") + ", at most " + grouped(most_bytes) +
-                " are read");
+    throw Error("cannot read " + path + ": it has " + human_bytes(bytes) + "; the limit is " + human_bytes(most_bytes));
   return read_file(path);
 }
 

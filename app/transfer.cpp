@@ -1,4 +1,4 @@
-// Files around the two formats, and the store behind them.
+// Reads and writes the files of both formats, and imports into the store.
 #include "app/transfer.h"
 
 #include <algorithm>
@@ -25,14 +25,13 @@ std::string text_for(const ConversationTree& tree, const std::string& path) {
   throw Error("cannot export to " + path + ": its name must end in .md or .json");
 }
 
-// What is often taken for a conversation's file, and is none.
+// Rejects files that are often mistaken for a conversation.
 void require_no_wrapping(std::string_view text, const std::string& name) {
   constexpr std::string_view kZip = "PK\x03\x04", kPage = "<!doctype html", kPageToo = "<html";
-  if (text.starts_with(kZip))
-    throw Error(name + " is a ZIP archive: unpack it, and import the conversations.json that is in it");
+  if (text.starts_with(kZip)) throw Error(name + " is a ZIP archive; unpack it and import its conversations.json");
   const std::string start = lower_case(text.substr(0, kPage.size()));
   if (start.starts_with(kPage) || start.starts_with(kPageToo))
-    throw Error(name + " is a web page; import the Markdown or JSON that was exported with it");
+    throw Error(name + " is a web page; import the Markdown or JSON file from the same export");
 }
 
 std::vector<ConversationTree> read_json(std::string_view text, const std::string& name) {
@@ -58,7 +57,7 @@ std::vector<ConversationTree> parse_conversations(std::string_view text, const s
   const bool json = (text[first] == '{' || text[first] == '[') && !name.ends_with(".md");  // Markdown: a link
   std::vector<ConversationTree> trees = json ? read_json(text, name) : read_markdown(text, name);
   std::erase_if(trees, [](const ConversationTree& tree) { return tree.turns.empty() && tree.system_prompt.empty(); });
-  if (trees.empty()) throw Error(name + ": there is no message in it");
+  if (trees.empty()) throw Error(name + ": no message found");
   std::ranges::stable_sort(trees, {}, &ConversationTree::updated);
   return trees;
 }
@@ -66,7 +65,7 @@ std::vector<ConversationTree> parse_conversations(std::string_view text, const s
 void export_conversation(const ConversationTree& tree, const std::string& path, bool replace) {
   const std::string text = text_for(tree, path);
   std::error_code error;
-  if (!replace && std::filesystem::exists(path, error)) throw Error(path + " exists already; choose another name");
+  if (!replace && std::filesystem::exists(path, error)) throw Error(path + " already exists; choose another name");
   write_file(path, text);
 }
 

@@ -42,8 +42,8 @@ std::string duration_text(uint64_t seconds) {
 std::string transfer_line(const DownloadProgress& progress, double bytes_per_second) {
   const std::string part = human_bytes(progress.bytes) + " of " + human_bytes(progress.total);
   if (progress.phase == DownloadPhase::kWaiting)
-    return "another program downloads this; waiting, " + part + " is there";
-  if (progress.phase == DownloadPhase::kChecking) return "checking what came earlier, " + part;
+    return "another program is downloading this; waiting, " + part + " done";
+  if (progress.phase == DownloadPhase::kChecking) return "verifying the downloaded part, " + part;
   char percent[16];
   const double share =
       progress.total == 0 ? 1 : static_cast<double>(progress.bytes) / static_cast<double>(progress.total);

@@ -1,4 +1,4 @@
-// How far a download is, as one line.
+// The progress of a download as one line.
 #pragma once
 #include <chrono>
 #include <cstdint>

@@ -29,7 +29,7 @@ std::string without_percents(std::string_view url) {
   return path;
 }
 
-// What a shell makes of one word; nullopt if it is none, or more than one.
+// Expands one word as a shell does; nullopt for several words or none.
 std::optional<std::string> shell_word(std::string_view text) {
   std::string word;
   char quote = 0;

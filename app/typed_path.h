@@ -1,4 +1,4 @@
-// A path as a person writes, pastes or drops it into a line.
+// Paths as people type, paste or drop them.
 #pragma once
 #include <string>
 #include <string_view>

@@ -1,4 +1,4 @@
-// One table; N stands for the way out's context, {chat} for the program's name.
+// One table; N stands for the remedy's context size, {chat} for the program's name.
 #include "app/ways_out.h"
 
 #include "app/program_name.h"
@@ -15,21 +15,22 @@ struct Words {
 
 constexpr Words kWords[] = {
     {WayOut::Kind::kNone, "", "", "", ""},
-    {WayOut::Kind::kSmallerContext, "a --ctx-size of N fits", "/context N fits", "a context of N fits", "Context of N"},
-    {WayOut::Kind::kUseCpu, "use --device cpu", "/device cpu does without it", "the CPU does without it",
+    {WayOut::Kind::kSmallerContext, "a --ctx-size of N fits", "/context N fits", "a context of N fits",
+     "Use a context of N"},
+    {WayOut::Kind::kUseCpu, "use --device cpu", "/device cpu works without it", "the CPU works without it",
      "Use the CPU"},
     {WayOut::Kind::kCheckDevice,
-     "{chat} check-device checks it anew, --no-device-check uses it all the same, --device cpu does without it",
-     "{chat} check-device checks it anew, /device cpu does without it", "the CPU does without it", "Use the CPU"},
-    {WayOut::Kind::kListDevices, "--list-devices lists them", "/device lists them", "the models' panel lists them", ""},
+     "{chat} check-device checks it again, --no-device-check uses it anyway, --device cpu works without it",
+     "{chat} check-device checks it again, /device cpu works without it", "the CPU works without it", "Use the CPU"},
+    {WayOut::Kind::kListDevices, "--list-devices lists them", "/device lists them", "see the models' panel", ""},
     {WayOut::Kind::kLaunchGraph, "use --launch graph", "use /launch graph", "launch as a graph", "Launch as a graph"},
-    {WayOut::Kind::kFewerThreads, "choose fewer with --threads", "start {chat} with fewer --threads",
-     "start the program with fewer", ""},
-    {WayOut::Kind::kOtherTemplate, "use --raw, or give a template with --chat-template",
-     "start {chat} with --chat-template, or use another /model", "another model may have one", ""},
-    {WayOut::Kind::kEndpointKey, "'{chat} endpoint add' keeps one for it, or names the variable that holds it",
-     "'{chat} endpoint add' keeps one for it, or names the variable that holds it",
-     "type it below the address in the models' panel", ""},
+    {WayOut::Kind::kFewerThreads, "use fewer --threads", "start {chat} with fewer --threads",
+     "start the program with fewer --threads", ""},
+    {WayOut::Kind::kOtherTemplate, "use --raw, or set a template with --chat-template",
+     "start {chat} with --chat-template, or use another /model", "try another model", ""},
+    {WayOut::Kind::kEndpointKey, "'{chat} endpoint add' stores its key, or the name of the variable with the key",
+     "'{chat} endpoint add' stores its key, or the name of the variable with the key",
+     "enter it below the address in the models' panel", ""},
 };
 
 std::string filled(std::string words, const std::string& number) {
@@ -68,8 +69,9 @@ std::string button_of(const WayOut& way) { return filled(words_for(way.kind).but
 std::string words_in_terminal(const WaysOut& ways) {
   std::string words;
   if (ways.larger_context > 0)
-    words = "/context " + std::to_string(ways.larger_context) + " loads the model with a context that holds it";
-  if (ways.can_drop) words += (words.empty() ? "" : "; ") + std::string("/trim answers without the oldest turns");
+    words =
+        "/context " + std::to_string(ways.larger_context) + " reloads the model with a context that is large enough";
+  if (ways.can_drop) words += (words.empty() ? "" : "; ") + std::string("/trim leaves the oldest turns out");
   return words;
 }
 

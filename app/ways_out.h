@@ -1,5 +1,4 @@
-// What helps against an error, in the words of each view: the errors themselves are data and name no flag, no command
-// and no button.
+// Remedies of errors in the words of each view: the errors themselves are data and name no flag, command or button.
 #pragma once
 #include <exception>
 #include <string>
@@ -10,9 +9,9 @@ namespace warpchat {
 
 enum class View { kCommandLine, kTerminal, kWindow };
 
-std::string words_of(const WayOut& way, View view);  // "use --device cpu"; empty: there is none
+std::string words_of(const WayOut& way, View view);  // "use --device cpu"; empty: none
 
-// What the error says, and its way out.
+// The error's message with its remedy.
 std::string with_way_out(const std::string& sentence, const WayOut& way, View view);
 std::string sentence_of(const std::exception& error, View view);
 

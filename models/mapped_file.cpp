@@ -33,7 +33,7 @@ const char* kind_of(mode_t mode) {
 }
 
 std::string cause_of_open(int error) {
-  if (error == ENOENT) return "there is no such file";
+  if (error == ENOENT) return "no such file";
   if (error == ENXIO) return "it is a socket; give the path of a GGUF file";
   return std::strerror(error);
 }

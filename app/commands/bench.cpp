@@ -40,7 +40,7 @@ void prefill(Decoder& decoder, std::span<const Token> tokens, uint32_t position,
   if (!tokens.empty()) decoder.logits(*decoder.prefill(tokens, position, sequence));
 }
 
-// Every sequence decodes the same tokens, in the launch mode that was asked for. All logits come to the host.
+// Every sequence decodes the same tokens in the requested launch mode. All logits are copied to the host.
 void decode(Decoder& decoder, std::span<const Token> tokens, uint32_t position, uint32_t sequences) {
   if (sequences == 1 && decoder.steps().decode_given(tokens, position, [](std::span<const float>) {})) return;
   std::vector<Run> runs;
@@ -77,7 +77,7 @@ std::vector<BenchResult> planned_tests(const BenchOptions& options) {
   return tests;
 }
 
-// The format that most of the weights have: "Q4_K".
+// The most frequent format of the weights: "Q4_K".
 std::string main_format(const GgufFile& file) {
   std::string_view name = "F32";
   uint64_t most = 0;
@@ -132,8 +132,8 @@ void tell_what_was_not_measured(const Model& model, const std::vector<BenchResul
   if (model.decoder->steps().launch_of(1) != persistent) return;
   for (const BenchResult& test : tests)
     if (test.n_generate > 0 && test.launch != persistent)
-      return print_error("the persistent decoder has one sequence; " + test_name(test) + " was decoded by " +
-                         test.launch + ", for persistent leave out -np");
+      return print_error("the persistent decoder serves one sequence; " + test_name(test) + " was decoded by " +
+                         test.launch + "; for persistent leave out -np");
 }
 
 }  // namespace
@@ -148,7 +148,8 @@ int run_command(const BenchOptions& options) {
     test.launch = launch_of(model->decoder->steps(), test);
     BenchResult warm_up = test;
     if (model->decoder->config().experts.n == 0)
-      warm_up.n_generate = std::min(test.n_generate, 1u);  // else packs those it meets
+      warm_up.n_generate =
+          std::min(test.n_generate, 1u);  // with experts a whole run: their weights are packed at first use
     Spinner spinner("measuring " + test_name(test));
     timed_run(*model->decoder, warm_up);
     test.test_time = utc_time();

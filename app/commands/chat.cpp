@@ -51,7 +51,7 @@ std::string unescaped(std::string_view text) {
 std::string read_prompt(const ChatOptions& options) {
   std::string prompt;
   if (!input_is_terminal() || (!options.prompt && !options.prompt_file)) {
-    if (input_is_terminal()) write_error_text("type the prompt; Ctrl-D ends it\n");
+    if (input_is_terminal()) write_error_text("type your prompt, then Ctrl-D\n");
     prompt = without_last_newline(read_standard_input());
     require_text(prompt, "standard input");
   }
@@ -64,7 +64,7 @@ std::string read_prompt(const ChatOptions& options) {
     require_utf8(*options.prompt, "--prompt");
     prompt = joined(std::move(prompt), options.escapes ? unescaped(*options.prompt) : *options.prompt);
   }
-  if (prompt.empty()) throw UsageError("the prompt is empty; give one with -p, -f or standard input");
+  if (prompt.empty()) throw UsageError("the prompt is empty; use -p, -f or standard input");
   return prompt;
 }
 
@@ -88,7 +88,7 @@ StreamedAnswer answer(Responder& responder, const ChatOptions& options, const Ch
 
 int answer_once(const ChatOptions& options, const std::string& prompt) {
   const std::unique_ptr<Model> model = load_model(options);
-  if (model->has_faulty_gpu) print_error(model->device_reason + "; the CPU answers");
+  if (model->has_faulty_gpu) print_error(model->device_reason + "; using the CPU instead");
   if (const std::string warning = long_context(*model); !warning.empty()) print_error(warning);
   remember_model(model->file.path(), state_directory());
   const ChatSettings settings = settings_from(options, model->file_sampling);
@@ -103,7 +103,7 @@ int answer_once(const ChatOptions& options, const std::string& prompt) {
   return streamed.interrupted ? kInterruptedExitCode : 0;
 }
 
-// What is of this machine's models alone, and would be passed over in silence.
+// Rejects flags that apply to local models only and would be ignored.
 void require_remote_flags(const ChatOptions& options) {
   const std::pair<bool, const char*> local[] = {
       {!options.device.empty(), "--device"},
@@ -113,9 +113,8 @@ void require_remote_flags(const ChatOptions& options) {
       {!options.chat_template_file.empty(), "--chat-template-file"},
   };
   for (const auto& [given, name] : local)
-    if (given)
-      throw UsageError(std::string(name) + " is of models on this machine; with --endpoint another one answers");
-  if (options.offline) throw UsageError("--offline contacts nobody, --endpoint another machine; give either");
+    if (given) throw UsageError(std::string(name) + " applies to models on this machine; leave it out with --endpoint");
+  if (options.offline) throw UsageError("--offline uses no network and --endpoint needs one; use one or the other");
 }
 
 int answer_from_endpoint(const ChatOptions& options) {
@@ -143,7 +142,7 @@ std::string local_model_list() {
 }
 
 #ifdef WARPCHAT_GUI
-// Whether somebody sends text into the program; a launcher gives /dev/null or nothing.
+// Whether text is piped into the program; a launcher connects /dev/null or nothing.
 bool input_is_piped() {
   struct stat status;
   return fstat(STDIN_FILENO, &status) == 0 && (S_ISFIFO(status.st_mode) || S_ISREG(status.st_mode));
@@ -152,13 +151,13 @@ bool input_is_piped() {
 
 int run_in_window(const ChatOptions& options) {
   if (options.prompt || options.prompt_file)
-    throw UsageError("--gui opens a window, -p and -f print one answer; give either");
-  if (options.raw) throw UsageError("--raw completes one prompt; give it with -p, -f or standard input, without --gui");
+    throw UsageError("--gui opens a window, -p and -f print one answer; use one or the other");
+  if (options.raw) throw UsageError("--raw completes one prompt; use it with -p, -f or standard input, without --gui");
 #ifdef WARPCHAT_GUI
-  if (input_is_piped()) print_error("standard input is not read: with --gui messages are written in the window");
+  if (input_is_piped()) print_error("standard input is ignored: with --gui, write messages in the window");
   return run_window(options);
 #else
-  throw Error("this program was built without its window (WARPCHAT_GUI=OFF); run " + program_name() +
+  throw Error("this program was built without a window (WARPCHAT_GUI=OFF); run " + program_name() +
               " without --gui for the terminal");
 #endif
 }
@@ -167,28 +166,27 @@ int run_in_window(const ChatOptions& options) {
 
 int run_command(const ChatOptions& options) {
   if (options.converse && (options.prompt || options.prompt_file))
-    throw UsageError("-cnv and -i ask for a conversation, -p and -f for one answer; give either");
+    throw UsageError("-cnv and -i start a conversation, -p and -f print one answer; use one or the other");
   if (options.parallel != 1) throw Error("--parallel above 1 is not supported on cpu");
   set_output_habits({!options.no_word_wrap, options.plain});
   settings_from(options, {});  // faults of flags show before anything is loaded
   const bool interactive = is_interactive(options), is_remote = !options.endpoint.empty();
   if (options.resume && (options.gui || options.no_history || !interactive))
-    throw UsageError(options.gui   ? "--resume is of the terminal; the window lists all conversations"
-                     : interactive ? "--no-history keeps no conversation, --resume goes on with one; give either"
-                                   : "--resume goes on with a conversation in a terminal, without -p, -f and a pipe");
+    throw UsageError(options.gui   ? "--resume works in the terminal; the window lists all conversations"
+                     : interactive ? "--no-history stores no conversation, --resume continues one; use one or the other"
+                                   : "--resume continues a conversation in a terminal; leave out -p, -f and the pipe");
   if (options.json && (options.gui || interactive))
-    throw UsageError("--json prints one answer; give it with -p, -f or standard input");
+    throw UsageError("--json prints one answer; use it with -p, -f or standard input");
   if (is_remote) require_remote_flags(options);
   if (is_remote && (options.list_models || !(options.gui || interactive))) return answer_from_endpoint(options);
-  if (!is_remote && !options.api_key_env.empty())
-    throw UsageError("--api-key-env is of an endpoint; give --endpoint, too");
+  if (!is_remote && !options.api_key_env.empty()) throw UsageError("--api-key-env needs --endpoint");
   if (options.list_models) {
     write_output(local_model_list());
     return 0;
   }
   if (options.gui) return run_in_window(options);
-  if (!options.gui_state.empty()) throw UsageError("--gui-state is of the window; give --gui, too");
-  if (interactive && options.raw) throw UsageError("--raw completes one prompt; give it with -p, -f or standard input");
+  if (!options.gui_state.empty()) throw UsageError("--gui-state needs --gui");
+  if (interactive && options.raw) throw UsageError("--raw completes one prompt; use it with -p, -f or standard input");
   ChatOptions chosen = options;
   if (is_remote) {
     chosen.model = choose_remote_model(find_endpoint(options), options.model, wait_at_terminal()).id;
@@ -196,7 +194,7 @@ int run_command(const ChatOptions& options) {
   }
   chosen.model = choose_model_file(options);
   if (!interactive) return answer_once(chosen, read_prompt(chosen));
-  model_options(chosen);  // likewise
+  model_options(chosen);  // reports wrong flags before anything is loaded
   return Conversation(chosen).run();
 }
 

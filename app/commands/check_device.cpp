@@ -1,4 +1,4 @@
-// chat check-device: a small model through every way of launching on a GPU; what is found replaces what is remembered.
+// chat check-device: runs a small model in every launch mode on a GPU and stores the result.
 #include <cstdio>
 
 #include "app/commands/commands.h"
@@ -14,9 +14,9 @@ namespace warpchat {
 namespace {
 
 DeviceChoice device_to_check(const std::string& name) {
-  if (name == "cpu") throw UsageError("the CPU needs no check: GPUs are compared with it; give --device cuda");
+  if (name == "cpu") throw UsageError("the CPU needs no check: it is the reference for GPUs; use --device cuda");
   DeviceChoice device = choose_device(name);
-  if (device.table == nullptr) throw Error("there is no GPU to check: " + device.reason);
+  if (device.table == nullptr) throw Error("no GPU to check: " + device.reason);
   return device;
 }
 
@@ -45,7 +45,7 @@ int run_command(const CheckDeviceOptions& options) {
   const DeviceRecord record(device_record_file(), device.gpu);
   const bool is_kept = record.write({check.fault(), {}});
   write_output(device.gpu.name + ", driver " + device.gpu.driver + "\n" + table_of(check));
-  if (!is_kept) print_error("the result cannot be kept in " + device_record_file());
+  if (!is_kept) print_error("cannot write the result to " + device_record_file());
   return check.fault().empty() ? 0 : 1;
 }
 

@@ -29,9 +29,9 @@ void check(const CompareOptions& o) {
                      "; name both, as in --device cpu --device cuda");
   for (const std::string& device : o.devices) require_known_device(device);
   if (o.launches.size() > 2)
-    throw UsageError("--launch is given once, or once for each of the two devices, found " +
-                     grouped(o.launches.size()) + " times");
-  if (o.prompt && o.prompt_file) throw UsageError("the text comes from -p or from -f; leave one of them out");
+    throw UsageError("use --launch once, or once for each of the two devices; found " + grouped(o.launches.size()) +
+                     " times");
+  if (o.prompt && o.prompt_file) throw UsageError("use -p or -f, not both");
 }
 
 double bound_of(const CompareOptions& o) {
@@ -51,14 +51,14 @@ std::string text_of(const CompareOptions& o) {
 std::vector<Token> tokens_of(const CompareOptions& o) {
   const GgufFile file = GgufFile::open(find_model_file(o.model));
   std::vector<Token> tokens = Tokenizer::from(file)->encode(text_of(o), /*parse_special=*/false, /*add_bos=*/true);
-  if (tokens.empty()) throw UsageError("there is no text to compare on; give one with -p or -f");
+  if (tokens.empty()) throw UsageError("the text to compare on is empty; use -p or -f");
   return tokens;
 }
 
 std::unique_ptr<Model> load_device(const CompareOptions& options, size_t i, uint32_t context) {
   ModelFlags flags = options;
   flags.device = options.devices[i];
-  flags.no_device_check = true;  // what it finds is looked at here
+  flags.no_device_check = true;  // this command is such a check itself
   flags.launch = options.launches.empty() ? "stream" : options.launches[std::min(i, options.launches.size() - 1)];
   return load_model(flags, context);
 }
@@ -106,8 +106,8 @@ std::string choice_text(const Comparison& c) {
   return "Experts differ: the router of layer " + std::to_string(choice->layer) + " chose " +
          experts_text(choice->first) + " on the first device and " + experts_text(choice->second) +
          " on the second for position " + grouped(pass->position + choice->column) +
-         ", though its scores agree within the bound. Where scores are so near either choice is right: what these "
-         "experts give is not compared.\n";
+         ", though its scores agree within the bound. With scores this close either choice is right, so "
+         "the outputs of these experts are not compared.\n";
 }
 
 std::string others_text(const PassDifference& pass) {
@@ -139,8 +139,8 @@ std::string report(const Comparison& c) {
   text += "\n";
   if (is_by_logits)
     text +=
-        "Graphs and the persistent kernel show no layers: there the logits are compared, in which all layers' rounding "
-        "adds up. --launch stream compares each step by itself.\n";
+        "With CUDA graphs and the persistent kernel only the logits are compared, in which the rounding of all layers "
+        "adds up. --launch stream compares every step.\n";
   return text + choice_text(c) + verdict(c);
 }
 

@@ -1,4 +1,4 @@
-// chat endpoint: other machines by name.
+// chat endpoint: manages named servers.
 #include <termios.h>
 #include <unistd.h>
 
@@ -18,14 +18,14 @@ namespace {
 
 constexpr size_t kLongestKey = 4096;
 
-// At a terminal what is typed is not shown.
+// Turns echo off at a terminal.
 std::string read_key() {
   termios mode;
   const bool hides = input_is_terminal() && tcgetattr(STDIN_FILENO, &mode) == 0;
   if (hides) {
     termios silent = mode;
     silent.c_lflag &= ~static_cast<tcflag_t>(ECHO);
-    write_error("the key, which is not shown: ");
+    write_error("API key (not shown): ");
     set_terminal_mode(mode, silent, /*bracketed_paste=*/false);
   }
   std::string key;
@@ -35,7 +35,7 @@ std::string read_key() {
     write_error("\n");
   }
   while (key.ends_with('\r') || key.ends_with(' ')) key.pop_back();
-  if (key.empty()) throw UsageError("standard input holds no key");
+  if (key.empty()) throw UsageError("no key on standard input");
   require_key(key);
   return key;
 }
@@ -49,11 +49,12 @@ std::string place_of(const NamedEndpoint& endpoint) {
 int add(const EndpointOptions& options) {
   if (options.name.empty() || options.url.empty())
     throw UsageError(
-        with_program_name("{chat} endpoint add takes a name and an address: {chat} endpoint add NAME URL"));
+        with_program_name("{chat} endpoint add needs a name and an address: {chat} endpoint add NAME URL"));
   if (!is_endpoint_name(options.name) || options.name == "localhost")
-    throw UsageError("an endpoint's name has letters, digits, - _ and dots, found '" + printable(options.name) + "'");
+    throw UsageError("an endpoint's name may have letters, digits, - _ and dots, found '" + printable(options.name) +
+                     "'");
   if (options.key_from_stdin && !options.api_key_env.empty())
-    throw UsageError("give --api-key-env or --key-from-stdin, not both");
+    throw UsageError("use --api-key-env or --key-from-stdin, not both");
   NamedEndpoint endpoint{options.name, base_url(options.url), options.api_key_env, std::nullopt};
   EndpointBook book;
   if (const NamedEndpoint* before = book.find(options.name); before != nullptr && before->key_place)
@@ -68,7 +69,7 @@ int add(const EndpointOptions& options) {
 int remove(const EndpointOptions& options) {
   EndpointBook book;
   const NamedEndpoint* endpoint = book.find(options.name);
-  if (endpoint == nullptr) throw UsageError("no endpoint is called '" + printable(options.name) + "'");
+  if (endpoint == nullptr) throw UsageError("no endpoint is named '" + printable(options.name) + "'");
   if (endpoint->key_place) forget_key(endpoint->name, *endpoint->key_place);
   book.remove(options.name);
   book.save();

@@ -9,8 +9,7 @@ namespace warpchat {
 int run_command(const HelpOptions& options) {
   const std::vector<CommandHelp> commands = command_help();
   if (!options.format.empty()) {
-    if (!options.command.empty())
-      throw UsageError("--format tells of all commands; give it without " + options.command);
+    if (!options.command.empty()) throw UsageError("--format covers all commands; leave out " + options.command);
     write_output(formatted_help(commands, options.format));
     return 0;
   }

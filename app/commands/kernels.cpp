@@ -25,7 +25,7 @@ struct Subject {
 };
 
 Subject subject_of(const KernelsOptions& options) {
-  if (!options.shape.empty() && !options.model.empty()) throw UsageError("--shape and --model exclude each other");
+  if (!options.shape.empty() && !options.model.empty()) throw UsageError("use --shape or --model, not both");
   if (!options.shape.empty()) {
     try {
       return {options.shape, model_shape(options.shape)};
@@ -77,13 +77,13 @@ std::string listing(const Kernels& kernels) {
   std::string text = aligned(table);
   const std::vector<ptx::FunctionPointer> functions = functions_of(kernels);
   if (functions.empty()) return text;
-  table = {{"functions that they call", "shared bytes", "PTX lines"}};
+  table = {{"called functions", "shared bytes", "PTX lines"}};
   for (const ptx::FunctionPointer& f : functions)
     table.push_back({f->name, grouped(f->shared_bytes), grouped(lines_of(f->declarations + f->text))});
   return text + "\n" + aligned(table);
 }
 
-// The kernels of a model, as they are compiled: in modules.
+// The kernels of a model, grouped in the modules that are compiled.
 struct Module {
   std::string name, title;
   Kernels kernels;

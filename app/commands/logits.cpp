@@ -14,8 +14,8 @@ std::vector<Token> checked_tokens(const std::vector<int64_t>& ids, const Model& 
   std::vector<Token> tokens;
   for (int64_t id : ids) {
     if (id < 0 || id >= model.config.n_vocab)
-      throw Error("--tokens: " + std::to_string(id) + " is no token of " + model.file.path() + ", which has ids 0 to " +
-                  grouped(model.config.n_vocab - 1));
+      throw Error("--tokens: " + std::to_string(id) + " is not a token of " + model.file.path() +
+                  "; its ids are 0 to " + grouped(model.config.n_vocab - 1));
     tokens.push_back(static_cast<Token>(id));
   }
   return tokens;

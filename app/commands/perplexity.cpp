@@ -55,7 +55,7 @@ int run_command(const PerplexityOptions& options) {
   const size_t n_windows = tokens.size() / window;
   if (n_windows == 0)
     throw Error(options.file + " has " + counted(tokens.size(), "token") + ", a window needs " + grouped(window) +
-                "; give a longer text or a smaller -c");
+                "; use a longer text or a smaller -c");
   double sum = 0;
   size_t n_scored = 0;
   for (size_t i = 0; i < n_windows; ++i) {

@@ -38,7 +38,7 @@ int run_command(const PullOptions& options) {
   if (!name && are_search_words(text)) name = parse_hub_model_name(choose_of_hub(text, options, options.offline));
   if (!name)
     throw UsageError("'" + printable(text) +
-                     "' is no model of a hub; name it as org/repo[:QUANT], such as "
+                     "' is not a model name; names look like org/repo[:QUANT], such as "
                      "Qwen/Qwen2.5-3B-Instruct-GGUF:Q4_K_M");
   write_output(download_model(*name, options.offline) + "\n");
   return 0;

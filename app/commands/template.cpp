@@ -1,4 +1,4 @@
-// chat template: messages through a chat template, byte for byte what a model would be given.
+// chat template: applies a chat template to messages and prints the exact prompt.
 #include <nlohmann/json.hpp>
 
 #include "app/commands/commands.h"
@@ -24,7 +24,7 @@ ordered_json read_variables(const std::string& path) {
       throw Error(path + ": expected a JSON object with an array 'messages'");
     return variables;
   } catch (const nlohmann::json::parse_error& error) {
-    throw Error(path + ": no valid JSON at byte " + grouped(error.byte > 0 ? error.byte - 1 : 0));
+    throw Error(path + ": invalid JSON at byte " + grouped(error.byte > 0 ? error.byte - 1 : 0));
   }
 }
 
@@ -39,8 +39,7 @@ std::string text_of(const Tokenizer& tokenizer, Token token) {
 }  // namespace
 
 int run_command(const TemplateOptions& options) {
-  if (!options.model.empty() && !options.template_file.empty())
-    throw UsageError("-m and --template exclude each other; give one of them");
+  if (!options.model.empty() && !options.template_file.empty()) throw UsageError("use -m or --template, not both");
   ordered_json variables = read_variables(options.messages_file);
   std::string source, bos = "<s>", eos = "</s>";
   if (options.template_file.empty()) {
@@ -49,7 +48,7 @@ int run_command(const TemplateOptions& options) {
     source = find_chat_template(file, *tokenizer);
     if (source.empty())
       throw Error(file.path() +
-                  ": the file has no chat template and its vocabulary no <|im_start|>; give one with --template");
+                  ": the file has no chat template and its vocabulary no <|im_start|>; use --template FILE");
     bos = text_of(*tokenizer, tokenizer->bos());
     eos = text_of(*tokenizer, tokenizer->eos());
   } else {

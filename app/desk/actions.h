@@ -1,4 +1,4 @@
-// What the user wants, from a front end to the desk. Every button, key and menu ends in one of these.
+// What the user asks for: every button, key and command of a front end becomes one of these.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -18,18 +18,18 @@ struct Regenerate {
   uint64_t message;  // key of an answer, or of a user message without one
 };
 struct EditMessage {
-  uint64_t message;  // key; a user's is answered anew with its files, an answer is replaced and not answered
+  uint64_t message;  // key; a user's message is answered again with its files, an answer is only replaced
   std::string text;
 };
 struct ContinueAnswer {
-  uint64_t message;  // key of the last answer, which goes on where it ended
+  uint64_t message;  // key of the last answer, which is continued
 };
-struct DropOldest {  // from now on the model is given the newest turns that fit, where not all do; all stay stored
+struct DropOldest {  // from now on the oldest turns are left out when the context is full; all stay stored
   bool on = true;
 };
 struct Undo {};  // takes back the last message of the user with its answer
 struct ShowVersion {
-  uint64_t message;  // key; 0: of any, or of none that is shown
+  uint64_t message;  // key; 0: any message, also one that is not shown
   TurnId turn;       // one of its siblings
 };
 struct SetSystemPrompt {
@@ -52,7 +52,7 @@ struct OpenStored {
   ConversationId id;
 };
 struct Fork {
-  uint64_t message;  // key; the conversation up to it goes on as a new one
+  uint64_t message;  // key; the conversation up to it is copied into a new one
 };
 struct Search {
   std::string words;  // empty: no search
@@ -75,23 +75,23 @@ struct ExportConversation {
   bool replace = false;  // the file that is there
 };
 struct ImportConversation {
-  std::string path;  // any that app/transfer.h reads; of several conversations the newest is shown
+  std::string path;  // any file that app/transfer.h reads; shows the newest of several conversations
 };
 
 // Model, device, settings.
 struct RefreshModels {};
 struct SearchHub {
   std::string words;  // empty: ends a search
-  bool now = false;   // else when nothing newer comes for a moment
+  bool now = false;   // else after a short pause in typing
 };
 struct LoadModel {
   std::string path;                   // empty: the loaded one again
   std::optional<std::string> device;  // nullopt: as before
   std::optional<std::string> launch;
   std::optional<int32_t> context;  // as ModelFlags::context
-  std::string endpoint = {};       // NAME or URL that answers instead, with its only model or that of `path`
-  bool fetch = false;              // a hub's model that is not here is fetched first
-  std::string key = {};            // of the endpoint; kept for it. Empty: the one that is kept, if any
+  std::string endpoint = {};       // NAME or URL of a server to use, with its only model or that of `path`
+  bool fetch = false;              // download a model of the hub first
+  std::string key = {};            // API key to store for the endpoint. Empty: the stored one, if any
 };
 struct CancelLoading {};
 struct UnloadModel {};
@@ -108,7 +108,7 @@ struct ExportProfile {
   std::string path;
 };
 
-// What a notice's way out does; nullopt: nothing that a model's load could.
+// The load that a notice's remedy asks for; nullopt: none.
 std::optional<LoadModel> load_of(const NoticeItem& notice);
 
 using Action =
@@ -117,7 +117,7 @@ using Action =
                  TakeFromTrash, EraseForEver, ExportConversation, ImportConversation, RefreshModels, SearchHub,
                  LoadModel, CancelLoading, UnloadModel, ChangeSettings, DismissNotice, WatchProfile, ExportProfile>;
 
-// What a window's panels push their wishes into while a frame is drawn; carried out after it.
+// Collects the actions of a window's panels while a frame is drawn; dispatched after it.
 class Actions {
  public:
   void push(Action action) { wishes_.push_back(std::move(action)); }

@@ -1,4 +1,4 @@
-// Gaps are measured where bytes arrive: network, server and batch together.
+// Gaps are measured on arrival, so they include network, server and batching.
 #include "app/desk/answer_pace.h"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ std::string speed_text(double tokens_per_second) {
   return text;
 }
 
-// Of the whole answer; 0: not known yet.
+// Tokens per second of the whole answer; 0: not known yet.
 double speed_of(const ChatMessage& message, const AnswerPace& pace) {
   if (message.timings && message.timings->generate_seconds > 0)
     return message.timings->generated_tokens / message.timings->generate_seconds;
@@ -41,7 +41,7 @@ AnswerPace pace_of(std::span<const TokenMark> tokens) {
     sum += static_cast<double>(token.seconds);
   }
   std::ranges::sort(gaps);
-  const size_t n = gaps.size(), p95 = (n * 95 + 99) / 100 - 1;  // of so many, 95% are not longer
+  const size_t n = gaps.size(), p95 = (n * 95 + 99) / 100 - 1;  // index of the 95th percentile
   return {n, sum / static_cast<double>(n), gaps[(n - 1) / 2], gaps[p95], gaps.back()};
 }
 

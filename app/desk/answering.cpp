@@ -1,4 +1,4 @@
-// A generation from its start to its end, event by event.
+// Handles the events of a generation from start to end.
 #include "app/desk/answering.h"
 
 #include <utility>
@@ -29,7 +29,7 @@ AnswerCut cut_by(EndReason reason) {
   return reason == EndReason::kContextFull ? AnswerCut::kContextFull : AnswerCut::kNone;
 }
 
-// Of an answer that was made in two parts.
+// Sums the timings of an answer that was continued.
 Timings sum(const Timings& first, Timings second) {
   second.generated_tokens += first.generated_tokens;
   second.generate_seconds += first.generate_seconds;
@@ -45,7 +45,8 @@ double Speed::add(float seconds) {
     sum_ -= static_cast<double>(recent_.front());
     recent_.pop_front();
   }
-  constexpr double kLeast = 1e-3;  // s, that say something: another machine's tokens may come several in a packet
+  constexpr double kLeast =
+      1e-3;  // seconds, the shortest meaningful span: several remote tokens may arrive in one packet
   return sum_ >= kLeast ? static_cast<double>(recent_.size()) / sum_ : 0;
 }
 
@@ -80,7 +81,7 @@ void Answering::stop() {
 }
 
 bool Answering::follow(std::chrono::milliseconds timeout) {
-  constexpr int kMostEvents = 64;  // then it is others' turn
+  constexpr int kMostEvents = 64;  // per turn, to keep the front end responsive
   int n = 0;
   for (; n < kMostEvents && generation_; ++n) {
     const std::optional<Event> event = generation_->next_event(n == 0 ? timeout : std::chrono::milliseconds(0));
@@ -103,7 +104,7 @@ void Answering::take(const Event& event) {
   if (const auto* generation_end = std::get_if<GenerationEnd>(&event)) end(*generation_end);
 }
 
-// A responder that does not know its tokens gives pieces with their times instead.
+// A responder without token information reports pieces with their times instead.
 void Answering::take_text(const TextDelta& delta) {
   const bool is_token = delta.token >= 0 || delta.seconds > 0 || !has_token_;
   const bool is_first = !std::exchange(has_token_, true);
@@ -127,7 +128,7 @@ void Answering::end(const GenerationEnd& end) {
   has_new_text_ || continues_ || !answer().tool_calls.empty() ? branch_.answer_ends() : branch_.drop_answer();
 }
 
-// It stands at the message, where that is to be seen.
+// The failure is shown at the message if the conversation is shown.
 void Answering::tell_failure(const GenerationEnd& end) {
   const bool stays = has_new_text_ || continues_ || !answer().tool_calls.empty() || !branch_.can_put_back();
   const std::string& title = stage_.now().title;
@@ -146,14 +147,14 @@ void Answering::tell_end(const GenerationEnd& end) {
       return tell_failure(end);
     case EndReason::kStopped:
       if (stage_.now().phase == AnswerPhase::kPrompt && progress.done > 0)
-        board_.tell("stopped before the first word; what was read of the prompt (" + grouped(progress.done) + " of " +
-                    counted(progress.total, "token") + ") is kept");
+        board_.tell("stopped while reading the prompt, at " + grouped(progress.done) + " of " +
+                    counted(progress.total, "token") + "; the next try continues from there");
       return;
     case EndReason::kEndOfText:
     case EndReason::kTokenLimit:
     case EndReason::kContextFull:
       if (!has_new_text_ && !continues_ && answer().tool_calls.empty())
-        board_.tell("the model ended its answer before its first word");
+        board_.tell("the model returned an empty answer");
   }
 }
 

@@ -1,4 +1,4 @@
-// One answer of a conversation after the other: a generation's events onto the stage and into the store.
+// The answers of a conversation: applies a generation's events to the state and the store.
 #pragma once
 #include <chrono>
 #include <deque>
@@ -13,7 +13,7 @@ namespace warpchat {
 // Tokens per second over about the last second.
 class Speed {
  public:
-  double add(float seconds);  // of one more token; the speed with it
+  double add(float seconds);  // adds a token's time; returns the speed
 
  private:
   std::deque<float> recent_;
@@ -24,14 +24,13 @@ class Answering {
  public:
   Answering(Board& board, Branch& branch, Stage& stage) : board_(board), branch_(branch), stage_(stage) {}
 
-  // The generation answers the branch, which ends with a user's message, or continues the answer at its end. The
-  // responder made it.
+  // The generation, made by the responder, answers the branch's last user message or continues its last answer.
   void begin(std::shared_ptr<Responder> responder, std::unique_ptr<Generation> generation, bool continues);
 
   bool running() const { return generation_ != nullptr; }
   const Timings& timings() const { return timings_; }  // of the last generation, without what it continued
-  void stop();                                         // asks; follow() sees the end
-  // Takes the events that come within the timeout, to be called again and again while it runs. False: none came.
+  void stop();                                         // requests the end, which follow() reports
+  // Handles events that arrive within the timeout; call it repeatedly while an answer runs. False: none came.
   bool follow(std::chrono::milliseconds timeout);
 
  private:

@@ -1,4 +1,4 @@
-// Files are read when they are attached, so that what is sent is what was counted.
+// Files are read when they are attached, so that the tokens counted are the tokens sent.
 #include "app/desk/attachments.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ void Attachments::add(const std::string& path) {
   reader_.read(last_id_, path);
 }
 
-// It may belong to a conversation that has been left meanwhile.
+// The file may belong to a conversation that is no longer shown.
 void Attachments::take(FileReader::File read) {
   if (!read.fault.empty()) board_.tell_error(read.fault);
   take_in(files_, read);

@@ -1,4 +1,4 @@
-// Files that go with the next message: text, or what is text in a PDF. Each conversation has its own.
+// Files attached to the next message: text, or the text of a PDF. Each conversation has its own.
 #pragma once
 #include <functional>
 #include <map>
@@ -14,14 +14,14 @@ namespace warpchat {
 
 class Attachments {
  public:
-  // post: to the desk's thread.
+  // post: runs a task on the controller's thread.
   Attachments(Board& board, const ModelDesk& models, const std::function<void(Task)>& post);
 
-  void add(const std::string& path);  // is read from now on; a fault becomes a notice
+  void add(const std::string& path);  // starts reading; an error becomes a notice
   void drop(size_t index);
-  void cancel();                            // those that are being read
+  void cancel();                            // stops reading the pending files
   bool are_read() const;                    // all of them
-  void count();                             // anew: the model is another one
+  void count();                             // again, after a change of model
   std::vector<AttachedFile> files() const;  // as they are sent
   void clear();                             // they have been sent
   void change_conversation(ConversationId from, ConversationId to);

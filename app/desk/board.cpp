@@ -1,4 +1,4 @@
-// Each change is made and kept; notices come and go.
+// Applies each update and keeps it for the front end.
 #include "app/desk/board.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The desk's state, and the way of every change to it.
+// Holds the controller's state. Every change goes through it as an update.
 #pragma once
 #include <string>
 #include <utility>

@@ -1,4 +1,4 @@
-// Each change is shown first and stored then, so that a store that fails takes nothing from the user.
+// Each change is shown first and stored second, so that the user loses nothing if the store fails.
 #include "app/desk/branch.h"
 
 #include <algorithm>
@@ -113,7 +113,7 @@ void Branch::add(Message message, const std::string& title) {
   added.key = board_.new_key();
   stage_.change(updates::AddMessage{std::move(added)});
   if (now().title.empty()) stage_.change(updates::SetTitle{title});
-  const bool renames = messages().size() == 1 && now().id != 0;  // the first message is another one now
+  const bool renames = messages().size() == 1 && now().id != 0;  // the first message changes
   keep_all();
   if (renames) library_.try_to([&](ConversationStore& store) { store.retitle(now().id, title); });
   library_.refresh();
@@ -192,7 +192,7 @@ void Branch::answer_grows() {
   replaced_.reset();
   if (!keeps_streamed_) return;
   keeps_streamed_ = library_.keep([&](ConversationStore& store) {
-    if (!streamed_) return;  // its store was left, and the new one takes nothing: the end is kept with everything else
+    if (!streamed_) return;  // its store was replaced: the end is stored with everything else
     const ChatMessage& answer = messages().back();
     streamed_->writer.follow(answer, AnswerWriter::Clock::now());
     if (answer.turn == 0 && streamed_->writer.turn() != 0) show_turn(store, answer.key, streamed_->writer.turn());
@@ -272,7 +272,7 @@ TurnId Branch::turn_before(size_t i) const {
   return 0;
 }
 
-// Another program may have erased it for ever. What is shown is then a conversation that is not stored yet.
+// Another program may have deleted it for good. The shown conversation then counts as not stored yet.
 void Branch::forget_if_erased() {
   if (now().id == 0) return;
   try {
@@ -284,7 +284,7 @@ void Branch::forget_if_erased() {
       forget_ids();
     }
   } catch (const std::exception&) {
-    // The store itself does not work: whether it is erased shows when it does.
+    // The store itself fails: checked again when it works.
   }
 }
 
@@ -296,7 +296,7 @@ void Branch::forget_ids() {
   stage_.change(updates::ShowConversation{std::move(conversation)});
 }
 
-// It knows nothing of this conversation, and numbers turns anew.
+// The new store does not have this conversation and numbers turns from 1.
 void Branch::go_on_in_new_store() {
   streamed_.reset();
   seen_.clear();

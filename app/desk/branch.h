@@ -1,5 +1,5 @@
-// A conversation: the branch of its tree that is shown, and its way into the store. What could not be stored is kept
-// and tried again with the next change.
+// The shown branch of a conversation's tree, and its storage. What could not be stored is kept and tried again with the
+// next change.
 #pragma once
 #include <deque>
 #include <map>
@@ -14,8 +14,7 @@
 
 namespace warpchat {
 
-// At the end of what the model is to read: joined with the last one if that has its role, since templates want roles to
-// take turns.
+// Appends to the prompt: joins neighbours of the same role, since templates expect alternating roles.
 void append_for_model(std::vector<Message>& messages, const Message& message);
 
 class Branch {
@@ -28,33 +27,33 @@ class Branch {
 
   void start_new(std::string system_prompt);
   void open(ConversationId id);  // Error
-  // As the store has it, if everything here is stored. Messages that are the same stay the same.
+  // Reads the conversation again from the store if everything is stored. Unchanged messages keep their keys.
   void reload();
-  void go_on_in_new_store();  // it knows nothing of this conversation, and numbers turns anew
+  void go_on_in_new_store();  // the store is new: it does not have this conversation
 
   void add(Message message, const std::string& title);  // at the end
-  // Shows the first ones; in the store the old branch is shown until something is added. What was there is back with
-  // put_back(), until the answer that takes its place has its first text.
+  // Shows the first n messages; the store keeps the old branch until something is added. put_back() restores the rest,
+  // until the new answer has its first text.
   void cut(size_t n_messages);
   void put_back();
   bool can_put_back() const { return replaced_.has_value(); }
-  void keep_cut() { replaced_.reset(); }  // nothing is put back
-  void undo(size_t n_messages);           // shows the first ones, in the store, too
+  void keep_cut() { replaced_.reset(); }  // drops what put_back() would restore
+  void undo(size_t n_messages);           // shows the first n messages, in the store, too
   void show_version(uint64_t message, TurnId turn);
   void set_system_prompt(const std::string& text);
   void drop_oldest(bool on);
   void keep_all();  // what is not stored yet
   bool is_stored() const;
-  void follow_title();  // of the list, where the conversation has been renamed
+  void follow_title();                                            // takes the title from the list after a rename
   void set_model(std::string path) { model_ = std::move(path); }  // that answers from now on
 
-  // An answer that streams into the last message, as it grows.
+  // An answer that streams into the last message.
   void answer_begins();
   void answer_grows();
   void answer_ends();
-  void drop_answer();  // it has no text: shows what was there before it
+  void drop_answer();  // it has no text: shows the previous answer again
 
-  // The first messages as the model is to read them.
+  // The first n messages as a prompt.
   std::vector<Message> prompt(size_t n_messages) const;
   ConversationTree tree(size_t n_messages) const;  // of the first messages, as a conversation of its own
 
@@ -86,8 +85,8 @@ class Branch {
   Library& library_;
   Stage& stage_;
   std::string model_;
-  std::pair<ConversationId, std::string> described_;  // the store knows this model of this conversation
-  std::map<TurnId, ChatMessage> seen_;  // of this conversation's branches, with what is known of their answers
+  std::pair<ConversationId, std::string> described_;  // the conversation and model that were stored last
+  std::map<TurnId, ChatMessage> seen_;  // messages of this conversation's branches, with their answers' measurements
   std::optional<Replaced> replaced_;
   std::optional<StreamedAnswer> streamed_;
   bool keeps_streamed_ = true;             // false: its store has failed

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// By the number of llama.cpp's file types; empty: never given, or withdrawn.
+// Indexed by llama.cpp's file type; empty: never used, or withdrawn.
 constexpr std::string_view kFileTypes[] = {
     "F32",    "F16",     "Q4_0",   "Q4_1",   "",       "",       "",       "Q8_0",  "Q5_0",    "Q5_1",   "Q2_K",
     "Q3_K_S", "Q3_K_M",  "Q3_K_L", "Q4_K_S", "Q4_K_M", "Q5_K_S", "Q5_K_M", "Q6_K",  "IQ2_XXS", "IQ2_XS", "Q2_K_S",
@@ -37,7 +37,7 @@ std::vector<DeviceChoiceRow> device_rows() {
       continue;
     }
     for (const std::string_view target : kEmulatedTargets)
-      rows.push_back({"emulator:" + std::string(target), "a GPU on the CPU: checks the kernels, and is slow", true});
+      rows.push_back({"emulator:" + std::string(target), "an emulated GPU on the CPU: slow, checks the kernels", true});
   }
   return rows;
 }
@@ -49,7 +49,7 @@ void add_endpoints(std::vector<ModelChoice>& choices) {
       choices.push_back(
           {.path = endpoint.name, .name = endpoint.name, .kind = ModelChoice::Kind::kEndpoint, .about = endpoint.url});
   } catch (const Error& error) {
-    log_line(std::string("error: ") + error.what());  // whoever asks for one by name is told
+    log_line(std::string("error: ") + error.what());  // loading it by name reports the error
   }
 }
 
@@ -142,7 +142,7 @@ ChoiceFinder::Header ChoiceFinder::read(const std::string& path, const ModelFlag
     header.needed_on_cpu = memory_needed(options, config, tensors, /*on_gpu=*/false);
     header.needed_on_gpu = memory_needed(options, config, tensors, /*on_gpu=*/true);
   } catch (const std::exception&) {
-    // A file that cannot be loaded is listed all the same: loading it says why.
+    // A file that cannot be loaded is listed, too: loading it reports why.
   }
   return header;
 }

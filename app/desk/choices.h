@@ -1,5 +1,5 @@
-// What the user can choose from: the models in the folders with what their headers say, endpoints with a name, what the
-// hub has for a first start, and the devices. Looked for on a thread of its own, since folders and drivers can be slow.
+// The choices for the user: models in the folders with facts of their headers, named endpoints, suggestions of the hub,
+// and devices. A separate thread looks for them, since folders and drivers can be slow.
 #pragma once
 #include <filesystem>
 #include <functional>
@@ -30,14 +30,14 @@ class ChoiceFinder {
   ~ChoiceFinder();
 
   struct Question {
-    ModelFlags flags;          // that a model would be loaded with; its model is a choice too
-    uint64_t spare_bytes = 0;  // of main memory that would be given back: what the loaded model holds
+    ModelFlags flags;          // for loading a model; their model is a choice, too
+    uint64_t spare_bytes = 0;  // of main memory that the loaded model would free
   };
-  // found is called on the finder's thread, or here if the system gives none. To be asked again only after that.
+  // found is called on the finder's thread, or here if no thread can be started. Call it again only after that.
   void look(Question question, std::function<void(FoundChoices)> found);
 
  private:
-  // What a file's header says, for as long as file and context are the same.
+  // Facts of a file's header, valid while file and context are the same.
   struct Header {
     std::filesystem::file_time_type changed;
     int32_t context = -1;

@@ -1,4 +1,4 @@
-// One snapshot of the profile under its lock; everything else is sorted out here.
+// Takes one snapshot of the profile under its lock and evaluates it here.
 #include "app/desk/collect_profile.h"
 
 #include <algorithm>
@@ -8,7 +8,7 @@ namespace warpchat {
 
 namespace {
 
-// Tokens that the calls kept so far cover: times of a GPU arrive later than its tokens.
+// Number of tokens that the recorded calls cover: a GPU's times arrive later than its tokens.
 size_t covered_tokens(const ProfilerData& data) {
   double end = 0;
   for (const TraceSpan& span : data.spans) end = std::max(end, span.start + span.seconds);
@@ -16,7 +16,7 @@ size_t covered_tokens(const ProfilerData& data) {
       std::ranges::count_if(data.tokens, [&](const ProfiledToken& token) { return token.start < end; }));
 }
 
-// A call belongs to the token within whose time its middle lies.
+// A call belongs to the token whose time span contains its middle.
 std::vector<std::vector<float>> history_of(const ProfilerData& data) {
   std::vector<std::vector<float>> history(data.rows.size(), std::vector<float>(covered_tokens(data)));
   for (const TraceSpan& span : data.spans) {
@@ -29,7 +29,7 @@ std::vector<std::vector<float>> history_of(const ProfilerData& data) {
   return history;
 }
 
-// Without those before the first call that was kept: nobody looked yet, or the prompt's pass gave them.
+// Without tokens before the first recorded call: profiling was off, or they came from prefill.
 std::vector<ProfiledToken> seen_tokens(const ProfileSnapshot& shot) {
   const double kept_from = shot.spans.empty() ? 0 : shot.spans.front().start;
   const auto first = std::ranges::find_if(

@@ -1,4 +1,4 @@
-// From a loaded model to what the profiler shows. Callable from any thread while the model lives and decodes.
+// Collects the profiler's data of a loaded model. Callable from any thread while the model exists and decodes.
 #pragma once
 #include <memory>
 #include <span>
@@ -9,18 +9,18 @@
 
 namespace warpchat {
 
-// What is shown of the past.
+// Limits of the history that is shown.
 constexpr size_t kShownTokens = 64, kMostShownSpans = size_t{1} << 17;
 
-// On: the model measures, and keeps its last calls one by one. Off: as before.
+// On: the model times its kernels and keeps its last calls. Off: as before.
 void watch_profile(Model& model, bool on);
 void watch_profile(Steps& steps, bool on);
 
-// What rows behind a prompt are of: every pass looks its token's embedding up once. A decoder may have computed a token
-// that nobody asked for any more, or ended with one that has no text, so that the answer's tokens do not tell.
+// Number of decode passes, counted by embedding lookups, one per pass. The answer's tokens are no measure: a decoder
+// may compute a token that is not used, or end with one without text.
 uint64_t n_passes_of(std::span<const OperationProfile> rows);
 
-// status: of the device, as the status line has it.
+// status: the device's status line.
 std::shared_ptr<const ProfilerData> collect_profile(Model& model, std::string status);
 std::shared_ptr<const ProfilerData> collect_profile(Steps& steps, std::string status);
 

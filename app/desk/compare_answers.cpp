@@ -1,4 +1,4 @@
-// Rows of two profiles are brought together by their names, and names to parts of the work, which all devices have.
+// Rows of two profiles are matched by name, and grouped into kinds of work that all devices have.
 #include "app/desk/compare_answers.h"
 
 #include <algorithm>
@@ -17,8 +17,7 @@ namespace {
 constexpr double kWorthSaying = 0.02;  // of a speed; less is noise
 constexpr double kInTimes = 1.5;       // less is said in percent
 
-// What an operation's name has in it, and which part of the work it is: the CPU's steps, the persistent decoder's
-// phases and kernels.
+// Maps a part of an operation's name to a kind of work: for the CPU's steps, the persistent decoder's phases, kernels.
 constexpr std::pair<std::string_view, std::string_view> kParts[] = {
     {"persistent_decoder", "the persistent kernel"},
     {"attention", "attention"},
@@ -77,7 +76,7 @@ bool is_counted(const AnswerProfile& answer) {
   return std::ranges::any_of(answer.rows, [](const OperationProfile& row) { return row.counters.instructions > 0; });
 }
 
-// From one token to the next: the first one is the prompt's.
+// Time from token to token, without the first one, which comes from prefill.
 std::optional<double> seconds_per_token(const AnswerProfile& answer) {
   const Timings& t = answer.timings;
   if (t.generated_tokens < 2 || t.generate_seconds <= 0) return std::nullopt;
@@ -204,7 +203,7 @@ std::string instruction_words(double ratio) {
   return percent_text(std::abs(ratio - 1)) + (ratio > 1 ? " more" : " fewer") + " instructions a token";
 }
 
-// The part that changed as the whole did, and most of it; where both have parts.
+// The kind of work that explains at least half of the change, if both answers were profiled.
 std::string mostly(const TokenCosts& token) {
   if (!token.whole[0] || !token.whole[1] || token.parts.empty()) return "";
   const double change = *token.whole[1] - *token.whole[0];
@@ -220,18 +219,19 @@ std::string sentence_of(const AnswerProfile& a, const AnswerProfile& b, const To
     return changed + instruction_words(*token.whole[1] / *token.whole[0]) + mostly(token);
   const auto speed_a = seconds_per_token(a), speed_b = seconds_per_token(b);
   if (!speed_a || !speed_b)
-    return changed + "an answer of " + counted((speed_a ? b : a).timings.generated_tokens, "token") + " has no speed";
+    return changed + "an answer of " + counted((speed_a ? b : a).timings.generated_tokens, "token") +
+           " has no speed to compare";
   return changed + speed_words(*speed_a / *speed_b) + (has_both ? mostly(token) : "") +
-         (a.is_emulated || b.is_emulated ? "; the emulator's time says nothing about a GPU's" : "");
+         (a.is_emulated || b.is_emulated ? "; the emulator's times do not predict a GPU's" : "");
 }
 
 std::string absence_of(const AnswerProfile& a, const AnswerProfile& b) {
   const auto number = [](const AnswerProfile& answer) { return std::to_string(answer.number); };
   if (!a.rows.empty() && !b.rows.empty()) return "";
-  const std::string whose = !a.rows.empty()   ? "answer " + number(b)
-                            : !b.rows.empty() ? "answer " + number(a)
-                                              : "answers " + number(a) + " and " + number(b);
-  return "of " + whose + " only the whole is known: nobody measured its operations";
+  const std::string whose = !a.rows.empty()   ? "answer " + number(b) + " has"
+                            : !b.rows.empty() ? "answer " + number(a) + " has"
+                                              : "answers " + number(a) + " and " + number(b) + " have";
+  return whose + " totals only: kernels were not timed yet";
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Letters are taken, answers followed, and the store looked at now and then. What changes a conversation stops the
-// answer that streams in it, keeps what there is of it, and happens then.
+// The controller's loop: handles actions and tasks, follows answers, polls the store. An action that changes a
+// conversation first stops the answer that streams in it and keeps its text.
 #include "app/desk/desk.h"
 
 #include <algorithm>
@@ -42,7 +42,7 @@ Desk::Parts::Parts(const ChatOptions& chat_options, std::shared_ptr<Responder> r
 
 void Desk::Parts::begin() {
   if (std::exchange(has_begun, true)) return;
-  if (!first_responder) models.load_first();  // beside what follows
+  if (!first_responder) models.load_first();  // in parallel with the rest
   look_for_choices();
   library.open(!options.no_history);
   show_new();
@@ -131,7 +131,7 @@ void Desk::Parts::at_rest(Task task) {
   task();
 }
 
-// Each may begin an answer.
+// Each of these may start an answer.
 void Desk::Parts::carry_out_what_waited() {
   while (!any_runs() && !rest_tasks.empty()) {
     stop_title();
@@ -187,7 +187,7 @@ void Desk::Parts::show_stored(ConversationId id) {
   show(std::move(talk));
 }
 
-// What could not be stored yet is held until it is.
+// A conversation that could not be stored is kept until it is.
 void Desk::Parts::drop_if_over(const Talk& talk) {
   if (talk.is_over() && talk.branch.is_stored())
     std::erase_if(talks, [&](const auto& held) { return held.get() == &talk; });
@@ -258,10 +258,10 @@ void Desk::Parts::ask_user(const std::optional<Question>& question) {
 
 void Desk::Parts::tell_waiting(const Talk& talk) {
   if (models.is_loading()) return;
-  if (!models.responder()) return board.tell("no model is loaded: pick one, and your message is answered");
+  if (!models.responder()) return board.tell("no model is loaded; choose one to get your answer");
   for (const auto& other : talks)
     if (other.get() != &talk && other->answering.running())
-      return board.tell(title_of(*other) + " is still being answered; your message is answered after that");
+      return board.tell(title_of(*other) + " is still being answered; yours follows");
 }
 
 void Desk::Parts::refuse(const std::string& reason) {
@@ -269,7 +269,7 @@ void Desk::Parts::refuse(const std::string& reason) {
   board.tell_error(reason);
 }
 
-// It is shown where the message is; of a conversation that is not shown, its title says where.
+// A failure is shown at the message, or with the title of a conversation that is not shown.
 void Desk::Parts::refuse_for_length(const PromptTooLong& error, const Talk& talk, const Question& question) {
   if (&talk != shown) return board.tell_error(title_of(talk) + ": " + error.what());
   log_line("error: " + std::string(error.what()));
@@ -316,7 +316,7 @@ void Desk::Parts::begin_what_waited() {
   }
 }
 
-// Of a conversation that has been read from the store, when there is nothing else to do.
+// Counts the tokens of a conversation that was read from the store, when idle.
 void Desk::Parts::measure_context() {
   const OpenConversation& open = talk().now();
   const std::shared_ptr<Responder> responder = models.responder();
@@ -329,22 +329,22 @@ void Desk::Parts::measure_context() {
   } catch (const PromptTooLong& error) {
     talk().stage.change(updates::SetContextUsed{error.tokens - 1});
   } catch (const std::exception&) {
-    // Sending tells why.
+    // Sending will report the reason.
   }
 }
 
-// Its first answer has come, or a later one where the title was given up for what the user wished for.
+// After the first answer, or a later one if the title request was stopped by an action.
 void Desk::Parts::want_title(const Talk& talk) {
   const OpenConversation& open = talk.now();
   if (!board.now().settings.titles || open.id == 0 || open.messages.back().status != MessageStatus::kComplete) return;
   if (open.messages.size() != 2 && !titling.owes(open.id)) return;
-  if (open.title != title_of_message(open.messages.front())) return;  // the user's own, or the model's already
+  if (open.title != title_of_message(open.messages.front())) return;  // set by the user, or by the model already
   AnswerOptions request = models.options_for(open);
   if (board.now().model && board.now().model->can_think) request.template_variables[kEnableThinking] = false;
   titling.want(open.id, talk.branch.prompt(open.messages.size()), std::move(request));
 }
 
-// Where kernels are measured, a title's would count as the answer's.
+// With profiling on, the title's kernels would count for the answer.
 void Desk::Parts::begin_title() {
   if (!titling.has_wish() || titling.running()) return;
   if (!board.now().settings.titles || profile.measures()) return titling.forget();
@@ -359,7 +359,7 @@ void Desk::Parts::follow_title(std::chrono::milliseconds timeout) {
   for (const auto& talk : talks) talk->branch.follow_title();
 }
 
-// What has come to its end counts.
+// A title that is already complete is used.
 void Desk::Parts::stop_title() {
   follow_title(kNow);
   if (!titling.running()) return;
@@ -367,7 +367,7 @@ void Desk::Parts::stop_title() {
   forget_title_in_profile();
 }
 
-// Its tokens are not the answer's.
+// The title's tokens do not belong to the answer.
 void Desk::Parts::forget_title_in_profile() {
   if (Model* model = models.model()) profile.begin_answer(*model);
 }
@@ -380,7 +380,7 @@ void Desk::Parts::model_has_settled() {
   if (models.model() != nullptr) attachments.count();
   profile.begin(models.model(), models.endpoint());
   look_for_choices();
-  begin_what_waited();  // it has not changed meanwhile
+  begin_what_waited();
 }
 
 uint64_t Desk::Parts::memory_held() const {
@@ -390,7 +390,7 @@ uint64_t Desk::Parts::memory_held() const {
   return held;
 }
 
-// What there is to choose from depends on the memory that is left, so it is looked for anew after each load.
+// The choices depend on free memory, so they are refreshed after each load.
 void Desk::Parts::look_for_choices() {
   if (std::exchange(looks_for_choices, true)) return;
   choices.look({models.flags(), memory_held()}, [this](FoundChoices found) {
@@ -408,7 +408,7 @@ void Desk::Parts::forget_undo(ConversationId id) {
     if (notice.restores == id) board.change(updates::DropNotice{notice.id});
 }
 
-// --- Desk ---
+// --- The controller ---
 
 Desk::Desk(const ChatOptions& options, std::function<void()> wake)
     : parts_(std::make_unique<Parts>(options, nullptr, std::move(wake))) {}

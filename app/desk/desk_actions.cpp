@@ -1,4 +1,4 @@
-// What each wish does, once nothing is in its way.
+// What each action does, once nothing conflicts with it.
 #include <filesystem>
 
 #include "app/desk/desk_parts.h"
@@ -30,8 +30,8 @@ void Desk::Parts::take(Undo&) { talk().undo(); }
 
 void Desk::Parts::take(EditMessage& wish) {
   const std::optional<size_t> i = talk().branch.index_of(wish.message);
-  if (!i) return refuse("the message is not there any more");
-  if (wish.text.empty()) return refuse("a message needs a text");
+  if (!i) return refuse("this message no longer exists");
+  if (wish.text.empty()) return refuse("the message is empty; type some text");
   if (talk().now().messages[*i].role != "user")
     talk().replace_answer(wish.message, wish.text);
   else if (!ask(talk(), *talk().edit(wish.message, wish.text)))

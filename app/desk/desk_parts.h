@@ -1,4 +1,4 @@
-// What a Desk is made of: the parts, the conversations it holds, and the order in which things happen.
+// The parts of the controller, the conversations it holds, and the order of its work.
 #pragma once
 #include <deque>
 #include <memory>
@@ -25,32 +25,32 @@ struct Desk::Parts {
 
   // app/desk/desk.cpp
   void begin();   // once
-  void finish();  // answers stop, and are stored
+  void finish();  // stops and stores the answers
   void turn(std::chrono::milliseconds timeout);
   void carry_out(Letter letter);
   bool busy() const;
 
   // Conversations.
   Talk& talk() { return *shown; }
-  void show(std::unique_ptr<Talk> talk);  // in place of the one before, which goes on if there is something to wait for
+  void show(std::unique_ptr<Talk> talk);  // replaces the shown one, which stays active while it has work
   void show_new();
   void show_stored(ConversationId id);  // Error
   void note_unread(ConversationId id, bool is_unread);
   void drop_if_over(const Talk& talk);
   void store_what_is_held();
-  Talk* held(ConversationId id);  // null: it is not
+  Talk* held(ConversationId id);  // null: not held
   std::string title_of(const Talk& talk) const;
   void note_answering();
 
   // Answers.
-  bool has_room() const;  // to begin one now
+  bool has_room() const;  // to start one now
   bool any_runs() const;
-  bool ask(Talk& talk, const Question& question);          // now or later; false: it was refused, and nothing changed
-  void ask_user(const std::optional<Question>& question);  // of the conversation that is shown
+  bool ask(Talk& talk, const Question& question);          // answered now or later; false: refused, and nothing changed
+  void ask_user(const std::optional<Question>& question);  // in the conversation that is shown
   void tell_waiting(const Talk& talk);
   void refuse(const std::string& reason);
   void refuse_for_length(const PromptTooLong& error, const Talk& talk, const Question& question);
-  bool follow_answers(std::chrono::milliseconds timeout);  // false: there was none
+  bool follow_answers(std::chrono::milliseconds timeout);  // false: no answer runs
   void answer_ended(Talk& talk);
   void begin_what_waited();
   void measure_context();
@@ -60,7 +60,7 @@ struct Desk::Parts {
   void stop_title();
   void forget_title_in_profile();
 
-  // What has to wait for an answer's end.
+  // Actions and tasks that wait for the end of an answer.
   void at_rest(Task task);
   void carry_out_what_waited();
   std::vector<Talk*> in_the_way_of(const Action& action);
@@ -104,7 +104,7 @@ struct Desk::Parts {
   void take(ExportProfile& wish);
 
   const ChatOptions options;
-  std::shared_ptr<Responder> first_responder;  // null: the model that the options name
+  std::shared_ptr<Responder> first_responder;  // null: load the model of the options
   Inbox inbox;
   Board board;
   Library library;
@@ -114,11 +114,11 @@ struct Desk::Parts {
   ProfileWatch profile;
   ChoiceFinder choices;
   HubFinder hub;
-  std::vector<std::unique_ptr<Talk>> talks;  // the shown one, and those that are answered or wait for it
+  std::vector<std::unique_ptr<Talk>> talks;  // the shown one, and those with an answer that runs or waits
   Talk* shown = nullptr;
   bool has_begun = false, looks_for_choices = false;
-  std::pair<uint64_t, const Responder*> measured;  // last message and responder that the context was measured with
-  bool is_outdated = false;                        // others have changed the store since the conversation was read
+  std::pair<uint64_t, const Responder*> measured;  // last message and responder of the last token count
+  bool is_outdated = false;  // another program has changed the store since the conversation was read
   std::deque<Action> deferred;                     // until the answer has stopped
   std::deque<Task> rest_tasks;                     // until no answer runs
 };

@@ -1,4 +1,4 @@
-// What is computed of the state.
+// Values derived from the state.
 #include "app/desk/desk_state.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ uint32_t chosen_bit(const SamplingField& field) {
   return 1u << static_cast<uint32_t>(found - std::begin(kSamplingFields));
 }
 
-// As prompts are made (Branch::prompt): what is empty is no part of them, and users' messages in a row are one.
+// Counts turns as Branch::prompt does: skips empty messages, and joins consecutive user messages.
 size_t n_unseen_messages(const OpenConversation& conversation) {
   if (conversation.unseen_turns == 0) return 0;
   uint32_t n_turns = 0;

@@ -1,5 +1,5 @@
-// What a front end shows, as plain data: the desk's own copy, and whatever a window on another thread makes of the same
-// updates (app/desk/updates.h).
+// What a front end shows, as plain data. The controller has one copy; a window on another thread builds the same state
+// from the updates (app/desk/updates.h).
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -18,18 +18,17 @@
 
 namespace warpchat {
 
-// A token of an answer: where its text begins in an answer's reasoning and content, one after the other, and how long
-// it took.
+// A token of an answer: the offset of its text in reasoning and content, joined, and its time.
 struct TokenMark {
   uint32_t offset;  // bytes
-  float seconds;    // since the token before; of the first token, since the request
+  float seconds;    // since the previous token; for the first token, since the request
   bool operator==(const TokenMark&) const = default;
 };
 
 enum class MessageStatus { kComplete, kStreaming, kStopped, kFailed };
 
 struct ChatMessage : Message {
-  uint64_t key = 0;  // of this message in this program's life: what caches of its layout are kept by; never used again
+  uint64_t key = 0;  // unique in this process; keys caches of its layout
   TurnId turn = 0;   // 0: not stored (yet)
   MessageStatus status = MessageStatus::kComplete;
   uint32_t revision = 0;  // grows with every change of text
@@ -37,11 +36,11 @@ struct ChatMessage : Message {
   std::vector<TurnId> siblings;  // the versions of this turn, itself too, oldest first; fewer than two: no choice
   size_t sibling = 0;            // which of them this is
 
-  // Of answers made in this program's life.
+  // Only for answers generated in this process.
   std::vector<TokenMark> tokens;
   std::optional<double> thinking_seconds;  // while it thinks, so far
-  std::string failure;                     // kFailed: the sentence
-  WayOut way_out = {};                     // likewise
+  std::string failure;                     // kFailed: the error message
+  WayOut way_out = {};                     // kFailed: its remedy
   bool operator==(const ChatMessage&) const = default;
 };
 
@@ -67,13 +66,13 @@ struct OpenConversation {
   std::string system_prompt;
   std::vector<ChatMessage> messages;
   uint32_t context_used = 0;  // tokens; 0: not known
-  bool drops_oldest = false;  // the model is given the newest turns that fit, where not all do (DropOldest)
-  uint32_t unseen_turns = 0;  // that the last prompt left out, at the start: a user's message with its answer each
+  bool drops_oldest = false;  // the oldest turns are left out when the context is full (DropOldest)
+  uint32_t unseen_turns = 0;  // turns that the last prompt left out at the start
 
   AnswerPhase phase = AnswerPhase::kIdle;
   PromptProgress prompt_progress{0, 0};
   std::optional<Timings> last_timings;  // of its last answer
-  double tokens_per_second = 0;         // of the answer that streams, over its last second or so
+  double tokens_per_second = 0;         // of the streaming answer, over about the last second
   double first_token_seconds = 0;       // of it
   bool operator==(const OpenConversation&) const = default;
 };
@@ -81,26 +80,26 @@ struct OpenConversation {
 // Messages at the start that the last prompt left out (unseen_turns).
 size_t n_unseen_messages(const OpenConversation& conversation);
 
-enum class FitsMemory { kYes, kNo, kUnknown, kUnsupported };  // the last: whatever the memory
+enum class FitsMemory { kYes, kNo, kUnknown, kUnsupported };  // kUnsupported: regardless of memory
 
 struct ModelChoice {
-  enum class Kind { kFile, kEndpoint, kFetch };  // kFetch: of the hub, not here yet
+  enum class Kind { kFile, kEndpoint, kFetch };  // kFetch: on the hub, not downloaded
   std::string path, name;                        // kEndpoint, kFetch: its name, twice
   uint64_t bytes = 0;
   std::string quantisation;  // "Q4_K_M"; empty: not said
   FitsMemory fits = FitsMemory::kUnknown;
   Kind kind = Kind::kFile;
-  std::string about = {};  // kEndpoint: where it is; kFetch: what it is good for, or how often it is fetched
+  std::string about = {};  // kEndpoint: its address; kFetch: its purpose or number of downloads
   std::string why = {};    // it fits or does not: "needs about 2.9 GB of memory, 1.2 GB are free"
   bool operator==(const ModelChoice&) const = default;
 };
 
-// What the hub has under some words.
+// The results of a search on the hub.
 struct HubSearch {
   std::string words;                      // empty: none were given
-  bool running = false, offline = false;  // offline: nobody may be asked, and the sentence says why
+  bool running = false, offline = false;  // offline: no network is allowed, and the sentence says why
   std::vector<ModelChoice> models;        // kFetch, best known first; while it runs, those that are known already
-  std::string sentence;                   // why there are none or no more, or what is waited for
+  std::string sentence;                   // why there are no (more) results, or what the search waits for
   bool operator==(const HubSearch&) const = default;
 };
 
@@ -112,14 +111,14 @@ struct DeviceChoiceRow {
 };
 
 struct LoadedModel {
-  std::string path, name;      // of a remote one its name there, twice
+  std::string path, name;      // a remote model has its server's name in both
   std::string endpoint;        // URL; empty: this machine
-  std::string device, launch;  // as --device and --launch take them; launch "" on the CPU, both elsewhere
-  std::string status;          // what runs where and why: "cpu: 2 threads, AVX-512 (no CUDA driver)"
+  std::string device, launch;  // values of --device and --launch; launch is "" on the CPU, both are "" for a server
+  std::string status;          // "cpu: 2 threads, AVX-512 (no CUDA driver)"
   uint64_t bytes = 0;
   uint32_t context = 0;         // positions
-  uint32_t larger_context = 0;  // the next one that model and memory allow; 0: none
-  uint32_t most_context = 0;    // the largest that they allow; 0: it cannot be chosen
+  uint32_t larger_context = 0;  // the next larger size that model and memory allow; 0: none
+  uint32_t most_context = 0;    // the largest size that they allow; 0: it cannot be chosen
   double load_seconds = 0;
   SamplingParams file_sampling;  // the file's defaults
   bool can_think = false;        // its template asks for enable_thinking
@@ -129,7 +128,7 @@ struct LoadedModel {
 struct LoadingModel {
   std::string name;
   double fraction = 0;        // 0..1
-  std::string transfer = {};  // while it is fetched: how far that is, in words
+  std::string transfer = {};  // progress of the download, in words
   bool operator==(const LoadingModel&) const = default;
 };
 
@@ -144,7 +143,7 @@ inline constexpr SamplingField kSamplingFields[] = {&SamplingParams::temperature
                                                     &SamplingParams::presence_penalty,
                                                     &SamplingParams::frequency_penalty};
 
-// What the user can set for the answers to come.
+// Settings for the next answers.
 struct AnswerSettings {
   SamplingParams sampling;
   uint32_t chosen = 0;        // bits, by kSamplingFields: what the user has set stays when the model changes
@@ -160,41 +159,41 @@ struct NoticeItem {
   bool is_error;
   std::string text;             // one sentence, for people
   std::string action_label;     // "Undo"; empty: nothing to do about it
-  ConversationId restores = 0;  // what the action takes from the trash
-  WayOut way_out = {};          // of an error: its label's action, for this model
+  ConversationId restores = 0;  // the conversation that the action restores from the trash
+  WayOut way_out = {};          // remedy of an error, which action_label names
   std::string model = {};       // path; empty: the loaded one
   bool operator==(const NoticeItem&) const = default;
 };
 
-// What Send would send beside its text.
+// A file that the next Send includes.
 struct Attachment {
   std::string path, name;
   uint64_t bytes = 0;   // of its text
-  size_t n_tokens = 0;  // 0: nobody here can count them
+  size_t n_tokens = 0;  // 0: unknown, since no tokeniser is loaded
   bool is_read = true;  // false: it is being read
   bool operator==(const Attachment&) const = default;
 };
 
-// Why what was wished for was not taken: what was sent is still the composer's.
+// Why an action was refused; the composer keeps its text.
 struct RefusedPrompt {
   std::string reason;           // the sentence
-  uint32_t tokens = 0;          // that it needs; 0: its length was not the reason
-  uint32_t context = 0;         // tokens that there are
-  uint32_t larger_context = 0;  // that would do, and that this model and machine can have (LoadModel); 0: none
+  uint32_t tokens = 0;          // of the prompt; 0: its length was not the reason
+  uint32_t context = 0;         // size of the context
+  uint32_t larger_context = 0;  // one that is large enough and possible here (LoadModel); 0: none
   bool can_drop = false;        // it fits without the oldest turns (DropOldest)
   uint64_t message = 0;         // key of what was to be answered (Regenerate) or continued; 0: what was sent
   bool continues = false;
   bool operator==(const RefusedPrompt&) const = default;
 };
 
-// What helps where a message does not fit the context.
+// Remedies for a message that does not fit the context.
 struct WaysOut {
   uint32_t larger_context = 0;  // tokens (LoadModel); 0: none
   bool can_drop = false;        // DropOldest
   bool any() const { return larger_context > 0 || can_drop; }
 };
 
-// The next larger context, of at most so many tokens, that holds a prompt of so many and an answer; 0: there is none.
+// The next larger context, up to `most`, that holds a prompt of this many tokens and an answer; 0: none.
 uint32_t larger_context(uint32_t now, uint64_t most, uint64_t tokens);
 
 inline std::shared_ptr<const ProfilerData> no_profile() {
@@ -216,12 +215,12 @@ struct DeskState {
   std::optional<LoadingModel> loading;
   AnswerSettings settings;
 
-  std::vector<ConversationId> answering;  // those that are answered, or wait to be, while another one is shown
-  std::vector<ConversationId> unread;     // those with an answer that ended since they were shown
-  uint64_t taken_sends = 0;    // grows when a Send or an EditMessage was taken: only then may the composer forget it
-  uint64_t refused_sends = 0;  // grows when one was not
-  std::optional<RefusedPrompt> refusal;  // why the last one was not; none once anything else was wished for
-  uint64_t counted_revision = 0;         // of the composer's text that counted_tokens is of
+  std::vector<ConversationId> answering;  // conversations with an answer that runs or waits while another one is shown
+  std::vector<ConversationId> unread;     // conversations whose answer ended since they were last shown
+  uint64_t taken_sends = 0;    // counts accepted Send and EditMessage actions: the composer then drops its text
+  uint64_t refused_sends = 0;  // counts refused ones
+  std::optional<RefusedPrompt> refusal;  // of the last refused one; reset by any other action
+  uint64_t counted_revision = 0;         // revision of the composer's text that counted_tokens belongs to
   uint32_t counted_tokens = 0;
   std::vector<Attachment> attachments;
 
@@ -234,10 +233,10 @@ struct DeskState {
 
 uint32_t chosen_bit(const SamplingField& field);
 
-// Of a message that would bring the conversation to so many tokens.
+// Remedies before sending a message that would bring the conversation to this many tokens.
 WaysOut ways_out_before_sending(const DeskState& state, uint64_t tokens);
 
-// Of a message that was not answered again for its length, or of an answer that was cut by a full context.
+// Remedies for a message that was too long to answer again, or for an answer cut by a full context.
 WaysOut ways_out_at(const DeskState& state, const ChatMessage& message);
 
 }  // namespace warpchat

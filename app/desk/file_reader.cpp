@@ -16,7 +16,7 @@ std::string text_of(const std::string& path, const std::atomic<bool>& stops) {
   if (is_pdf(path)) return text_of_pdf(path, kMostAttachedBytes, stops);
   std::string text = read_regular_file(path, kMostAttachedBytes);
   require_text(text, path);
-  if (text.empty()) throw Error(path + " is empty: there is nothing to attach");
+  if (text.empty()) throw Error(path + " is empty; nothing was attached");
   return text;
 }
 

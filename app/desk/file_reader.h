@@ -1,4 +1,4 @@
-// Reads files that go with a message on a thread of its own: a disk can be slow, and so can what makes text of a PDF.
+// Reads attachments on its own thread, since disks and pdftotext can be slow.
 #pragma once
 #include <atomic>
 #include <condition_variable>
@@ -19,10 +19,10 @@ class FileReader {
     uint64_t id;
     std::string path;
     std::string text = {};
-    std::string fault = {};  // one sentence; empty: the text is there
+    std::string fault = {};  // an error message; empty: the text is complete
   };
   explicit FileReader(std::function<void(File)> tell) : tell_(std::move(tell)) {}  // called from the thread
-  ~FileReader();                                                                   // what is being read is given up
+  ~FileReader();  // cancels the file that is being read
 
   void read(uint64_t id, const std::string& path);  // one after the other
   void cancel(uint64_t id);

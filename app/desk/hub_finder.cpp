@@ -1,4 +1,4 @@
-// The thread begins with the first question.
+// The thread starts with the first question.
 #include "app/desk/hub_finder.h"
 
 #include <chrono>
@@ -13,7 +13,7 @@
 namespace warpchat {
 
 namespace {
-constexpr std::chrono::milliseconds kPause{400};  // without another key, before words are sent anywhere
+constexpr std::chrono::milliseconds kPause{400};  // of a pause in typing, before words are sent to the hub
 }  // namespace
 
 HubFinder::~HubFinder() {
@@ -49,7 +49,7 @@ void HubFinder::run() {
     if (ending_) return;
     const Question question = *std::exchange(wanted_, std::nullopt);
     const bool waits = !question.now && !question.words.empty();
-    if (waits && arrived_.wait_for(lock, kPause, has_letter)) continue;  // for a newer one
+    if (waits && arrived_.wait_for(lock, kPause, has_letter)) continue;  // a newer question replaces this one
     lock.unlock();
     answer(question);
     lock.lock();

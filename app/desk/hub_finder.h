@@ -1,5 +1,5 @@
-// What the hub has under some words, asked for on a thread of its own: a moment after the last word, one search at a
-// time. A newer one ends the one before.
+// Searches the hub on its own thread, shortly after the last keystroke, one search at a time. A newer search cancels
+// the older one.
 #pragma once
 #include <condition_variable>
 #include <functional>
@@ -16,16 +16,16 @@ class HubClient;
 
 class HubFinder {
  public:
-  // tell: on the finder's thread (or here, if the system gives none), each time more is known.
+  // tell: called with each partial result on the finder's thread (or here, if no thread can be started).
   explicit HubFinder(std::function<void(HubSearch)> tell) : tell_(std::move(tell)) {}
   ~HubFinder();
 
   struct Question {
-    std::string words;  // empty: nobody is asked; only whether anybody may be is told
-    bool now = false;   // else when no newer one comes for a moment
+    std::string words;  // empty: no search, but reports whether the hub may be contacted
+    bool now = false;   // else after a short pause in typing
     bool offline = false;
-    std::string device;        // whose memory counts
-    uint64_t spare_bytes = 0;  // as memory_room's
+    std::string device;        // the model has to fit its memory
+    uint64_t spare_bytes = 0;  // as in memory_room()
   };
   void look(Question question);
 
@@ -39,7 +39,7 @@ class HubFinder {
   std::mutex mutex_;
   std::condition_variable arrived_;
   std::optional<Question> wanted_;  // behind mutex_, as the two below
-  HubClient* client_ = nullptr;     // of the search that runs
+  HubClient* client_ = nullptr;     // of the running search
   bool ending_ = false;
   std::thread thread_;
 };

@@ -1,4 +1,4 @@
-// A queue with a memory for what is stale.
+// A queue that drops stale entries.
 #include "app/desk/inbox.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What the desk has to do, from any thread: what the user wants, and what other threads have finished.
+// The controller's work queue, filled from any thread: actions of the user, and tasks from other threads.
 #pragma once
 #include <chrono>
 #include <condition_variable>
@@ -13,17 +13,17 @@
 
 namespace warpchat {
 
-using Task = std::function<void()>;  // for the desk's thread
+using Task = std::function<void()>;  // runs on the controller's thread
 using Letter = std::variant<Action, Task>;
 
 class Inbox {
  public:
   explicit Inbox(std::function<void()> wake) : wake_(std::move(wake)) {}
 
-  // A search or a count that nobody has begun yet is forgotten when a newer one comes.
+  // A newer search or count replaces one that has not started yet.
   void post(Letter letter);
 
-  // The oldest within the timeout; nullopt if none came.
+  // Pops the oldest; nullopt if none arrives within the timeout.
   std::optional<Letter> take(std::chrono::milliseconds timeout);
   bool empty() const;
 

@@ -1,4 +1,4 @@
-// Opening, two ways of using, and lists that are sent only where they differ.
+// Opens the store, guards its use, and publishes lists only when they differ.
 #include "app/desk/library.h"
 
 #include <utility>
@@ -11,12 +11,13 @@ namespace {
 
 constexpr std::chrono::seconds kBetweenLooks{3};
 
-const std::string kNotDamagedAnyMore = "the stored conversations were damaged, and are now whole again or another file";
+const std::string kNotDamagedAnyMore =
+    "the stored conversations were damaged; another program has repaired or replaced them";
 
 ConversationStore::Opened open_on_disk() {
   const std::string folder = data_directory();
   if (!make_private_directory(folder))
-    throw Error("cannot create the folder " + folder + "; give yourself the right to, or free some space");
+    throw Error("cannot create the folder " + folder + "; check its permissions or free some space");
   return ConversationStore::open(folder);
 }
 
@@ -33,7 +34,7 @@ void Library::open(bool keeps) {
       if (!opened.notice.empty()) board_.tell_error(opened.notice);
     } catch (const std::exception& error) {
       fault = error.what();
-      board_.tell_error(fault + "; conversations are kept until this program ends");
+      board_.tell_error(fault + "; conversations are lost when this program ends");
     }
   }
   if (!on_disk_) use_memory(fault);
@@ -48,7 +49,7 @@ void Library::use_memory(const std::string& fault) {
 
 // Opening sets the damaged file aside, unless another process has done so.
 void Library::begin_anew() {
-  constexpr const char* kGoesOn = "; the open conversation goes on in it, as a new one";
+  constexpr const char* kGoesOn = "; the open conversation continues in the new file";
   store_.reset();
   try {
     ConversationStore::Opened opened = open_on_disk();
@@ -56,7 +57,7 @@ void Library::begin_anew() {
     store_ = std::move(opened.store);
     board_.tell_error((opened.notice.empty() ? kNotDamagedAnyMore : opened.notice) + kGoesOn);
   } catch (const std::exception& error) {
-    board_.tell_error(std::string(error.what()) + "; conversations are kept until this program ends");
+    board_.tell_error(std::string(error.what()) + "; conversations are lost when this program ends");
     use_memory(error.what());
   }
   left_();
@@ -92,7 +93,8 @@ bool Library::keep(const std::function<void(ConversationStore&)>& action) {
     return true;
   } catch (const std::exception& error) {
     if (!failed_before)
-      board_.tell_error(std::string(error.what()) + "; this conversation goes on, and is stored once that works again");
+      board_.tell_error(std::string(error.what()) +
+                        "; the conversation goes on and is stored as soon as that works again");
     if (on_disk_) board_.change(updates::SetStoreFault{error.what()});
     return false;
   }
@@ -129,7 +131,7 @@ bool Library::others_have_changed_it() {
     const int64_t changes = store_->others_changes();
     changed = std::exchange(others_changes_, changes) != changes;
   } catch (const std::exception&) {
-    return false;  // what does not work will be told when somebody needs it
+    return false;  // a failing store is reported when it is next used
   }
   if (changed) refresh();
   return changed;

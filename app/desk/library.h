@@ -1,6 +1,6 @@
-// The stored conversations as the window lists and searches them, and the way to the store for whoever adds to them.
-// A store that cannot be opened is replaced by one in memory, so that everything but keeping works. One that fails
-// later is tried again at each change; one that turns out to be damaged is set aside, and a new one begins.
+// The stored conversations: lists, search, and access to the store. A store that cannot be opened is replaced by one in
+// memory, which works but does not persist. One that fails later is tried again at each change; a damaged one is set
+// aside, and a new one begins.
 #pragma once
 #include <chrono>
 #include <functional>
@@ -16,23 +16,24 @@ class Library {
  public:
   explicit Library(Board& board) : board_(board) {}
 
-  // left: called when a new store has taken the place of a damaged one, which is closed by then.
+  // left: called after a new store has replaced a damaged one, which is closed by then.
   void when_store_is_left(std::function<void()> left) { left_ = std::move(left); }
 
-  // keeps: false: nothing is written to disk, as the user asked.
+  // keeps: false if the user asked for no history on disk.
   void open(bool keeps);
 
-  // What reads, or changes what is there: an Error becomes a notice. False then.
+  // Reads, or changes what is stored. An Error becomes a notice, and the result is false.
   bool try_to(const std::function<void(ConversationStore&)>& action);
 
-  // What keeps new text: an Error becomes the state's store_fault, told once, until keeping works again. False then. Is
-  // called again where the store had to be left.
+  // Stores new text. An Error becomes the state's store_fault, reported once until storing works again, and the result
+  // is false. The action is called again if the store had to be replaced.
   bool keep(const std::function<void(ConversationStore&)>& action);
 
-  void refresh();  // the lists and the search's results, where they have changed
+  void refresh();  // updates lists and search results if they have changed
   void search(const std::string& words);
 
-  // To be called often: a few seconds apart, whether others have changed the store. True if so; the lists are fresh.
+  // Call often: checks every few seconds whether another program has changed the store. If so, refreshes the lists and
+  // returns true.
   bool others_have_changed_it();
 
   ConversationStore& store() { return *store_; }

@@ -1,4 +1,4 @@
-// One request at a time; the loop's thread only hands its answer on.
+// One request at a time; the HTTP thread only posts the answer.
 #include "app/desk/load_watch.h"
 
 #include <utility>
@@ -9,7 +9,7 @@ namespace warpchat {
 
 namespace {
 constexpr std::chrono::seconds kBetweenSamples{1}, kBetweenVainTries{10};
-constexpr std::chrono::milliseconds kLeastBetween{900};  // for speeds that mean something
+constexpr std::chrono::milliseconds kLeastBetween{900};  // shortest interval with meaningful speeds
 }  // namespace
 
 LoadWatch::LoadWatch(Board& board, std::function<void(Task)> post, const Endpoint& endpoint)
@@ -53,7 +53,7 @@ void LoadWatch::take(const HttpAnswer& answer, const std::exception_ptr& fault) 
 }
 
 void LoadWatch::show(EndpointProfile profile) {
-  if (board_.now().profile->endpoint == profile) return;  // a window need not draw it again
+  if (board_.now().profile->endpoint == profile) return;  // unchanged: no redraw
   ProfilerData data{.device = status_};
   data.endpoint = std::move(profile);
   board_.change(updates::SetProfile{std::make_shared<const ProfilerData>(std::move(data))});

@@ -1,4 +1,4 @@
-// Asks an endpoint for its load as long as somebody looks, beside everything else.
+// Polls an endpoint for its load while the profiler is open, in the background.
 #pragma once
 #include <chrono>
 #include <exception>
@@ -15,11 +15,11 @@ namespace warpchat {
 
 class LoadWatch : public std::enable_shared_from_this<LoadWatch> {
  public:
-  // post: to the desk's thread, on which all of this happens.
+  // post: runs a task on the controller's thread, on which this object is used.
   LoadWatch(Board& board, std::function<void(Task)> post, const Endpoint& endpoint);
 
-  void begin(const std::string& status);  // asks, and shows that it does; status: as the status line has it
-  void turn();                            // to be called often: asks again when it is time
+  void begin(const std::string& status);  // asks, and shows that it does; status: the status line
+  void turn();                            // call often: asks again when it is time
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -34,7 +34,7 @@ class LoadWatch : public std::enable_shared_from_this<LoadWatch> {
   bool asks_ = false;
   Clock::time_point next_;
   std::optional<LoadSample> last_, before_;
-  HttpLoop loop_;  // ends first
+  HttpLoop loop_;  // destroyed first
 };
 
 }  // namespace warpchat

@@ -1,5 +1,5 @@
-// A new model is loaded beside the old one, which answers meanwhile; only where memory lacks is the old one given up
-// first, and loaded again if the new one does not fit even so.
+// A new model is loaded while the old one still answers. Only if memory is short is the old one unloaded first, and
+// loaded again if the new one does not fit even then.
 #include "app/desk/model_desk.h"
 
 #include <filesystem>
@@ -69,9 +69,9 @@ void ModelDesk::load(const LoadModel& wish) {
     wanted_.model = wish.path;
     wanted_.endpoint = wish.endpoint;
     wanted_.yes = wish.fetch;
-    wanted_.api_key_env.clear();  // it was for the endpoint before, and goes to no other
+    wanted_.api_key_env.clear();  // belongs to the previous endpoint and must not be sent to another
   }
-  if (wanted_.model.empty() && wanted_.endpoint.empty()) return board_.tell_error("no model is loaded; pick one");
+  if (wanted_.model.empty() && wanted_.endpoint.empty()) return board_.tell_error("no model is loaded; choose one");
   wanted_.device = wish.device.value_or(wanted_.device);
   wanted_.launch = wish.launch.value_or(wanted_.launch);
   wanted_.context = wish.context.value_or(wanted_.context);
@@ -81,7 +81,7 @@ void ModelDesk::load(const LoadModel& wish) {
   loader_.cancel();
 }
 
-// Another launch mode needs no other model, unless it is to be measured which one is fastest.
+// A change of launch mode needs no reload, unless the fastest mode is to be measured.
 bool ModelDesk::switch_launch(const LoadModel& wish) {
   if (!local_ || attempt_ || !wish.path.empty() || wish.device || wish.context || !wish.launch) return false;
   const std::optional<LaunchMode> mode = launch_mode_named(*wish.launch);
@@ -104,7 +104,7 @@ bool ModelDesk::is_loaded(const std::string& path) const {
   return local_ && (path == model()->file.path() || std::filesystem::equivalent(path, model()->file.path(), error));
 }
 
-// The same model again is never held twice: it is given up first, if its file can still be read.
+// The same model is never loaded twice: it is unloaded first, if its file is still readable.
 void ModelDesk::start(Attempt attempt) {
   attempt_ = std::move(attempt);
   is_launched_ = false;
@@ -123,7 +123,7 @@ void ModelDesk::start(Attempt attempt) {
   });
 }
 
-// in_place: the loaded model is given up, but only once there is a thread to load the other.
+// in_place: the loaded model is unloaded, but only after the loading thread has started.
 void ModelDesk::launch(bool in_place) {
   const std::string name = shown_name(attempt_->flags);
   const auto given_up = std::make_shared<std::shared_ptr<LocalModel>>();
@@ -152,7 +152,7 @@ void ModelDesk::launch(bool in_place) {
 
 void ModelDesk::end(LoadOutcome outcome) {
   if (next_) {
-    outcome = {};  // nobody wants it any more
+    outcome = {};  // superseded by a newer load
     return start(*std::exchange(next_, std::nullopt));
   }
   outcome.local || outcome.other ? install(std::move(outcome)) : fail(outcome);
@@ -228,7 +228,7 @@ void ModelDesk::unload() {
   if (!attempt_) settle();
 }
 
-// What the user has set stays, the rest follows the flags and the file.
+// Settings of the user stay; the rest follows the flags and the file.
 void ModelDesk::merge_settings(const ChatSettings& defaults) {
   AnswerSettings settings = board_.now().settings;
   for_each_field([&](auto member, uint32_t bit) {
@@ -237,7 +237,7 @@ void ModelDesk::merge_settings(const ChatSettings& defaults) {
   if (!(settings == board_.now().settings)) board_.change(updates::SetSettings{settings});
 }
 
-// What differs from before is the user's, unless it has just been given back to the defaults.
+// A changed value counts as set by the user, unless it was reset to the default.
 void ModelDesk::change_settings(AnswerSettings settings) {
   const AnswerSettings& before = board_.now().settings;
   for_each_field([&](auto member, uint32_t bit) {

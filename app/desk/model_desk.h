@@ -1,5 +1,4 @@
-// Who answers: a model on this machine, how it is replaced by another one, or somebody else; and the settings for the
-// answers.
+// The responder: a local model and its replacement, or a server; and the settings of answers.
 #pragma once
 #include <functional>
 #include <memory>
@@ -15,40 +14,40 @@ namespace warpchat {
 class ModelDesk {
  public:
   struct Surroundings {
-    std::function<void(Task)> post;     // to the worker's thread, from any
-    std::function<void(Task)> at_rest;  // carried out while no answer is generated, now or later
-    std::function<void()> settled;      // nothing is being loaded any more: a model is there, or none
+    std::function<void(Task)> post;     // runs a task on the controller's thread; callable from any
+    std::function<void(Task)> at_rest;  // runs a task while no answer is generated, now or later
+    std::function<void()> settled;      // loading has ended, with a model or without
   };
   ModelDesk(Board& board, const ChatOptions& options, Surroundings surroundings);
   ~ModelDesk();
 
-  void use(std::shared_ptr<Responder> responder);  // in place of a model on this machine; at rest
-  void load_first();  // what the options name, else the last used one or the only one; else none
+  void use(std::shared_ptr<Responder> responder);  // replaces a local model; only at rest
+  void load_first();  // the model of the options, else the last used or only one; else none
   void load(const LoadModel& wish);
   void cancel();
-  void unload();       // at rest
-  void show_status();  // after an answer, which may have settled how it is launched
+  void unload();       // only at rest
+  void show_status();  // after an answer, which may have changed the launch mode
   bool is_loading() const { return board_.now().loading.has_value(); }
 
   void change_settings(AnswerSettings settings);
   void count(const CountTokens& wish);
   size_t count(const std::string& text) const;  // tokens; 0 without a model
 
-  const ChatOptions& flags() const { return wanted_; }  // of the model that is loaded, or being loaded
+  const ChatOptions& flags() const { return wanted_; }  // of the loaded model, or the one being loaded
   Model* model() const { return local_ ? local_->model.get() : nullptr; }         // on this machine
   const Endpoint* endpoint() const { return endpoint_ ? &*endpoint_ : nullptr; }  // of another machine
-  std::shared_ptr<Responder> responder() const;                                   // null: nobody answers
+  std::shared_ptr<Responder> responder() const;                                   // null: none
   AnswerOptions options_for(const OpenConversation& conversation) const;          // of its next answer
-  // The next larger context that holds a prompt of so many tokens and an answer, as far as the model was made for it
-  // and its device has room; 0: there is none.
+  // The next larger context, within the limits of model and memory, that holds a prompt of this many tokens and an
+  // answer; 0: none.
   uint32_t context_for(uint32_t tokens) const;
 
  private:
   struct Attempt {
     ChatOptions flags;
-    std::optional<ChatOptions> fallback;  // the model before, which has been given up for this one
-    std::string fault;                    // this is the fallback: why the one after it was not loaded
-    std::string key = {};                 // of the endpoint, to be kept for it
+    std::optional<ChatOptions> fallback;  // the previous model, which was unloaded for this one
+    std::string fault;                    // for a fallback: why the wanted model was not loaded
+    std::string key = {};                 // API key to store for the endpoint
   };
   void start(Attempt attempt);
   void launch(bool in_place);
@@ -64,16 +63,16 @@ class ModelDesk {
 
   Board& board_;
   Surroundings surroundings_;
-  ChatOptions wanted_;  // of the load that runs, else as the model was loaded
+  ChatOptions wanted_;  // of the running load, else of the loaded model
   ChatOptions loaded_;
   AnswerOptions base_options_;
   std::shared_ptr<LocalModel> local_;
   std::shared_ptr<Responder> other_;  // null: the local one, if there is one
-  std::optional<Endpoint> endpoint_;  // whose `other_` is
-  std::optional<Attempt> attempt_;    // that is being loaded
+  std::optional<Endpoint> endpoint_;  // the server of `other_`
+  std::optional<Attempt> attempt_;    // being loaded
   uint64_t n_attempts_ = 0;
-  bool is_launched_ = false;     // the attempt; false: it waits for an answer to end
-  std::optional<Attempt> next_;  // once that one has ended, which has been cancelled
+  bool is_launched_ = false;     // false: the attempt waits for an answer to end
+  std::optional<Attempt> next_;  // starts once the cancelled attempt has ended
   ModelLoader loader_;
 };
 

@@ -15,7 +15,7 @@
 namespace warpchat {
 
 namespace {
-constexpr double kSmallestStep = 0.01;  // of progress that is worth telling
+constexpr double kSmallestStep = 0.01;  // of progress that is worth reporting
 constexpr std::chrono::milliseconds kBetweenFrames{100};
 }  // namespace
 
@@ -25,7 +25,7 @@ ModelLoader::~ModelLoader() {
 }
 
 void ModelLoader::start(const ChatOptions& flags, const std::string& key, bool beside_another, Steps steps) {
-  if (thread_.joinable()) thread_.join();  // its outcome has been told
+  if (thread_.joinable()) thread_.join();  // its outcome has been reported
   cancelled_ = false;
   thread_ = start_thread("to load the model", [this, flags, key, beside_another, steps = std::move(steps)] {
     steps.first();
@@ -48,7 +48,7 @@ LoadOutcome ModelLoader::outcome_of(const std::function<void(LoadOutcome&)>& att
   return outcome;
 }
 
-// What is shown as its sampling is what is sent: no fields that only some servers know.
+// The shown sampling values are the ones sent: without fields that only some servers know.
 void ModelLoader::open(const ChatOptions& flags, const std::string& key, LoadOutcome& outcome) {
   const Waiting waiting{.note = [](const std::string& sentence) { log_line(sentence); },
                         .cancelled = [this] { return cancelled_.load(); }};

@@ -1,5 +1,5 @@
-// Loads a model, after fetching it where that is wanted, or opens an endpoint, on a thread of its own, with progress,
-// until it is there, fails or is cancelled. What was fetched until then is kept.
+// Loads a model, downloading it first if requested, or opens an endpoint, on its own thread with progress. A cancelled
+// download is kept for later.
 #pragma once
 #include <atomic>
 #include <functional>
@@ -17,7 +17,7 @@
 
 namespace warpchat {
 
-// A model on this machine, and who answers with it.
+// A local model and its responder.
 struct LocalModel {
   explicit LocalModel(std::unique_ptr<Model> loaded) : model(std::move(loaded)), responder(*model) {}
   const std::unique_ptr<Model> model;
@@ -25,11 +25,11 @@ struct LocalModel {
 };
 
 struct LoadOutcome {
-  std::shared_ptr<LocalModel> local;  // a model on this machine, or
-  std::shared_ptr<Responder> other;   // another machine's; neither: it is not loaded
+  std::shared_ptr<LocalModel> local;  // a local model, or
+  std::shared_ptr<Responder> other;   // a server's responder; neither: loading failed
   std::optional<Endpoint> endpoint;   // that machine
-  ChatSettings settings;              // of flags and file
-  std::string fault;                  // why it is not
+  ChatSettings settings;              // from flags and file
+  std::string fault;                  // why loading failed
   WayOut way_out;                     // of the fault
   bool lacks_memory = false, was_cancelled = false;
 };
@@ -44,10 +44,10 @@ class ModelLoader {
     std::function<void(double fraction, const std::string& transfer)> progress;  // transfer: while it is fetched
     std::function<void(LoadOutcome)> done;                                       // once, last
   };
-  // Error if the system gives no thread. One load at a time. key: of the endpoint, to be kept for it; empty: none.
-  // beside_another: a model that could be given up if memory lacks.
+  // Error if no thread can be started. One load at a time. key: API key to store for the endpoint; empty: none.
+  // beside_another: another model is loaded that could be unloaded if memory is short.
   void start(const ChatOptions& flags, const std::string& key, bool beside_another, Steps steps);
-  void cancel();  // within one step of its progress
+  void cancel();  // takes effect at the next progress step
 
  private:
   LoadOutcome outcome_of(const std::function<void(LoadOutcome&)>& attempt);
@@ -57,7 +57,7 @@ class ModelLoader {
 
   std::atomic<bool> cancelled_ = false;
   std::mutex mutex_;
-  Download* download_ = nullptr;  // that runs; behind mutex_
+  Download* download_ = nullptr;  // the running one; guarded by mutex_
   std::thread thread_;
 };
 

@@ -1,4 +1,4 @@
-// Without somebody watching, the engine measures nothing.
+// Profiling is off unless the profiler is open or a trace was requested.
 #include "app/desk/profile_watch.h"
 
 #include "app/desk/collect_profile.h"
@@ -18,7 +18,7 @@ std::string status_on(const Board& board) { return board.now().model ? board.now
 }  // namespace
 
 void ProfileWatch::set_on(bool on, Model* model, const Endpoint* endpoint) {
-  if (on && load_) return load_->begin(status_on(board_));  // asked for anew
+  if (on && load_) return load_->begin(status_on(board_));  // asks again
   if (on == on_) return;
   on_ = on;
   begin(model, endpoint);
@@ -80,7 +80,7 @@ void ProfileWatch::keep(Model* model, const Answering& answering, const ChatMess
 }
 
 void ProfileWatch::save(Model* model, const std::string& path) const {
-  if (model == nullptr) throw Error("there is no profile: no model is loaded on this machine");
+  if (model == nullptr) throw Error("nothing to profile: no model is loaded on this machine");
   ModelFlags flags;
   flags.profile = path;
   save_profile(*model, flags);

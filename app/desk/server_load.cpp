@@ -1,4 +1,4 @@
-// One table: a row's name, how its number is written, and what it is computed from.
+// One table: a row's name, its number format, and its formula.
 #include "app/desk/server_load.h"
 
 #include <cstdio>
@@ -17,7 +17,7 @@ struct Samples {
   const ServerMetrics* before;
   double seconds;  // between them
 
-  // A counter's growth; since the server's start without a sample before, or if it has been started anew meanwhile.
+  // A counter's growth; since the server's start without an earlier sample, or if the server was restarted.
   Value growth(Field field) const {
     const Value &end = now.*field, begin = before != nullptr ? before->*field : Value();
     return end && begin && *begin <= *end ? *end - *begin : end;
@@ -26,7 +26,7 @@ struct Samples {
     const bool is_known = before != nullptr && seconds > 0 && before->*field && now.*field;
     return is_known && *(before->*field) <= *(now.*field) ? Value(*growth(field) / seconds) : std::nullopt;
   }
-  // Of the growth, and where nothing grew, of everything.
+  // The ratio of the growth, or of the totals if nothing grew.
   Value ratio(Field part, Field whole) const {
     const Value p = growth(part), w = growth(whole);
     if (p && w && *w > 0) return *p / *w;

@@ -1,4 +1,4 @@
-// What a serving machine tells of its load, as rows for people.
+// A server's load as rows for people.
 #pragma once
 #include <chrono>
 #include <optional>
@@ -15,7 +15,8 @@ struct LoadSample {
   std::chrono::steady_clock::time_point at;
 };
 
-// Speeds are those between the two; without an earlier sample there are none, and shares are since the server's start.
+// Speeds are computed between the two samples; without an earlier one there are none, and shares count from the
+// server's start.
 std::vector<LoadRow> load_rows(const LoadSample& now, const std::optional<LoadSample>& before);
 
 }  // namespace warpchat

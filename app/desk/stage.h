@@ -1,4 +1,5 @@
-// Where a conversation stands: in the desk's state while it is shown, else by itself, so that its answer can go on.
+// The place of a conversation's data: the controller's state while it is shown, else an own copy, so that its answer
+// can continue.
 #pragma once
 #include <utility>
 

@@ -1,4 +1,4 @@
-// Each wish becomes a question; a question becomes messages for the responder, and then a change of the branch.
+// An action becomes a question; a question becomes a prompt, and then a change of the branch.
 #include "app/desk/talk.h"
 
 #include <utility>

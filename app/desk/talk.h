@@ -1,6 +1,5 @@
-// A conversation that the desk holds: because it is shown, or because its answer is not there yet. What its user wants,
-// in terms of a branch and the answer below it. An answer is begun before anything changes: one that cannot begin
-// leaves everything as it was.
+// An active conversation: one that is shown, or whose answer is pending. Turns actions into changes of its branch and
+// answers. An answer starts before anything changes, so one that cannot start leaves everything unchanged.
 #pragma once
 #include <functional>
 #include <memory>
@@ -11,16 +10,16 @@
 
 namespace warpchat {
 
-// What is to be answered: the conversation's first messages, and perhaps a new one behind them.
+// What is to be answered: the conversation's first messages, and possibly a new one after them.
 struct Question {
   size_t n_kept;
   std::optional<Message> added = {};
-  std::string title = {};  // of a conversation that has none
-  bool continues = false;  // the last of them is an answer that goes on
-  uint64_t message = 0;    // key of the one it is asked about; 0: of a new one
+  std::string title = {};  // for a conversation without a title
+  bool continues = false;  // the last message is an answer to continue
+  uint64_t message = 0;    // key of the message in question; 0: a new one
 };
 
-// What a conversation that begins with this message is called until it has another title.
+// The first title of a conversation that begins with this message.
 std::string title_of_message(const Message& message);
 
 class Talk {
@@ -29,21 +28,21 @@ class Talk {
 
   const OpenConversation& now() const { return stage.now(); }
   bool waits() const { return now().phase == AnswerPhase::kWaiting; }
-  bool is_over() const { return !answering.running() && !waits(); }  // nothing more happens to it by itself
+  bool is_over() const { return !answering.running() && !waits(); }  // no answer runs or waits
 
-  // Questions; none where there is nothing to ask.
+  // Questions; none if there is nothing to ask.
   std::optional<Question> regenerate(uint64_t message) const;
-  std::optional<Question> edit(uint64_t message, const std::string& text) const;  // of a user's message
+  std::optional<Question> edit(uint64_t message, const std::string& text) const;  // edits a user's message
   std::optional<Question> go_on(uint64_t message) const;
-  const Question& waiting() const { return waiting_; }  // what is asked later, as things are then
+  const Question& waiting() const { return waiting_; }  // the question that is asked later
 
-  void replace_answer(uint64_t message, const std::string& text);  // by the user's own words
+  void replace_answer(uint64_t message, const std::string& text);  // with the user's text
   void undo();
 
-  // Error, PromptTooLong: as it was.
+  // On Error and PromptTooLong nothing has changed.
   void ask(std::shared_ptr<Responder> responder, const AnswerOptions& options, const Question& question);
-  void wait(const Question& question);  // it is asked later
-  void halt();                          // asks the answer to end, or ends the waiting
+  void wait(const Question& question);  // asks it later
+  void halt();                          // stops the answer or the waiting
 
   Stage stage;
   Branch branch;

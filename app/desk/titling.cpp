@@ -1,4 +1,4 @@
-// One short request, of which a line is kept.
+// One short request; one line of its answer becomes the title.
 #include "app/desk/titling.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace warpchat {
 
 namespace {
 
-constexpr int32_t kMostTokens = 32;  // what is longer is no title
+constexpr int32_t kMostTokens = 32;  // longer answers are no titles
 constexpr const char* kQuestion =
     "Write a title for this conversation: two to six words, in its language. Answer with the title alone.";
 
@@ -34,7 +34,7 @@ std::string_view bare(std::string_view line) {
   return line;
 }
 
-// Small models like to say something around it: 'In six words, it is called "Bread without yeast"'.
+// Small models add words around the title: 'In six words, it is called "Bread without yeast"'.
 std::string_view quoted_part(std::string_view line) {
   const size_t begin = line.find('"'), end = line.rfind('"');
   if (begin == end || bare(line.substr(0, begin)).empty()) return line;
@@ -42,7 +42,7 @@ std::string_view quoted_part(std::string_view line) {
   return part.find(' ') != std::string_view::npos ? part : line;
 }
 
-// Very small models say the question again.
+// Very small models repeat the question.
 bool is_of_question(std::string_view title) {
   return title.find(' ') != std::string_view::npos &&
          lower_case(kQuestion).find(lower_case(title)) != std::string::npos;
@@ -59,8 +59,8 @@ std::string title_of_answer(std::string_view answer) {
     if (line.starts_with(kFence)) return "";
     std::string_view title = bare(line);
     if (has_label(title)) title = bare(title.substr(kLabel.size()));
-    if (title.empty() || line.ends_with(':')) continue;                        // what it introduces comes below
-    const bool is_one = title_from(title) == title && !is_of_question(title);  // what is longer is none
+    if (title.empty() || line.ends_with(':')) continue;                        // the title follows below
+    const bool is_one = title_from(title) == title && !is_of_question(title);  // too long lines are no titles
     return is_one ? std::string(title) : "";
   }
   return "";
@@ -82,7 +82,7 @@ void Titling::begin(std::shared_ptr<Responder> responder) {
   try {
     generation_ = responder->start(wish_->messages, wish_->options);
     responder_ = std::move(responder);
-  } catch (const std::exception& error) {  // too long with the question, most likely: the first line stays the title
+  } catch (const std::exception& error) {  // most likely too long with the question: the first line stays the title
     log_line(std::string("no title: ") + error.what());
     end();
   }
@@ -99,12 +99,12 @@ bool Titling::follow(std::chrono::milliseconds timeout) {
   return false;
 }
 
-// True: there is nothing more to wait for. A model that thinks before every word is not waited for.
+// True: the title is complete, or the model has begun to think, which is not waited for.
 bool Titling::take(const Event& event) {
   if (const auto* delta = std::get_if<TextDelta>(&event)) {
     if (delta->thinking) return delta->text.find_first_not_of(" \r\n") != std::string::npos;
     answer_ += delta->text;
-    const std::string title = title_of_answer(answer_.substr(0, answer_.rfind('\n') + 1));  // of lines that have ended
+    const std::string title = title_of_answer(answer_.substr(0, answer_.rfind('\n') + 1));  // complete lines only
     keep(title);
     return !title.empty();
   }
@@ -114,7 +114,7 @@ bool Titling::take(const Event& event) {
   return true;
 }
 
-// One that the user has given stays. A title is not worth an error.
+// A title set by the user stays. A failure is only logged.
 void Titling::keep(const std::string& title) const {
   const auto& there = board_.now().conversations;
   const auto is_ours = [&](const ConversationSummary& c) { return c.id == wish_->conversation; };

@@ -1,6 +1,6 @@
-// Titles by the model. Once a conversation has its first answer, the model is asked for a title as if the user had
-// asked next: what it has read is found in its cache again, and the next message finds it there after that. Nothing of
-// it is stored but the title, and whatever the user wishes for goes first.
+// Titles by the model. After a conversation's first answer, the model is asked for a title as if it were the next
+// message: the prefix is in the prefix cache, and stays there for the next message. Only the title is stored, and every
+// action of the user takes precedence.
 #pragma once
 #include <chrono>
 #include <memory>
@@ -19,17 +19,17 @@ class Titling {
  public:
   Titling(Board& board, Library& library) : board_(board), library_(library) {}
 
-  // The conversation's messages as the model reads them; takes the place of an earlier wish.
+  // The conversation's prompt; replaces an earlier request.
   void want(ConversationId conversation, std::vector<Message> messages, AnswerOptions options);
-  // A title that was wanted and did not come: its request was stopped.
+  // Whether a requested title is missing because its request was stopped.
   bool owes(ConversationId conversation) const { return owed_.contains(conversation); }
   bool has_wish() const { return wish_.has_value(); }
   void forget() { wish_.reset(), owed_.clear(); }
 
-  void begin(std::shared_ptr<Responder> responder);  // what is wished for; while nothing else is generated
+  void begin(std::shared_ptr<Responder> responder);  // starts the request; only while nothing else is generated
   bool running() const { return generation_ != nullptr; }
-  bool follow(std::chrono::milliseconds timeout);  // takes what comes within it; true: the request has ended
-  void stop();                                     // within a token or a pass of the prompt
+  bool follow(std::chrono::milliseconds timeout);  // handles events within the timeout; true: the request has ended
+  void stop();                                     // takes at most a token or a prefill pass
 
  private:
   struct Wish {
@@ -44,15 +44,15 @@ class Titling {
 
   Board& board_;
   Library& library_;
-  std::optional<Wish> wish_;  // that is asked for, or to be
+  std::optional<Wish> wish_;  // requested, or to be requested
   std::set<ConversationId> owed_;
   std::shared_ptr<Responder> responder_;  // outlives its generation
   std::unique_ptr<Generation> generation_;
   std::string answer_;
 };
 
-// What the model answered as a title: its first line with text, or what is quoted in it, without quotes, Markdown and
-// "Title:". Empty: it is none, as what has more than 60 characters.
+// Extracts the title of an answer: its first line with text, or the quoted part of it, without quotes, Markdown and
+// "Title:". Empty: no title, for example more than 60 characters.
 std::string title_of_answer(std::string_view answer);
 
 }  // namespace warpchat

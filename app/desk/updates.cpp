@@ -1,4 +1,4 @@
-// Every change of the state, one overload each.
+// Applies every kind of update, one overload each.
 #include "app/desk/updates.h"
 
 #include <algorithm>
@@ -98,7 +98,7 @@ void make(OpenConversation& open, const EndAnswer& end) {
   answer.timings = open.last_timings = end.timings;
   answer.failure = end.failure;
   answer.way_out = end.way_out;
-  ++answer.revision;  // what ends is drawn anew
+  ++answer.revision;  // forces a redraw
   open.phase = AnswerPhase::kIdle;
 }
 

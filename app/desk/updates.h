@@ -1,5 +1,5 @@
-// What changes of DeskState: small steps as data, so that a long conversation is never copied per token, and a session
-// can be kept and made again. Each is whole by itself; applied in order to two equal states, they stay equal.
+// Changes of DeskState as data, so that a long conversation is never copied per token and a session can be replayed.
+// Applied in the same order, equal states stay equal.
 #pragma once
 #include <memory>
 #include <optional>
@@ -13,9 +13,9 @@ namespace warpchat {
 
 namespace updates {
 
-// Of one conversation.
+// Updates of one conversation.
 struct ShowConversation {
-  OpenConversation conversation;  // in place of the one before
+  OpenConversation conversation;  // replaces the shown one
 };
 struct SetTitle {
   std::string title;
@@ -49,7 +49,7 @@ struct SetSiblings {
   TurnId turn;  // which of them it is
 };
 
-// Of the answer that streams, which is the last message.
+// Updates of the streaming answer, which is the last message.
 struct SetPhase {
   AnswerPhase phase;
 };
@@ -57,7 +57,7 @@ struct BeginAnswer {
   ChatMessage message;
 };
 struct ContinueAnswer {
-  std::string model, endpoint;  // who goes on with it
+  std::string model, endpoint;  // that continues it
 };
 struct SetPromptProgress {
   PromptProgress progress;

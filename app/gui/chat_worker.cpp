@@ -1,4 +1,4 @@
-// Turns of the desk, and what they change handed over.
+// Runs the controller's turns and publishes their updates.
 #include "app/gui/chat_worker.h"
 
 #include <iterator>
@@ -9,7 +9,7 @@
 namespace warpchat::gui {
 
 namespace {
-constexpr std::chrono::milliseconds kBetweenLooks{1000};  // at what other programs do to the store
+constexpr std::chrono::milliseconds kBetweenLooks{1000};  // between checks for changes of the store by other programs
 }
 
 ChatWorker::ChatWorker(const ChatOptions& options, std::function<void()> wake)

@@ -1,4 +1,4 @@
-// A Desk on a thread of its own, so that a window never waits for it. Actions go in, updates come out.
+// The chat controller on its own thread, so that a window never waits for it. Actions go in, updates come out.
 #pragma once
 #include <atomic>
 #include <functional>
@@ -12,21 +12,21 @@ namespace warpchat::gui {
 
 class ChatWorker {
  public:
-  // wake: called from another thread when there are updates to take, once until they are taken.
+  // wake: called from another thread when updates are available, once until take_updates().
   ChatWorker(const ChatOptions& options, std::function<void()> wake);
   ~ChatWorker();
-  void end();  // stops what runs; what has streamed is in the store before this returns
+  void end();  // stops everything; streamed text is stored before this returns
 
   void post(Action action) { desk_.post(std::move(action)); }
   std::vector<Update> take_updates();                   // to be applied in order
-  const Model* model() const { return desk_.model(); }  // once it has ended; null: none on this machine
+  const Model* model() const { return desk_.model(); }  // only after end(); null: no local model
 
  private:
   void run();
   void publish();
 
   const std::function<void()> wake_;
-  Desk desk_;  // but for post(), the thread's
+  Desk desk_;  // used by the thread alone, except post()
   std::atomic<bool> ending_ = false;
   std::mutex mutex_;
   std::vector<Update> published_;  // behind mutex_

@@ -24,10 +24,10 @@ struct Theme {
 const Theme& light_theme();
 const Theme& dark_theme();
 
-// Of everything, in pixels.
+// Sizes in pixels.
 struct Sizes {
-  float text = 16;  // of the transcript's letters and the controls'
-  float scale = 1;  // of the display and the user's zoom together; text has it already
+  float text = 16;  // font size of transcript and controls, scaled
+  float scale = 1;  // display scale times zoom; `text` includes it
   float width(float at_scale_1) const { return at_scale_1 * scale; }
 };
 

@@ -62,7 +62,7 @@ std::vector<FlagGroup> grouped_flags(const std::vector<FlagHelp>& flags) {
 std::string help_text(const std::vector<CommandHelp>& commands, const std::string& name) {
   const auto found = std::ranges::find(commands, name, &CommandHelp::name);
   if (found == commands.end())
-    throw UsageError("there is no command " + printable(name, 60) + "; " + program_name() + " --help lists all");
+    throw UsageError("unknown command " + printable(name, 60) + "; " + program_name() + " --help lists all");
   const CommandHelp& command = *found;
   std::string text = capitalized(command.purpose) + ".\n";
   if (found == commands.begin()) {

@@ -1,5 +1,4 @@
-// What the command line takes, as data that the option tables (options.cpp) give: for --help, the man page and the
-// completion scripts of shells.
+// Commands and flags as data, from the option tables (options.cpp): for --help, the man page and shell completions.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -37,7 +36,7 @@ struct FlagGroup {
 };
 std::vector<FlagGroup> grouped_flags(const std::vector<FlagHelp>& flags);
 
-// What --help shows of a command, broken at standard output's width. UsageError if there is none of this name.
+// The --help text of a command, wrapped at standard output's width. UsageError for an unknown name.
 std::string help_text(const std::vector<CommandHelp>& commands, const std::string& name);
 
 // `chat help --format FORMAT`: man, bash, zsh or fish.

@@ -9,7 +9,7 @@ namespace warpchat {
 
 namespace {
 
-// Every character as itself: roff would print some of them as typographic ones, and obey others.
+// Escapes characters that roff would replace by typographic ones or interpret.
 std::string roff(const std::string& text) {
   std::string escaped;
   for (const char c : text) {
@@ -74,7 +74,7 @@ std::string command_section(const CommandHelp& conversation, const CommandHelp& 
     else
       shared += (shared.empty() ? "" : ", ") + roff_bold(flag.names.back());
   }
-  return text + ".PP\nFlags as of a conversation: " + shared + ".\n";
+  return text + ".PP\nFlags shared with a conversation: " + shared + ".\n";
 }
 
 constexpr std::string_view kPageEnd = R"(.SH EXAMPLES

@@ -63,8 +63,8 @@ FormulaStream::Found FormulaStream::formula_at(size_t at, bool is_all) {
   return {.n_ordinary = next == '\n' ? 1u : 2u};  // an escaped mark opens nothing
 }
 
-// What closes a formula of this kind is looked for once in every stretch of text: behind another one that opened
-// before, the search goes on where that one's ended.
+// The closing mark of each kind is searched once in every stretch of text: the search for a later opening mark
+// continues where the previous one ended.
 FormulaStream::Found FormulaStream::closed_formula(Kind kind, size_t at, bool is_all) {
   const bool one = kind == Kind::kDollar, display = kind == Kind::kDollars || kind == Kind::kSquare;
   const Found none{.n_ordinary = one ? 1u : 2u};

@@ -1,5 +1,4 @@
-// Markdown as it streams, its formulas written in Unicode where they fit in a line; all else passes as it is. Code is
-// left alone.
+// Passes streamed Markdown through and writes its formulas in Unicode if they fit in a line. Code is unchanged.
 #pragma once
 #include <string>
 #include <string_view>

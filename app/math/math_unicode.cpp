@@ -90,7 +90,7 @@ class Writer {
     return std::find(classes.begin(), classes.end(), node.math_class) != classes.end();
   }
 
-  // Blanks round relations, round operations between two things, and beside names.
+  // Blanks around relations and binary operators, and next to names.
   static bool is_apart(const MathNode& left, const MathNode& right) {
     using enum MathClass;
     const auto is = [](const MathNode& node, MathClass c) { return node.math_class == c; };
@@ -120,7 +120,7 @@ class Writer {
     return sign + grouped(node.children[0]);
   }
 
-  // In small letters where Unicode has them all, else behind a mark.
+  // With superscript or subscript letters if Unicode has them all, else after a mark.
   std::u32string script(const MathNode& node, char32_t mark, std::u32string_view from, std::u32string_view to) {
     std::u32string out;
     for (char32_t c : write(node)) {

@@ -1,4 +1,4 @@
-// A recursive descent over the source. What is not known is thrown as Unknown and ends in "no tree".
+// A recursive descent parser. Unknown commands throw Unknown, which results in no tree.
 #include "app/math/tex.h"
 
 #include <algorithm>
@@ -163,7 +163,7 @@ class Parser {
     return inside;
   }
 
-  // What stands between braces, as it is written.
+  // The source between braces.
   std::string raw_group() {
     skip_blanks();
     if (peek() != '{') throw Unknown();
@@ -216,7 +216,7 @@ class Parser {
     return scripts(std::move(base), std::move(below), std::move(above));
   }
 
-  // In a row of its own behind the base.
+  // In its own row after the base.
   MathNode with_primes(MathNode base) {
     MathNode primes{.kind = MathKind::kSymbol};
     for (; peek() == '\''; ++at_) primes.text += U'′';

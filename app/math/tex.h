@@ -1,5 +1,5 @@
-// A formula in TeX's notation as a tree: what the window sets and the terminal writes in Unicode. Commands that are not
-// known make no tree, so that the source is shown.
+// A TeX formula as a tree, which the window lays out and the terminal writes in Unicode. A formula with an unknown
+// command has no tree; its source is shown.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What TeX's names stand for.
+// The symbols of TeX's names.
 #pragma once
 #include <optional>
 #include <string_view>

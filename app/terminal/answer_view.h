@@ -1,4 +1,4 @@
-// An answer as it should look in a terminal: thinking dimmed or hidden, Markdown given a look, words wrapped, tables
+// Formats an answer for a terminal: thinking dimmed or hidden, Markdown styled, words wrapped, tables
 // laid out. Events in, bytes for the terminal out.
 #pragma once
 #include <string>
@@ -15,7 +15,7 @@ struct AnswerLook {
   bool styled = true;         // escape sequences for looks
   bool hide_thinking = false;
   bool movable = false;  // the cursor can be moved: a long word or a table is drawn as it comes, and again
-  bool words = false;    // for who cannot look: a table is read row by row
+  bool words = false;    // for screen readers: a table is read row by row
   bool roles = false;    // thinking and answer are announced in words
 };
 
@@ -26,7 +26,7 @@ class AnswerView {
         wrap_({look.width, look.styled, look.movable}),
         table_({look.width, look.rows, look.styled, look.movable, look.words}) {}
 
-  std::string resize(int width, int rows);  // the terminal is another one from here on
+  std::string resize(int width, int rows);  // the terminal has been resized
   std::string add(std::string_view text, bool thinking);
   std::string finish();  // ends the last line; the terminal's look is plain again
 

@@ -36,7 +36,7 @@ std::vector<Cells> rows_of(std::string_view text) {
   return rows;
 }
 
-// Of the columns before the last, by the number of cells in a row.
+// Widths of the columns before the last, by the number of cells in a row.
 std::map<size_t, std::vector<int>> widths_of(const std::vector<Cells>& rows) {
   std::map<size_t, std::vector<int>> widths;
   for (const Cells& row : rows) {

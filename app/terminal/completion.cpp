@@ -1,4 +1,4 @@
-// A word with a slash before it is a command's name; all that stands behind it is one argument, blanks included.
+// A word that begins with a slash is a command's name; the rest is one argument, blanks included.
 #include "app/terminal/completion.h"
 
 #include <algorithm>
@@ -41,7 +41,7 @@ std::vector<Candidate> command_names(std::string_view typed) {
   return candidates;
 }
 
-// A quote that was opened is closed behind a file; without one blanks need none.
+// An opening quote is closed after a file; without one, blanks need no quotes.
 std::vector<Candidate> files(std::string_view typed) {
   const bool quoted = typed.starts_with('"') || typed.starts_with('\'');
   const std::string quote(typed.substr(0, quoted ? 1 : 0));

@@ -1,4 +1,4 @@
-// What Tab makes of the text before the cursor: commands, and what they take.
+// Tab completion of the text before the cursor: commands and their arguments.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -11,7 +11,7 @@
 namespace warpchat {
 
 struct Candidate {
-  std::string text;   // that would stand in place of what was typed
+  std::string text;   // replaces the typed text
   std::string shown;  // in a list
 };
 

@@ -1,4 +1,4 @@
-// What a user has typed is wrapped, but Markdown in it is not read: it is shown as it was sent.
+// User messages are wrapped, but their Markdown is not rendered.
 #include "app/terminal/conversation_text.h"
 
 #include <algorithm>

@@ -40,7 +40,7 @@ struct WidthRules {
 };
 void set_width_rules(const WidthRules& rules);
 
-// Three texts that each take two columns where the rule of the same place in WidthRules holds.
+// Three texts; each takes two columns if the WidthRules member at the same index is true.
 inline constexpr std::string_view kWidthProbes[] = {"\U0001F44D\U0001F3FD", "\U0001F469\u200D\U0001F52C",
                                                     "\u2764\uFE0F"};
 

@@ -1,4 +1,4 @@
-// What was typed before: recalled with up and down, searched with Ctrl-R, kept in a file that only its owner can read.
+// Earlier lines: recalled with Up and Down, searched with Ctrl-R, stored in a file that only its owner can read.
 #pragma once
 #include <cstddef>
 #include <optional>

@@ -28,7 +28,7 @@ enum class KeyKind {
   kWordRight,
   kDeleteWordLeft,
   kDeleteWordRight,
-  kCursorColumn,  // the terminal's answer to where the cursor is (or Shift-F3 and the like, which nobody uses here)
+  kCursorColumn,  // the terminal's report of the cursor (or Shift-F3 and the like, which have no meaning here)
   kOther,         // a known sequence without meaning here
 };
 

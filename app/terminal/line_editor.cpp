@@ -1,4 +1,4 @@
-// One switch from key to what it does; Ctrl-R's search is a mode of its own.
+// One switch over the keys; the search of Ctrl-R is a separate mode.
 #include "app/terminal/line_editor.h"
 
 #include <utility>

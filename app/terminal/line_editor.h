@@ -1,5 +1,5 @@
-// A line editor: keys change the text, Enter gives it away. Pure: reads no terminal and writes none, so that tests can
-// press keys and look at the screen.
+// A line editor: keys change the text, Enter submits it. Pure: it reads and writes no terminal, so that tests can press
+// keys and inspect the screen.
 #pragma once
 #include <functional>
 #include <optional>
@@ -26,7 +26,7 @@ enum class EditOutcome {
 
 class LineEditor {
  public:
-  // What Tab makes of the text before the cursor.
+  // Completes the text before the cursor.
   using Completer = std::function<Completion(std::string_view before)>;
 
   LineEditor(History& history, Completer complete) : history_(history), complete_(std::move(complete)) {}

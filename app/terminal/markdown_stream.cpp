@@ -217,7 +217,7 @@ void MarkdownStream::end_undecided_line() {
   if (closes) fence_.clear();
 }
 
-// Of a line that still grows, what its next characters may give another colour is held back, if it is not much.
+// Holds back the end of a growing line, up to a limit, while its next characters may change the colour.
 void MarkdownStream::emit_code(bool line_ends) {
   std::vector<CodeSpan> spans;
   CodeScanner reader = scanner_;

@@ -1,6 +1,6 @@
-// Gives streamed Markdown a look and changes no character of it: what is copied from the terminal is what the model
+// Styles streamed Markdown without changing its characters, so that text copied from the terminal is what the model
 // wrote. Marks are dimmed; headings, emphasis, code, lists, quotes and tables are recognised line by line.
-// Formulas alone are changed: they are written in Unicode where they fit in a line.
+// Only formulas change: they are written in Unicode if they fit in a line.
 #pragma once
 #include <string>
 #include <string_view>
@@ -13,7 +13,7 @@ namespace warpchat {
 
 class MarkdownStream {
  public:
-  // The text whose look is known; the rest (the begin of a line, a run of marks) waits for more.
+  // Returns the text with a known style; the rest (a line's beginning, a run of marks) is held back.
   std::vector<StyledText> add(std::string_view text);
   std::vector<StyledText> finish();
 

@@ -62,7 +62,7 @@ class IgnoredInterrupts {
   struct sigaction before_ = {};
 };
 
-// 0: the system gives no process.
+// 0: no process can be created.
 pid_t start(const std::string& command, int input) {
   std::vector<std::string> variables = environment_of_pager();
   std::vector<char*> environment;

@@ -1,4 +1,4 @@
-// Text that may be longer than the screen.
+// Shows text that may be longer than the screen.
 #pragma once
 #include <string>
 #include <string_view>
@@ -7,7 +7,7 @@ namespace warpchat {
 
 class Terminal;
 
-// Rows that the text takes on a terminal of so many columns; escape sequences take none.
+// Rows of the text on a terminal of this width; escape sequences have no width.
 int rows_of(std::string_view text, int columns);
 
 // To standard output: through the user's pager ($PAGER, else less where it is installed) if it is longer than the

@@ -27,7 +27,7 @@ class PromptView {
   // What to send to the terminal so that it shows the layout instead of the last one. Rows beyond the terminal's
   // height are left out around the cursor.
   std::string draw(PromptLayout layout, int width, int height);
-  // Leaves what is shown and goes to a new line below it.
+  // Keeps the shown text and moves to a new line below it.
   std::string finish();
   // What was shown is gone (the screen was cleared, another program drew on it): draw afresh from here.
   void forget() { shown_ = {}; }

@@ -17,39 +17,38 @@ using Takes = SlashArgument;
 constexpr SlashCommand kCommands[] = {
     {A::kHelp, "/help", Takes::kNone, "", "show this list"},
     {A::kRegenerate, "/regen", Takes::kNone, "", "answer the last message again"},
-    {A::kContinue, "/continue", Takes::kNone, "", "go on with an answer that was stopped or cut"},
+    {A::kContinue, "/continue", Takes::kNone, "", "continue an answer that was stopped or cut"},
     {A::kEdit, "/edit", Takes::kText, "[TEXT]", "change the last message and answer it"},
-    {A::kUndo, "/undo", Takes::kNone, "", "forget the last message and its answer"},
-    {A::kFork, "/fork", Takes::kNone, "", "go on in a copy of this conversation"},
+    {A::kUndo, "/undo", Takes::kNone, "", "take back the last message and its answer"},
+    {A::kFork, "/fork", Takes::kNone, "", "continue in a copy; the original stays unchanged"},
     {A::kNew, "/new", Takes::kNone, "", "start a new conversation"},
     {A::kClear, "/clear", Takes::kNone, "", "start a new conversation on a clear screen"},
     {A::kList, "/list", Takes::kNumber, "[N]", "show the latest N conversations; 20 without N"},
-    {A::kSearch, "/search", Takes::kText, "WORDS", "find the conversations that have these words"},
-    {A::kLoad, "/load", Takes::kConversation, "N|TITLE",
-     "show a conversation and go on with it, by its number in the list or its title"},
+    {A::kSearch, "/search", Takes::kText, "WORDS", "find conversations with these words"},
+    {A::kLoad, "/load", Takes::kConversation, "N|TITLE", "open a conversation by its number in the list or its title"},
     {A::kHistory, "/history", Takes::kNone, "", "show this conversation from its beginning"},
-    {A::kSave, "/save", Takes::kText, "TITLE", "give this conversation a title; it is stored anyway"},
+    {A::kSave, "/save", Takes::kText, "TITLE", "set this conversation's title (conversations are always stored)"},
     {A::kVersions, "/versions", Takes::kNumber, "[N]", "show other versions of the messages, or go back to one"},
-    {A::kDelete, "/delete", Takes::kConversation, "[N|TITLE]", "move a conversation to the trash; alone: this one"},
-    {A::kTrash, "/trash", Takes::kNone, "", "show what is in the trash"},
-    {A::kRestore, "/restore", Takes::kNumber, "[N]", "take one out of the trash; alone: the last one deleted"},
-    {A::kErase, "/erase", Takes::kNumber, "N", "remove one from the trash for ever"},
-    {A::kImport, "/import", Takes::kFile, "FILE",
-     "store conversations of a .md or .json file, ChatGPT's too, and go on"},
+    {A::kDelete, "/delete", Takes::kConversation, "[N|TITLE]", "move a conversation to the trash; without N: this one"},
+    {A::kTrash, "/trash", Takes::kNone, "", "list the trash"},
+    {A::kRestore, "/restore", Takes::kNumber, "[N]", "restore one from the trash; without N: the one deleted last"},
+    {A::kErase, "/erase", Takes::kNumber, "N", "delete one for good"},
+    {A::kImport, "/import", Takes::kFile, "FILE", "import conversations from a .md or .json file, also ChatGPT's"},
     {A::kExport, "/export", Takes::kFile, "FILE", "write this conversation as .md or .json"},
-    {A::kRead, "/read", Takes::kFile, "[FILE]", "put a text file or a PDF before the next message; alone: list them"},
-    {A::kUnread, "/unread", Takes::kNumber, "[N]", "leave out file N of those before the next message; alone: all"},
-    {A::kModel, "/model", Takes::kModel, "[MODEL]", "show the model and those found, or change to another"},
-    {A::kDevice, "/device", Takes::kDevice, "[DEVICE]", "show what the model can run on, or change to another"},
-    {A::kLaunch, "/launch", Takes::kLaunchMode, "[MODE]", "show how kernels are launched on a GPU, or change it"},
+    {A::kRead, "/read", Takes::kFile, "[FILE]",
+     "attach a text file or a PDF to the next message; without FILE: list them"},
+    {A::kUnread, "/unread", Takes::kNumber, "[N]", "detach file N from the next message; without N: all"},
+    {A::kModel, "/model", Takes::kModel, "[MODEL]", "list models, or change to another one"},
+    {A::kDevice, "/device", Takes::kDevice, "[DEVICE]", "list devices, or change to another one"},
+    {A::kLaunch, "/launch", Takes::kLaunchMode, "[MODE]", "show the launch mode of a GPU's kernels, or change it"},
     {A::kContext, "/context", Takes::kNumber, "[N]",
-     "load the model with a context of N tokens; alone: how many it has"},
+     "reload the model with a context of N tokens; without N: show its size"},
     {A::kTrim, "/trim", Takes::kOnOff, "[on|off]",
-     "let the model read only the newest turns that fit its context; all stay stored"},
-    {A::kSet, "/set", Takes::kSetting, "[NAME VALUE]", "change a setting; alone: list them"},
+     "leave the oldest turns out when the context is full (they stay stored)"},
+    {A::kSet, "/set", Takes::kSetting, "[NAME VALUE]", "change a setting; without NAME: list them"},
     {A::kShow, "/show", Takes::kNone, "", "show model, device, context and settings"},
     {A::kPerf, "/perf", Takes::kPerf, "[on|off|diff [A B]]",
-     "show the last answer's timings, and measure kernels in those to come; diff: two answers side by side"},
+     "show the last answer's timings and measure kernels from now on; diff: compare two answers"},
     {A::kExit, "/exit", Takes::kNone, "", "leave (also Ctrl-D)"},
 };
 
@@ -63,6 +62,17 @@ constexpr std::string_view kBlanks = " \t\n";
 
 bool is_letters(std::string_view word) {
   return !word.empty() && std::all_of(word.begin(), word.end(), [](unsigned char c) { return std::isalpha(c); });
+}
+
+Error missing_argument(const SlashCommand& command) {
+  const std::string name(command.name);
+  if (command.arguments == "FILE") return Error(name + " needs a file: " + name + " chat.md");
+  const std::string_view meaning = command.arguments == "N"         ? "a number"
+                                   : command.arguments == "WORDS"   ? "words to find"
+                                   : command.arguments == "TITLE"   ? "a title"
+                                   : command.arguments == "N|TITLE" ? "a number or a title"
+                                                                    : "an argument";
+  return Error(name + " needs " + std::string(meaning) + ": " + name + " " + std::string(command.arguments));
 }
 
 }  // namespace
@@ -89,8 +99,7 @@ std::optional<SlashLine> parse_slash_line(std::string_view line) {
     throw Error("unknown command " + std::string(word) + "; /help lists them");
   }
   if (argument.empty() && !command->arguments.empty() && !command->arguments.starts_with('['))
-    throw Error(std::string(command->name) + " needs an argument: " + std::string(command->name) + " " +
-                std::string(command->arguments));
+    throw missing_argument(*command);
   if (command->arguments.empty() && !argument.empty())
     throw Error(std::string(command->name) + " takes no argument, found '" + argument + "'");
   return SlashLine{command, argument};

@@ -1,4 +1,4 @@
-// What a line typed at the prompt is: a message, or a command that starts with a slash.
+// Parses a line typed at the prompt: a message, or a command that starts with a slash.
 #pragma once
 #include <optional>
 #include <span>

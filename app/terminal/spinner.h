@@ -1,4 +1,4 @@
-// Something to look at while loading: a line on standard error, drawn by a thread of its own, gone without trace at
+// A progress line on standard error while loading, drawn by its own thread and erased at
 // the end. Draws nothing where standard error or output is no terminal or may not be drawn on, or if it ends within a
 // moment.
 #pragma once
@@ -11,7 +11,7 @@
 
 namespace warpchat {
 
-// A line that is drawn again and again, where the cursor is, and never takes more than a row.
+// A line that is redrawn at the cursor and never exceeds a row.
 class StatusLine {
  public:
   std::string draw(std::string_view text, int columns);  // columns: of the terminal now

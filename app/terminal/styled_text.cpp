@@ -1,5 +1,5 @@
-// Looks as SGR sequences. Of 256 colours those are taken whose contrast with black and with white is 3.9 or more; of
-// eight, which look different everywhere, magenta and red.
+// Styles as SGR sequences. The colours of the 256 have a contrast of at least 3.9 with black and with white; of the
+// basic eight, which differ between terminals, only magenta and red are used.
 #include "app/terminal/styled_text.h"
 
 #include <algorithm>

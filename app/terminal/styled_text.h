@@ -1,4 +1,4 @@
-// Text with a look, on its way from an answer to the terminal: what the Markdown reader makes and the word wrap takes.
+// Styled text: the output of the Markdown reader and the input of the word wrap.
 #pragma once
 #include <string>
 #include <string_view>
@@ -19,7 +19,7 @@ enum class Colours { k8, k256 };
 Colours colours_of(std::string_view term, std::string_view colorterm);  // as these variables say
 void set_colours(Colours colours);                                      // of the whole program; k256 at first
 
-// The escape sequence that gives this look and no other.
+// The escape sequence that sets exactly this style.
 std::string escape_sequence(Style style);
 
 struct StyledText {

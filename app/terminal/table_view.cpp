@@ -23,7 +23,7 @@ constexpr int kLeastColumn = 3;
 constexpr std::string_view kNoWrap = "\x1b[?7l", kWrap = "\x1b[?7h";
 constexpr int kRecordIndent = 2;
 
-// Of a row's source; a bar behind a backslash is text.
+// Splits a row's source into cells; an escaped bar is text.
 std::vector<std::string> cells_of(std::string_view line) {
   line = trimmed(line);
   if (line.starts_with('|')) line.remove_prefix(1);
@@ -216,7 +216,7 @@ std::string TableView::show() {
   return out;
 }
 
-// Writes anew from the first line that differs.
+// Redraws from the first line that differs.
 std::string TableView::draw(std::vector<std::string> lines) {
   size_t same = 0;
   while (same < std::min(lines.size(), shown_.size()) && lines[same] == shown_[same]) ++same;

@@ -12,7 +12,7 @@ struct TableLook {
   int columns = 80, rows = 24;  // of the terminal
   bool styled = true;
   bool movable = false;  // what is shown may be drawn again; if not, it comes at the table's end
-  bool records = false;  // for who cannot look at columns; they come row by row
+  bool records = false;  // for screen readers: tables are read row by row
 };
 
 class TableView {

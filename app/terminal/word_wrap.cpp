@@ -13,7 +13,7 @@ namespace warpchat {
 namespace {
 
 constexpr int kTabWidth = 8;
-// Columns of an unfinished word that are held back: more where it could not be taken back.
+// Columns of an unfinished word that are held back: more if it could not be erased later.
 constexpr int kMostHeld = 16, kMostHeldForEver = 32;
 constexpr int kLongWord = 24;             // columns; one that is as long, and half a line, begins where it comes
 constexpr int kDictionaryLookahead = 12;  // columns after a break that a dictionary needs to be sure of it
@@ -99,7 +99,7 @@ void WordWrap::break_rows() {
   while (row_.size() > 1 && is_too_wide()) break_row();
 }
 
-// Blanks at the break are dropped, all others are kept as they are.
+// Drops blanks at the break, keeps all others.
 void WordWrap::break_row() {
   const size_t next = next_row(), end = without_blanks(next);
   if (n_shown_ > next) {

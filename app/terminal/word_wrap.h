@@ -64,7 +64,7 @@ class WordWrap {
   GraphemeBreaker breaker_;
 };
 
-// The text as it is shown at once: every line broken at words, and styled by itself.
+// Wraps a complete text; every line is styled by itself.
 std::string wrapped(const std::vector<StyledText>& pieces, int width, bool styled);
 
 }  // namespace warpchat

@@ -38,9 +38,7 @@ std::string fill(DriverTable& table, void* library) {
 
 DriverTable open_libcuda() {
   void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr)
-    throw ErrorWithWayOut("no NVIDIA driver: " + std::string(dlerror()) + "; install NVIDIA's driver for this GPU",
-                          WayOut::Kind::kUseCpu);
+  if (library == nullptr) throw ErrorWithWayOut("no NVIDIA driver (libcuda.so.1 not found)", WayOut::Kind::kUseCpu);
   DriverTable table;
   if (const std::string missing = fill(table, library); !missing.empty()) {
     dlclose(library);

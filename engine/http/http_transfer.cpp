@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
 #include <charconv>
 #include <cstdlib>
 #include <utility>
@@ -34,13 +35,17 @@ std::string as_cause(std::string why) {
   return printable(why, 200);
 }
 
-[[noreturn]] void throw_fault(CURLcode code, const std::string& url, const std::string& curl_words) {
+// system_error: errno of a failed connection, else 0.
+[[noreturn]] void throw_fault(CURLcode code, const std::string& url, const std::string& curl_words, long system_error) {
   const std::string host = host_of(url), why = as_cause(curl_words);
   switch (code) {
     case CURLE_COULDNT_RESOLVE_HOST:
       throw HttpUnreachable("cannot reach " + host + ": no address is known for this name; is there a network?");
-    case CURLE_COULDNT_RESOLVE_PROXY:
     case CURLE_COULDNT_CONNECT:
+      if (system_error == ECONNREFUSED)
+        throw HttpUnreachable("cannot reach " + host + ": connection refused; is the server running?");
+      [[fallthrough]];
+    case CURLE_COULDNT_RESOLVE_PROXY:
     case CURLE_PROXY:
     case CURLE_SSL_CONNECT_ERROR:
       throw HttpUnreachable("cannot reach " + host + ": " + why);
@@ -50,14 +55,15 @@ std::string as_cause(std::string why) {
     case CURLE_SSL_INVALIDCERTSTATUS:
       throw Error("cannot trust " + host + ", nothing was sent to it: " + why);
     case CURLE_OPERATION_TIMEDOUT:
-      throw HttpBroken(host + " sends nothing more: " + why);
+      throw HttpBroken(host + " stopped sending: " + why);
+    case CURLE_PARTIAL_FILE:
+      throw HttpBroken("the connection to " + host + " was lost in the middle of the answer");
     case CURLE_RECV_ERROR:
     case CURLE_SEND_ERROR:
-    case CURLE_PARTIAL_FILE:
     case CURLE_GOT_NOTHING:
     case CURLE_HTTP2:
     case CURLE_HTTP2_STREAM:
-      throw HttpBroken("the connection to " + host + " broke: " + why);
+      throw HttpBroken("the connection to " + host + " was lost: " + why);
     default:
       throw Error("cannot use " + host + ": " + why);
   }
@@ -237,7 +243,9 @@ HttpAnswer HttpTransfer::finish(CURLcode code) {
     const bool is_late = code == CURLE_OPERATION_TIMEDOUT || code == CURLE_COULDNT_CONNECT;
     const std::string late =
         request_.longest_silence ? "nothing came for " + seconds_of(request_.longest_silence()) : "no data in time";
-    throw_fault(code, answer_.url, *why_ ? why_ : is_late ? late : curl_easy_strerror(code));
+    long system_error = 0;
+    curl_easy_getinfo(easy_, CURLINFO_OS_ERRNO, &system_error);
+    throw_fault(code, answer_.url, *why_ ? why_ : is_late ? late : curl_easy_strerror(code), system_error);
   }
   begin();
   return std::move(answer_);

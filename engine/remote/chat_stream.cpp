@@ -66,7 +66,7 @@ void ChatStream::add(std::string_view bytes, double seconds) {
   } catch (const ReportedError&) {
     throw;
   } catch (const Error& fault) {
-    throw Error("cannot use what " + context_.host + " answers: " + fault.what());
+    throw Error("cannot read the answer of " + context_.host + ": " + fault.what());
   }
 }
 
@@ -79,7 +79,7 @@ void ChatStream::take_bytes(std::string_view bytes) {
     body_ = start_[begin] == '{' || start_[begin] == '<' ? Body::kWhole : Body::kEvents;
   if (body_ == Body::kEvents) return parser_.add(std::exchange(start_, {}));
   if (start_.size() > SseParser::kMostEventBytes)
-    throw Error("it is longer than " + grouped(SseParser::kMostEventBytes) + " bytes and no event stream");
+    throw Error("it is longer than " + grouped(SseParser::kMostEventBytes) + " bytes and not an event stream");
 }
 
 void ChatStream::take_data(std::string_view data) {
@@ -90,7 +90,7 @@ void ChatStream::take_data(std::string_view data) {
     return;
   }
   const json chunk = json::parse(data, nullptr, /*allow_exceptions=*/false);
-  if (chunk.is_discarded()) throw Error("this of it is no JSON: '" + printable(data) + "'");
+  if (chunk.is_discarded()) throw Error("this is not JSON: '" + printable(data) + "'");
   take_chunk(chunk);
 }
 
@@ -201,7 +201,7 @@ GenerationEnd ChatStream::finish(double seconds) {
   } catch (const ReportedError&) {
     throw;
   } catch (const Error& fault) {
-    if (n_deltas_ == 0) throw Error("cannot use what " + context_.host + " answers: " + fault.what());
+    if (n_deltas_ == 0) throw Error("cannot read the answer of " + context_.host + ": " + fault.what());
   }  // an incomplete event: the connection was closed
   if (!is_complete())
     throw Error(n_deltas_ > 0 ? context_.host + " closed the connection before the answer's end"

@@ -124,10 +124,10 @@ HttpOptions http_options(const Endpoint& endpoint) {
 
 std::vector<RemoteModel> parse_models(const std::string& body) {
   const json document = json::parse(body, nullptr, /*allow_exceptions=*/false);
-  if (document.is_discarded()) throw Error("it is no JSON");
+  if (document.is_discarded()) throw Error("it is not JSON");
   const json* list = document.is_array() ? &document : nullptr;
   if (document.is_object() && document.contains("data")) list = &document["data"];
-  if (list == nullptr || !list->is_array()) throw Error("it is no list of models");
+  if (list == nullptr || !list->is_array()) throw Error("it is not a list of models");
   std::vector<RemoteModel> models;
   for (const json& model : *list) {
     if (!model.is_object() || !model.contains("id") || !model["id"].is_string()) continue;
@@ -168,7 +168,7 @@ std::vector<RemoteModel> list_models(const Endpoint& endpoint, const Waiting& wa
   try {
     return parse_models(answer.body);
   } catch (const Error& fault) {
-    throw Error("cannot use the list of models of " + host_of(endpoint.url) + ": " + fault.what());
+    throw Error("cannot read the model list of " + host_of(endpoint.url) + ": " + fault.what());
   }
 }
 

@@ -54,8 +54,8 @@ bool is_about_length(const std::string& body, const std::string& words) {
 bool is_about_key(const HttpAnswer& answer) { return answer.status == 401 || answer.status == 403; }
 
 std::string key_advice(const Endpoint& endpoint) {
-  if (!endpoint.key.empty()) return "it does not take the key from " + endpoint.key_source;
-  return "it wants a key";
+  if (!endpoint.key.empty()) return "it rejects the API key from " + endpoint.key_source;
+  return "it needs an API key";
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ void SseParser::add(std::string_view bytes) {
     const size_t end = bytes.find_first_of("\r\n");
     const std::string_view piece = bytes.substr(0, end);
     if (line_.size() + piece.size() > kMostEventBytes)
-      throw Error("a line of it is longer than " + grouped(kMostEventBytes) + " bytes");
+      throw Error("a line is longer than " + grouped(kMostEventBytes) + " bytes");
     if (end == std::string_view::npos) {
       line_ += piece;
       return;
@@ -58,14 +58,14 @@ void SseParser::take_line(std::string_view line) {
   if (value.starts_with(' ')) value.remove_prefix(1);
   if (field == "data") {
     if (data_.size() + value.size() + 1 > kMostEventBytes)
-      throw Error("an event of it is longer than " + grouped(kMostEventBytes) + " bytes");
+      throw Error("an event is longer than " + grouped(kMostEventBytes) + " bytes");
     if (std::exchange(has_data_, true)) data_ += '\n';
     data_ += value;
     return;
   }
   if (has_event_ || std::find(std::begin(kFields), std::end(kFields), field) != std::end(kFields)) return;
   foreign_bytes_ += line.size();
-  if (foreign_bytes_ > kMostForeignBytes) throw Error("it is no event stream");
+  if (foreign_bytes_ > kMostForeignBytes) throw Error("it is not an event stream");
 }
 
 void SseParser::dispatch() {

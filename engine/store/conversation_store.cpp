@@ -53,7 +53,7 @@ Message message_of_extra(const std::string& extra) {
   }
 }
 
-Error gone(const char* what) { return Error(std::string("the ") + what + " was erased meanwhile; start a new one"); }
+Error gone(const char* what) { return Error(std::string("the ") + what + " was erased in another window"); }
 
 // SQL condition: the column contains all patterns ?2.
 std::string has_all(const std::string& column) {

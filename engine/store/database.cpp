@@ -16,16 +16,16 @@ struct Fault {
   const char* sentence;
 };
 constexpr Fault kFaults[] = {
-    {SQLITE_READONLY, "the file or its folder is read-only; give yourself the right to write both"},
-    {SQLITE_CANTOPEN, "the file cannot be opened; give yourself the right to read and write it and its folder"},
-    {SQLITE_PERM, "access is denied; give yourself the right to read and write it"},
+    {SQLITE_READONLY, "the file or its folder is read-only; check the permissions of both"},
+    {SQLITE_CANTOPEN, "the file cannot be opened; check the permissions of the file and its folder"},
+    {SQLITE_PERM, "permission denied; check its permissions"},
     {SQLITE_FULL, "the disk is full; free some space"},
-    {SQLITE_IOERR, "the disk does not take or give the data; check its free space, your quota and its health"},
+    {SQLITE_IOERR, "reading or writing failed; check the disk's free space, your quota and its health"},
     {SQLITE_BUSY, "another program has held it for 5 seconds; close that program, or try again"},
     {SQLITE_LOCKED, "another part of this program holds it; try again"},
     {SQLITE_NOMEM, "out of memory; close other programs"},
     {SQLITE_CORRUPT, "the file is damaged; the next start sets it aside and begins a new one"},
-    {SQLITE_NOTADB, "the file is no database; the next start sets it aside and begins a new one"},
+    {SQLITE_NOTADB, "the file is not a database; the next start sets it aside and begins a new one"},
 };
 
 bool is_damage(int code) { return code == SQLITE_CORRUPT || code == SQLITE_NOTADB; }

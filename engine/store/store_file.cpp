@@ -44,7 +44,7 @@ StoreFile::StoreFile(const std::string& folder) : path_(folder + "/conversations
   lock_ = open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kOwnerOnly);
   if (lock_ < 0)
     throw Error("cannot write to " + folder + ": " + std::strerror(errno) +
-                "; give yourself the right to write it, or free some space");
+                "; check its permissions or free some space");
   if (lock(lock_)) return;
   close(lock_);
   throw Error("cannot open " + path_ + ": another program has been opening it for 5 seconds; close that program");

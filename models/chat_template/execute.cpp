@@ -27,7 +27,7 @@ TracedText Interpreter::run(const Template& parsed, const nlohmann::ordered_json
     for (Callable* global : make_globals(heap_)) context_[global->name] = global;
     for (const auto& [name, value] : variables.items()) context_[name] = from_json(heap_, value, is_content(name));
   } catch (const Fault& fault) {
-    throw Error(std::string("the variables of the chat template: ") + fault.what());
+    throw Error(std::string("cannot render the prompt: ") + fault.what());
   }
   Scope& scope = *heap_.make<Scope>(nullptr);
   for (const std::string& name : parsed.hidden) scope.set(name, undefined("'" + name + "' is undefined"));

@@ -60,12 +60,12 @@ struct KindCase {
 };
 const KindCase kKinds[] = {
     {"text", "GGUF is a format", ""},
-    {"pdf", "%PDF-1.7\nall of it ASCII", "a PDF; make a text of it first, as pdftotext does"},
-    {"docx", "PK\x03\x04\xFF", "a ZIP archive, as .docx, .xlsx and .odt files are; save it as text first"},
-    {"utf16", "\xFF\xFEh\x01", "UTF-16 text; convert it to UTF-8 first, as iconv -f UTF-16 does"},
-    {"jpeg", "\xFF\xD8\xFF\xE0", "a picture, and only text is read"},
-    {"model", std::string("GGUF\3\0", 6), "a model, and only text is read; -m and /model load it"},
-    {"binary", std::string("a\0b", 3), "a binary file, and only text is read"},
+    {"pdf", "%PDF-1.7\nall of it ASCII", "a PDF; convert it to text first, for example with pdftotext"},
+    {"docx", "PK\x03\x04\xFF", "a ZIP archive (.docx, .xlsx and .odt are, too); save it as text first"},
+    {"utf16", "\xFF\xFEh\x01", "UTF-16 text; convert it to UTF-8 first, for example with iconv -f UTF-16"},
+    {"jpeg", "\xFF\xD8\xFF\xE0", "an image; only text can be read"},
+    {"model", std::string("GGUF\3\0", 6), "a model; use -m or /model to load it"},
+    {"binary", std::string("a\0b", 3), "a binary file; only text can be read"},
 };
 
 TEST(TextInput, CallsWhatIsNoTextByItsName) {
@@ -83,8 +83,8 @@ TEST(TextInput, ReadsFilesAlone) {
   TemporaryFolder folder;
   for (const auto& [path, fault] :
        {std::pair<std::string, std::string>(folder / "", "it is a folder; name a file in it"),
-        {"/dev/null", "it is a device, a pipe or a socket, and only files are read"},
-        {folder / "none", "there is no such file"}}) {
+        {"/dev/null", "it is a device, a pipe or a socket, not a file"},
+        {folder / "none", "no such file"}}) {
     try {
       read_regular_file(path, 1000);
       ADD_FAILURE() << path;
@@ -169,7 +169,7 @@ constexpr SettingCase kSettingCases[] = {
     {"temp", "nan", "temp takes a number from 0 to 100, found 'nan'"},
     {"top_p", "1.5", "top_p takes a number from 0 to 1, found '1.5'"},
     {"top_k", "5x", "top_k takes a whole number from 0 on, found '5x'"},
-    {"think", "perhaps", "think is on or off, found 'perhaps'"},
+    {"think", "perhaps", "think takes on, off or default, found 'perhaps'"},
     {"colour", "red", "unknown setting 'colour'; /set lists them"},
 };
 

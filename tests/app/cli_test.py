@@ -45,7 +45,7 @@ class Answers(Case):
 
     def test_a_context_beyond_the_models_own_is_said(self):
         run = self.run_well("-m", TINY, "-c", "4096", "-p", "Hello", *ONE_ANSWER)
-        self.assertIn(b"chat: a context of 4,096 is beyond the model's own of 1,024 tokens", run.err)
+        self.assertIn(b"chat: a context of 4,096 is beyond the model's maximum of 1,024 tokens", run.err)
         self.assertEqual(self.run_well("-m", TINY, "-c", "1024", "-p", "Hello", *ONE_ANSWER).err, b"")
 
     def test_temperature_0_and_equal_seeds_repeat_themselves(self):
@@ -283,7 +283,7 @@ class ProgramName(Case):
         env = environment(home=path("no_models_here"))
         for arguments, code, advice in ((("--colour",), 2, "; warpchat --help lists"), (("bench", "-r"), 2, "warpchat bench --help"),
                                         (("list",), 2, "; warpchat --list-models lists"),
-                                        (("-p", "x"), 2, "such as warpchat pull "),
+                                        (("-p", "x"), 2, "download one: warpchat pull "),
                                         (("--special",), 2, "; warpchat tokenize shows"),
                                         (("endpoint", "add"), 2, ": warpchat endpoint add NAME URL"),
                                         (("-p", "x", "--endpoint", "none"), 2, "'warpchat endpoint add NAME URL'")):
@@ -332,7 +332,7 @@ class Commands(Case):
         escaped = self.run_well("-hf", TINY, "-ngl", "99", "-fa", "--jinja", "--color", "-e", "-p", r'a\n\t\"b\"\\c\\',
                                 *ONE_ANSWER)
         self.assertEqual(plain.out, escaped.out)
-        self.assert_refused(Run("-m", TINY, "-cnv", "-p", "x"), 2, "-cnv", "give either")
+        self.assert_refused(Run("-m", TINY, "-cnv", "-p", "x"), 2, "-cnv", "use one or the other")
         self.assert_refused(Run("-m", TINY, "-p", "x", "-dev", "emulator", "-ngl", "1"), 2, "-ngl 1", "2 layers")
         self.run_well("-m", TINY, "-p", "x", "-n", "1", "-dev", "emulator", "-ngl", "2")
 
@@ -455,7 +455,7 @@ class Commands(Case):
 
     def test_logits_are_written_whole_or_not_at_all(self):
         old = path("old.f32", b"old")
-        self.assert_refused(Run("logits", "-m", TINY, "--tokens", "1,99999", "-o", old), 1, "99999", "ids 0 to")
+        self.assert_refused(Run("logits", "-m", TINY, "--tokens", "1,99999", "-o", old), 1, "99999", "ids are 0 to")
         with open(old, "rb") as file:
             self.assertEqual(file.read(), b"old")
         self.assert_refused(Run("logits", "-m", TINY, "--tokens", "1", "-o", path("no/such/folder")), 1, "no/such/folder")
@@ -538,7 +538,7 @@ class Commands(Case):
         self.assertEqual([p["largest"]["relative"] for p in result["passes"]], [0, 0, 0])
         text = self.run_well("compare", "-m", TINY, "-p", "x", *devices, "--launch", "graph").out.decode()
         self.assertRegex(text, r"first +cpu: .*\nsecond +emulator: .* launch graph\n\npass +steps compared .*\ntoken 0 ")
-        self.assertIn("show no layers", text)
+        self.assertIn("only the logits are compared", text)
         self.assertTrue(text.endswith("\nThe devices agree: no step differs by more than 0.01 of its vector's norm.\n"), text)
 
     def test_compare_names_the_first_difference(self):
@@ -599,7 +599,7 @@ class Commands(Case):
         self.assertEqual(rows["persistent embed"]["calls"], "4")  # one in the warm-up, and three
         run = self.run_well(*flags, "persistent", "-m", TINY, "--device", "emulator", "-p", "0", "-np", "2")
         self.assertEqual(json.loads(run.out)["launch"], "graph")
-        self.assertIn("chat: the persistent decoder has one sequence; tg3 x 2 was decoded by graph", run.err.decode())
+        self.assertIn("chat: the persistent decoder serves one sequence; tg3 x 2 was decoded by graph", run.err.decode())
 
     def test_a_model_before_the_command_belongs_to_it(self):
         self.assertEqual(self.run_well("--model", TINY, "tokenize", stdin=b"Hello").out,

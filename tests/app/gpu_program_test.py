@@ -68,7 +68,7 @@ class GpuProgram(unittest.TestCase):
 
     def test_a_wrong_kernel_leaves_the_default_to_the_cpu(self):
         gpu = Gpu(WRONG_STREAM)
-        self.check(gpu.answer(), 0, "the GPU failed its check (stream: its numbers are wrong)", "the CPU answers")
+        self.check(gpu.answer(), 0, "the GPU failed its check (stream: its numbers are wrong)", "using the CPU instead")
         refused = gpu.answer("--device", "cuda")
         self.check(refused, 1, "the GPU failed its check", "--no-device-check")
         self.assertEqual(refused.out, b"")
@@ -83,7 +83,7 @@ class GpuProgram(unittest.TestCase):
             gpu = Gpu(flaw, SECONDS)
             self.check(gpu.run("check-device"), 1, f"has not finished computing within {SECONDS} s")
             self.assertTrue(gpu.record()["check"].startswith(mode), gpu.record())
-            self.check(gpu.answer(), 0, "the GPU failed its check", "the CPU answers")
+            self.check(gpu.answer(), 0, "the GPU failed its check", "using the CPU instead")
 
     def test_a_hang_ends_the_answer_with_a_sentence(self):
         gpu = Gpu(ENDLESS_KERNEL, SECONDS)

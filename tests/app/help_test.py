@@ -71,9 +71,9 @@ class Help(unittest.TestCase):
         self.assertEqual(output("help", "bench"), output("bench", "--help"))
 
     def test_what_is_not_there_is_refused(self):
-        for arguments, words in ((("help", "me"), "there is no command me; warpchat --help lists all"),
+        for arguments, words in ((("help", "me"), "unknown command me; warpchat --help lists all"),
                                  (("help", "--format", "html"), "takes man, bash, zsh or fish"),
-                                 (("help", "bench", "--format", "man"), "give it without bench")):
+                                 (("help", "bench", "--format", "man"), "leave out bench")):
             run = Run(*arguments, program=WARPCHAT)
             self.assertEqual((run.code, run.out), (2, b""), run)
             self.assertIn(words, run.err.decode())
@@ -121,7 +121,7 @@ class ManPage(unittest.TestCase):
         self.assertIn("warpchat - chat with a language model in a GGUF file", text)
         self.assertIn("read \\n, \\t, \\\\ and the like in -p", " ".join(text.split()))
         self.assertRegex(text, r"-m, --model MODEL")
-        self.assertIn("'warpchat endpoint add' gave it", " ".join(text.split()))
+        self.assertIn("a name from 'warpchat endpoint add'", " ".join(text.split()))
 
 
 class Bash(unittest.TestCase):

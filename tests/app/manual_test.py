@@ -120,7 +120,7 @@ class Manual(unittest.TestCase):
             for line in [*"\n".join(code_blocks(text)).splitlines(), *code_spans(text)]:
                 for command, flags in chat_calls(line):
                     with self.subTest(page=name_of(page), line=line):
-                        self.assertIn(command, own, f"there is no command {command}")
+                        self.assertIn(command, own, f"unknown command {command}")
                         self.assertEqual(set(), set(flags) - own[command])
 
 

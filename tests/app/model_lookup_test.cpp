@@ -73,7 +73,7 @@ TEST_F(ModelLookup, WithoutANameTheLastUsedIsTaken) {
 
 TEST_F(ModelLookup, WithoutANameNoneOrSeveralIsAUsageError) {
   EXPECT_EQ(refusal<UsageError>(""),
-            "no model found; give one with --model FILE.gguf, or fetch one, such as chat pull "
+            "no model found; use --model FILE.gguf, or download one: chat pull "
             "Qwen/Qwen2.5-0.5B-Instruct-GGUF");
   add("plain/a.gguf");
   add("plain/b.gguf");
@@ -97,8 +97,8 @@ TEST_F(ModelLookup, APartOfANameIsEnoughIfItIsOneModels) {
   EXPECT_EQ(resolve("0.5b"), small);
   EXPECT_EQ(resolve("qwen3"), large);
   EXPECT_EQ(refusal<UsageError>("qwen"),
-            "several models have 'qwen' in their name: Qwen2.5-0.5B-Q4_0.gguf, Qwen/Qwen3-4B-GGUF:Q4_K_M; say more of "
-            "the one");
+            "several models have 'qwen' in their name: Qwen2.5-0.5B-Q4_0.gguf, Qwen/Qwen3-4B-GGUF:Q4_K_M; be more "
+            "specific");
   EXPECT_EQ(refusal<Error>("llama"),
             "cannot load llama: no such file, here or in the model folders; chat pull llama searches the hub");
 }
@@ -153,9 +153,9 @@ TEST_F(ModelLookup, ARepositoryNameIsFoundInTheCache) {
   EXPECT_EQ(resolve("Qwen/Qwen2.5-3B-Instruct-GGUF:q8_0"), q8);
   EXPECT_EQ(resolve("hf.co/Qwen/Qwen2.5-3B-Instruct-GGUF:Q4_K_M"), q4);
   EXPECT_EQ(refusal<Error>("Qwen/Qwen2.5-3B-Instruct-GGUF:Q6_K"),
-            "no Qwen/Qwen2.5-3B-Instruct-GGUF:Q6_K in the model caches, there is Qwen/Qwen2.5-3B-Instruct-GGUF:Q4_K_M, "
-            "Qwen/Qwen2.5-3B-Instruct-GGUF:Q8_0; fetch it with chat pull Qwen/Qwen2.5-3B-Instruct-GGUF:Q6_K, or let "
-            "chat do so with --yes");
+            "no Qwen/Qwen2.5-3B-Instruct-GGUF:Q6_K in the model caches, which hold "
+            "Qwen/Qwen2.5-3B-Instruct-GGUF:Q4_K_M, Qwen/Qwen2.5-3B-Instruct-GGUF:Q8_0; download it with chat pull "
+            "Qwen/Qwen2.5-3B-Instruct-GGUF:Q6_K, or add --yes");
 }
 
 TEST_F(ModelLookup, TheSnapshotThatMainNamesComesFirst) {
@@ -175,8 +175,8 @@ TEST_F(ModelLookup, ASplitModelInAFolderOfItsSnapshot) {
 TEST_F(ModelLookup, UnknownNamesSayWhereWasLooked) {
   EXPECT_EQ(refusal<Error>("nothing.gguf"), "cannot load nothing.gguf: no such file, here or in the model folders");
   EXPECT_EQ(refusal<NotCached>("org/none"),
-            "no org/none:Q4_K_M in the model caches; fetch it with chat pull org/none:Q4_K_M, or let chat do so with "
-            "--yes");
+            "no org/none:Q4_K_M in the model caches; download it with chat pull org/none:Q4_K_M, or "
+            "add --yes");
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ class PersistentStops(Case):
             self.start_answer(terminal)
             began = time.monotonic()
             terminal.type("\x03")
-            terminal.wait_for("(stopped; /continue goes on)")
+            terminal.wait_for("(stopped; /continue resumes it)")
             times.append(time.monotonic() - began)
             terminal.wait_for("> ")
         self.check_times("Ctrl-C", times)
@@ -67,7 +67,7 @@ class PersistentStops(Case):
             self.start_answer(terminal)
             began = time.monotonic()
             terminal.type("\x03")
-            terminal.wait_for("(stopped; /continue goes on)")
+            terminal.wait_for("(stopped; /continue resumes it)")
             times.append(time.monotonic() - began)
             for command, says in (("/model " + ENDLESS, "endless, "), ("/new", "")):
                 terminal.type(command + "\r")

@@ -152,7 +152,7 @@ class Case(unittest.TestCase):
         while not terminal.answer().strip():
             terminal.read_some(1)
         terminal.type("\x03")
-        terminal.wait_for("(stopped; /continue goes on)")
+        terminal.wait_for("(stopped; /continue resumes it)")
 
     def messages(self, terminal):
         """The conversation as /export gives it."""

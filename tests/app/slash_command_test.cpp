@@ -47,8 +47,8 @@ struct SlashFault {
 };
 constexpr SlashFault kFaults[] = {
     {"/hepl", "unknown command /hepl; /help lists them"},
-    {"/search", "/search needs an argument: /search WORDS"},
-    {"/load", "/load needs an argument: /load N|TITLE"},
+    {"/search", "/search needs words to find: /search WORDS"},
+    {"/load", "/load needs a number or a title: /load N|TITLE"},
     {"/undo 2", "/undo takes no argument, found '2'"},
 };
 

@@ -28,7 +28,7 @@ class Store(StoreCase):
         self.send(terminal, "second question")
         before = self.messages(terminal)
         terminal.type("/save My talk\r")
-        terminal.wait_for("saved as: My talk")
+        terminal.wait_for("title: My talk")
         self.kill(terminal)
         for folder in (self.file, os.path.dirname(self.file)):
             self.assertEqual(stat.S_IMODE(os.stat(folder).st_mode) & 0o077, 0)
@@ -38,12 +38,12 @@ class Store(StoreCase):
         terminal.type("/list\r")
         self.assertRegex(terminal.wait_for("My talk"), r"   1  [-0-9]+ [0-9:]+    2 messages  another one\n   2  ")
         terminal.type("/load 2\r")
-        terminal.wait_for("My talk: 4 messages")
-        terminal.wait_for("its system message: Be brief")
+        terminal.wait_for('"My talk", 4 messages')
+        terminal.wait_for("system message: Be brief")
         self.assertEqual(self.messages(terminal), before)
         self.send(terminal, "third question")
         terminal.type("/new\r/load my TALK\r")
-        terminal.wait_for("My talk: 6 messages")
+        terminal.wait_for('"My talk", 6 messages')
         terminal.type("/list 1\r")
         terminal.wait_for("   1  ")
         terminal.wait_for("My talk")
@@ -62,7 +62,7 @@ class Store(StoreCase):
             else:
                 terminal.wait_for("about pears" if words == "about" else "about apples 日本語")
         terminal.type("/search apples\r/load 1\r")
-        terminal.wait_for("about apples 日本語: 2 messages")
+        terminal.wait_for('"about apples 日本語", 2 messages')
         self.leave(terminal)
 
     def test_old_branches_stay(self):
@@ -72,7 +72,7 @@ class Store(StoreCase):
         self.send(terminal, "/edit two")
         self.send(terminal, "three")
         terminal.type("/undo\r")
-        terminal.wait_for("forgot: three")
+        terminal.wait_for("taken back: three")
         shown = self.messages(terminal)
         self.leave(terminal)
         self.assertEqual([text for text, in self.rows("SELECT text FROM turns WHERE role = 'user' ORDER BY id")],
@@ -83,7 +83,7 @@ class Store(StoreCase):
         self.assertEqual(self.rows("SELECT title FROM conversations"), [("two",)])
         terminal = self.chat()
         terminal.type("/load two\r")
-        terminal.wait_for("two: 2 messages")
+        terminal.wait_for('"two", 2 messages')
         self.assertEqual(self.messages(terminal), shown)
 
     def test_versions_are_walked_between(self):
@@ -92,7 +92,7 @@ class Store(StoreCase):
         terminal.wait_for("chat: there is no message yet")
         self.send(terminal, "one")
         terminal.type("/versions\r")
-        terminal.wait_for("there is one version of each message")
+        terminal.wait_for("every message has one version")
         first = self.messages(terminal)
         self.send(terminal, "/regen")
         second = self.messages(terminal)
@@ -101,20 +101,20 @@ class Store(StoreCase):
         terminal.wait_for("message 1\n")
         self.assertRegex(terminal.wait_for("(shown)\n"), r"   1  [-0-9]+ [0-9:]+  one\n   2  [-0-9]+ [0-9:]+  two  $")
         terminal.type("/version 1\r")
-        terminal.wait_for("shown now: 2 messages")
+        terminal.wait_for("now shown: 2 messages")
         self.assertEqual(self.messages(terminal), second)
         terminal.type("/versions\r")
         terminal.wait_for("answer 1\n   3  ")
         terminal.type("/version 3\r")
-        terminal.wait_for("shown now: 2 messages")
+        terminal.wait_for("now shown: 2 messages")
         self.assertEqual(self.messages(terminal), first)
         terminal.type("/version 5\r")
-        terminal.wait_for("chat: no version has the number '5', the last one is 4; /versions shows them")
+        terminal.wait_for("chat: no version has the number '5'; the last one is 4; /versions shows them")
         self.send(terminal, "more")
         terminal.type("/undo\r/versions\r")
         terminal.wait_for("message 2\n   5  ")
         terminal.type("/version 5\r")
-        terminal.wait_for("shown now: 4 messages")
+        terminal.wait_for("now shown: 4 messages")
         shown = self.messages(terminal)
         self.assertEqual(shown[:2], first)
         self.leave(terminal)
@@ -135,7 +135,7 @@ class Store(StoreCase):
         terminal.type("/list\r/delete 2\r")
         terminal.wait_for("moved to the trash: about apples")
         terminal.type("/load 2\r")
-        terminal.wait_for("chat: that conversation is in the trash; /restore takes it out")
+        terminal.wait_for("chat: that conversation is in the trash; /restore brings it back")
         self.assertEqual(len(self.messages(terminal)), 2)
         terminal.type("/delete\r")
         terminal.wait_for("moved to the trash: about pears")
@@ -145,15 +145,15 @@ class Store(StoreCase):
         terminal.type("/trash\r")
         self.assertRegex(terminal.wait_for("about apples"), r"   1 .*about pears\n   2 ")
         terminal.type("/restore 3\r")
-        terminal.wait_for("chat: there is no number '3' in the trash, which has 2 conversations; /trash numbers them")
+        terminal.wait_for("chat: the trash has no number '3'; it has 2 conversations; /trash lists them")
         terminal.type("/restore 2\r")
-        terminal.wait_for("out of the trash: about apples")
+        terminal.wait_for("restored: about apples")
         terminal.type("/restore 2\r")
-        terminal.wait_for("chat: that conversation is not in the trash any more")
+        terminal.wait_for("chat: that conversation is no longer in the trash")
         terminal.type("/erase 1\r")
-        terminal.wait_for("erased for ever: about pears")
+        terminal.wait_for("deleted for good: about pears")
         terminal.type("/load about apples\r")
-        terminal.wait_for("about apples: 2 messages")
+        terminal.wait_for('"about apples", 2 messages')
         self.assertEqual(self.rows("SELECT title FROM conversations"), [("about apples",)])
 
     def test_a_conversation_travels_as_a_file(self):
@@ -170,13 +170,13 @@ class Store(StoreCase):
         terminal = self.chat()
         for file in files:
             terminal.type(f"/import {file}\r")
-            terminal.wait_for("two: 2 messages")
+            terminal.wait_for('"two", 2 messages')
             self.assertEqual(self.messages(terminal), shown)
         self.assertEqual(self.rows("SELECT count(*) FROM turns"), [(2 + 4,)])
         self.send(terminal, "more")
         self.assertEqual(self.rows("SELECT count(*) FROM turns"), [(2 + 6,)])
         terminal.type("/import /nowhere\r")
-        terminal.wait_for("chat: cannot read /nowhere: there is no such file")
+        terminal.wait_for("chat: cannot read /nowhere: no such file")
         self.leave(terminal)
 
     def test_what_other_programs_have_written_is_imported(self):
@@ -187,13 +187,13 @@ class Store(StoreCase):
         both = path("conversations.json", json.dumps([talk("newer", 2e9, "two"), talk("older", 1e9, "one")]).encode())
         terminal.type(f"/import {both}\r")
         terminal.wait_for("imported 2 conversations; the newest is shown")
-        terminal.wait_for("newer: 1 message")
+        terminal.wait_for('"newer", 1 message')
         terminal.type("/import " + path("page.md", b"# Of cats\n\n**You:** why\n\n**ChatGPT:** because\n") + "\r")
-        terminal.wait_for("Of cats: 2 messages")
+        terminal.wait_for('"Of cats", 2 messages')
         terminal.type("/import " + path("notes.md", b"Only notes\n\n- one\n") + "\r")
-        terminal.wait_for("Only notes: 1 message")
+        terminal.wait_for('"Only notes", 1 message')
         terminal.type("/import " + path("export.zip", b"PK\x03\x04") + "\r")
-        terminal.wait_for("export.zip is a ZIP archive: unpack it, and import the conversations.json that is in it")
+        terminal.wait_for("export.zip is a ZIP archive; unpack it and import its conversations.json")
         self.assertEqual(self.rows("SELECT title FROM conversations ORDER BY id"),
                          [("older",), ("newer",), ("Of cats",), ("Only notes",)])
         self.leave(terminal)
@@ -211,7 +211,7 @@ class Store(StoreCase):
         self.leave(terminal)
         terminal = self.chat()
         terminal.type("/load Hello\r")
-        self.assertNotIn("another model", terminal.wait_for("Hello: 4 messages") + terminal.wait_for("\n> "))
+        self.assertNotIn("another model", terminal.wait_for('"Hello", 4 messages') + terminal.wait_for("\n> "))
         self.leave(terminal)
 
     def test_a_model_is_stored_by_its_whole_path(self):
@@ -237,7 +237,7 @@ class Store(StoreCase):
         self.assertEqual(self.rows("SELECT text, role FROM turns"), [("Hello world " * 5000, "user")])
         terminal = self.chat()
         terminal.type("/load 1\r")
-        terminal.wait_for(": 1 message\n")
+        terminal.wait_for('", 1 message\n')
         terminal.wait_for("(your last message has no answer yet: /regen answers it)")
 
     def test_nothing_is_stored_where_it_should_not_be(self):
@@ -246,7 +246,7 @@ class Store(StoreCase):
         terminal = self.chat("--no-history")
         self.send(terminal, "Hello")
         terminal.type("/list\r")
-        terminal.wait_for("Hello\n(conversations are kept only until this program ends: --no-history was given)")
+        terminal.wait_for("Hello\n(conversations are lost when this program ends: --no-history was given)")
         self.leave(terminal)
         self.assertFalse(os.path.exists(self.file))
         self.assertFalse(os.path.exists(os.path.join(self.home, ".local/state/warpchat/history")))
@@ -260,7 +260,7 @@ class Store(StoreCase):
         self.send(terminal, "again")
         self.assertEqual(len(self.messages(terminal)), 4)
         self.leave(terminal)
-        self.assertEqual(terminal.seen.count("conversations are kept until this program ends"), 1)
+        self.assertEqual(terminal.seen.count("conversations are lost when this program ends"), 1)
 
     def test_a_disk_that_fills_up_is_one_sentence(self):
         terminal = self.chat()
@@ -268,12 +268,12 @@ class Store(StoreCase):
         limit = os.path.getsize(self.file + "-wal")
         resource.prlimit(terminal.pid, resource.RLIMIT_FSIZE, (limit, limit))
         terminal.type("again\r")
-        terminal.wait_for("; this conversation goes on, and is stored once that works again\n")
+        terminal.wait_for("; the conversation goes on and is stored as soon as that works again\n")
         terminal.wait_for("\n\n> ")
         self.send(terminal, "and again")
         self.assertEqual(len(self.messages(terminal)), 6)
         self.leave(terminal)
-        self.assertEqual(terminal.seen.count("this conversation goes on, and is stored"), 1)
+        self.assertEqual(terminal.seen.count("the conversation goes on and is stored"), 1)
         self.assertEqual(self.rows("PRAGMA integrity_check"), [("ok",)])
 
     def test_a_damaged_store_is_set_aside(self):
@@ -304,7 +304,7 @@ class Store(StoreCase):
     def send_and_be_told(self, terminal, text):
         terminal.type(text + "\r")
         terminal.wait_for("are damaged: they were set aside as ")
-        terminal.wait_for("; the open conversation goes on in it, as a new one\n")
+        terminal.wait_for("; the open conversation continues in the new file\n")
         terminal.wait_for("\n\n> ")
 
     def assert_all_is_stored(self, messages):
@@ -312,7 +312,7 @@ class Store(StoreCase):
         self.assertTrue(self.set_aside())
         terminal = self.chat()
         terminal.type("/load 1\r")
-        terminal.wait_for(f": {len(messages)} messages")
+        terminal.wait_for(f'", {len(messages)} messages')
         self.leave(terminal)
         self.assertNotIn("damaged", terminal.seen)
 
@@ -333,7 +333,7 @@ class Store(StoreCase):
         self.damage()
         terminal.type("/search question\r")
         terminal.wait_for("are damaged: they were set aside as ")
-        terminal.wait_for("; the open conversation goes on in it, as a new one\n")
+        terminal.wait_for("; the open conversation continues in the new file\n")
         self.send(terminal, "second question")
         messages = self.messages(terminal)
         self.assertEqual(len(messages), 4)
@@ -351,7 +351,7 @@ class Store(StoreCase):
         while not self.set_aside():
             terminal.read_some(0.02)
         terminal.type("\x03")
-        terminal.wait_for("(stopped; /continue goes on)\n\n> ")
+        terminal.wait_for("(stopped; /continue resumes it)\n\n> ")
         messages = self.messages(terminal)
         self.leave(terminal)
         self.assert_all_is_stored(messages)
@@ -361,7 +361,7 @@ class Store(StoreCase):
         for terminal, text in ((one, "from one"), (two, "from two"), (one, "more of one")):
             self.send(terminal, text)
         two.type("/load from one\r")
-        two.wait_for("from one: 4 messages")
+        two.wait_for('"from one", 4 messages')
         self.leave(one)
         self.leave(two)
 
@@ -430,7 +430,7 @@ class Stored(StoreCase):
                                  (("--resume", "CATS"), "about cats"), (("--resume=about dogs",), "about dogs")):
             terminal = self.resume(*arguments)
             terminal.wait_for("Ctrl-D leaves")
-            terminal.wait_for(title + ": 2 messages")
+            terminal.wait_for(f'"{title}", 2 messages')
             terminal.wait_for("> ")
             self.assertEqual(self.messages(terminal)[0], ("user", title))
             self.leave(terminal)
@@ -454,7 +454,7 @@ class Stored(StoreCase):
         terminal.type("/versions\r")
         terminal.wait_for("(shown)")
         terminal.type("/versions 9\r")
-        terminal.wait_for("chat: no version has the number '9', the last one is 2; /versions shows them")
+        terminal.wait_for("chat: no version has the number '9'; the last one is 2; /versions shows them")
         terminal.type("/show\r")
         terminal.wait_for("tokeniser ")
 
@@ -464,10 +464,10 @@ class Stored(StoreCase):
         self.assertEqual(terminal.wait(), 1)
         self.say("about cats")
         terminal = self.resume("--resume", "birds")
-        terminal.wait_for("chat: no conversation is called 'birds'")
+        terminal.wait_for("chat: no title has 'birds' in it")
         self.assertEqual(terminal.wait(), 1)
         terminal = self.resume("--resume", "-p", "x")
-        terminal.wait_for("chat: --resume goes on with a conversation in a terminal")
+        terminal.wait_for("chat: --resume continues a conversation in a terminal")
         self.assertEqual(terminal.wait(), 2)
 
 

@@ -68,10 +68,10 @@ class Conversation(Case):
         terminal.type("Hello\r")
         terminal.wait_for("reading the prompt")
         terminal.type("\x03")
-        terminal.wait_for("your message is kept: /regen answers it, /undo takes it back")
+        terminal.wait_for("your message is kept; /regen answers it, /undo takes it back")
         self.assertEqual([role for role, _ in self.messages(terminal)], ["user"])
         terminal.type("/undo\r")
-        terminal.wait_for("forgot: ")
+        terminal.wait_for("taken back: ")
         self.assertEqual(self.messages(terminal), [])
 
     def test_ctrl_c_in_one_shot_is_130(self):
@@ -187,7 +187,7 @@ class Typing(Case):
         terminal.type("\x15Hello\r")
         terminal.wait_for("\n\n> ")
         terminal.type("/save Über Katzen\r")
-        terminal.wait_for("saved as: Über Katzen")
+        terminal.wait_for("title: Über Katzen")
         terminal.type("/load Über k\t")
         terminal.wait_for("/load Über Katzen")
 
@@ -210,13 +210,13 @@ class Slash(Case):
                             ("/regen", "chat: there is no answer"), ("/undo", "chat: there is no message yet"),
                             ("/hepl", "chat: unknown command /hepl; /help lists them"),
                             ("/save x", "chat: there is no message yet"),
-                            ("/load", "chat: /load needs an argument: /load N|TITLE"),
-                            ("/load no such", "chat: no conversation is called 'no such'"),
-                            ("/load 777", "there is no number 777 in the list shown last"),
-                            ("/list x", "chat: /list takes how many to show, found 'x'"),
+                            ("/load", "chat: /load needs a number or a title: /load N|TITLE"),
+                            ("/load no such", "chat: no title has 'no such' in it"),
+                            ("/load 777", "the last list has no number 777"),
+                            ("/list x", "chat: /list takes a number of conversations, found 'x'"),
                             ("/search no such words", "no conversation has no such words"),
-                            ("/read", "chat: no file was read since the last message; /read FILE reads one"),
-                            ("/unread", "chat: no file was read since the last message"),
+                            ("/read", "chat: no file is attached; /read FILE attaches one"),
+                            ("/unread", "chat: no file is attached"),
                             ("/read /nowhere", "chat: cannot read /nowhere"),
                             ("/export x.md", "chat: there is no message to export yet"),
                             ("/set temp hot", "chat: temp takes a number from 0 to 100, found 'hot'"),
@@ -233,31 +233,31 @@ class Slash(Case):
         terminal.type("/perf no\r")
         terminal.wait_for("chat: /perf takes on, off or diff, found 'no'")
         terminal.type("/perf diff\r")
-        terminal.wait_for("two answers are compared, and there are not so many yet")
+        terminal.wait_for("two answers are needed for a comparison; ask again first")
         self.send(terminal, "first")
         terminal.type("/perf\r")
         terminal.wait_for("seed  ")
-        terminal.wait_for("is measured from the next answer on; /perf off ends that")
+        terminal.wait_for("kernels are timed from the next answer on; /perf off ends that")
         self.assertNotIn("norm_logits", terminal.seen)
         terminal.type("/perf\r")  # no answer came in between
-        terminal.wait_for("is measured from the next answer on; /perf off ends that")
+        terminal.wait_for("kernels are timed from the next answer on; /perf off ends that")
         self.send(terminal, "second")
         terminal.type("/perf\r")
         terminal.wait_for("norm_logits")
         terminal.type("/perf diff\r")
         terminal.wait_for("the same model, device and launch mode: ")
-        terminal.wait_for("of answer 1 only the whole is known: nobody measured its operations")
+        terminal.wait_for("answer 1 has totals only: kernels were not timed yet")
         terminal.wait_for("tokens/s")
         self.send(terminal, "third")
         terminal.type("/perf diff 3 2\r")
         terminal.wait_for("B  2: cpu, ")
         terminal.wait_for("attention")
         for typed, seen in (("1", "takes the numbers of two answers, found '1'"),
-                            ("1 9", "there is no answer 9 to compare; answers 1 to 3 are kept")):
+                            ("1 9", "answer 9 cannot be compared; answers 1 to 3 are kept")):
             terminal.type(f"/perf diff {typed}\r")
             terminal.wait_for(seen)
         terminal.type("/perf off\r")
-        terminal.wait_for("timed as a whole only")
+        terminal.wait_for("show totals only")
 
     def test_edit_undo_regen_new(self):
         terminal = self.start()
@@ -272,10 +272,10 @@ class Slash(Case):
         self.send(terminal, "two")
         self.assertEqual(len(self.messages(terminal)), 4)
         terminal.type("/undo\r")
-        terminal.wait_for("forgot: two")
+        terminal.wait_for("taken back: two")
         self.assertEqual(len(self.messages(terminal)), 2)
         terminal.type("/new\r")
-        terminal.wait_for("a new conversation")
+        terminal.wait_for("new conversation")
         self.assertEqual(self.messages(terminal), [])
 
     def test_a_file_goes_before_the_next_message(self):
@@ -296,8 +296,8 @@ class Slash(Case):
             terminal.wait_for("sent before your next message")
         terminal.type("/read\r")
         self.assertRegex(terminal.wait_for("three.txt"), r"1 +one\.txt +280 B, [0-9]+ tokens\s+2 +two\.txt +280 B, ")
-        for typed, seen in (("/unread 4", "chat: no file has the number '4', the last one is 3; /read lists them"),
-                            ("/unread 2", "left out two.txt"), ("/unread", "left out 2 files")):
+        for typed, seen in (("/unread 4", "chat: no attached file has the number '4'; the last one is 3; /read lists them"),
+                            ("/unread 2", "detached two.txt"), ("/unread", "detached 2 files")):
             terminal.type(typed + "\r")
             terminal.wait_for(seen)
 
@@ -309,7 +309,7 @@ class Slash(Case):
         file = self.messages(terminal)[0][1][0]
         self.assertEqual((file["name"], file["text"]), ("report.pdf", "Hello from a page\n\n"))
         for name, bytes, fault in (
-                ("scan", pdf(), "it has no text, as a scan has none; make one of it first, as ocrmypdf does"),
+                ("scan", pdf(), "it has no text (a scan?); add text with a program such as ocrmypdf"),
                 ("locked", pdf("x", encrypted=True), "it is encrypted; save it without a password first"),
                 ("cut", pdf("x", truncated=True), "it is a damaged PDF"),
                 ("--", b"%PDF-1.4 and nothing", "it is a damaged PDF")):
@@ -317,14 +317,14 @@ class Slash(Case):
             terminal.type(f"/read {file}\r")
             terminal.wait_for(f"chat: cannot read {file}: {fault}\n")
         terminal.type("/read\r")
-        terminal.wait_for("no file was read")
+        terminal.wait_for("no file is attached")
 
     def test_a_pdf_where_pdftotext_is_missing_loud_or_slow(self):
         file = path("any.pdf", pdf("Hello"))
         for script, fault in ((None, "it is a PDF, and pdftotext is not installed; install poppler-utils\n"),
                               ("while :; do echo aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa; done",
-                               "it has more than 4,194,304 bytes of text; take a part of it\n"),
-                              ("exit 3", "it forbids that its text is copied\n")):
+                               "it has more than 4.2 MB of text; attach fewer pages\n"),
+                              ("exit 3", "it does not allow copying its text\n")):
             folder = tempfile.mkdtemp(dir=FOLDER)
             if script:
                 with open(os.path.join(folder, "pdftotext"), "w") as program:
@@ -338,15 +338,15 @@ class Slash(Case):
         terminal.type(f"/read {file}\r")
         time.sleep(0.3)
         terminal.type("\x03")
-        terminal.wait_for("(stopped; it is not read)")
+        terminal.wait_for("(stopped; the file was not attached)")
 
     def test_files_that_do_not_fit_are_said_before_sending(self):
         terminal = self.start("-c", "64")
         terminal.type("/read " + path("long.txt", b"Hello world " * 40) + "\r")
         terminal.wait_for("tokens with the conversation, but the context holds 64; /context ")
-        terminal.wait_for("/unread leaves files out)")
+        terminal.wait_for("/unread detaches files)")
         terminal.type("/unread\r")
-        terminal.wait_for("left out 1 file")
+        terminal.wait_for("detached 1 file")
         self.send(terminal, "Hi")
 
     def test_another_model_takes_the_conversation_over(self):

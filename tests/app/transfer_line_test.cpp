@@ -23,9 +23,9 @@ TEST(TransferLine, ItIsNeverFullTooEarly) {
 
 TEST(TransferLine, OtherPhasesSayWhatTheyAre) {
   EXPECT_EQ(transfer_line({DownloadPhase::kChecking, kMegabyte, 2 * kMegabyte}, 0),
-            "checking what came earlier, 1.0 MB of 2.0 MB");
+            "verifying the downloaded part, 1.0 MB of 2.0 MB");
   EXPECT_EQ(transfer_line({DownloadPhase::kWaiting, kMegabyte, 2 * kMegabyte}, 0),
-            "another program downloads this; waiting, 1.0 MB of 2.0 MB is there");
+            "another program is downloading this; waiting, 1.0 MB of 2.0 MB done");
 }
 
 TEST(TransferLine, Durations) {

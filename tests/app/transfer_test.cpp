@@ -480,18 +480,18 @@ struct DamageCase {
 };
 const DamageCase kDamages[] = {
     {"empty", " \n", "f: the file is empty"},
-    {"no_messages", "[]", "f: there is no message in it"},
+    {"no_messages", "[]", "f: no message found"},
     {"no_utf8", "[\"\xff\"]", "f: byte 2 is not valid UTF-8; convert the text to UTF-8 first"},
-    {"cut_json", "[{\"role\":\n \"us", "f: line 2, column 5: no valid JSON; the file may be cut off or damaged"},
+    {"cut_json", "[{\"role\":\n \"us", "f: line 2, column 5: invalid JSON; the file may be cut off or damaged"},
     {"other_json", "{\"a\":1}", "f: the JSON has no 'messages'"},
     {"no_array", "{\"messages\":1}", "f: has no array as 'messages'"},
-    {"no_object", "[1]", "f: messages[0] is no object with 'role' and 'content'"},
+    {"no_object", "[1]", "f: messages[0] is not an object with 'role' and 'content'"},
     {"no_role", R"([{"content":"a"}])", "f: messages[0] has no 'role'"},
     {"tool", R"([{"role":"tool","content":"a"}])",
-     "f: messages[0] has the role 'tool'; only user, assistant and system can be read"},
+     "f: messages[0] has the role 'tool'; only user, assistant and system can be imported"},
     {"no_content", R"([{"role":"user","content":null}])", "f: messages[0] has no text as 'content'"},
     {"picture", R"([{"role":"user","content":[{"type":"image_url"}]}])",
-     "f: messages[0] has a part that is no text; pictures, sounds and calls of tools cannot be read"},
+     "f: messages[0] has a part that is not text; images, sound and tool calls cannot be imported"},
     {"wrong_type",
      R"({"format":"warpchat conversation","version":2,"created":"2025-11-21T19:12:03Z","updated":"2025-11-21T19:12:03Z",
          "messages":[{"role":"user","content":"a","timings":7}]})",
@@ -499,21 +499,21 @@ const DamageCase kDamages[] = {
     {"version_zero", R"({"format":"warpchat conversation","version":0,"messages":[]})", "f: has a 'version' below 1"},
     {"late_system", R"([{"role":"user","content":"a"},{"role":"system","content":"b"}])",
      "f: messages[1] is a system message, which can only be the first one"},
-    {"zip", "PK\x03\x04\n", "f is a ZIP archive: unpack it, and import the conversations.json that is in it"},
-    {"web_page", "<!DOCTYPE html>\n<p>a", "f is a web page; import the Markdown or JSON that was exported with it"},
+    {"zip", "PK\x03\x04\n", "f is a ZIP archive; unpack it and import its conversations.json"},
+    {"web_page", "<!DOCTYPE html>\n<p>a", "f is a web page; import the Markdown or JSON file from the same export"},
     {"mapping", R"([{"mapping":{"a":{"message":null}}},{"mapping":7}])",
      "f: conversation 2 has no object as 'mapping'"},
-    {"no_message_in_a_mapping", R"([{"mapping":{"a":{"message":null}}}])", "f: there is no message in it"},
+    {"no_message_in_a_mapping", R"([{"mapping":{"a":{"message":null}}}])", "f: no message found"},
     {"no_conversation_mark", "# a\n\n<!-- warpchat user {} -->\n", "f: line 3: expected the mark 'conversation'"},
     {"cut_mark", "# a\n\n<!-- warpchat conversation {}",
-     "f: line 3: expected a line like '<!-- warpchat user {...} -->'; the file has marks of this program and was "
+     "f: line 3: expected a line like '<!-- warpchat user {...} -->'; this is a Warpchat export that was "
      "changed or cut off"},
-    {"bad_mark", "# a\n\n<!-- warpchat conversation {] -->\n", "f: line 3: the mark has no valid JSON"},
+    {"bad_mark", "# a\n\n<!-- warpchat conversation {] -->\n", "f: line 3: the mark has invalid JSON"},
     {"no_end_of_a_thought",
      "# a\n\n<!-- warpchat conversation {\"version\":2,\"created\":\"2025-11-21T19:12:03Z\","
      "\"updated\":\"2025-11-21T19:12:03Z\"} -->\n\n<!-- warpchat assistant {\"created\":\"2025-11-21T19:12:03Z\","
      "\"folded\":1} -->\n## m\n\n<!-- warpchat thought {} -->\n<details><summary>x</summary>\n\nhm\n",
-     "f: line 13: expected a line like '<!-- warpchat user {...} -->'; the file has marks of this program and was "
+     "f: line 13: expected a line like '<!-- warpchat user {...} -->'; this is a Warpchat export that was "
      "changed or cut off"},
     {"bad_folded",
      "# a\n\n<!-- warpchat conversation {\"version\":2,\"created\":\"2025-11-21T19:12:03Z\","
@@ -523,7 +523,7 @@ const DamageCase kDamages[] = {
     {"bad_time", "# a\n\n<!-- warpchat conversation {\"version\":1,\"created\":\"1st\"} -->\n",
      "f: line 3 has no time like 2026-11-21T19:12:03.120Z as 'created'"},
     {"newer", "# a\n\n<!-- warpchat conversation {\"version\":3} -->\n",
-     "f: line 3 is of a newer version of this program (format 3, this one knows 2); update the program"},
+     "f: line 3 is from a newer version of Warpchat (format 3, this one reads 2); update Warpchat"},
 };
 
 std::string fault_of(const std::string& text) {
@@ -537,7 +537,7 @@ std::string fault_of(const std::string& text) {
 
 TEST(Transfer, DamageIsOneSentence) {
   for (const DamageCase& c : kDamages) EXPECT_EQ(fault_of(c.text), c.sentence) << c.name;
-  EXPECT_EQ(fault_of(std::string(100'000, '[')), "f: the JSON is nested deeper than a conversation");
+  EXPECT_EQ(fault_of(std::string(100'000, '[')), "f: the JSON is nested too deeply for a conversation");
   std::string many = "[0";
   for (int i = 0; i < 5'000'000; ++i) many += ",0";
   EXPECT_EQ(fault_of(many + "]"), "f: the JSON has more than 5,000,000 values");
@@ -549,9 +549,9 @@ TEST(Transfer, TreesThatAreNoneAreRefused) {
     json["branches"][0][what] = value;
     return fault_of(json.dump());
   };
-  EXPECT_EQ(with("id", 6), "f: the message with the id 6 is not the only one, or the id is below 1");
-  EXPECT_EQ(with("id", 0), "f: the message with the id 0 is not the only one, or the id is below 1");
-  EXPECT_EQ(with("parent", 5), "f: the message with the id 4 comes after the message 5, which has no smaller id");
+  EXPECT_EQ(with("id", 6), "f: the message with the id 6 has an id below 1 or one that is used twice");
+  EXPECT_EQ(with("id", 0), "f: the message with the id 0 has an id below 1 or one that is used twice");
+  EXPECT_EQ(with("parent", 5), "f: the message with the id 4 follows the message 5, whose id is not smaller");
   EXPECT_EQ(with("parent", 3), "none");
 }
 
@@ -637,7 +637,7 @@ TEST_F(TransferFiles, WhatIsTooLargeIsNotRead) {
     import_conversations(*store_, file);
     ADD_FAILURE() << "was read";
   } catch (const Error& error) {
-    EXPECT_EQ(error.what(), "cannot read " + file + ": it has 256,000,001 bytes, at most 256,000,000 are read");
+    EXPECT_EQ(error.what(), "cannot read " + file + ": it has 256 MB; the limit is 256 MB");
   }
 }
 

@@ -75,7 +75,7 @@ TEST(Errors, NameTheConstructAndItsLine) {
       {"text that is not UTF-8", "a\n\xff", "chat template line 2: byte 2 of the template is not valid UTF-8"},
       {"half a surrogate", "{{ '\\ud83d' }}", "chat template line 1: the escape 'd83d' in a string is no character"},
       {"variable of 64 unsigned bits", "{{ 1 }}{{ huge }}",
-       "the variables of the chat template: the integer 18446744073709551615 does not fit 64 signed bits"},
+       "cannot render the prompt: the integer 18446744073709551615 does not fit 64 signed bits"},
   };
   for (const ErrorCase& row : kCases) {
     SCOPED_TRACE(row.name);
@@ -157,7 +157,7 @@ TEST(Limits, RefuseVariablesNestedTooDeeply) {
   ordered_json nested = ordered_json::array();
   for (int i = 0; i < 100'000; ++i) nested = ordered_json::array({std::move(nested)});
   EXPECT_EQ(message_of("x", {{"tools", std::move(nested)}}),
-            "the variables of the chat template: a value is nested deeper than 400 levels");
+            "cannot render the prompt: a value is nested deeper than 400 levels");
 }
 
 }  // namespace

@@ -124,7 +124,7 @@ TEST(CompareAnswers, CountsInstructionsWhereBothRanInTheEmulator) {
   AnswerProfile a = by_stream(), b = by_graph();
   a.is_emulated = b.is_emulated = true;
   EXPECT_EQ(compare_answers(a, b).sentence,
-            "graph instead of stream: 1.8 times faster, mostly attention; the emulator's time says nothing about a "
+            "graph instead of stream: 1.8 times faster, mostly attention; the emulator's times do not predict a "
             "GPU's");
   a.rows[0].counters.instructions = 600, a.rows[2].counters.instructions = 400;
   b.rows[0].counters.instructions = 600, b.rows[2].counters.instructions = 100;
@@ -139,12 +139,12 @@ TEST(CompareAnswers, SaysOfWhomOnlyTheWholeIsKnown) {
   AnswerProfile unwatched = by_graph();
   unwatched.rows.clear(), unwatched.n_passes = 0;
   const AnswerComparison comparison = compare_answers(by_stream(), unwatched);
-  EXPECT_EQ(comparison.absence, "of answer 2 only the whole is known: nobody measured its operations");
+  EXPECT_EQ(comparison.absence, "answer 2 has totals only: kernels were not timed yet");
   EXPECT_EQ(comparison.sentence, "graph instead of stream: 1.8 times faster");
   EXPECT_TRUE(comparison.parts[0].b);
   EXPECT_FALSE(row(comparison.parts, "attention")->b);
   EXPECT_FALSE(row(comparison.totals, "bytes a token")->b);
-  EXPECT_THAT(compare_answers(unwatched, unwatched).absence, HasSubstr("of answers 2 and 2 only"));
+  EXPECT_THAT(compare_answers(unwatched, unwatched).absence, HasSubstr("answers 2 and 2 have totals only"));
 }
 
 TEST(CompareAnswers, IsTextForATerminal) {

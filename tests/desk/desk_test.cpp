@@ -125,7 +125,7 @@ const Scenario kScenarios[] = {
        b.responder->answers = {going_on({PromptProgress{3, 9}})};
        b.ask("one"), b.stop();
      },
-     "one", "one", "what was read of the prompt (3 of 9 tokens) is kept"},
+     "one", "one", "stopped while reading the prompt, at 3 of 9 tokens; the next try continues from there"},
     {"regenerated", [](Bench& b) { b.ask("one"), b.take(Regenerate{b.last()}), b.settle(); }, "one > answer 2 2/2",
      "one > answer 2 /2"},
     {"regenerate_fails",
@@ -536,7 +536,7 @@ const Scenario kScenarios[] = {
        EXPECT_TRUE(b.state().attachments.empty());
        EXPECT_FALSE(b.desk->busy());
      },
-     "", "", "/tool: it is a binary file, and only text is read"},
+     "", "", "/tool: it is a binary file; only text can be read"},
     {"titled_by_the_model",  // it reads the conversation as the next message would
      [](Bench& b) {
        b.name_by_model();

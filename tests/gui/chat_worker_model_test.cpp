@@ -100,7 +100,7 @@ TEST_F(ChatWorkerModelTest, AContextThatDoesNotFitMemoryLeavesTheOldModel) {
   EXPECT_EQ(notice.text.find("--"), std::string::npos) << notice.text;
   ASSERT_TRUE(load_of(notice));
   const int32_t fits = *load_of(notice)->context;
-  EXPECT_EQ(notice.action_label, "Context of " + grouped(static_cast<uint64_t>(fits)));
+  EXPECT_EQ(notice.action_label, "Use a context of " + grouped(static_cast<uint64_t>(fits)));
   ASSERT_TRUE(window.state().model) << "it was unloaded for the other one, and is loaded again";
   EXPECT_EQ(window.state().model->context, 512u);
   window.ask("two");

@@ -117,7 +117,7 @@ TEST_F(ChatWorkerStoreTest, AConversationGoesOnInANewStoreWhenItsOwnIsDamaged) {
   damage(home_.store_file());
   window.ask("three");
   EXPECT_NE(window.error().find("set aside as"), std::string::npos) << window.error();
-  EXPECT_NE(window.error().find("goes on in it, as a new one"), std::string::npos) << window.error();
+  EXPECT_NE(window.error().find("continues in the new file"), std::string::npos) << window.error();
   EXPECT_EQ(window.state().store_fault, "");
   window.ask("four");
   const std::vector<Turn> turns = stored(window.open().id);

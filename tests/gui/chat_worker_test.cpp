@@ -387,7 +387,7 @@ TEST_F(ChatWorkerTest, AnySequenceOfActionsLeavesWindowAndStoreAlike) {
   }
   EXPECT_EQ(store()->list().size(), window.state().conversations.size());
   EXPECT_EQ(store()->trash().size(), window.state().trash.size());
-  const std::string gone = "the message is not there any more";  // the edit came after its message was gone
+  const std::string gone = "this message no longer exists";  // the edit came after its message was gone
   EXPECT_EQ(window.error() == gone ? "" : window.error(), "");
 }
 

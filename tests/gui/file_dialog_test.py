@@ -194,7 +194,7 @@ class TheDesktops(FileCase):
         there = self.write("hi.json", "mine")
         self.ask("ctrl+s")
         self.portal.answer([os.path.join(self.home, "hi.md")], filter=1)
-        self.window.wait_for(lambda s: any("exists already" in n["text"] for n in s["notices"]), "the sentence")
+        self.window.wait_for(lambda s: any("already exists" in n["text"] for n in s["notices"]), "the sentence")
         self.wait_for_file(there, "mine")
 
     def test_what_was_open_when_it_was_asked_is_exported(self):
@@ -250,7 +250,7 @@ class TheDesktops(FileCase):
             self.window.key("Escape")
             self.window.wait_for(lambda s: "path" not in s["panels"], "it closed")
         self.window.key("ctrl+q")
-        self.assertEqual(self.window.errors().count("file dialog cannot be used"), 1)
+        self.assertEqual(self.window.errors().count("window's own file dialog"), 1)
 
     def test_without_a_bus(self):
         self.open(bus="unix:path=/nowhere/bus")

@@ -63,7 +63,7 @@ TEST_F(FolderTest, APathIsTakenApart) {
   EXPECT_EQ(look_at("file://" + home_ + "/docs/b.txt", "/").kind, Kind::kFile);
   const FolderView nothing = look_at("~/no/such/file", "/");
   EXPECT_EQ(nothing.kind, Kind::kNothing);
-  EXPECT_EQ(nothing.fault, "There is no folder ~/no/such/");
+  EXPECT_EQ(nothing.fault, "No such folder: ~/no/such/");
 }
 
 TEST_F(FolderTest, TabCompletes) {

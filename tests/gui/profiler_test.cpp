@@ -212,7 +212,7 @@ TEST(WhyThisSpeed, SaysWhenLaunchesTakeTheTime) {
   for (ProfiledToken& token : data.tokens) token.seconds = 0.04;
   EXPECT_EQ(why_this_speed(data),
             "25.0 tokens/s: weights of 100 MB a token at 2.50 GB/s are 0.3% of this GPU's 1,000 GB/s; kernels run 20% "
-            "of the time, the rest goes between them; attention takes 25%");
+            "of the time, the rest is between kernels; attention takes 25%");
 }
 
 TEST(WhyThisSpeed, TellsHowMuchOfItIsWaiting) {
@@ -227,12 +227,12 @@ TEST(WhyThisSpeed, TellsHowMuchOfItIsWaiting) {
 TEST(WhyThisSpeed, CountsInTheEmulator) {
   ProfilerData data = some_data();
   data.is_gpu = data.is_emulated = true;
-  EXPECT_EQ(why_this_speed(data), "100 tokens/s in the emulator, whose time says nothing about a GPU's");
+  EXPECT_EQ(why_this_speed(data), "100 tokens/s in the emulator, whose times do not predict a GPU's");
   data.token_rows[0].counters = {10'000'000, 160'000'000, 5'000, 0};
   EXPECT_EQ(
       why_this_speed(data),
-      "100 tokens/s in the emulator: 1.00 M instructions a token on 50% of their lanes move 16.0 kB; its time says "
-      "nothing about a GPU's");
+      "100 tokens/s in the emulator: 1.00 M instructions a token on 50% of their lanes move 16.0 kB; its times do "
+      "not predict a GPU's");
 }
 
 TEST(SecondsPerToken, LeaveOutTheAnswersFirst) {

@@ -358,7 +358,7 @@ TEST(TextEngine, NoFontForLatinIsAnErrorThatNamesAPackage) {
     message = error.what();
   }
   ::unsetenv("FONTCONFIG_FILE");
-  EXPECT_EQ(message, "there is no font for Latin text; install one: apt install fonts-noto-core");
+  EXPECT_EQ(message, "no font for Latin text found; install one: apt install fonts-noto-core");
 }
 
 TEST(TextLayout, LinesAreCentredEachByItself) {

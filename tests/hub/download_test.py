@@ -235,7 +235,7 @@ class Interrupted(Case):
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=30)
         self.assertEqual((process.returncode, out), (130, b""))
-        self.assertIn("chat: paused with 102 kB of 826 kB; the same command goes on from there\n", err.decode())
+        self.assertIn("chat: paused with 102 kB of 826 kB; run the same command to resume\n", err.decode())
         self.check_cache({})
         hub.fail("content", Fault(stall_after=102400))
         process = subprocess.Popen([CHAT, "-m", NAME, "--yes", "-p", "x"], env=self.env(hub), stdin=subprocess.DEVNULL,
@@ -453,10 +453,10 @@ class Refused(Case):
         self.assertIn("1,234,567 downloads; models of the architecture gemma3 cannot run here", run.err.decode())
         self.assertRegex(run.err.decode(), r"1 download; needs about [\d.]+ MB of memory, [\d.]+ [GM]B are free")
         nothing = self.pull_fails(hub, "no", "such", code=1)
-        self.assertIn("has no GGUF model with the words 'no such'", nothing.err.decode())
+        self.assertIn("has no GGUF model with 'no such'", nothing.err.decode())
         self.assertEqual(hub.searches, ["tiny gguf", "no such"])
         self.leave_half(MODEL[:100000])
-        self.assertIn("100 kB of it are here already; needs", self.pull_fails(hub, "tiny").err.decode())
+        self.assertIn("100 kB of it are downloaded already; needs", self.pull_fails(hub, "tiny").err.decode())
 
     def pull_fails(self, hub, *words, code=2):
         run = Run("pull", *words, env=self.env(hub))
@@ -532,19 +532,19 @@ class Asked(Case):
         terminal.type("9\n")
         terminal.wait_for("leaves: ")
         terminal.type("1\n")
-        terminal.wait_for("whole and checked")
+        terminal.wait_for("downloaded and verified")
         self.assertEqual(terminal.wait(), 0)
 
     def test_questions_are_broken_at_words(self):
         terminal = self.terminal(*self.ASK, hub=self.hub(), columns=60)
         offer = terminal.wait_for("leaves: ")
         self.assertLessEqual(max(map(len, offer.split("\n"))), 60, offer)
-        self.assertIn("A number, org/repo[:QUANT], words to search for, or a file's path;", " ".join(offer.split()))
+        self.assertIn("Number, org/repo[:QUANT], search words or a file's path (Enter quits)", " ".join(offer.split()))
 
     def test_a_plain_terminal_gets_lines_of_a_download(self):
         terminal = self.terminal("--plain", "-m", NAME, "--yes", *self.ASK, hub=self.hub())
         self.assertEqual(terminal.wait(), 0)
-        self.assertIn("whole and checked", terminal.seen)
+        self.assertIn("downloaded and verified", terminal.seen)
         self.assertNotRegex(terminal.seen, "[\r\x1b]")
 
     def test_a_first_start_searches_the_hub(self):
@@ -552,7 +552,7 @@ class Asked(Case):
         terminal = self.terminal(*self.ASK, hub=hub)
         terminal.wait_for("leaves: ")
         terminal.type("nothing like it\n")
-        terminal.wait_for("has no GGUF model with the words 'nothing like it'")
+        terminal.wait_for("has no GGUF model with 'nothing like it'")
         terminal.wait_for("leaves: ")
         lies = hub.repositories[NAME].lies
         lies["tiny-q4_k_m.gguf"] = {"lfs": {"oid": sha256(MODEL), "size": 60 << 40}}
@@ -560,7 +560,7 @@ class Asked(Case):
         terminal.wait_for("too large")
         terminal.wait_for("leaves: ")
         terminal.type("1\n")
-        terminal.wait_for("fetch it all the same? [y/N] ")
+        terminal.wait_for("download it anyway? [y/N] ")
         terminal.type("\n")
         terminal.wait_for("nothing was downloaded")
         terminal.wait_for("leaves: ")
@@ -569,7 +569,7 @@ class Asked(Case):
         terminal.wait_for(f"1  {NAME}:Q4_K_M")
         terminal.wait_for("leaves: ")
         terminal.type("1\n")
-        terminal.wait_for("whole and checked")
+        terminal.wait_for("downloaded and verified")
         self.assertEqual(terminal.wait(), 0)
 
     def test_a_conversation_asks_which_of_several(self):
@@ -589,7 +589,7 @@ class Asked(Case):
     def test_a_first_start_offline_asks_for_a_file(self):
         hub = self.hub()
         terminal = self.terminal("--offline", *self.ASK, hub=hub)
-        offer = terminal.wait_for("--offline was given, so none is fetched.\nA file's path; Enter leaves: ")
+        offer = terminal.wait_for("--offline was given, so none can be downloaded.\nA file's path (Enter quits): ")
         self.assertIn(self.cache, offer)
         terminal.type(TINY + "\n")
         self.assertEqual(terminal.wait(), 0)
@@ -600,10 +600,10 @@ class Asked(Case):
         terminal.wait_for(f"1  {NAME}:Q4_K_M")
         terminal.wait_for("Which one? ")
         terminal.type("2\n")
-        terminal.wait_for("A number from 1 to 1")
+        terminal.wait_for("Choose a number from 1 to 1")
         terminal.wait_for("Which one? ")
         terminal.type("1\n")
-        terminal.wait_for("whole and checked")
+        terminal.wait_for("downloaded and verified")
         self.assertEqual(terminal.wait(), 0)
         self.check_cache({"tiny-q4_k_m.gguf": MODEL})
 
@@ -630,10 +630,10 @@ class Asked(Case):
         terminal.type("y\n")
         terminal.wait_for(" 12%")
         terminal.type("\x03")
-        terminal.wait_for("paused with 102 kB of 826 kB; the same command goes on from there")
+        terminal.wait_for("paused with 102 kB of 826 kB; run the same command to resume")
         change_to(NAME, f"download the missing 724 kB of {NAME}:Q4_K_M")
         terminal.type("y\n")
-        terminal.wait_for("whole and checked")
+        terminal.wait_for("downloaded and verified")
         terminal.wait_for("tiny-q4_k_m, 826 kB")
         change_to("Q4_K tiny", "tiny-q4_k_m, 826 kB")
         terminal.wait_for("> ")

@@ -52,7 +52,7 @@ TEST_F(GgufFiles, NamesWhatIsNoGgufFile) {
     const char* cause;
   };
   const Row rows[] = {
-      {at("absent.gguf"), "there is no such file"},
+      {at("absent.gguf"), "no such file"},
       {at("folder"), "it is a directory; give the path of a GGUF file"},
       {at("fifo"), "it is a pipe; give the path of a GGUF file"},
       {"/dev/null", "it is a device; give the path of a GGUF file"},
@@ -155,8 +155,7 @@ TEST_F(SplitModel, IsOpenedByItsFirstPart) {
 TEST_F(SplitModel, NeedsEveryPart) {
   write_all();
   std::filesystem::remove(name(3));
-  EXPECT_EQ(error_of(name(1)),
-            "cannot load " + name(3) + ": there is no such file (it is part 3 of 3 of " + name(1) + ")");
+  EXPECT_EQ(error_of(name(1)), "cannot load " + name(3) + ": no such file (it is part 3 of 3 of " + name(1) + ")");
 }
 
 TEST_F(SplitModel, NamesTheBrokenPart) {

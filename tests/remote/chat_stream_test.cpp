@@ -198,11 +198,11 @@ TEST(ChatStream, FaultsAfterTextKeepIt) {
   for (const Fault& f : std::vector<Fault>{
            {kHello, "box:8000 closed the connection before the answer's end"},
            {kHello + "data: {\"choi", "box:8000 closed the connection before the answer's end"},
-           {kHello + event("{nonsense"), "cannot use what box:8000 answers: this of it is no JSON: '{nonsense'"},
+           {kHello + event("{nonsense"), "cannot read the answer of box:8000: this is not JSON: '{nonsense'"},
            {kHello + event(R"({"error":{"message":"CUDA out of memory.\n","code":500}})"),
             "box:8000 reports an error: CUDA out of memory"},
            {kHello + event(R"({"object":"error","message":"too hot"})"), "box:8000 reports an error: too hot"},
-           {kHello + event("\"\xFF\xFE\""), "no JSON"},
+           {kHello + event("\"\xFF\xFE\""), "not JSON"},
            {kHello + "data: " + std::string(5 << 20, 'x'), "longer than 4,194,304 bytes"},
        }) {
     const Answer a = answer({f.stream});
@@ -218,14 +218,14 @@ TEST(ChatStream, WhatIsNoAnswerAtAll) {
            {"", "answers with nothing"},
            {kDone.substr(0, 3), "answers with nothing"},
            {"\n<!DOCTYPE html><html>log in</html>", "web page"},
-           {"{\"choices\": nonsense}", "no JSON"},
+           {"{\"choices\": nonsense}", "not JSON"},
            {R"({"error": {"message": "no"}})", "reports an error: no"},
-           {std::string(300000, 'x'), "no event stream"},
+           {std::string(300000, 'x'), "not an event stream"},
            {std::string(5 << 20, 'x'), "longer than 4,194,304 bytes"},
            {"{" + std::string(5 << 20, 'x'), "longer than 4,194,304 bytes"},
-           {"garbage\n" + std::string(70000, 'x') + "\n", "no event stream"},
-           {std::string(100000, '[') + "\n\n", "no event stream"},
-           {event(std::string(100000, '[')), "no JSON"},
+           {"garbage\n" + std::string(70000, 'x') + "\n", "not an event stream"},
+           {std::string(100000, '[') + "\n\n", "not an event stream"},
+           {event(std::string(100000, '[')), "not JSON"},
        }) {
     const Answer a = answer({f.stream});
     EXPECT_NE(a.error.find(f.words), std::string::npos) << a.error << " for " << f.stream.substr(0, 40);

@@ -70,7 +70,7 @@ class Answers(Case):
         for url in ("ftp://x", "no-such-name", "box:80", ""):
             run = self.ask(url) if url else Run("--endpoint", "", "--api-key-env", "X", "-p", "x", env=self.env())
             self.assertIn(run.code, (1, 2), run)
-        self.assert_fails(self.ask("no-such-name"), "no endpoint is called 'no-such-name'", "chat endpoint add", code=2)
+        self.assert_fails(self.ask("no-such-name"), "no endpoint is named 'no-such-name'", "chat endpoint add", code=2)
 
     def test_streams_in_any_shape(self):
         server = self.server()
@@ -273,7 +273,7 @@ class Faults(Case):
                 ("nothing", ("answers with nothing",)),
                 ("endless_line", ("longer than 4,194,304 bytes",)),
                 ("endless_event", ("longer than 4,194,304 bytes",)),
-                ("garbage", ("no event stream",))):
+                ("garbage", ("not an event stream",))):
             with self.subTest(script):
                 self.assert_fails(self.ask(server, script, "-m", "qwen3-4b"), server.host, *words)
         self.assert_fails(self.ask(server, "page"), "web page")
@@ -359,7 +359,7 @@ class Keys(Case):
     def test_the_key_of_a_variable(self):
         server = self.server(key="sk-right")
         self.assert_answers(self.ask(server, "", "--api-key-env", "MY_KEY", MY_KEY="sk-right\n"))
-        self.assert_fails(self.ask(server), "answers 401", "wants a key", "chat endpoint add", "Incorrect API key")
+        self.assert_fails(self.ask(server), "answers 401", "needs an API key", "chat endpoint add", "Incorrect API key")
         self.assert_fails(self.ask(server, "", "--api-key-env", "MY_KEY", MY_KEY="sk-wrong"), "answers 401",
                           "the variable MY_KEY")
         self.assert_fails(self.ask(server, "", "--api-key-env", "MY_KEY"), "MY_KEY is not set", code=2)
@@ -382,14 +382,14 @@ class Keys(Case):
         listed = self.endpoint("list").out.decode()
         self.assertEqual(listed, f"box  {server.url}  key in {self.file('keys.json')}\n")
         self.assertEqual(self.endpoint().out.decode(), listed)
-        self.assert_fails(self.ask("bix"), "no endpoint is called 'bix'", "there are box", code=2)
+        self.assert_fails(self.ask("bix"), "no endpoint is named 'bix'", "known: box", code=2)
         os.chmod(self.file("keys.json"), 0o644)
-        self.assert_fails(self.ask("box"), "can be read by others", "chmod 600")
+        self.assert_fails(self.ask("box"), "other users can read it", "chmod 600")
         os.chmod(self.file("keys.json"), 0o600)
         self.assertEqual(self.endpoint("remove", "box").code, 0)
         with open(self.file("keys.json")) as file:
             self.assertEqual(file.read(), "{}\n")
-        self.assert_fails(self.endpoint("remove", "box"), "no endpoint is called 'box'", code=2)
+        self.assert_fails(self.endpoint("remove", "box"), "no endpoint is named 'box'", code=2)
 
     def test_a_name_with_a_variable(self):
         server = self.server(key="sk-right")
@@ -411,7 +411,7 @@ class Keys(Case):
         for text in ("", "{", "[]", '{"endpoints": 7}', '{"endpoints": [{"name": 1}]}'):
             with open(self.file("endpoints.json"), "w") as file:
                 file.write(text)
-            self.assert_fails(self.endpoint("list"), "endpoints.json", "mend or delete it")
+            self.assert_fails(self.endpoint("list"), "endpoints.json", "repair or delete it")
 
     def test_the_desktops_keyring(self):
         """GNOME's real keyring on its own bus."""
@@ -434,7 +434,7 @@ class Keys(Case):
         self.assertEqual(done.stdout.decode(), TEXT + "\n", done)
         err = done.stderr.decode()
         self.assertIn("key in the desktop's keyring", err)
-        self.assertIn("answers 401: it wants a key", err)
+        self.assertIn("answers 401: it needs an API key", err)
         self.assertFalse(os.path.exists(self.file("keys.json")))
 
 
@@ -551,7 +551,7 @@ class Terminals(Case):
         while not terminal.answer().strip():
             terminal.read_some(1)
         terminal.type("\x03")
-        terminal.wait_for("(stopped; /continue goes on)")
+        terminal.wait_for("(stopped; /continue resumes it)")
         self.assertTrue(server.cancelled.wait(60))
         terminal.type("\x04")
         self.assertEqual(terminal.wait(), 0)
@@ -563,7 +563,7 @@ class Terminals(Case):
         terminal.wait_for("> ")
         terminal.type("Hi\r/model\r/context 512\r")
         terminal.wait_for("now: qwen3-4b at " + server.url)
-        terminal.wait_for(server.url + " answers, which has its own device and context")
+        terminal.wait_for(server.url + " answers, with its own device and context")
         terminal.type(f"/model {TINY}\r")
         terminal.wait_for("tiny, ")
         terminal.type("/load 1\r")
@@ -585,7 +585,7 @@ class Terminals(Case):
         terminal.wait_for(f"the prompt needs 4,098 tokens or more, the context of {server.host} holds 4,096")
         terminal.wait_for("one two three four five")  # the text is back, to be shortened
         terminal.type("\x15/undo\r")
-        terminal.wait_for("forgot: Hi")
+        terminal.wait_for("taken back: Hi")
         terminal.type("\x04")
         self.assertEqual(terminal.wait(), 0)
         self.assertEqual(len(server.bodies()), 1)

@@ -109,7 +109,7 @@ class Server:
         run = Run("--endpoint", self.url, "-m", "x", "-p", "x",
                   env=environment(tempfile.mkdtemp(dir=FOLDER), DBUS_SESSION_BUS_ADDRESS="", no_proxy="*"))
         self.assertEqual(run.code, 1, run)
-        self.assertIn("answers 401: it wants a key", run.err.decode())
+        self.assertIn("answers 401: it needs an API key", run.err.decode())
 
     def test_a_conversation_in_the_terminal(self):
         terminal = Terminal(*self.flags(), "--temp", "0", "-n", "8", home=tempfile.mkdtemp(dir=FOLDER), **self.VARIABLES)

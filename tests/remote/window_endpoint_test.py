@@ -162,7 +162,7 @@ class WindowEndpoint(DisplayCase):
             self.window.key("Return")
         name_it("")
         state = self.window.wait_for(lambda s: s["notices"], "that it wants one")
-        self.assertIn("wants a key", state["notices"][0]["text"])
+        self.assertIn("needs an API key", state["notices"][0]["text"])
         name_it("sk-right")
         self.window.wait_for(lambda s: s["model"] is not None and s["phase"] == "idle", "the endpoint")
         keys = os.path.join(self.home, ".config/warpchat/keys.json")

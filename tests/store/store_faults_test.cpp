@@ -225,8 +225,8 @@ struct ReadOnlyCase {
   const char* sentence;
 };
 constexpr ReadOnlyCase kReadOnly[] = {
-    {"folder", 0555, 0666, "give yourself the right to write"},
-    {"file", 0777, 0444, "give yourself the right to"},
+    {"folder", 0555, 0666, "check its permissions"},
+    {"file", 0777, 0444, "check the permissions"},
 };
 TEST(StoreFile, ReadOnlyIsOneSentence) {
   for (const ReadOnlyCase& row : kReadOnly) {

@@ -147,7 +147,7 @@ void ComparePanel::draw_table(const ProfilerOverlay::Look& look) const {
 void ComparePanel::draw(const DeskState& state, const ProfilerOverlay::Look& look,
                         std::vector<ProfilerOverlay::Mark>& marks) {
   if (state.answers.size() < 2)
-    return centred_note(look.sizes, look.theme.dim_text, "Two answers of this run can be compared; ask twice");
+    return centred_note(look.sizes, look.theme.dim_text, "Ask twice to compare two answers");
   draw_chosen(state, look, marks);
   if (choosing_) return draw_list(state, look, marks);
   const Answer answers[2] = {shown(state, 0), shown(state, 1)};

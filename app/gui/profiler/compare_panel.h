@@ -1,4 +1,4 @@
-// Two answers of this run side by side: which two, one sentence that says what changed, and where it did.
+// Compares two answers of this run: the choice of both, one sentence about the change, and a table.
 #pragma once
 #include <memory>
 #include <optional>
@@ -24,7 +24,7 @@ class ComparePanel {
 
   std::optional<uint64_t> chosen_[2];  // answers' numbers, of A and B; none: the last but one, and the last
   std::optional<size_t> choosing_;     // which of them the list is open for
-  Answer compared_[2];                 // that comparison_ is of
+  Answer compared_[2];                 // the pair that comparison_ belongs to
   AnswerComparison comparison_;
 };
 

@@ -1,4 +1,4 @@
-// The profiler's table as numbers: which columns there are, what stands in each, and in which order.
+// The data of the profiler's table: columns, values, order.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -17,9 +17,9 @@ enum class KernelColumn {
   kPerCall,       // microseconds
   kShare,         // of the time
   kBandwidth,     // bytes/s
-  kOfPeak,        // of the device's bandwidth: how much of the roofline is reached; above 1: out of a cache
+  kOfPeak,        // share of the device's bandwidth, the roofline; above 1: read from a cache
   kTrend,         // no number: the last tokens as a line
-  kInstructions,  // of warps, a token or a call; so are the rest
+  kInstructions,  // warp instructions per token or per call, like the columns below
   kShareOfInstructions,
   kLanes,  // active of 32
   kSectors,
@@ -31,14 +31,17 @@ constexpr size_t kKernelColumns = 16;
 
 struct KernelColumnLook {
   const char* heading;
-  const char* meaning;  // a sentence for who points at the heading
+  const char* meaning;  // the heading's tooltip
   float width;          // in widths of a digit
 };
 const KernelColumnLook& look_of(KernelColumn column);
 
-enum class RowsOf { kTokens, kAnswer };  // behind the prompt, by the token; with it, by the call, as /perf shows them
+enum class RowsOf {
+  kTokens,
+  kAnswer
+};  // kTokens: decode only, per token; kAnswer: with prefill, per call, as in /perf
 
-// A value that there is none of is NaN.
+// Missing values are NaN.
 struct KernelRow {
   uint32_t operation;  // index into ProfilerData::rows
   std::array<double, kKernelColumns> values;
@@ -48,22 +51,21 @@ struct KernelRow {
 // The emulator's rows have counters where the others have times.
 bool shows_counters(const ProfilerData& data);
 
-// That fit into a width, the less important left out; the name is always first.
+// The columns that fit into a width, without the less important ones; the name is always first.
 std::vector<KernelColumn> kernel_columns(const ProfilerData& data, RowsOf of, float digits);
 
-// Of what ran, in the profile's order.
+// The operations that ran, in the profile's order.
 std::vector<KernelRow> kernel_rows(const ProfilerData& data, RowsOf of);
 
-// By a column; rows without a value last, equal ones as they were.
+// Stable sort by a column; rows without a value come last.
 void sort_rows(std::vector<KernelRow>& rows, const ProfilerData& data, KernelColumn by, bool descending);
 
 std::string cell_text(KernelColumn column, double value);  // "12.3", "46%", "cache"; "" where there is none
 
-// A row's name as it is shown: of a phase without what all phases begin with, which would leave nothing of a short one.
+// A row's label: a phase's name without the common prefix.
 std::string label_of(const std::string& row);
 
-// The kernel whose text belongs to a row: of that name, and for a phase of the persistent decoder the kernel that it is
-// part of. Null: there is none.
+// The PTX text of a row: the kernel of that name, or the persistent decoder that contains the phase. Null: none.
 const KernelText* text_of(const ProfilerData& data, const std::string& row);
 
 }  // namespace warpchat::gui

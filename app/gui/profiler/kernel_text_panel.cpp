@@ -81,8 +81,8 @@ void KernelTextPanel::draw(const ProfilerData& data, const OperationProfile& row
   wrapped_text_in(theme.dim_text, costs_of(row));
   if (const std::string counters = counters_of(row); !counters.empty()) wrapped_text_in(theme.dim_text, counters);
   if (text == nullptr) {
-    wrapped_text_in(theme.faint_text, data.is_gpu ? "Its kernels have rows of their own."
-                                                  : "Native code: there is no generated kernel to read.");
+    wrapped_text_in(theme.faint_text,
+                    data.is_gpu ? "Its kernels have their own rows." : "Native code: no generated kernel to show.");
     return;
   }
   if (shown_ != text->ptx) {

@@ -1,4 +1,4 @@
-// The table of kernels, or of the CPU's operations, and beside it the one that was chosen.
+// The table of kernels, or of the CPU's operations, and the details of the selected one.
 #pragma once
 #include <memory>
 #include <string>
@@ -14,7 +14,7 @@ namespace warpchat::gui {
 
 class KernelsPanel {
  public:
-  // What the rows are of: two buttons at the cursor.
+  // Two buttons that choose what the rows cover, at the cursor.
   void choose_rows(const ProfilerOverlay::Look& look);
   // Fills the content region.
   void draw(const std::shared_ptr<const ProfilerData>& data, const ProfilerOverlay::Look& look);

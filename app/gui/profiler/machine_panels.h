@@ -1,5 +1,4 @@
-// What the profiler knows of machines: where the device's memory goes, and of another one how its answers come and what
-// load it tells.
+// Panels about machines: the device's memory use; for a server the pace of its answers and its reported load.
 #pragma once
 #include "app/gui/profiler/profiler_overlay.h"
 

@@ -24,6 +24,6 @@ ProfilerOverlay::Mark mark_of_last_item(std::string name);
 
 // The text without its later middle where it is wider than `width` pixels: kernels differ at both ends.
 std::string shortened_to(const std::string& text, float width);
-std::string ended_at(std::string text, float width);  // likewise without its end: sentences, by clauses first ("; ")
+std::string ended_at(std::string text, float width);  // the same without its end: drops whole clauses ("; ") first
 
 }  // namespace warpchat::gui

@@ -19,7 +19,7 @@ namespace warpchat::gui {
 
 namespace {
 
-constexpr float kLeastWithStrip = 200;  // of room at scale 1; in less the strip would leave nothing for the panel
+constexpr float kLeastWithStrip = 200;  // pixels at scale 1; with less, the strip would leave nothing for the panel
 constexpr float kLeastDevice = 12;      // digits
 
 std::string default_export_path() {
@@ -68,8 +68,8 @@ std::optional<TokenPlace> ProfilerOverlay::hovered_token() const { return parts_
 const std::vector<ProfilerOverlay::Mark>& ProfilerOverlay::marks() const { return parts_->marks; }
 bool ProfilerOverlay::is_paused() const { return parts_->paused != nullptr; }
 
-// What chooses, then what runs, then what is done with it, on a second line where one is too short; nothing here moves
-// when numbers come. Returns whether the overlay is to be closed.
+// The toolbar: panels, device, actions; on two lines if one is too short. Nothing moves when numbers change. Returns
+// whether the overlay is to be closed.
 bool ProfilerOverlay::Parts::toolbar(const DeskState& state, const ProfilerData& data, const Look& look) {
   const Theme& theme = look.theme;
   choose_panel(data.endpoint.has_value(), look);
@@ -106,7 +106,7 @@ void ProfilerOverlay::Parts::export_row(const Look& look, Actions& actions) {
   bool save = ImGui::InputText("##path", &*export_path, ImGuiInputTextFlags_EnterReturnsTrue);
   ImGui::SameLine();
   save |= ImGui::Button("Save");
-  text_in(look.theme.faint_text, "A trace for Perfetto; beside it a summary, with .md behind its name.");
+  text_in(look.theme.faint_text, "A trace for Perfetto, and a summary in the same folder (.md).");
   if (!save || export_path->empty()) return;
   actions.push(ExportProfile{*export_path});
   export_path.reset();
@@ -118,7 +118,7 @@ bool ProfilerOverlay::Parts::marked_choice(const char* name, const char* text, b
   return clicked;
 }
 
-// Of another machine there are no kernels, but its answers can be compared, too.
+// A server's answers have no kernels, but they can be compared, too.
 void ProfilerOverlay::Parts::choose_panel(bool of_endpoint, const Look& look) {
   struct Choice {
     Panel panel;
@@ -138,8 +138,8 @@ void ProfilerOverlay::Parts::choose_panel(bool of_endpoint, const Look& look) {
   }
 }
 
-// The token that is pointed at, in the transcript or in the strip, by its number in the profile's answer; none if it is
-// of another answer.
+// The number, in the profile's answer, of the hovered token of transcript or strip; none if it belongs to another
+// answer.
 std::optional<uint64_t> ProfilerOverlay::Parts::marked_token(const DeskState& state,
                                                              std::optional<TokenPlace> hovered) const {
   const std::optional<TokenPlace> place = hovered ? hovered : strip.hovered_token();
@@ -148,7 +148,7 @@ std::optional<uint64_t> ProfilerOverlay::Parts::marked_token(const DeskState& st
   return place->token;
 }
 
-// Another machine's: how its tokens came, and what it tells of itself. There are no kernels here.
+// For a server: the pace of its tokens and its reported load, since it has no kernels here.
 void ProfilerOverlay::Parts::draw_endpoint(const DeskState& state, std::optional<TokenPlace> hovered,
                                            const EndpointProfile& profile, const Look& look) {
   const ChatMessage* message = strip_message(state, hovered);

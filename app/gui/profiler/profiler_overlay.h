@@ -1,5 +1,5 @@
-// The profiler beside the conversation: what a token costs and why, drawn into the current ImGui window or child, which
-// may be 420 pixels wide or more. It only reads; what it wants goes to actions.
+// The profiler next to the conversation: the cost of a token and its reasons, drawn into the current ImGui window or
+// child of at least 420 pixels. It only reads the state and pushes actions.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -40,14 +40,14 @@ class ProfilerOverlay {
   // hovered: the token under the pointer in the transcript.
   void draw(const DeskState& state, std::optional<TokenPlace> hovered, const Look& look, Actions& actions);
 
-  // What can be clicked, as the last frame drew it: first what chooses a panel, "profiler:kernels".
+  // The clickable widgets of the last frame, panel buttons ("profiler:kernels") first.
   struct Mark {
     std::string name;
     float x, y, width, height;  // pixels of the screen
   };
   const std::vector<Mark>& marks() const;
 
-  // The token whose bar was under the pointer when draw was called last: for the transcript to mark.
+  // The hovered token bar of the last frame, for the transcript to highlight.
   std::optional<TokenPlace> hovered_token() const;
   bool is_paused() const;
 

@@ -1,4 +1,4 @@
-// The timeline as numbers: lanes of spans, what part of time is in view, and the bars to draw of it.
+// The timeline's data: lanes of spans, the visible part of time, and the bars to draw.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -24,7 +24,7 @@ struct TimelineLane {
 // The calls as a whole first, then the multiprocessors by number.
 std::vector<TimelineLane> lanes_of(const ProfilerData& data);
 
-// From the first shown token to the end of what is known; nothing where nothing is.
+// From the first shown token to the last recorded call; empty without calls.
 std::optional<TimeView> whole_time(const ProfilerData& data);
 // The last so many tokens of it.
 TimeView last_tokens(const ProfilerData& data, size_t n, TimeView whole);
@@ -46,7 +46,7 @@ std::vector<TimelineBar> timeline_bars(std::span<const TraceSpan> spans, TimeVie
 // The span at a time, with `slack` seconds to either side for those that are too narrow to point at.
 const TraceSpan* span_at(const TimelineLane& lane, double time, double slack);
 
-// Of an axis: 1, 2 or 5 times a power of ten, so that a length has at most so many steps.
+// The step of an axis: 1, 2 or 5 times a power of ten, with at most `most` steps in the length.
 double tick_step(double length, int most);
 
 }  // namespace warpchat::gui

@@ -36,7 +36,7 @@ class TimelinePanel {
   TimeView view_;
   bool follows_ = true;  // the newest tokens
   float scroll_ = 0;     // pixels of lanes above the canvas
-  // Kept while nothing changes, so that a frame costs what is drawn and not what there is.
+  // Cached while nothing changes, so that the cost of a frame depends on what is visible.
   std::vector<std::optional<std::vector<TimelineBar>>> bars_;
   TimeView bars_view_;
   float bars_pixels_ = 0;

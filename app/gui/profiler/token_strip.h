@@ -7,13 +7,13 @@
 
 namespace warpchat::gui {
 
-// Which tokens there is room for: the last ones, or, with a focus further back, those around it.
+// The tokens that fit: the last ones, or those around a focus further back.
 struct StripPart {
   size_t first, count;
 };
 StripPart strip_part(size_t n_tokens, size_t room, std::optional<size_t> focus);
 
-// The answer whose tokens are shown: the one under the pointer in the transcript, else the last with any.
+// The answer to show: the hovered one in the transcript, else the last one with tokens.
 const ChatMessage* strip_message(const DeskState& state, std::optional<TokenPlace> hovered);
 
 class TokenStrip {

@@ -10,7 +10,7 @@ namespace warpchat::gui {
 namespace {
 
 constexpr size_t kTokensOfMean = 32;  // of the mean
-constexpr double kBusy = 0.75;        // of the time; below it kernels are not what takes it
+constexpr double kBusy = 0.75;        // share of the time; below it, kernels are not the bottleneck
 constexpr double kWorthSaying = 0.1;  // a share of attention, or of waiting
 
 bool is_attention(const OperationProfile& row) { return row.name.find("attention") != std::string::npos; }
@@ -21,7 +21,7 @@ double seconds_of_rows(const ProfilerData& data) {
   return sum;
 }
 
-// The last of them, but for the first of the answer, which the prompt's pass gave.
+// The last tokens, without the answer's first one, which comes from prefill.
 std::span<const ProfiledToken> tokens_of_mean(const ProfilerData& data) {
   std::span<const ProfiledToken> tokens = data.tokens;
   if (data.first_token == 0 && !tokens.empty()) tokens = tokens.subspan(1);
@@ -46,15 +46,15 @@ std::string weights_part(const ProfilerData& data, double seconds) {
   return text + " are " + percent_text(rate / data.peak_bandwidth) + " of " + peak;
 }
 
-// On a GPU, whose kernels run beside the host: what is missing to the whole time.
+// The time without a running kernel, on a GPU.
 std::string idle_part(const ProfilerData& data, double seconds, double of_rows) {
   if (!data.is_gpu || of_rows <= 0) return "";
   const double busy = of_rows / static_cast<double>(data.n_passes) / seconds;
   if (busy >= kBusy) return "";
-  return "; kernels run " + percent_text(busy) + " of the time, the rest goes between them";
+  return "; kernels run " + percent_text(busy) + " of the time, the rest is between kernels";
 }
 
-// Of the rows' time: attention, where it counts, else what counts most.
+// Attention's share of the time, if it matters, else the largest operation's.
 std::string largest_part(const ProfilerData& data, double of_rows) {
   if (of_rows <= 0) return "";
   double attention = 0;
@@ -65,7 +65,7 @@ std::string largest_part(const ProfilerData& data, double of_rows) {
   return "; most of it in " + largest->name + ", " + percent_text(largest->seconds / of_rows);
 }
 
-// Of the persistent decoder: what none of its phases does.
+// The persistent decoder's waits at grid barriers.
 std::string waiting_part(const ProfilerData& data, double of_rows) {
   double waited = 0;
   for (const OperationProfile& row : data.token_rows) waited += row.wait_seconds;
@@ -80,13 +80,13 @@ std::string why_emulated(const ProfilerData& data) {
     sum.lane_instructions += row.counters.lane_instructions;
     sum.sectors += row.counters.sectors;
   }
-  if (sum.instructions == 0) return " in the emulator, whose time says nothing about a GPU's";
+  if (sum.instructions == 0) return " in the emulator, whose times do not predict a GPU's";
   const auto per_token = [&](uint64_t n) { return static_cast<double>(n) / static_cast<double>(data.n_passes); };
   constexpr double kLanes = 32, kSectorBytes = 32;
   return " in the emulator: " + compact_number(per_token(sum.instructions)) + " instructions a token on " +
          percent_text(static_cast<double>(sum.lane_instructions) / static_cast<double>(sum.instructions) / kLanes) +
          " of their lanes move " + bytes_text(per_token(sum.sectors) * kSectorBytes) +
-         "; its time says nothing about a GPU's";
+         "; its times do not predict a GPU's";
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace warpchat::gui {
 // Empty before the second token.
 std::string why_this_speed(const ProfilerData& data);
 
-// The mean of the answer's last tokens, without its first, which the prompt's pass gave.
+// The mean of the answer's last tokens, without its first one, which comes from prefill.
 std::optional<double> seconds_per_token(const ProfilerData& data);
 
 }  // namespace warpchat::gui

@@ -13,7 +13,7 @@ struct Letter {
   size_t bytes;
 };
 
-// Of text[at]; bytes that are no character stand for themselves.
+// The lower-case character at text[at]; an invalid byte is returned as its negative value.
 Letter letter_at(std::string_view text, size_t at) {
   const auto first = static_cast<unsigned char>(text[at]);
   if (first < 0x80) return {first >= 'A' && first <= 'Z' ? first + 32 : first, 1};

@@ -1,4 +1,4 @@
-// Where somebody's words occur in a text, in capitals or not.
+// Finds words in a text, ignoring case.
 #pragma once
 #include <cstddef>
 #include <string_view>

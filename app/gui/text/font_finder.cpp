@@ -1,5 +1,5 @@
-// fontconfig weighs a named family above the characters asked for, and those above a generic family. So the family we
-// prefer is asked for alone and the answer is checked, then any font with the characters.
+// fontconfig ranks a named family above the requested characters, and those above a generic family. So the preferred
+// family is requested alone and checked, then any font with the characters.
 #include "app/gui/text/font_finder.h"
 
 #include <fontconfig/fontconfig.h>
@@ -128,13 +128,13 @@ FontFinder::FontFinder() : config_(FcInitLoadConfigAndFonts()) {
   if (!config_) throw Error("fontconfig cannot read its configuration; check /etc/fonts/fonts.conf");
   if (!match({kTextFamilies, "sans-serif", false, false, false, kLatin})) {
     FcConfigDestroy(config_);
-    throw Error("there is no font for Latin text; install one: apt install fonts-noto-core");
+    throw Error("no font for Latin text found; install one: apt install fonts-noto-core");
   }
 }
 
 FontFinder::~FontFinder() { FcConfigDestroy(config_); }
 
-// A tenth of a match's time: a text full of characters that nobody draws must not stall.
+// Takes a tenth of a match's time: text full of characters that no font has must not stall.
 bool FontFinder::any_covers(std::span<const char32_t> characters, bool colour) const {
   const CharSet wanted = char_set(characters);
   for (const FcSetName name : {FcSetSystem, FcSetApplication}) {

@@ -92,7 +92,7 @@ Font* FontSet::fallback(Face face, hb_script_t script, std::span<const char32_t>
   return searched_[key] = search(face, script, cluster);
 }
 
-// A base whose mark no font has is drawn by a font that has the base.
+// If no font has a cluster's mark, a font that has its base draws it.
 Font* FontSet::search(Face face, hb_script_t script, std::span<const char32_t> cluster) {
   const std::vector<char32_t> wanted = visible(cluster);
   if (wanted.empty()) return nullptr;

@@ -20,10 +20,10 @@ class FontSet {
  public:
   Font& primary(Face face);
 
-  // For one grapheme cluster; the face's own font, whose missing-glyph box shows, if there is none.
+  // The font for a grapheme cluster; if no font has it, the face's own font, which draws its missing-glyph box.
   Font& choose(Face face, hb_script_t script, std::span<const char32_t> cluster);
 
-  // With a MATH table; nullptr if there is none. Looked for when first asked for.
+  // A font with a MATH table, searched at the first call; nullptr if there is none.
   Font* math();
 
   const FontFinder& finder() const { return finder_; }

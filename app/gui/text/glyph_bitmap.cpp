@@ -17,7 +17,7 @@ namespace {
 constexpr float kBoldStroke = 1.0f / 24;  // em, that a bold letter's stems are wider
 constexpr FT_Matrix kSlant = {0x10000, 0x3333, 0, 0x10000};
 
-// Of the font's own sizes the smallest that is large enough, else the largest.
+// Index of the font's smallest bitmap size that is large enough, else of the largest.
 int best_strike(FT_Face face, float size) {
   const auto ppem = [&](int i) { return static_cast<float>(face->available_sizes[i].y_ppem) / 64; };
   int best = 0;

@@ -12,7 +12,7 @@ bool is_real(hb_script_t script) {
   return script != HB_SCRIPT_COMMON && script != HB_SCRIPT_INHERITED && script != HB_SCRIPT_UNKNOWN;
 }
 
-// Of the cluster's first character with a script of its own.
+// The script of the cluster's first character that has one.
 hb_script_t script_of(const Paragraph& paragraph, size_t cluster) {
   static hb_unicode_funcs_t* const unicode = hb_unicode_funcs_get_default();
   for (uint32_t i = paragraph.clusters[cluster].first; i < paragraph.end_of(cluster); ++i) {
@@ -39,7 +39,7 @@ std::vector<hb_script_t> resolved_scripts(const Paragraph& paragraph) {
   return scripts;
 }
 
-// Whose shapes of the Han characters are wanted: the language shows in the rest of the text.
+// Chooses Japanese, Korean or Chinese shapes of Han characters by the rest of the text.
 hb_script_t font_script(const Paragraph& paragraph, hb_script_t script) {
   if (script != HB_SCRIPT_HAN) return script;
   if (paragraph.has_kana) return HB_SCRIPT_HIRAGANA;

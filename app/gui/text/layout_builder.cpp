@@ -15,7 +15,7 @@ constexpr float kTolerance = 0.01f;  // pixels, of sums
 constexpr int kTabDigits = 4;        // a tab stop every so many digits' widths
 constexpr float kLeastLine = 1.45f;  // em
 constexpr float kOver = 0.1f;        // em, that a high letter of a fallback font may reach into the line above
-constexpr float kUnder = 0.25f;      // and a deep one into the line below, whose letters are seldom as high as the line
+constexpr float kUnder = 0.25f;  // em, that a deep letter may reach into the line below, which is seldom full height
 constexpr float kFormulaGap = 0.12f;  // em, above a high formula and below a deep one
 constexpr float kSmallest = 1, kLargest = 512;
 
@@ -116,8 +116,8 @@ void LayoutBuilder::cover_styles(const std::vector<StyledRun>& runs) {
   if (styles_.empty()) add(0, 0, runs.empty() ? TextStyle{} : runs.front().style);
 }
 
-// A formula reads as one letter with marks that take the rest of its bytes: it stays in one piece, and what stands
-// before and behind it clings to it as to a word.
+// A formula is replaced by one letter with combining marks for the rest of its bytes: it is never broken, and its
+// neighbours cling to it as to a word.
 void LayoutBuilder::replace_formulas() {
   readable_ = text_.text;
   for (const StyledRun& run : styles_) {

@@ -48,7 +48,7 @@ class LayoutBuilder {
 
   const MathLayout* formula_of(const Item& item) const { return out_.formulas[item.style].get(); }
 
-  // Of the paragraph at work.
+  // State of the current paragraph.
   const Paragraph* paragraph_ = nullptr;
   std::vector<Item> items_;
   std::vector<uint32_t> item_glyphs_;  // [items + 1], of glyphs_

@@ -108,7 +108,7 @@ class Setter {
     }
   }
 
-  // An operation without something on both sides is none: "-1".
+  // An operator without operands on both sides is not binary: "-1".
   static void settle_classes(std::vector<Atom>& atoms) {
     using enum MathClass;
     Atom* before = nullptr;
@@ -482,7 +482,7 @@ class Setter {
 
   float size_;
   MathFont font_;
-  float fence_height_ = 0;  // of the fence whose inside is being set, once it is known
+  float fence_height_ = 0;  // of the enclosing fence, once it is known
 };
 
 }  // namespace

@@ -117,7 +117,7 @@ void ParagraphReader::encode_utf16() {
   for (char32_t c : paragraph_.characters) append_utf16(utf16_, c);
 }
 
-// A break inside a cluster is none.
+// Breaks inside a cluster are ignored.
 void ParagraphReader::find_breaks() {
   encode_utf16();
   set_text(lines_, utf16_);

@@ -35,7 +35,7 @@ class Painter {
   ImVec2 origin_;
   const TextLayout::Parts& parts_;
   GlyphAtlas& atlas_;
-  std::optional<uint32_t> page_;  // whose texture the list has now
+  std::optional<uint32_t> page_;  // page of the draw list's current texture
 };
 
 void Painter::background(const Line& line, const GlyphRun& run) {

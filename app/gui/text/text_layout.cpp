@@ -18,7 +18,7 @@ const Line& line_at(const std::vector<Line>& lines, float y) {
   return after == lines.begin() ? *after : after[-1];
 }
 
-// The run whose extent has x, or the nearest.
+// The run at x, or the nearest one.
 const GlyphRun* run_at(const std::vector<GlyphRun>& runs, const Line& line, float x) {
   if (line.first == line.last) return nullptr;
   const GlyphRun* first = runs.data() + line.first;

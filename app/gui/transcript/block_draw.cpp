@@ -1,4 +1,4 @@
-// How a block looks: boxes, lines and marks, what is selected, and its text over them.
+// Draws a block: boxes, lines, marks and the selection, and its text over them.
 #include <algorithm>
 #include <cmath>
 

@@ -17,7 +17,7 @@ constexpr float kCodeSize = 0.92f, kCodePadding = 0.85f, kCodeHead = 2;
 constexpr float kCodeButtons = 3;  // em, beside the language's name
 constexpr float kCellX = 0.7f, kCellY = 0.4f;
 constexpr float kNarrowestColumn = 3.5f, kReadableColumn = 10, kWidestWord = 16;
-constexpr float kLetterWidth = 0.56f;  // em, of text whose width is only guessed
+constexpr float kLetterWidth = 0.56f;  // em, for estimated widths
 constexpr float kFormulaSize = 1.08f;  // its font has smaller letters
 constexpr float kFormulaGap = 0.35f;   // em
 constexpr size_t kDeepestNesting = 12;

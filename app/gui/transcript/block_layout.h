@@ -55,11 +55,11 @@ class BlockLayout {
   size_t offset_at(float x, float y, float scroll) const;                             // nearest
   std::optional<size_t> offset_under(float x, float y, float scroll) const;           // only where a character is
   int32_t link_at(const MarkdownBlock& block, float x, float y, float scroll) const;  // index; -1: none
-  // The word round an offset, or the line's text for code, as double clicks take it.
+  // The word at an offset, or the line of code, for a double click.
   std::pair<size_t, size_t> word_at(size_t offset) const;
   ImVec2 caret_after(size_t offset, float* line_height) const;
 
-  // Of code: the strip with the language's name, where buttons may be; of height 0 in a piece that continues.
+  // For code: the strip with the language's name and the buttons; height 0 in a continued piece.
   std::optional<TextRect> head() const { return head_; }
   float scroll_limit() const { return std::max(0.0f, inner_width_ - frame_.width); }
   bool goes_on() const { return goes_on_; }  // in the next piece

@@ -1,5 +1,4 @@
-// The colours of a message's code blocks, kept while it grows: of a block that streams only its last line is read
-// again.
+// Colours of a message's code blocks, kept while it grows: only the last line of a streaming block is scanned again.
 #pragma once
 #include <vector>
 

@@ -11,7 +11,7 @@
 
 namespace warpchat::gui {
 
-// text[begin, end) looks so.
+// The look of text[begin, end).
 struct InlineSpan {
   size_t begin = 0, end = 0;
   bool bold = false, italic = false, code = false, strike = false;
@@ -36,7 +36,7 @@ struct TableCell {
   bool operator==(const TableCell&) const = default;
 };
 
-// Of code in a known language. They follow from a block's text and language, and from the pieces before it.
+// Colours of code in a known language. They are derived from the block's text and language and the earlier pieces.
 struct CodeColours {
   std::vector<CodeSpan> spans;  // of the text, in order; none: it is plain
   CodeScanner scanner;          // before the last line
@@ -53,7 +53,7 @@ struct MarkdownBlock {
   std::optional<bool> task;      // of an item's first block: whether its box is ticked
   bool tight = false;            // it follows the block above without a space between
   bool continues = false;        // it is the next piece of the block above, which is too long for one
-  bool piece_of_text = false;    // likewise, and no line ended between them
+  bool piece_of_text = false;    // it continues a block in the middle of a line
   std::string language;          // of code; empty: not said
 
   std::string text;  // "\n": a line's end; of a table: "\t" between cells, "\n" between rows
@@ -63,8 +63,8 @@ struct MarkdownBlock {
   std::vector<SourceMark> sources;  // in order
   std::vector<ColumnAlignment> columns;
   std::vector<TableCell> cells;  // row by row; the first row is the head, but not in a piece that continues
-  std::vector<uint32_t> widths;  // of the whole table's columns, in characters
-  std::vector<uint32_t> words;   // the longest in each column that does not break, likewise
+  std::vector<uint32_t> widths;  // width of each column of the whole table, in characters
+  std::vector<uint32_t> words;   // longest unbreakable word of each column, in characters
 
   bool operator==(const MarkdownBlock&) const = default;
 };

@@ -1,4 +1,4 @@
-// A message's text as blocks, kept while the text grows: stretches that are finished are parsed once.
+// A message's text as blocks, kept while the text grows: finished stretches are parsed once.
 #pragma once
 #include <string>
 #include <string_view>
@@ -31,7 +31,7 @@ class MarkdownDocument {
   bool streaming_ = false;
   std::string text_;
   MarkdownScanner scanner_;
-  size_t scanned_ = 0;        // bytes whose lines the scanner has seen
+  size_t scanned_ = 0;        // bytes that the scanner has read
   size_t tail_ = 0;           // where the last top-level block that may still change begins
   size_t finished_end_ = 0;   // stretches before it are in blocks_ for good
   std::string definitions_;   // that the finished stretches were parsed with

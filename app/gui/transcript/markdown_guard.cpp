@@ -27,7 +27,7 @@ size_t after_code(std::string_view text, size_t at, size_t limit) {
   return at + length;
 }
 
-// Whether "$x" at a growing text's end may become a formula: a price will not, nor what is long.
+// Whether "$x" at the end of a growing text may become a formula: prices and long texts do not.
 bool may_close(std::string_view open) {
   if (open.size() < 2 || open.size() > kLongestOpen || open.find('$', 1) != kNotFound) return false;
   return !is_blank(open[1]) && !std::isdigit(static_cast<unsigned char>(open[1]));

@@ -25,14 +25,14 @@ struct GuardedText {
   bool was_inserted(size_t offset) const;
 };
 
-// Finds the formulas of a text from its begin to its end, in time linear in it: what has been looked for and where it
-// was is remembered, so that no part is searched for each mark before it.
+// Finds the formulas of a text in linear time: search results are remembered, so that no part is searched again for
+// each mark before it.
 class FormulaFinder {
  public:
   // unfinished: see below.
   FormulaFinder(std::string_view text, bool unfinished) : text_(text), unfinished_(unfinished) {}
 
-  // The end of a formula that begins at `at`; npos: none does. Both may be asked for ascending places only.
+  // The end of a formula that begins at `at`; npos: none. Call both functions with ascending offsets only.
   size_t formula_end(size_t at);
   size_t paragraph_end(size_t at);  // an empty line or the text's end
 

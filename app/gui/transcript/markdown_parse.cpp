@@ -74,7 +74,7 @@ TextMeasure measure_text(std::string_view text) {
   return measure;
 }
 
-// Text that md4c gives with the look it has, into a block.
+// Appends md4c's text to a block, with its style.
 class BlockText {
  public:
   explicit BlockText(MarkdownBlock& block) : block_(block) {}
@@ -382,7 +382,7 @@ class Parser {
     }
   }
 
-  // Without the characters that guard formulas: what stands in code is none.
+  // Removes the guard characters, since code contains no formulas.
   void add_code(BlockText& out, std::string_view text, const InlineSpan& look) {
     const bool is_source = text.data() >= text_.data() && text.data() < text_.data() + text_.size();
     if (!is_source || guarded_.inserted.empty()) {
@@ -416,7 +416,7 @@ class Parser {
   std::optional<MarkdownBlock> block_;  // that is open
   std::vector<Nesting> nesting_;
   std::vector<List> lists_;
-  std::string marker_;  // of the item whose first block is still to come
+  std::string marker_;  // of an item that has no block yet
   std::optional<bool> task_;
   bool item_begins_ = false, last_was_in_list_ = false;
   int bold_ = 0, italic_ = 0, code_ = 0, strike_ = 0;

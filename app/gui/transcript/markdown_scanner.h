@@ -9,8 +9,8 @@ namespace warpchat::gui {
 
 class MarkdownScanner {
  public:
-  // Of the next line, complete, with or without its "\n": whether a top-level block surely begins with it, whatever
-  // may follow. False where it is not sure.
+  // Takes the next complete line, with or without its "\n". Returns whether a top-level block certainly begins with it,
+  // whatever follows.
   bool begins_block(std::string_view line);
 
   // Lines so far that are link targets, "[name]: address": they are meant for the whole text.
@@ -27,15 +27,15 @@ class MarkdownScanner {
   bool may_define_ = true;    // the line above is none that a definition could not follow
   bool after_empty_ = true;   // the line above is empty
   bool after_fence_ = false;  // the line above closed a fence
-  char fence_mark_ = 0;       // of the top-level fence we are in; 0: in none
+  char fence_mark_ = 0;       // of the current top-level fence; 0: in none
   size_t fence_length_ = 0;   // of it
-  char inner_mark_ = 0;       // likewise of a fence in an item or a quote
+  char inner_mark_ = 0;       // of a fence in an item or a quote; 0: in none
   size_t inner_length_ = 0;
   bool inner_in_quote_ = false;
   bool in_list_ = false;
   size_t item_indent_ = 0;  // columns from which on a line belongs to the last top-level item
   bool list_may_have_ended_ = false;
-  bool lost_ = false;  // a fence opened of which we do not know where it belongs: no more cuts
+  bool lost_ = false;  // the owner of an opening fence is unknown: no more cuts
 };
 
 }  // namespace warpchat::gui

@@ -1,5 +1,5 @@
-// The end of an answer that streams, as it will probably go on: marks that are still open are closed, and a last line
-// that may yet become anything is left out, so that what is read does not change its look with every token.
+// Completes the end of a streaming answer: open marks are closed, and an ambiguous last line is held back, so that the
+// visible text does not change its style with every token.
 #pragma once
 #include <string>
 #include <string_view>

@@ -69,7 +69,7 @@ struct MessageTexts {
 };
 MessageTexts texts_of(const ChatMessage& message);
 
-// Reads the message, or what is new of it.
+// Parses the message, or its new part.
 void read_message(const ChatMessage& message, MessageRows& rows);
 
 }  // namespace warpchat::gui

@@ -22,7 +22,7 @@ void open_link(const std::string& target) {
   const char* const arguments[] = {"xdg-open", target.c_str(), nullptr};
   const pid_t child = fork();
   if (child == 0) {
-    // A grandchild, so that nobody need wait for it.
+    // A grandchild, which init reaps.
     if (fork() == 0) {
       setsid();
       const int nowhere = open("/dev/null", O_RDWR);

@@ -1,4 +1,4 @@
-// Links of answers: addresses that somebody else wrote. Only the web and mail are opened, by the desktop's own program.
+// Links of answers are untrusted: only web and mail addresses are opened, by the desktop's program.
 #pragma once
 #include <string>
 #include <string_view>
@@ -7,7 +7,7 @@ namespace warpchat::gui {
 
 bool may_open_link(std::string_view target);  // http:, https: and mailto: without control characters
 
-// Starts xdg-open and does not wait for it. Does nothing for what may not be opened.
+// Starts xdg-open without waiting for it. Ignores other links.
 void open_link(const std::string& target);
 
 }  // namespace warpchat::gui

@@ -1,4 +1,4 @@
-// A user's message: text as it is, but fenced code is code.
+// A user's message: plain text, except fenced code.
 #pragma once
 #include <string_view>
 #include <vector>

@@ -1,5 +1,5 @@
-// Scrolling over messages whose heights are mostly guesses: what is kept is the row at the window's top and how far it
-// is scrolled, so that better heights elsewhere never move what is read. Knows nothing of text.
+// Scrolls over messages with mostly estimated heights. It keeps the row at the window's top and its offset, so that
+// better heights elsewhere never move the visible text. Independent of text.
 #pragma once
 #include <compare>
 #include <cstddef>
@@ -37,11 +37,11 @@ class RowScroll {
   void to_position(RowSource& rows, float position);
   void hold() { follows_ = false; }
 
-  // After the rows have changed or moves were asked for: what is visible now in a window of this height.
+  // Call after rows have changed or a move was requested: computes the visible rows of a window of this height.
   const std::vector<VisibleRow>& settle(RowSource& rows, float window);
   const std::vector<VisibleRow>& visible() const { return visible_; }
 
-  // The first message may be another after messages were put in or taken away.
+  // The top message may change after messages were inserted or removed.
   RowPlace top() const { return top_; }
   void rename_top(size_t message) { top_.message = message; }
 

@@ -1,4 +1,4 @@
-// What lies beside and over the text: footers with their buttons, the scroll bar, the way to the end, a link's target.
+// Controls around the text: footers with their buttons, the scroll bar, the jump to the end, a link's target.
 #include <algorithm>
 #include <cmath>
 
@@ -68,18 +68,17 @@ void TranscriptView::Parts::draw_footer(const VisibleRow& row) {
   if (icon_button(id, {Icon::kCopy, "copy", "Copy", index}, {place(size), strip}, size))
     copy(id, std::string(texts_of(message).answer));
   if (rows.is_user) {
-    if (idle && icon_button(id + 1, {Icon::kPen, "edit", "Edit and answer anew", index}, {place(size), strip}, size))
+    if (idle && icon_button(id + 1, {Icon::kPen, "edit", "Edit and resend", index}, {place(size), strip}, size))
       edit = rows.key;
     return;
   }
-  if (idle &&
-      icon_button(id + 2, {Icon::kRegenerate, "regenerate", "Answer again", index}, {place(size), strip}, size)) {
+  if (idle && icon_button(id + 2, {Icon::kRegenerate, "regenerate", "Regenerate", index}, {place(size), strip}, size)) {
     frame.actions->push(Regenerate{rows.key});
   }
   const bool has_more = message.status != MessageStatus::kComplete || message.cut != AnswerCut::kNone;
   const bool has_text = !message.content.empty() || !message.reasoning.empty();
   if (idle && is_last && has_more && has_text &&
-      icon_button(id + 3, {Icon::kContinue, "continue", "Go on with this answer", index}, {place(size), strip}, size))
+      icon_button(id + 3, {Icon::kContinue, "continue", "Continue", index}, {place(size), strip}, size))
     frame.actions->push(ContinueAnswer{rows.key});
   if (message.timings) text(speed_text(*message.timings), x + 0.5f * em());
 }
@@ -94,9 +93,9 @@ void TranscriptView::Parts::draw_ways_out(size_t index, float y) {
   float width = 0;
   const bool larger =
       ways.larger_context > 0 &&
-      text_button(id, "larger_context", "Context of " + grouped(ways.larger_context), index, at, &width);
+      text_button(id, "larger_context", "Use a context of " + grouped(ways.larger_context), index, at, &width);
   if (ways.larger_context > 0) at.x += width + 0.5f * em();
-  const bool drop = ways.can_drop && text_button(id + 1, "fewer_turns", "Leave out the oldest", index, at, &width);
+  const bool drop = ways.can_drop && text_button(id + 1, "fewer_turns", "Drop oldest messages", index, at, &width);
   if (!larger && !drop) return;
   if (larger) frame.actions->push(LoadModel{.context = static_cast<int32_t>(ways.larger_context)});
   if (drop) frame.actions->push(DropOldest{});
@@ -106,9 +105,9 @@ void TranscriptView::Parts::draw_ways_out(size_t index, float y) {
     frame.actions->push(ContinueAnswer{message.key});
 }
 
-// Between what the model is not given any more and what it reads.
+// The line below the messages that the model no longer sees.
 void TranscriptView::Parts::draw_divider(size_t index, float bottom) {
-  const TextLayout& label = layout.label("The model does not see what is above", 0.82f * em(), theme().dim_text);
+  const TextLayout& label = layout.label("The model does not see the messages above", 0.82f * em(), theme().dim_text);
   const float y = std::round(bottom - 1.8f * em());
   ImVec2 at(std::round(frame.left + 0.5f * em()), y - std::round(label.height() / 2));
   label.draw(*frame.list, at, frame.origin.y, frame.bottom());
@@ -116,7 +115,7 @@ void TranscriptView::Parts::draw_divider(size_t index, float bottom) {
   float width = 0;
   at.y = y - std::round(strip_button_height() / 2);
   if (frame.state->open.phase == AnswerPhase::kIdle &&
-      text_button(layout.at(index).key * 64 + 18, "see_all", "Let it read all", index, at, &width))
+      text_button(layout.at(index).key * 64 + 18, "see_all", "Use all messages", index, at, &width))
     frame.actions->push(DropOldest{false});
   const float line = at.x + width + 0.5f * em();
   frame.list->AddLine({line, y}, {frame.left + layout.width(), y}, theme().border);
@@ -140,9 +139,9 @@ float TranscriptView::Parts::draw_versions(size_t index, float x, float y) {
     draw_icon(*frame.list, button.icon, {at + gap, y + gap}, side, theme().border);  // there is none
     return false;
   };
-  if (step(0, {Icon::kBack, "version_before", "The version before", index}, left, message.sibling - 1))
+  if (step(0, {Icon::kBack, "version_before", "Previous version", index}, left, message.sibling - 1))
     show(message.sibling - 1);
-  if (step(1, {Icon::kForward, "version_after", "The next version", index}, left + width - size, message.sibling + 1))
+  if (step(1, {Icon::kForward, "version_after", "Next version", index}, left + width - size, message.sibling + 1))
     show(message.sibling + 1);
   return rows.is_user ? left : left + width;
 }

@@ -192,8 +192,8 @@ std::string TranscriptView::Parts::code_text(size_t message, BlockIndex index) c
   return code;
 }
 
-// Of lines that are too long: wheels over them and the thin bar below, which stays in sight. How far it is scrolled
-// is known before the block is drawn, the bar lies over it.
+// Horizontal scrolling of long code lines: handles the wheel and the thin bar below, which stays in view. The offset is
+// needed before the block is drawn; the bar is drawn over it.
 TranscriptView::Parts::ScrollThumb TranscriptView::Parts::take_code_scroll(uint64_t id, const BlockLayout& block,
                                                                            ImVec2 at) {
   float& scrolled = code_scroll[id];
@@ -223,7 +223,7 @@ TranscriptView::Parts::ScrollThumb TranscriptView::Parts::take_code_scroll(uint6
   return out;
 }
 
-// Where the answer goes on, behind its last letter.
+// The caret after the last letter of a streaming answer.
 void TranscriptView::Parts::draw_caret(const VisibleRow& row) {
   const size_t message = row.place.message;
   const MessageRows& rows = layout.at(message);

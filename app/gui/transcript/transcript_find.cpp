@@ -1,4 +1,4 @@
-// Texts are read once and kept while something is looked for: a letter more in the words costs no parsing.
+// Texts are parsed once and kept during a search: another letter in the words costs no parsing.
 #include "app/gui/transcript/transcript_find.h"
 
 #include <algorithm>

@@ -14,7 +14,7 @@ class TranscriptFind {
   void set(std::string words);  // empty: nothing is looked for
   bool is_on() const { return !words_.empty(); }
 
-  // After the conversation or what is shown of it may have changed. What has not is not read again.
+  // Call after the conversation may have changed. Unchanged messages are not parsed again.
   void follow(const TranscriptLayout& layout);
 
   size_t n_found() const { return n_found_; }

@@ -16,7 +16,7 @@ constexpr size_t kNearRows = 60;                           // of a message that 
 constexpr float kLineHeight = 1.37f, kLetterWidth = 0.5f;  // em, for guesses
 constexpr float kBubblePart = 0.82f;                       // of the column
 constexpr size_t kMostLabels = 300;
-constexpr size_t kFittedBytes = 16384;  // of a message whose bubble is as narrow as its text
+constexpr size_t kFittedBytes = 16384;  // largest message whose bubble fits its text
 
 // Quotes that both blocks lie in.
 size_t joined_quotes(const MarkdownBlock& above, const MarkdownBlock& below) {
@@ -247,7 +247,7 @@ std::string TranscriptLayout::note_of(const ChatMessage& message) const {
     default:
       break;
   }
-  if (message.cut == AnswerCut::kTokenLimit) return "Cut at the most tokens that the settings allow.";
+  if (message.cut == AnswerCut::kTokenLimit) return "Cut at the answer length set in the settings.";
   return message.cut == AnswerCut::kContextFull ? "Cut: the context is full." : "";
 }
 

@@ -58,7 +58,7 @@ class TranscriptLayout : public RowSource {
   bool shows_thought(size_t message) const;
   void toggle_thought(size_t message);
 
-  // Gives up what is far from the visible rows.
+  // Drops layouts far from the visible rows.
   void drop_far(const std::vector<VisibleRow>& visible);
   size_t n_layouts() const;  // for tests: blocks laid out
 

@@ -1,4 +1,4 @@
-// What TranscriptView keeps between frames, and the steps of one frame. Screen coordinates where not said otherwise.
+// State of TranscriptView between frames, and the steps of a frame. Screen coordinates unless stated otherwise.
 #pragma once
 #include <imgui/imgui.h>
 
@@ -136,8 +136,8 @@ struct TranscriptView::Parts {
 
   std::optional<uint64_t> edit, hovered_key;
   std::optional<size_t> hovered_token;
-  uint64_t hovered_message = 0;   // whose footer shows
-  std::optional<size_t> toggled;  // the message whose thought or files are opened or closed once its rows are drawn
+  uint64_t hovered_message = 0;   // its footer is shown
+  std::optional<size_t> toggled;  // message to fold or unfold after its rows are drawn
 };
 
 }  // namespace warpchat::gui

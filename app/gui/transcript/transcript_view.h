@@ -31,7 +31,7 @@ class TranscriptView {
   // The message that the user began to edit by its button, once.
   std::optional<uint64_t> take_edit();
 
-  // What the right button was pressed on, once. Texts are empty where there is none.
+  // The target of the last right click, reported once. Missing texts are empty.
   struct MenuTarget {
     std::string message, code, link;  // whole, as their copy buttons copy them
   };
@@ -46,7 +46,7 @@ class TranscriptView {
   void scroll_to(TurnId turn);  // of a search hit
   void scroll_pages(float pages);
 
-  // Marks the words wherever they are read and goes to the first of these places from what is seen on. Empty: no more.
+  // Highlights the words and scrolls to the first match from the visible part on. Empty: ends the search.
   void find(std::string words);
   void find_next(int steps);
   struct Found {

@@ -1,4 +1,4 @@
-// The surface is as large as the window, so that it sees the clicks beside the card.
+// The surface covers the window, so that it gets clicks outside of the card.
 #include "app/gui/window/card.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// A panel over the conversation: a title, a close button, content; what is behind stays readable and a click there
-// closes it.
+// A panel over the conversation: a title, a close button, content. The background stays readable; a click there closes
+// the panel.
 #pragma once
 #include <string_view>
 

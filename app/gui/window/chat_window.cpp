@@ -1,4 +1,4 @@
-// A frame: shortcuts, panels from the outside in, cards over them, then the wishes.
+// A frame: shortcuts, panels from the outside in, cards over them, then the commands.
 #include "app/gui/window/chat_window.h"
 
 #include <GLFW/glfw3.h>
@@ -51,8 +51,8 @@ bool ChatWindow::apply_updates() {
   return file_dialog_.take_news(ui_) || !updates.empty();
 }
 
-// What is written stays with its conversation. One that gets its number as it is stored, or that is read anew, is the
-// same.
+// A draft belongs to its conversation. A conversation that gets its id when it is stored, or that is reloaded, stays
+// the same.
 void ChatWindow::apply(const Update& update) {
   const auto* change = std::get_if<ConversationUpdate>(&update);
   const auto* shown = change != nullptr ? std::get_if<updates::ShowConversation>(change) : nullptr;
@@ -67,7 +67,7 @@ void ChatWindow::apply(const Update& update) {
   attach(draft);
 }
 
-// What this program's last start had attached; what was attached since then the desk has kept.
+// Restores attachments of the previous start; the controller has kept those of this run.
 void ChatWindow::attach(const Composer::Draft& draft) {
   for (const std::string& file : draft.files)
     if (draft.waits) actions_.push(AttachFile{file});
@@ -282,7 +282,7 @@ void ChatWindow::draw_welcome(Rect rect) {
   Rect block = rect.inset(ui_.px(24), 0).in_middle(ui_.px(choose ? 150 : 96));
   ui_.label_in(block.cut_top(ui_.px(48)), choose ? "Welcome" : "What is on your mind?", large, 0.5f);
   const std::string there = state_.model ? where_text_goes(state_.model->endpoint) : "";
-  std::string text = there.empty() ? "Everything stays on this machine." : "What you write is sent to " + there + ".";
+  std::string text = there.empty() ? "Everything stays on this machine." : "Your messages are sent to " + there + ".";
   if (choose) text = "Choose a model, or drop a GGUF file here. " + text;
   const float width = std::min(ui_.text_width(text, dim), block.width);
   ui_.paragraph({block.centre().x - width / 2, block.y}, text, dim, width + 1);

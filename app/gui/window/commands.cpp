@@ -148,7 +148,7 @@ bool ChatWindow::run_on_panel(Command command) {
   }
 }
 
-// The topmost thing that can be closed is closed; if there is none, the answer stops.
+// Closes the topmost closable panel; if there is none, stops the answer.
 void ChatWindow::escape() {
   if (ui_.close_menu()) return;
   if (file_dialog_.close() || picker_.close() || std::exchange(shortcuts_.open, false))
@@ -194,7 +194,7 @@ void ChatWindow::copy_answer() {
   std::string text = last->content;
   text.erase(0, std::min(text.find_first_not_of('\n'), text.size()));
   window_.set_clipboard(text);
-  notices_.add("The answer is in the clipboard.", /*is_error=*/false);
+  notices_.add("Answer copied", /*is_error=*/false);
 }
 
 void ChatWindow::zoom_by(float factor) { memory_.zoom = std::clamp(memory_.zoom * factor, kLeastZoom, kMostZoom); }

@@ -17,7 +17,7 @@ constexpr double kCountAfter = 0.15;  // seconds without a change
 
 constexpr FieldLook kField{.placeholder = "Write a message", .multiline = true, .boxed = false};
 
-// Of what was sent; of an answer it stands at that answer.
+// Only refusals of a new message; those of an answer are shown at that answer.
 bool shows_refusal(const DeskState& state) {
   return state.refusal && state.refusal->tokens > 0 && state.refusal->message == 0;
 }
@@ -73,7 +73,7 @@ bool Composer::can_send(const Frame& f) const {
   if (f.state.open.phase != AnswerPhase::kIdle || sent_) return false;
   const bool blank = field_.text().find_first_not_of(" \t\n") == std::string::npos;
   const bool is_read = std::ranges::all_of(f.state.attachments, [](const Attachment& file) { return file.is_read; });
-  const bool answered = f.state.model || f.state.loading;  // a model that is being loaded answers once it is there
+  const bool answered = f.state.model || f.state.loading;  // also true while a model is being loaded
   return answered && (is_read || edited_) && (!blank || (!edited_ && !f.state.attachments.empty()));
 }
 
@@ -86,7 +86,7 @@ void Composer::send(Frame& f) {
     f.actions.push(Send{field_.text()});
 }
 
-// What was sent is the composer's until it is taken; what has been typed since then stays.
+// The composer keeps a sent text until it is accepted; text typed since then stays.
 void Composer::follow_sent(const DeskState& state) {
   if (!sent_) return;
   if (state.taken_sends > sent_->n_taken) {
@@ -156,8 +156,8 @@ bool Composer::draw_edit_banner(Frame& f, Rect& rect) {
   Rect banner = rect.cut_top(ui.px(kBanner));
   const Rect cancel = banner.cut_right(ui.px(30));
   ui.icon(Icon::kPen, banner.cut_left(ui.px(26)), ui.theme->accent);
-  ui.label_in(banner, "Editing a message; the conversation goes on from here", {ui.theme->accent, 0.85f});
-  return ui.button("edit_cancel", cancel, {.icon = Icon::kClose, .tooltip = "Keep it as it was (Esc)"}) &&
+  ui.label_in(banner, "Editing a message; the conversation continues from here", {ui.theme->accent, 0.85f});
+  return ui.button("edit_cancel", cancel, {.icon = Icon::kClose, .tooltip = "Cancel the edit (Esc)"}) &&
          cancel_edit(ui);
 }
 
@@ -179,7 +179,7 @@ std::optional<Composer::TooLong> Composer::too_long(const DeskState& state) cons
   return TooLong{before + own, state.model->context, ways_out_before_sending(state, before + own), false};
 }
 
-// Why it was not sent, or would not be, and what would help. True: the choice was made.
+// Shows why the message was refused, or would be, and the remedies. True: the user has chosen one.
 bool Composer::draw_too_long(Frame& f, Rect& rect) {
   const std::optional<TooLong> found = too_long(f.state);
   if (!found) return false;
@@ -192,13 +192,12 @@ bool Composer::draw_too_long(Frame& f, Rect& rect) {
     return ui.button(name, place, look);
   };
   const WaysOut& ways = found->ways;
-  const bool larger = ways.larger_context > 0 && button("larger_context", "Context of " + compact(ways.larger_context));
-  const bool fewer = ways.can_drop && button("fewer_turns", "Leave out the oldest");
+  const bool larger =
+      ways.larger_context > 0 && button("larger_context", "Use a context of " + compact(ways.larger_context));
+  const bool fewer = ways.can_drop && button("fewer_turns", "Drop oldest messages");
   const Colour colour = found->is_refused ? ui.theme->error : ui.theme->warning;
   ui.icon(Icon::kWarning, banner.cut_left(ui.px(26)), colour);
-  ui.label_in(banner,
-              compact(found->tokens) + " tokens, but the context holds " + compact(found->context) +
-                  (ways.any() ? "" : "; only what is shorter fits"),
+  ui.label_in(banner, "Too long: " + compact(found->tokens) + " tokens, the context holds " + compact(found->context),
               {colour, 0.85f});
   ui.mark("too_long", banner);
   if (larger) f.actions.push(LoadModel{.context = static_cast<int32_t>(ways.larger_context)});
@@ -261,7 +260,7 @@ void Composer::draw_tools(Frame& f, Rect rect) {
   rect.cut_bottom(ui.px(6));
   rect = rect.in_middle(ui.px(32));
   if (ui.button("attach", rect.cut_left(ui.px(32)),
-                {.icon = Icon::kAttach, .tooltip = "Attach a text or a PDF (Ctrl+U)"}))
+                {.icon = Icon::kAttach, .tooltip = "Attach a text file or a PDF (Ctrl+U)"}))
     f.commands.push_back(Command::kAttach);
   const Rect send_place = rect.cut_right(ui.px(36));
   rect.cut_right(ui.px(10));
@@ -278,7 +277,8 @@ void Composer::draw_tools(Frame& f, Rect rect) {
   const TextLook dim{ui.theme->faint_text, 0.8f};
   if (!f.state.model) {
     ui.label_in(rect.inset(ui.px(6), 0),
-                f.state.loading ? "The model is loading and will answer then" : "Choose a model to send", dim, 1);
+                f.state.loading ? "The model is loading; your message is answered then" : "Choose a model to send", dim,
+                1);
     return;
   }
   const uint64_t n_tokens = unsent_tokens(f.state);

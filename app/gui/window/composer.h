@@ -19,7 +19,7 @@ class Composer {
   const std::string& draft() const { return edited_ ? draft_ : field_.text(); }  // what is not sent yet
   void set_draft(const std::string& text) { field_.buffer.set(text); }
 
-  // What is written in one conversation while another is shown. state: with the conversation that it is of.
+  // A draft of a conversation that is not shown. state: must show that conversation.
   struct Draft {
     std::string text;
     TurnId edited = 0;  // a message's; 0: none is edited
@@ -43,7 +43,7 @@ class Composer {
     uint64_t tokens;
     uint32_t context;
     WaysOut ways;
-    bool is_refused;  // it was sent; else it would be
+    bool is_refused;  // refused after sending; else a warning before it
   };
   std::optional<TooLong> too_long(const DeskState& state) const;
   uint64_t unsent_tokens(const DeskState& state) const;
@@ -55,12 +55,12 @@ class Composer {
   TextField field_;
   std::string draft_;
   std::optional<uint64_t> edited_;  // key of the message
-  struct Sent {                     // what nobody has taken or refused yet
+  struct Sent {                     // neither accepted nor refused yet
     std::string text;
     uint64_t n_taken, n_refused;
   };
   std::optional<Sent> sent_;
-  uint64_t counted_revision_ = 0;  // that the worker was asked about
+  uint64_t counted_revision_ = 0;  // of the last CountTokens
   double changed_at_ = 0;
   uint64_t changed_revision_ = 0;
 };

@@ -1,4 +1,4 @@
-// Every change is a replacement that can be taken back; letters typed in a row are one.
+// Every change is a replacement that can be undone; consecutive letters form one change.
 #include "app/gui/window/edit_buffer.h"
 
 #include <algorithm>

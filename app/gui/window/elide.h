@@ -10,7 +10,7 @@ namespace warpchat::gui {
 // clusters) that fits with an ellipsis; the ellipsis alone where not even one does. measure: pixels.
 std::string elide(std::string_view text, float width, const std::function<float(std::string_view)>& measure);
 
-// Likewise of a name, which keeps its beginning and its end.
+// The same for a name: elides the middle.
 std::string elide_middle(std::string_view text, float width, const std::function<float(std::string_view)>& measure);
 
 }  // namespace warpchat::gui

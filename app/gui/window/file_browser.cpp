@@ -1,4 +1,4 @@
-// What is typed is looked up on another thread; Enter and Tab wait for what it finds.
+// Typed paths are looked up on another thread; Enter and Tab wait for the result.
 #include "app/gui/window/file_browser.h"
 
 #include <GLFW/glfw3.h>
@@ -208,7 +208,7 @@ void FileBrowser::draw_entries(Ui& ui, Rect rect) {
     draw_entry(ui, row, i);
   }
   if (shown_.empty()) {
-    std::string_view words = narrows_ ? "Nothing here begins so" : "No files of this kind here";
+    std::string_view words = narrows_ ? "No name here begins like this" : "No matching files here";
     if (!view_.fault.empty()) words = view_.fault;
     if (!is_read()) words = "Reading …";
     ui.label_in(rect.in_middle(std::min(height, rect.height)), words, {ui.theme->dim_text, 0.9f}, 0.5f);
@@ -232,7 +232,7 @@ void FileBrowser::draw_entry(Ui& ui, Rect row, size_t index) {
     ui.label_in(inner.cut_right(ui.px(70)), human_bytes(entry.bytes), {ui.theme->dim_text, 0.85f}, 1);
   inner.cut_right(ui.px(6));
   ui.label_in(inner, entry.name, {ui.theme->text, 0.95f});
-  // The second click on a folder, for those who open one by two, is on what stands there now.
+  // A single click opens a folder, so the second click of a double click hits an entry of the new listing.
   if (r.double_clicked && !entry.is_folder && clicked_ == path) return activate(index, /*goes=*/true);
   if (!r.clicked) return;
   clicked_ = path;
@@ -257,7 +257,7 @@ void FileBrowser::draw_bottom(Ui& ui, Rect row) {
 
 bool FileBrowser::is_ticked(const std::string& path) const { return std::ranges::find(ticked_, path) != ticked_.end(); }
 
-// goes: the file is not only chosen, but taken.
+// goes: confirms the file, too.
 void FileBrowser::activate(size_t index, bool goes) {
   const FolderEntry entry = view_.entries[shown_[index]];
   const std::string path = view_.folder + entry.name;
@@ -296,7 +296,7 @@ void FileBrowser::fulfil_wish() {
     if (!is_ticked(view_.path)) ticked_.push_back(view_.path);
     answer_ = FileAnswer{ticked_};
   } else if (view_.fault.empty()) {
-    message_ = "There is no file " + in_short(view_.path);
+    message_ = "No such file: " + in_short(view_.path);
   }
 }
 
@@ -307,7 +307,7 @@ void FileBrowser::save(const std::string& path) {
     set_text(in_short(path) + std::string(question_.filters[format_].extensions[0]));
     wish_ = Wish::kGo;
   } else if (view_.kind == FolderView::Kind::kFile && !std::exchange(asks_to_replace_, true)) {
-    message_ = in_short(path) + " exists already: press Enter again to replace it";
+    message_ = in_short(path) + " already exists; press Enter again to replace it";
   } else if (view_.fault.empty()) {
     answer_ = FileAnswer{{path}, 0, view_.kind == FolderView::Kind::kFile};
   }

@@ -1,5 +1,4 @@
-// A file is chosen or named within the window: for desktops without a dialog of their own. One field holds the path;
-// below it is what the path's folder has.
+// The window's own file dialog, for desktops without one: a field for the path, and the entries of its folder.
 #pragma once
 #include <optional>
 #include <string>

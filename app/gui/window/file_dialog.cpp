@@ -21,17 +21,17 @@ FileQuestion question_of(Purpose purpose) {
     case Purpose::kModel:
       return {.title = "Open a model",
               .button = "Open",
-              .hint = "A GGUF file is used where it lies.",
+              .hint = "The GGUF file is used in place, not copied.",
               .filters = {{"Models", {".gguf"}}, all}};
     case Purpose::kImport:
       return {.title = "Import conversations",
               .button = "Import",
-              .hint = "Any Markdown or JSON, also ChatGPT's conversations.json.",
+              .hint = "Markdown or JSON, also ChatGPT's conversations.json.",
               .filters = {{"Conversations", {".md", ".markdown", ".json", ".txt"}}, all}};
     case Purpose::kExport:
       return {.title = "Export conversation",
               .button = "Export",
-              .hint = "Markdown has what is shown, JSON all versions.",
+              .hint = "Markdown: the visible conversation. JSON: all versions.",
               .filters = {{"Markdown", {".md", ".markdown"}}, {"JSON", {".json"}}},
               .saves = true};
     case Purpose::kAttach:
@@ -89,7 +89,7 @@ bool FileDialog::take_news(Ui& ui) {
   answer_ = std::move(reply->answer);
   if (reply->fault.empty()) return true;
   const std::string line =
-      "the desktop's file dialog cannot be used, the window's own is: " + printable(reply->fault, 300);
+      "using the window's own file dialog, because the desktop's failed: " + printable(reply->fault, 300);
   log_line(line);
   if (verbose_) write_error(line + "\n");
   uses_portal_ = false;

@@ -34,7 +34,7 @@ using Connection = std::unique_ptr<GDBusConnection, Release<g_object_unref>>;
 using GlibError = std::unique_ptr<GError, Release<g_error_free>>;
 using GlibText = std::unique_ptr<char, Release<g_free>>;
 
-std::string text_of(const GlibError& error) { return error ? error->message : "it does not say why"; }
+std::string text_of(const GlibError& error) { return error ? error->message : "no reason given"; }
 
 GVariant* filter_of(const FileFilter& filter) {
   GVariantBuilder patterns;
@@ -72,7 +72,7 @@ std::string request_path(GDBusConnection* connection, const std::string& token) 
 
 }  // namespace
 
-// Shared by the window and the thread, whoever ends first.
+// Shared by the window and the thread, which end in any order.
 struct FilePortal::Request {
   FileQuestion question;
   std::string parent, path{};
@@ -128,7 +128,7 @@ void FilePortal::Request::subscribe(GDBusConnection* connection, const std::stri
                        void* self) {
     const char *name, *before, *now;
     g_variant_get(parameters, "(&s&s&s)", &name, &before, &now);
-    if (*now == 0) static_cast<Request*>(self)->finish({.fault = "the portal has ended"});
+    if (*now == 0) static_cast<Request*>(self)->finish({.fault = "the portal closed the connection"});
   };
   g_dbus_connection_signal_subscribe(connection, kBusName, kRequest, "Response", request.c_str(), nullptr,
                                      G_DBUS_SIGNAL_FLAGS_NONE, respond, this, nullptr);
@@ -136,14 +136,14 @@ void FilePortal::Request::subscribe(GDBusConnection* connection, const std::stri
   g_dbus_connection_signal_subscribe(connection, "org.freedesktop.DBus", "org.freedesktop.DBus", "NameOwnerChanged",
                                      "/org/freedesktop/DBus", kBusName, G_DBUS_SIGNAL_FLAGS_NONE, lose, this, nullptr);
   const auto end = [](GDBusConnection*, gboolean, GError*, void* self) {
-    static_cast<Request*>(self)->finish({.fault = "the session bus has ended"});
+    static_cast<Request*>(self)->finish({.fault = "the session bus closed the connection"});
   };
   g_signal_connect(connection, "closed", G_CALLBACK(+end), this);
 }
 
 void FilePortal::Request::take_response(GVariant* parameters) {
   if (!g_variant_is_of_type(parameters, G_VARIANT_TYPE("(ua{sv})")))
-    return finish({.fault = "the portal's response has another form"});
+    return finish({.fault = "the portal's response is malformed"});
   constexpr guint32 kChosen = 0, kCancelled = 1;
   guint32 code = 0;
   GVariant* given = nullptr;
@@ -158,8 +158,8 @@ void FilePortal::Request::take_response(GVariant* parameters) {
     const GlibText path_of(g_filename_from_uri(g_variant_get_string(uri.get(), nullptr), nullptr, nullptr));
     if (path_of) said.answer.paths.emplace_back(path_of.get());
   }
-  if (said.answer.paths.empty()) said.fault = "the portal chose what is no file of this machine";
-  said.answer.replaces = question.saves;  // it has asked
+  if (said.answer.paths.empty()) said.fault = "the chosen file is not on this machine";
+  said.answer.replaces = question.saves;  // the portal's dialog asks itself
   if (const Variant filter(g_variant_lookup_value(results.get(), "current_filter", G_VARIANT_TYPE("(sa(us))")));
       filter) {
     const char* name = nullptr;
@@ -170,7 +170,7 @@ void FilePortal::Request::take_response(GVariant* parameters) {
   finish(std::move(said));
 }
 
-// The dialog is closed by name, for portals that do not watch who asked.
+// Closes the dialog explicitly, because some portals do not watch the caller's connection.
 void FilePortal::Request::hang_up(GDBusConnection* connection) {
   if (closed && !path.empty())
     g_dbus_connection_call(connection, kBusName, path.c_str(), kRequest, "Close", nullptr, nullptr,

@@ -52,7 +52,7 @@ void FindBar::draw(Frame& f, Rect& rect, TranscriptView& transcript) {
   if (result.changed) transcript.find(field_.text());
   if (result.submitted) step(transcript, 1);
   const bool some = found.n > 0;
-  if (ui.button("find_before", before, {.icon = Icon::kUp, .tooltip = "Before (Shift+Enter)", .enabled = some}))
+  if (ui.button("find_before", before, {.icon = Icon::kUp, .tooltip = "Previous (Shift+Enter)", .enabled = some}))
     step(transcript, -1);
   if (ui.button("find_next", next, {.icon = Icon::kDown, .tooltip = "Next (Enter)", .enabled = some}))
     step(transcript, 1);

@@ -1,4 +1,4 @@
-// One thread at a time; it ends when nothing more is asked for.
+// One thread at a time; it ends when no request is left.
 #include "app/gui/window/folder_view.h"
 
 #include <algorithm>
@@ -34,9 +34,9 @@ void read_entries(FolderView& view) {
     view.entries.push_back(std::move(found));
   }
   if (error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory)
-    view.fault = "There is no folder " + in_short(view.folder);
+    view.fault = "No such folder: " + in_short(view.folder);
   else if (error == std::errc::permission_denied)
-    view.fault = "This user may not read " + in_short(view.folder);
+    view.fault = "Permission denied: " + in_short(view.folder);
   else if (error)
     view.fault = in_short(view.folder) + ": " + error.message();
   std::ranges::sort(view.entries, [](const FolderEntry& a, const FolderEntry& b) {

@@ -1,4 +1,4 @@
-// What a path stands for while it is typed, looked up beside the frames: a disk may be slow, or gone.
+// Looks up a typed path in the background, since a disk may be slow or gone.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -31,8 +31,7 @@ FolderView look_at(const std::string& typed, const std::string& base);
 // The home directory as "~".
 std::string in_short(const std::string& path);
 
-// What Tab makes of it: as much as those of these entries that begin so have in common; "/" behind a folder that is the
-// only one.
+// Tab completion: the common beginning of the matching entries; a single folder gets a "/".
 std::string completed(const FolderView& view, const std::vector<size_t>& entries);
 
 bool begins_alike(std::string_view name, std::string_view begin);  // small and capital letters are the same
@@ -40,7 +39,7 @@ bool begins_alike(std::string_view name, std::string_view begin);  // small and 
 // "~", and of Desktop, Documents and Downloads those that are there.
 std::vector<std::string> usual_folders();
 
-// Looks on a thread of its own, at the newest that was asked for. Nothing waits for it, not even the program's end.
+// Reads the most recently requested folder on its own thread. Nothing waits for it, not even the program's exit.
 class FolderReader {
  public:
   explicit FolderReader(std::function<void()> wake);  // called from that thread, when there is something to take

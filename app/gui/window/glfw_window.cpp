@@ -24,7 +24,7 @@ constexpr int kLeastWidth = 480, kLeastHeight = 360;
 std::string last_glfw_error() {
   const char* text = nullptr;
   const int code = glfwGetError(&text);
-  if (code == GLFW_NO_ERROR || !text) return "GLFW gives no reason";
+  if (code == GLFW_NO_ERROR || !text) return "GLFW reports no reason";
   std::string sentence = text;
   if (const size_t colon = sentence.find(": "); colon != std::string::npos && colon < 6) sentence.erase(0, colon + 2);
   if (sentence.size() > 1 && std::islower(static_cast<unsigned char>(sentence[1])))
@@ -55,7 +55,7 @@ float pixels_a_unit(GLFWwindow* window) {
 
 GlfwWindow& of(GLFWwindow* window) { return *static_cast<GlfwWindow*>(glfwGetWindowUserPointer(window)); }
 
-// Of GLFW's native functions. They are looked up, because a GLFW that is built for Wayland lacks them.
+// Looks up GLFW's native functions at run time, because a GLFW built for Wayland lacks them.
 template <class Function>
 Function* x11_function(const char* name) {
   return reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));
@@ -86,7 +86,7 @@ GlfwWindow::GlfwWindow(const WindowPlace& place, const std::string& title) : win
   if (!window_) {
     const std::string reason = last_glfw_error();
     glfwTerminate();
-    fail("OpenGL 3 is needed (" + reason + ")");
+    fail("it needs OpenGL 3 (" + reason + ")");
   }
   glfwSetWindowSizeLimits(window_, kLeastWidth, kLeastHeight, GLFW_DONT_CARE, GLFW_DONT_CARE);
   if (place.placed) glfwSetWindowPos(window_, place.x, place.y);
@@ -151,7 +151,7 @@ void GlfwWindow::set_up_imgui() {
   io.SetClipboardTextFn = [](void* window, const char* text) {
     glfwSetClipboardString(static_cast<GLFWwindow*>(window), text);
   };
-  if (!ImGui_ImplOpenGL3_Init("#version 130")) fail("the OpenGL driver gives no version");
+  if (!ImGui_ImplOpenGL3_Init("#version 130")) fail("the OpenGL driver reports no version");
   constexpr std::pair<int, int> kShapes[] = {{ImGuiMouseCursor_Arrow, GLFW_ARROW_CURSOR},
                                              {ImGuiMouseCursor_TextInput, GLFW_IBEAM_CURSOR},
                                              {ImGuiMouseCursor_ResizeEW, GLFW_HRESIZE_CURSOR},

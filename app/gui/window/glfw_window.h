@@ -56,7 +56,7 @@ class GlfwWindow {
 
   std::string clipboard() const;
   void set_clipboard(const std::string& text);
-  // What is selected somewhere on an X11 desktop, for the middle button to paste. Elsewhere there is none: empty.
+  // The primary selection of an X11 desktop, for pasting with the middle button. Empty elsewhere.
   std::string primary_selection() const;
   void set_primary_selection(const std::string& text);
   std::string portal_name() const;  // as desktop portals name a dialog's parent: "x11:3a00007"; elsewhere empty

@@ -34,8 +34,8 @@ struct FocusChange {
 using InputEvent =
     std::variant<KeyPress, KeyRelease, TypedText, MouseMove, MouseButton, MouseWheel, MouseLeft, FocusChange>;
 
-// A frame that got a press and its release at once would not see either, and text before and after a key which moves the
-// focus belongs to the fields that have it then: so a frame's events end where the next one needs a new frame.
+// A frame with a press and its release would see neither, and text typed after a key that moves the focus belongs to
+// the next field: so a frame's events end where the next one needs a new frame.
 class InputQueue {
  public:
   void push(InputEvent event);
@@ -46,7 +46,7 @@ class InputQueue {
   std::deque<InputEvent> events_;
 };
 
-// Whether a key may change what has the focus or what there is: all but typing and moving within a text.
+// Whether a key may change the focus or the content: all but typing and moving within a text.
 bool may_move_focus(const KeyPress& key);
 
 }  // namespace warpchat::gui

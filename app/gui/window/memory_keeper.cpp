@@ -1,4 +1,4 @@
-// Of several changes while the disk is busy only the last is written.
+// Only the last of several changes during a write is written next.
 #include "app/gui/window/memory_keeper.h"
 
 #include <utility>

@@ -1,4 +1,4 @@
-// Writes the window's memory on a thread of its own: a slow disk costs no frame.
+// Writes the window's state on its own thread: a slow disk costs no frame.
 #pragma once
 #include <condition_variable>
 #include <mutex>
@@ -13,7 +13,7 @@ namespace warpchat::gui {
 class MemoryKeeper {
  public:
   MemoryKeeper(std::string folder, const WindowMemory& as_stored);
-  ~MemoryKeeper();                        // what was kept last is written when this returns
+  ~MemoryKeeper();                        // writes the last state before it returns
   void keep(const WindowMemory& memory);  // writes it soon if it differs from what was kept before
 
  private:

@@ -1,4 +1,4 @@
-// What is chosen happens at once: a model is loaded, the loaded one moves to another device.
+// A choice takes effect at once: loads a model, or moves the loaded one to another device.
 #include "app/gui/window/model_picker.h"
 
 #include <algorithm>
@@ -36,7 +36,7 @@ FitsText fits_text(FitsMemory fits, const Theme& theme) {
 }
 
 std::string_view heading_of(Kind kind) {
-  return kind == Kind::kEndpoint ? "Other machines" : kind == Kind::kFetch ? "From the Hugging Face hub" : "";
+  return kind == Kind::kEndpoint ? "Servers" : kind == Kind::kFetch ? "From the Hugging Face hub" : "";
 }
 
 std::string folder_list() {
@@ -98,11 +98,11 @@ void ModelPicker::draw_field_and_models(Frame& f, Rect field, Rect list) {
     is_open_ = false;
   }
   field.cut_right(f.ui.px(8));
-  const FieldResult typed =
-      field_.draw(f.ui, "model_filter", field,
-                  {.placeholder = "Search here and on the Hugging Face hub, or name a file, org/repo or an address",
-                   .icon = Icon::kSearch,
-                   .text = 0.95f});
+  const FieldResult typed = field_.draw(
+      f.ui, "model_filter", field,
+      {.placeholder = "Search this machine and Hugging Face, or enter a file, org/repo or a server's address",
+       .icon = Icon::kSearch,
+       .text = 0.95f});
   const std::string& text = field_.text();
   if (typed.changed) f.actions.push(SearchHub{.words = hub_words(text)});
   const std::optional<ModelChoice> named = named_model(text);
@@ -123,7 +123,7 @@ bool ModelPicker::draw_key(Frame& f, Rect& list, const ModelChoice& endpoint) {
   list.cut_top(f.ui.px(8));
   return key_
       .draw(f.ui, "endpoint_key", field,
-            {.placeholder = "Its key, if it wants one: kept in the keyring, or in a file that only you can read",
+            {.placeholder = "API key (optional), stored in your keyring or in a file that only you can read",
              .secret = true,
              .text = 0.95f})
       .submitted;
@@ -155,10 +155,9 @@ void ModelPicker::draw_models(Frame& f, Rect rect, const std::vector<ModelRow>& 
   const std::string line = hub_line(f.state, field_.text());
   if (!line.empty()) draw_line(as_sentence(line) + ".");
   if (!any_file && field_.text().empty())
-    draw_line("No model is on this machine yet: looked in " + folders_ +
-              ". A GGUF file from elsewhere can be opened, or dropped here.");
+    draw_line("No model found on this machine; searched " + folders_ + ". Open a GGUF file, or drop one here.");
   else if (rows.empty() && line.empty())
-    draw_line("No model's name has these words.");
+    draw_line("No model name has these words.");
   if (devices_among_models_) {
     ui.label_in(next_row(ui.px(kModelHeading)).inset(ui.px(10), 0), "Device", {ui.theme->dim_text, 0.85f, Face::kBold});
     for (const DeviceChoiceRow& device : f.state.devices)
@@ -186,7 +185,7 @@ void ModelPicker::draw_model(Frame& f, Rect rect, const ModelRow& row) {
   if (model.kind != Kind::kEndpoint) draw_size(f, inner, model);
   ui.label_in(inner, model.name, {ui.theme->text, 0.95f, loaded ? Face::kBold : Face::kText});
   const bool is_new = !loaded || (model.path == key_of_ && !key_.text().empty());
-  if (r.clicked && !is_new) is_open_ = false;  // it answers already
+  if (r.clicked && !is_new) is_open_ = false;  // it is loaded already
   if (r.clicked && is_new) load(f, model);
 }
 
@@ -227,7 +226,7 @@ void ModelPicker::draw_devices(Frame& f, Rect rect) {
 
 void ModelPicker::draw_device(Frame& f, Rect row, const DeviceChoiceRow& device) {
   Ui& ui = f.ui;
-  constexpr ButtonLook kLoad{.text = "Load it there", .kind = ButtonKind::kPrimary};
+  constexpr ButtonLook kLoad{.text = "Use this device", .kind = ButtonKind::kPrimary};
   row.cut_bottom(ui.px(4));
   row = row.inset(1);
   const bool on = f.state.model && f.state.model->device == device.name;
@@ -264,7 +263,7 @@ void ModelPicker::draw_launch_and_context(Frame& f, Rect rect) {
     f.actions.push(LoadModel{.context = n});
   }
   if (!f.state.model || f.state.model->launch.empty()) {
-    ui.label_in(rect, "Enter a context and press Enter", {ui.theme->faint_text, 0.82f});
+    ui.label_in(rect, "Context size: type a number, then Enter", {ui.theme->faint_text, 0.82f});
     return;
   }
   ui.label_in(rect.cut_left(ui.px(62)), "Launch", {ui.theme->dim_text, 0.85f, Face::kBold});

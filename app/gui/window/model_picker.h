@@ -1,5 +1,5 @@
-// Models that were found, endpoints with a name, what the hub has; anything else by its name; where and how to run
-// them.
+// The models' panel: local models, named endpoints, search results of the hub, other names; device, launch mode and
+// context.
 #pragma once
 #include <string>
 #include <vector>
@@ -16,7 +16,7 @@ class ModelPicker {
   bool is_open() const { return is_open_; }
   bool close() { return std::exchange(is_open_, false); }
   void draw(Frame& f);
-  bool shows_emulators = false;  // among the devices, for those who write kernels
+  bool shows_emulators = false;  // among the devices, for kernel developers
 
  private:
   bool shows(const Frame& f, const DeviceChoiceRow& device) const;
@@ -34,8 +34,8 @@ class ModelPicker {
   bool devices_among_models_ = false;  // there is no room for a list of their own
   std::string folders_;                // that are searched for models
   TextField field_, context_, key_;
-  std::string key_of_;  // the endpoint that key_ is meant for, and goes to alone
-  std::string device_;  // that was pointed at: a second button moves the model there
+  std::string key_of_;  // the endpoint that key_ belongs to; it is sent to no other
+  std::string device_;  // the selected device; a button moves the model there
 };
 
 }  // namespace warpchat::gui

@@ -36,16 +36,15 @@ bool is_listed(const ModelChoice& model, const std::vector<ModelRow>& rows) {
 std::optional<ModelChoice> named_model(const std::string& text) {
   const std::string name(trimmed(text, " \t\n"));
   if (!origin_of(name).empty() && name.find(' ') == std::string::npos)
-    return ModelChoice{
-        .path = name, .name = name, .kind = Kind::kEndpoint, .about = "An endpoint's address: it answers instead"};
+    return ModelChoice{.path = name, .name = name, .kind = Kind::kEndpoint, .about = "Use this server"};
   if (!name.empty() && std::string_view("/~.").find(name[0]) != std::string_view::npos)
-    return ModelChoice{.path = with_home_directory(name), .name = name, .about = "A file: it is loaded from there"};
+    return ModelChoice{.path = with_home_directory(name), .name = name, .about = "Load this file"};
   const std::optional<HubModelName> hub = parse_hub_model_name(name);
   if (!hub) return std::nullopt;
   return ModelChoice{.path = hub->text(),
                      .name = hub->text(),
                      .kind = Kind::kFetch,
-                     .about = "Of the Hugging Face hub: it is fetched if it is there"};
+                     .about = "Download from the Hugging Face hub, if it exists"};
 }
 
 std::vector<ModelRow> model_rows(const DeskState& state, const std::string& text,

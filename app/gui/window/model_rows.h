@@ -16,12 +16,11 @@ struct ModelRow {
 // What the text spells out by itself: a file's path, a hub's org/repo[:QUANT], an endpoint's address.
 std::optional<ModelChoice> named_model(const std::string& text);
 
-// First the named one, unless it is listed anyway; then what is here and the endpoints that have these words; then what
-// can be fetched.
+// The named model first, unless it is listed anyway; then matching local models and endpoints; then downloads.
 std::vector<ModelRow> model_rows(const DeskState& state, const std::string& text,
                                  const std::optional<ModelChoice>& named);
 
-// The row that Enter takes: what is spelled out, else the first that needs no fetching; null: none.
+// The row for Enter: the named model, else the first that needs no download; null: none.
 const ModelRow* row_for_enter(const std::vector<ModelRow>& rows);
 
 // What to search the hub for: words, not a path or an address; empty: nothing.

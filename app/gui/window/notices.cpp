@@ -1,4 +1,4 @@
-// The newest stands lowest; what finds no room waits unseen.
+// The newest is lowest; notices without room wait.
 #include "app/gui/window/notices.h"
 
 #include <algorithm>
@@ -48,7 +48,7 @@ bool Notices::close(Frame& f) {
   });
 }
 
-// Who sends a message or leaves the conversation has read what stood there for a while.
+// Sending a message or leaving the conversation dismisses errors that were visible for a while.
 void Notices::follow_user(Frame& f) {
   const bool goes_on = f.state.open.id != conversation_ || f.state.taken_sends != n_sends_;
   conversation_ = f.state.open.id, n_sends_ = f.state.taken_sends;

@@ -1,5 +1,5 @@
-// What the user must be told, in rows of their own above the composer, which cover nothing. Most go by themselves. An
-// error stays in its conversation until it is read: closed, or seen for a while when the user goes on.
+// Notices in rows above the composer, which cover nothing. Most disappear by themselves. An error stays in its
+// conversation until it is closed, or was visible for a while when the user continues.
 #pragma once
 #include <cstdint>
 #include <unordered_map>

@@ -23,7 +23,7 @@ class Pacer {
     if (due_ > 0) return std::max(earliest - now, 0.0);
     return std::max(std::max(wake_, earliest) - now, 0.0);
   }
-  // A frame begins; what still wants to be woken says so while it is drawn.
+  // A frame begins; panels request the next wake-up while they draw.
   void begin_frame(double now) {
     last_ = now;
     wake_ = kNever;

@@ -21,7 +21,7 @@ struct Rect {
     return {x + horizontally, y + vertically, std::max(width - 2 * horizontally, 0.0f),
             std::max(height - 2 * vertically, 0.0f)};
   }
-  // These take the part away from this rectangle.
+  // These remove the returned part from this rectangle.
   Rect cut_top(float h) {
     h = std::clamp(h, 0.0f, height);
     const Rect part{x, y, width, h};

@@ -1,4 +1,4 @@
-// Sets everything up and loops: take what happened, draw if anything changed, sleep until something does.
+// The main loop: handles events, draws if anything changed, sleeps until the next event.
 #include "app/gui/run_window.h"
 
 #include <unistd.h>
@@ -145,7 +145,7 @@ int run_window(const ChatOptions& flags) {
   if (const Model* model = worker.model())
     save_profile(*model, options);
   else if (!options.profile.empty())
-    throw Error("nothing was measured for --profile " + options.profile + ": no model of this machine is loaded");
+    throw Error("nothing to write to --profile " + options.profile + ": no model is loaded on this machine");
   return signals.caught() == 0 ? 0 : 128 + signals.caught();
 }
 

@@ -25,7 +25,7 @@ constexpr Control kTable[SettingsPanel::kControls] = {
     {"top_p", "Top p", &SamplingParams::top_p, 0, 1, 0.01f, 2},
     {"min_p", "Min p", &SamplingParams::min_p, 0, 1, 0.01f, 2},
     {"repeat_penalty", "Repeat penalty", &SamplingParams::repeat_penalty, 0.5f, 2, 0.01f, 2},
-    {"repeat_last_n", "Penalised tokens", &SamplingParams::penalty_window, 0, 512, 1, 0},
+    {"repeat_last_n", "Repeat window (tokens)", &SamplingParams::penalty_window, 0, 512, 1, 0},
     {"presence_penalty", "Presence penalty", &SamplingParams::presence_penalty, -2, 2, 0.05f, 2},
     {"frequency_penalty", "Frequency penalty", &SamplingParams::frequency_penalty, -2, 2, 0.05f, 2},
 };
@@ -96,7 +96,7 @@ float SettingsPanel::draw_all(Frame& f, Rect rect) {
   draw_thinking(ui, rect.cut_top(ui.px(70)));
   draw_length(ui, rect.cut_top(ui.px(48)));
   draw_seed(ui, rect.cut_top(ui.px(settings_.random_seed ? 44 : 84)));
-  if (ui.toggle("titles", rect.cut_top(ui.px(40)).in_middle(ui.px(32)), "Titles by the model", settings_.titles))
+  if (ui.toggle("titles", rect.cut_top(ui.px(40)).in_middle(ui.px(32)), "Let the model name chats", settings_.titles))
     settings_.titles = !settings_.titles;
   const SamplingParams defaults = f.state.model ? f.state.model->file_sampling : SamplingParams{};
   Rect title = rect.cut_top(ui.px(34));
@@ -110,7 +110,7 @@ float SettingsPanel::draw_all(Frame& f, Rect rect) {
   heading(ui, title, "Sampling");
   for (size_t i = 0; i < kControls; ++i) draw_control(ui, rect.cut_top(ui.px(kControl)), i, defaults);
   heading(ui, rect.cut_top(ui.px(34)), "For developers");
-  if (ui.toggle("emulators", rect.cut_top(ui.px(32)), "Emulated GPUs among the devices", shows_emulators))
+  if (ui.toggle("emulators", rect.cut_top(ui.px(32)), "Show emulated GPUs", shows_emulators))
     shows_emulators = !shows_emulators;
   return rect.y - top;
 }
@@ -120,7 +120,7 @@ void SettingsPanel::draw_system_prompt(Frame& f, Rect rect) {
   heading(ui, rect.cut_top(ui.px(28)), "System prompt");
   rect.cut_bottom(ui.px(10));
   const FieldResult result = system_prompt_.draw(ui, "system_prompt", rect,
-                                                 {.placeholder = "What the model should know and how it should answer",
+                                                 {.placeholder = "What the model should know, and how it should answer",
                                                   .multiline = true,
                                                   .enter_submits = false,
                                                   .text = 0.9f});
@@ -158,17 +158,17 @@ void SettingsPanel::draw_thinking(Ui& ui, Rect rect) {
 void SettingsPanel::draw_length(Ui& ui, Rect rect) {
   rect = rect.in_middle(ui.px(34));
   const Rect field = rect.cut_right(ui.px(130));
-  heading(ui, rect, "Longest answer");
+  heading(ui, rect, "Max answer length (tokens)");
   const bool limited = settings_.max_tokens >= 0;
   if (!ui.has_focus("max_tokens")) show_in(max_tokens_, limited ? std::to_string(settings_.max_tokens) : "");
-  const FieldResult result = max_tokens_.draw(ui, "max_tokens", field, {.placeholder = "until its end", .text = 0.9f});
+  const FieldResult result = max_tokens_.draw(ui, "max_tokens", field, {.placeholder = "no limit", .text = 0.9f});
   if (!result.changed) return;
   if (max_tokens_.text().empty()) settings_.max_tokens = -1;
   if (const auto n = number_in<int32_t>(max_tokens_.text()); n && *n > 0) settings_.max_tokens = *n;
 }
 
 void SettingsPanel::draw_seed(Ui& ui, Rect rect) {
-  if (ui.toggle("random_seed", rect.cut_top(ui.px(32)), "A new seed for each answer", settings_.random_seed))
+  if (ui.toggle("random_seed", rect.cut_top(ui.px(32)), "New seed for each answer", settings_.random_seed))
     settings_.random_seed = !settings_.random_seed;
   if (settings_.random_seed) return;
   rect = rect.cut_top(ui.px(40)).in_middle(ui.px(34));

@@ -1,4 +1,4 @@
-// How answers are made: system prompt, sampling beside the file's defaults, length, thinking, seed.
+// Settings of answers: system prompt, sampling with the file's defaults, length, thinking, seed.
 #pragma once
 #include <array>
 #include <string>
@@ -12,7 +12,7 @@ class SettingsPanel {
  public:
   bool open = false;
   void draw(Frame& f, Rect rect);       // while it is open
-  void finish(Actions& actions);        // what was typed last counts, though the panel is not drawn any more
+  void finish(Actions& actions);        // applies pending input when the panel closes
   bool shows_emulators = false;         // among the devices; the window remembers it
   static constexpr float kWidth = 330;  // at scale 1
   static constexpr size_t kControls = 8;

@@ -1,4 +1,4 @@
-// What the user can ask of the window itself, and the keys for it.
+// The window's commands and their keys.
 #pragma once
 #include <optional>
 #include <span>
@@ -70,7 +70,7 @@ std::span<const Shortcut> shortcuts();
 std::optional<Command> command_of(const KeyPress& key, bool fields_first);
 std::string_view keys_of(Command command);
 
-// What a panel draws from and pushes its wishes into.
+// A panel's input, and where it pushes actions and commands.
 struct Frame {
   Ui& ui;
   const DeskState& state;

@@ -22,7 +22,7 @@ constexpr double kBreath = 2, kBreathStep = 0.1;  // seconds
 constexpr ConversationId kAll = -1;               // to be erased
 
 std::string_view title_of(const ConversationSummary& conversation) {
-  return conversation.title.empty() ? std::string_view("New conversation") : std::string_view(conversation.title);
+  return conversation.title.empty() ? std::string_view("New chat") : std::string_view(conversation.title);
 }
 
 std::string numbered(const char* kind, int64_t number) { return std::string(kind) + ":" + std::to_string(number); }
@@ -43,7 +43,7 @@ void empty_note(Ui& ui, Rect rect, std::string_view text) {
 
 constexpr size_t kBefore = 12;  // characters before a marked word
 
-// One line of it, with what was looked for marked.
+// One line of the excerpt, with the matches highlighted.
 void draw_snippet(Ui& ui, Rect rect, const Snippet& snippet, const TextLook& look) {
   const std::string_view text = snippet.text;
   for (const auto& [begin, end] : snippet.marks) {
@@ -162,7 +162,7 @@ void Sidebar::handle_list_keys(Frame& f) {
 
 void Sidebar::draw_conversations(Frame& f, Rect rect) {
   Ui& ui = f.ui;
-  if (f.state.conversations.empty()) return empty_note(ui, rect, "What you talk about will be listed here.");
+  if (f.state.conversations.empty()) return empty_note(ui, rect, "Your chats will be listed here.");
   ui.add_to_tab_order("conversations");
   ui.mark("conversations", rect);
   if (ui.has_focus("conversations")) handle_list_keys(f), ui.focus_ring(rect, ui.px(8));
@@ -216,10 +216,10 @@ void Sidebar::draw_conversation(Frame& f, Rect row, const ConversationSummary& c
   ui.open_menu("conversations", ImGui::GetIO().MousePos,
                {{"menu_rename", "Rename", Icon::kPen, "F2"},
                 {"menu_export", "Export …", Icon::kExport, "Ctrl+S"},
-                {.name = "menu_trash", .text = "Move to the trash", .icon = Icon::kTrash, .danger = true}});
+                {.name = "menu_trash", .text = "Move to trash", .icon = Icon::kTrash, .danger = true}});
 }
 
-// A dot that breathes where an answer is on its way, and rests where one has come that nobody has read.
+// A dot that pulses while an answer streams, and is still while an answer is unread.
 void Sidebar::draw_mark(Frame& f, Rect place, ConversationId id) {
   const bool answering = std::ranges::count(f.state.answering, id) > 0;
   if (!answering && std::ranges::count(f.state.unread, id) == 0) return;
@@ -288,10 +288,10 @@ void Sidebar::draw_trash(Frame& f, Rect rect) {
     if (ui.button(numbered("restore", conversation.id), row.cut_left(ui.button_width(back)), back))
       f.actions.push(TakeFromTrash{conversation.id});
     const bool sure = erasing_ == conversation.id;
-    const ButtonLook look{.text = sure ? "Really erase" : "Erase",
+    const ButtonLook look{.text = sure ? "Really delete" : "Delete for good",
                           .icon = sure ? Icon::kNone : Icon::kClose,
                           .kind = sure ? ButtonKind::kOutlined : ButtonKind::kGhost,
-                          .tooltip = "It cannot be taken back",
+                          .tooltip = "This cannot be undone",
                           .danger = true};
     const Rect erase = row.cut_left(std::min(ui.button_width(look), row.width));
     if (!ui.button(numbered("erase", conversation.id), erase, look)) continue;
@@ -305,11 +305,11 @@ void Sidebar::draw_trash(Frame& f, Rect rect) {
 void Sidebar::draw_empty_trash(Frame& f, Rect& rect) {
   Ui& ui = f.ui;
   const bool sure = erasing_ == kAll;
-  const std::string text = sure ? "Really erase all " + std::to_string(f.state.trash.size()) : "Empty trash";
+  const std::string text = sure ? "Really delete all " + std::to_string(f.state.trash.size()) : "Empty trash";
   const ButtonLook look{.text = text,
                         .icon = Icon::kTrash,
                         .kind = ButtonKind::kOutlined,
-                        .tooltip = "It cannot be taken back",
+                        .tooltip = "This cannot be undone",
                         .left_aligned = true,
                         .danger = true};
   Rect row = rect.cut_top(ui.px(32));
@@ -331,7 +331,7 @@ void Sidebar::draw_footer(Frame& f, Rect rect) {
                          .left_aligned = true};
   if (ui.button("trash", {rect.x, rect.y, std::min(ui.button_width(trash), rect.width), rect.height}, trash))
     f.commands.push_back(Command::kShowTrash);
-  if (ui.button("shortcuts", keys, {.icon = Icon::kKeyboard, .tooltip = "Shortcuts (F1)"}))
+  if (ui.button("shortcuts", keys, {.icon = Icon::kKeyboard, .tooltip = "Keyboard shortcuts (F1)"}))
     f.commands.push_back(Command::kShortcuts);
   if (ui.button("import", import, {.icon = Icon::kImport, .tooltip = "Import a conversation (Ctrl+Shift+O)"}))
     f.commands.push_back(Command::kImport);

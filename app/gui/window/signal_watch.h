@@ -1,5 +1,5 @@
-// SIGINT, SIGTERM and SIGHUP as something to be told of, so that the window closes as by its button. A second one ends
-// the program at once.
+// Reports SIGINT, SIGTERM and SIGHUP, so that the window closes as by its button. A second signal ends the program at
+// once.
 #pragma once
 #include <atomic>
 #include <functional>
@@ -9,7 +9,7 @@ namespace warpchat::gui {
 
 class SignalWatch {
  public:
-  // To be made before any other thread, so that these inherit that signals are not for them.
+  // Create it before any other thread, so that they inherit the blocked signals.
   // on_signal: called on the watch's own thread.
   explicit SignalWatch(std::function<void()> on_signal);
   ~SignalWatch();

@@ -69,7 +69,7 @@ Json notices_json(const std::vector<NoticeItem>& notices) {
   return out;
 }
 
-// Of another machine that answers, while somebody looks.
+// A server's load, while the profiler is open.
 Json endpoint_json(const DeskState& state) {
   if (!state.profile->endpoint) return nullptr;
   const EndpointProfile& endpoint = *state.profile->endpoint;

@@ -1,4 +1,4 @@
-// What a test that drives the window may know of it, as JSON: --gui-state FILE.
+// The window's state as JSON, for tests that drive it: --gui-state FILE.
 #pragma once
 #include <string>
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace warpchat::gui {
 
-// Of the window itself.
+// Facts about the window itself.
 struct WindowFacts {
   uint64_t n_frames = 0;
   double first_frame_seconds = 0;  // from the program's start to the first picture

@@ -49,7 +49,7 @@ void StatusLine::draw(Frame& f, Rect rect) const {
   rect = rect.inset(ui.px(12), 0);
   if (!f.state.store_fault.empty()) {
     ui.icon(Icon::kWarning, rect.cut_left(ui.px(22)), ui.theme->error);
-    ui.label_in(rect, "Nothing is stored: " + f.state.store_fault, {ui.theme->error, 0.82f});
+    ui.label_in(rect, "Conversations are not stored: " + f.state.store_fault, {ui.theme->error, 0.82f});
     return;
   }
   if (f.state.loading) return draw_loading(f, rect);

@@ -187,7 +187,7 @@ bool TextField::handle_key(Ui& ui, const KeyPress& key, const FieldLook& look, F
   if (!control) return false;
   switch (key.key) {
     case GLFW_KEY_A:
-      if (buffer.text().empty()) return false;  // whoever else has something to select
+      if (buffer.text().empty()) return false;  // other widgets may handle it
       buffer.select_all();
       return true;
     case GLFW_KEY_V:

@@ -1,4 +1,4 @@
-// Buttons stand at the ends, the title takes what is left.
+// Buttons at both ends, the title in between.
 #include "app/gui/window/top_bar.h"
 
 #include <algorithm>
@@ -54,7 +54,7 @@ void TopBar::draw(Frame& f, Rect rect, bool profiler_open) const {
   draw_model_button(f, rect);
   rect.cut_right(ui.px(12));
   const std::string& title = f.state.open.title;
-  ui.label_in(rect, title.empty() ? "New conversation" : title, {ui.theme->text, 1, Face::kBold});
+  ui.label_in(rect, title.empty() ? "New chat" : title, {ui.theme->text, 1, Face::kBold});
 }
 
 }  // namespace warpchat::gui

@@ -1,5 +1,5 @@
-// What every panel draws with: the frame's input and focus, text of any script, the few widgets that this window is
-// made of. ImGui gives it windows, the pointer and triangles. Positions are pixels of the window.
+// Drawing for panels: input and focus of the frame, text of any script, and the window's few widgets. Based on ImGui's
+// windows, pointer and triangles. Positions are pixels of the window.
 #pragma once
 #include <functional>
 #include <memory>
@@ -122,7 +122,7 @@ class Ui {
   bool slider(std::string_view name, Rect rect, float& value, float from, float to, float step);
   void tooltip(std::string_view text, const Response& response);
 
-  // The context menu; Esc, a click elsewhere or a choice closes it. owner: a name; only it is told what was chosen.
+  // The context menu; Esc, a click elsewhere or a choice closes it. owner: a name; only this owner can read the choice.
   void open_menu(std::string_view owner, ImVec2 at, std::vector<MenuItem> items);
   std::string take_menu_choice(std::string_view owner);  // an item's name; empty: none
   void draw_menu();                                      // over everything else
@@ -174,7 +174,7 @@ void draw_tooltip(const TextLayout& text, Rect about, const Theme& theme, const 
 
 Colour with_alpha(Colour colour, float alpha);
 
-// An ImGui window without anything of its own, at a place. Closed on every way out.
+// An undecorated ImGui window at a place; the destructor ends it.
 class Surface {
  public:
   enum class Kind { kBase, kOverlay, kPassive };  // passive: the pointer goes through it

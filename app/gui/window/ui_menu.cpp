@@ -1,5 +1,4 @@
-// The window's one context menu: whoever opens it is told in a later frame what was chosen. As wide as its longest
-// item.
+// The window's only context menu. Its owner reads the choice in a later frame. As wide as its longest item.
 #include <GLFW/glfw3.h>
 
 #include <algorithm>

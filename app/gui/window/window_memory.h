@@ -1,4 +1,4 @@
-// What the window remembers from one start to the next, in state_directory()/window.json.
+// The window's saved state, in state_directory()/window.json.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -30,7 +30,7 @@ struct WindowMemory {
 constexpr float kLeastZoom = 0.6f, kMostZoom = 3.0f;
 constexpr float kLeastSidebar = 200, kMostSidebar = 480;
 
-// What cannot be read or makes no sense is as at the first start.
+// Missing or invalid values get the defaults of a first start.
 WindowMemory window_memory_from(const std::string& json);
 std::string to_json(const WindowMemory& memory);
 
