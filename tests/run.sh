@@ -14,7 +14,8 @@ Builds in build-tests/, optimised and with asserts, and runs all suites. Others:
   --threads    the suites with threads in build-tsan/, with the thread sanitizer
   --fuzz       in build-fuzz/, with clang: every fuzzer for \$FUZZ_SECONDS seconds (120)
   --full       all four, the first with long tables, 1000 seeds and 200 kills, the second with the kernel tests; also
-               the packages: app/package.sh builds them, tests/package_test.sh installs them
+               the packages: app/package.sh builds them, tests/package_test.sh installs them; also
+               the program for AArch64: tests/aarch64/whole.sh builds it, and it answers under qemu
 
 The last line is \"everything passed\" only if everything ran; skipped tests are named with their reasons. A failed suite
 of a real window or terminal runs once more, alone; the last lines name it.
@@ -105,6 +106,15 @@ run_fuzzers() {
   done
 }
 
+# count_result CODE NAME: of a script that ends with 77 where it cannot run.
+count_result() {
+  case $1 in
+    0) ;;
+    77) n_skipped=$((n_skipped + 1)) ;;
+    *) failures+=("$2") ;;
+  esac
+}
+
 # The Debian package and the archive: two builds of the program, and their installation in a scratch folder.
 run_packages() {
   heading "building the packages"
@@ -112,11 +122,15 @@ run_packages() {
   heading "package_test"
   local code=0
   "$here/tests/package_test.sh" || code=$?
-  case $code in
-    0) ;;
-    77) n_skipped=$((n_skipped + 1)) ;;
-    *) failures+=("tests/package_test.sh") ;;
-  esac
+  count_result $code tests/package_test.sh
+}
+
+# The whole program by a cross compiler, with downloaded packages; under qemu-user it answers.
+run_aarch64() {
+  heading "the whole program for AArch64"
+  local code=0
+  "$here/tests/aarch64/whole.sh" || code=$?
+  count_result $code tests/aarch64/whole.sh
 }
 
 # fetch_module MODULE PACKAGE: installs from PyPI what a test needs and no Debian package has.
@@ -164,6 +178,7 @@ case ${1:-} in
     CMAKE_ARGS=-DGGML_NATIVE=OFF fetch_module llama_cpp "llama-cpp-python[server]==0.3.36"
     WARPCHAT_FULL_TESTS=1 run_suites
     run_packages
+    run_aarch64
     run_sanitized ON
     run_threads
     run_fuzzers ;;

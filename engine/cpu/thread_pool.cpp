@@ -20,6 +20,8 @@ constexpr int64_t kSpinNanoseconds = 100'000;
 void relax() {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
 #endif
 }
 

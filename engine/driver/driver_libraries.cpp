@@ -87,8 +87,9 @@ std::string emulator_build_command() {
 }
 
 EmulatorLibrary open_emulator() {
+  if (const std::string reason = why_no_emulator(); !reason.empty())
+    throw ErrorWithWayOut(reason, WayOut::Kind::kUseCpu);
   const fs::path file = emulator_file();
-  if (file.empty()) throw ErrorWithWayOut(why_no_emulator(), WayOut::Kind::kUseCpu);
   void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr)
     throw ErrorWithWayOut("cannot open the emulator: " + std::string(dlerror()), WayOut::Kind::kUseCpu);
@@ -126,11 +127,15 @@ const DriverTable& libcuda_table() {
 const DriverTable& emulator_table() { return emulator().table; }
 
 std::string why_no_emulator() {
+#if defined(__x86_64__)
   if (!emulator_file().empty()) return "";
   std::string places;
   for (const fs::path& candidate : emulator_candidates()) places += (places.empty() ? "" : " or ") + candidate.string();
   return "the emulator is not installed: there is no " + places +
          "; build it in a checkout: " + emulator_build_command() + ", or name its file in WARPCHAT_EMULATOR";
+#else
+  return "the emulator needs an x86-64 processor";  // ptx/CMakeLists.txt builds it there alone
+#endif
 }
 
 bool is_emulator_table(const DriverTable& table) {

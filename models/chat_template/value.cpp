@@ -1,6 +1,7 @@
 #include "models/chat_template/value.h"
 
 #include <cmath>
+#include <limits>
 
 #include "models/chat_template/loop.h"
 #include "models/chat_template/unicode.h"
@@ -11,7 +12,8 @@ namespace {
 bool equal_in(Walk& walk, const Value& a, const Value& b);
 bool less_in(Walk& walk, const Value& a, const Value& b);
 
-// int64 and double are exact in the 64-bit significand of x86's long double.
+// int64 and double are exact in a long double, whose significand has 64 bits on x86-64 and 113 on AArch64.
+static_assert(std::numeric_limits<long double>::digits >= 64);
 long double number_of(const Value& v) {
   if (const bool* b = v.boolean()) return *b ? 1 : 0;
   if (const int64_t* i = v.integer()) return static_cast<long double>(*i);
