@@ -21,7 +21,7 @@ from program import FOLDER, path
 MODEL, PICTURES = (os.path.abspath(name) for name in sys.argv[3:5])
 FIRST_ROW = 150  # of the profiler's table, below the profiler's upper edge
 
-# Titles of the list; these conversations are not opened.
+# Titles in the sidebar; these conversations are not opened.
 OTHERS = ["Haus am See – Entwurf für den Garten", "日本語の文法について", "🎉 Birthday ideas for a seven-year-old",
           "مرحبا بالعالم", "SQL joins"]
 
@@ -37,7 +37,7 @@ def is_area_of_circle(answer):
     return re.findall(r"\$\$(.*?)\$\$", answer) == [r"A = \pi r^2"]
 
 
-# Each with what tells a right answer.
+# Each with a function that tells whether an answer is right.
 QUESTIONS = [(r"Which formula gives the area of a circle: $$A = \pi r^2$$ or $$A = 2 \pi r$$?", is_area_of_circle),
              ("Write a Python function that checks whether a string is a palindrome.", finds_palindromes)]
 TITLE = "Circles and palindromes"
@@ -67,7 +67,7 @@ def ask(window, question, is_right):
 
 
 def take(window, name):
-    """Once nothing is drawn any more, without the mouse on anything and without notices."""
+    """Takes a picture once nothing is drawn any more, with the mouse in the corner and without notices."""
     width, height = window.state()["window"]
     window.display.xdotool("mousemove", width - 1, height - 1)
     for notice in window.state()["notices"]:
@@ -119,7 +119,7 @@ def take_conversation():
 
 
 def take_profiler():
-    """Without the sidebar, so that the kernels' names have room beside the text of the one that costs most."""
+    """Closes the sidebar, so that the kernels' names have room beside the text of the one that costs most."""
     with opened(1440, 900, "--device", "emulator") as window:
         window.key("ctrl+b")
         window.key("F12")
