@@ -27,10 +27,11 @@ OTHERS = ["Haus am See – Entwurf für den Garten", "日本語の文法につ�
 
 
 def finds_palindromes(answer):
-    names = {}
-    exec(re.search(r"```python\n(.*?)```", answer, re.S)[1], names)  # pylint: disable=exec-used
-    is_palindrome = next(value for name, value in names.items() if "palindrome" in name)
-    return all(is_palindrome(s) == (s == s[::-1]) for s in ("", "a", "level", "noon", "ab", "levels"))
+    names = {"__builtins__": {}}  # the answer's code may use nothing but the language
+    exec("\n".join(re.findall(r"```python\n(.*?)```", answer, re.S)), names)
+    is_palindrome = next((value for name, value in names.items() if "palindrome" in name), None)
+    cases = ("", "a", "level", "noon", "ab", "levels")
+    return is_palindrome is not None and all(is_palindrome(text) == (text == text[::-1]) for text in cases)
 
 
 def is_area_of_circle(answer):
@@ -68,10 +69,10 @@ def ask(window, question, is_right):
 
 def take(window, name):
     """Takes a picture once nothing is drawn any more, with the mouse in the corner and without notices."""
-    width, height = window.state()["window"]
-    window.display.xdotool("mousemove", width - 1, height - 1)
     for notice in window.state()["notices"]:
         window.click(f"notice:{notice['id']}:dismiss")
+    width, height = window.state()["window"]
+    window.display.xdotool("mousemove", width - 1, height - 1)
     frames = None
     while frames != window.state()["frames"]:
         frames = window.state()["frames"]
