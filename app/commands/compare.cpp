@@ -51,7 +51,7 @@ std::string text_of(const CompareOptions& o) {
 std::vector<Token> tokens_of(const CompareOptions& o) {
   const GgufFile file = GgufFile::open(find_model_file(o.model));
   std::vector<Token> tokens = Tokenizer::from(file)->encode(text_of(o), /*parse_special=*/false, /*add_bos=*/true);
-  if (tokens.empty()) throw UsageError("the text to compare on is empty; use -p or -f");
+  if (tokens.empty()) throw UsageError("no text to compare on; use -p or -f");
   return tokens;
 }
 
