@@ -11,9 +11,9 @@
 #include "app/output.h"
 #include "app/signals.h"
 #include "engine/profile_report.h"
-#include "engine/way_out.h"
+#include "engine/remedy.h"
 #include "models/error.h"
-#include "models/message.h"
+#include "models/text_format.h"
 
 namespace warpchat {
 
@@ -21,7 +21,7 @@ namespace {
 
 using std::chrono::milliseconds;
 constexpr milliseconds kTick{100};
-constexpr int kMostEventsAtOnce = 64;  // a model may be faster than the terminal; Ctrl-C must still be seen
+constexpr int kMaxEventsAtOnce = 64;  // a model may be faster than the terminal; Ctrl-C must still be seen
 
 // Turns the events of a generation into text as they come.
 struct EventGatherer {
@@ -89,7 +89,7 @@ StreamedAnswer stream_to_end(Generation& generation, std::optional<GenerationEnd
     for (int n = 1; event; ++n) {
       if (const auto* its_end = std::get_if<GenerationEnd>(&*event)) end = *its_end;
       prints ? std::visit(EventPrinter{printer}, *event) : std::visit(EventGatherer{answer}, *event);
-      event = end || n == kMostEventsAtOnce ? std::nullopt : generation.next_event(milliseconds(0));
+      event = end || n == kMaxEventsAtOnce ? std::nullopt : generation.next_event(milliseconds(0));
     }
     printer.flush();
     if (take_interrupt()) {
@@ -97,7 +97,7 @@ StreamedAnswer stream_to_end(Generation& generation, std::optional<GenerationEnd
       generation.stop();
     }
   }
-  if (end->reason == EndReason::kFailed) throw ErrorWithWayOut(end->error, end->way_out);
+  if (end->reason == EndReason::kFailed) throw ErrorWithWayOut(end->error, end->remedy);
   answer.end = *end;
   return answer;
 }

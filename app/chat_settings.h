@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "app/desk/desk_state.h"
+#include "app/chat/chat_state.h"
 #include "app/options.h"
 #include "engine/session/responder.h"
 

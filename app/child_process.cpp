@@ -23,7 +23,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Kind = ChildEnd::Kind;
 
-constexpr size_t kMostErrorBytes = 4096;
+constexpr size_t kMaxErrorBytes = 4096;
 constexpr int kBetweenLooks = 20;  // ms
 
 class Pipe {
@@ -40,11 +40,11 @@ class Pipe {
   void close_reader() { close_end(0); }
 
   // What has come, kept up to so many bytes; false once there is no more.
-  bool read_some(std::string& text, size_t most) {
+  bool read_some(std::string& text, size_t max) {
     char buffer[1 << 16];
     for (;;) {
       const ssize_t n = read(ends_[0], buffer, sizeof buffer);
-      if (n > 0) text.append(buffer, std::min(static_cast<size_t>(n), most - std::min(most, text.size())));
+      if (n > 0) text.append(buffer, std::min(static_cast<size_t>(n), max - std::min(max, text.size())));
       if (n > 0 || (n < 0 && errno == EINTR)) continue;
       return n < 0 && errno == EAGAIN;
     }
@@ -87,8 +87,8 @@ pid_t spawn(const std::vector<std::string>& command, const Pipe& out, const Pipe
 }
 
 void limit(pid_t pid, const ChildLimits& limits) {
-  const auto set = [&](__rlimit_resource what, uint64_t most) {
-    const rlimit value{most, most};
+  const auto set = [&](__rlimit_resource what, uint64_t max) {
+    const rlimit value{max, max};
     prlimit(pid, what, &value, nullptr);  // fails where it has ended already
   };
   set(RLIMIT_AS, limits.memory_bytes);
@@ -114,7 +114,7 @@ ChildEnd run_child(const std::vector<std::string>& command, const ChildLimits& l
     pollfd waiting[] = {{has_out ? out.reader() : -1, POLLIN, 0}, {has_err ? err.reader() : -1, POLLIN, 0}};
     poll(waiting, std::size(waiting), kBetweenLooks);
     if (has_out) has_out = out.read_some(result.text, limits.output_bytes + 1);
-    if (has_err) has_err = err.read_some(result.errors, kMostErrorBytes);
+    if (has_err) has_err = err.read_some(result.errors, kMaxErrorBytes);
     int status = 0;
     const pid_t ended = killed || !(has_out || has_err) ? waitpid(pid, &status, killed ? 0 : WNOHANG) : 0;
     if (ended == pid) {

@@ -7,7 +7,7 @@ namespace warpchat {
 namespace {
 
 // clang-format off
-constexpr CodeRow kRows[] = {
+constexpr CodeRow kCodeRows[] = {
     {.names = "c h", .signs = "#p",
      .keywords = "auto break case const continue default do else enum extern false for goto if inline NULL register "
                  "restrict return sizeof static struct switch true typedef union volatile while _Alignas _Atomic "
@@ -157,7 +157,7 @@ CodeLanguage language_of(const CodeRow& row) {
                         words(row.comments.substr(0, line_end)),
                         words(row.quotes),
                         words(row.long_quotes)};
-  for (const CodeRow& base : kRows) {
+  for (const CodeRow& base : kCodeRows) {
     if (row.base.empty() || !is_named(base, row.base)) continue;
     for (std::string_view word : words(base.keywords)) language.keywords.push_back(word);
     for (std::string_view word : words(base.types)) language.types.push_back(word);
@@ -175,7 +175,7 @@ CodeLanguage language_of(const CodeRow& row) {
 const CodeLanguage* code_language(std::string_view name) {
   static const std::vector<CodeLanguage> kLanguages = [] {
     std::vector<CodeLanguage> languages;
-    for (const CodeRow& row : kRows) languages.push_back(language_of(row));
+    for (const CodeRow& row : kCodeRows) languages.push_back(language_of(row));
     return languages;
   }();
   for (const CodeLanguage& language : kLanguages) {

@@ -10,10 +10,10 @@
 #include "app/log.h"
 #include "app/model_loading.h"
 #include "app/output.h"
+#include "app/remedies.h"
 #include "app/typed_path.h"
-#include "app/ways_out.h"
 #include "models/human_bytes.h"
-#include "models/message.h"
+#include "models/text_format.h"
 
 namespace warpchat {
 
@@ -49,7 +49,7 @@ std::string help_text() {
 
 Conversation::Conversation(const ChatOptions& options)
     : options_(options),
-      desk_(options),
+      controller_(options),
       history_(history_path(options)),
       reader_(terminal_, history_, [this](std::string_view before) {
         return complete_line(before,
@@ -61,24 +61,25 @@ Conversation::Conversation(const ChatOptions& options)
 }
 
 int Conversation::run() {
-  desk_.turn(std::chrono::milliseconds(0));
+  controller_.turn(std::chrono::milliseconds(0));
   follow();
-  if (!desk_.now().model) return 1;
+  if (!controller_.now().model) return 1;
   noted_interrupts_.emplace();
-  AnswerSettings settings = desk_.now().settings;
+  AnswerSettings settings = controller_.now().settings;
   settings.random_seed = false;  // it is shown, and can be set
   act(ChangeSettings{settings});
-  status_ = describe(*desk_.now().model);
+  status_ = describe(*controller_.now().model);
   say(status_ + "\n/help lists commands, Ctrl-D leaves");
   tell_long_context();
   if (options_.resume && !resume(*options_.resume)) return 1;
   while (take_turn()) continue;
-  if (const Model* model = desk_.model()) save_profile(*model, options_);
+  if (const Model* model = controller_.model()) save_profile(*model, options_);
   return 0;
 }
 
 bool Conversation::take_turn() {
-  if (desk_.now().model && status_ != describe(*desk_.now().model)) say(status_ = describe(*desk_.now().model));
+  if (controller_.now().model && status_ != describe(*controller_.now().model))
+    say(status_ = describe(*controller_.now().model));
   const PromptLine line = reader_.read(std::exchange(prefilled_, {}));
   if (line.kind == PromptLine::Kind::kEnd) return false;
   try {
@@ -155,22 +156,22 @@ bool Conversation::run_slash(const SlashLine& line) {
 }
 
 bool Conversation::act(Action action) {
-  desk_.take(std::move(action));
+  controller_.submit(std::move(action));
   return follow();
 }
 
 bool Conversation::follow() {
   try {
     for (;;) {
-      for (const Update& update : desk_.take_updates()) printer_.show(update, desk_.now());
+      for (const Update& update : controller_.take_updates()) printer_.show(update, controller_.now());
       printer_.flush();
-      if (!desk_.busy()) break;
+      if (!controller_.busy()) break;
       if (noted_interrupts_ && take_interrupt()) interrupt();
-      desk_.turn(kTick);
+      controller_.turn(kTick);
     }
   } catch (...) {  // output failed: stop the answer, because it cannot be seen
-    for (desk_.take(Stop{}); desk_.busy();) desk_.turn(kTick);
-    desk_.take_updates();
+    for (controller_.submit(Stop{}); controller_.busy();) controller_.turn(kTick);
+    controller_.take_updates();
     printer_.forget();
     throw;
   }
@@ -178,11 +179,11 @@ bool Conversation::follow() {
 }
 
 void Conversation::interrupt() {
-  loading_stopped_ = desk_.now().loading.has_value();
+  loading_stopped_ = controller_.now().loading.has_value();
   if (loading_stopped_)
-    desk_.take(CancelLoading{});
+    controller_.submit(CancelLoading{});
   else
-    desk_.take(Stop{});
+    controller_.submit(Stop{});
 }
 
 const ChatMessage& Conversation::last_of(const std::string& role) const {
@@ -194,10 +195,10 @@ const ChatMessage& Conversation::last_of(const std::string& role) const {
 void Conversation::answer(Action action, const std::string& typed, std::string_view in_vain) {
   watch_profile();
   act(std::move(action));
-  refused_ = desk_.now().refusal ? typed : "";
+  refused_ = controller_.now().refusal ? typed : "";
   if (typed != "/regen" && typed != "/continue") prefilled_ = refused_;  // a text is not lost
-  if (desk_.now().refusal && desk_.now().refusal->tokens > 0) offer_ways_out(*desk_.now().refusal);
-  const std::optional<DeskPrinter::EndedAnswer> ended = printer_.take_ended();
+  if (controller_.now().refusal && controller_.now().refusal->tokens > 0) offer_remedies(*controller_.now().refusal);
+  const std::optional<ChatPrinter::EndedAnswer> ended = printer_.take_ended();
   if (!ended) return;
   if (!ended->has_text && !messages().empty()) tell_vain_answer(in_vain);
   if (look_.verbose) write_error_text(timings());
@@ -213,7 +214,7 @@ void Conversation::tell_vain_answer(std::string_view in_vain) {
 void Conversation::send(const std::string& text) { answer(Send{text}, text); }
 
 // The reason has been printed as an error.
-void Conversation::offer_ways_out(const RefusedPrompt& refusal) {
+void Conversation::offer_remedies(const RefusedPrompt& refusal) {
   const std::string ways = words_in_terminal({refusal.larger_context, refusal.can_drop});
   say("(" + (ways.empty() ? "no larger context is possible; shorten the message" : ways) + ")");
 }
@@ -260,16 +261,16 @@ void Conversation::clear_screen() const {
 }
 
 void Conversation::read(const std::string& path) {
-  const size_t n_before = desk_.now().attachments.size();
+  const size_t n_before = controller_.now().attachments.size();
   if (!act(AttachFile{path})) return;
-  if (desk_.now().attachments.size() == n_before) return say("(stopped; the file was not attached)");
-  say("read " + path + ": " + size_of(desk_.now().attachments.back()) + ", sent before your next message");
+  if (controller_.now().attachments.size() == n_before) return say("(stopped; the file was not attached)");
+  say("read " + path + ": " + size_of(controller_.now().attachments.back()) + ", sent before your next message");
   tell_too_long();
 }
 
 // A lower bound before sending: the template and the answer need more tokens.
 void Conversation::tell_too_long() const {
-  const DeskState& now = desk_.now();
+  const ChatState& now = controller_.now();
   size_t tokens = now.open.drops_oldest ? 0 : now.open.context_used;
   for (const Attachment& file : now.attachments) tokens += file.n_tokens;
   if (!now.model || now.model->context == 0 || tokens < now.model->context) return;
@@ -279,7 +280,7 @@ void Conversation::tell_too_long() const {
 }
 
 void Conversation::list_files() const {
-  const std::vector<Attachment>& files = desk_.now().attachments;
+  const std::vector<Attachment>& files = controller_.now().attachments;
   if (files.empty()) throw Error("no file is attached; /read FILE attaches one");
   std::string lines;
   for (size_t i = 0; i < files.size(); ++i)
@@ -288,7 +289,7 @@ void Conversation::list_files() const {
 }
 
 void Conversation::unread(const std::string& number) {
-  const std::vector<Attachment>& files = desk_.now().attachments;
+  const std::vector<Attachment>& files = controller_.now().attachments;
   const size_t n = files.size(), wanted = number.empty() ? 0 : parse_count(number);
   if (n == 0) throw Error("no file is attached");
   if (!number.empty() && (wanted < 1 || wanted > n))

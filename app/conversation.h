@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "app/chat/chat_controller.h"
+#include "app/chat_printer.h"
 #include "app/chat_settings.h"
-#include "app/desk/desk.h"
-#include "app/desk_printer.h"
 #include "app/options.h"
 #include "app/signals.h"
 #include "app/terminal/history.h"
@@ -32,7 +32,7 @@ class Conversation {
   bool act(Action action);
   bool follow();  // the same for actions that are already in progress
   void interrupt();
-  const OpenConversation& open() const { return desk_.now().open; }
+  const OpenConversation& open() const { return controller_.now().open; }
   const std::vector<ChatMessage>& messages() const { return open().messages; }
   const ChatMessage& last_of(const std::string& role) const;  // Error if there is none
 
@@ -42,7 +42,7 @@ class Conversation {
   void answer(Action action, const std::string& typed, std::string_view in_vain = "");
   void tell_vain_answer(std::string_view in_vain);
   void send(const std::string& text);
-  void offer_ways_out(const RefusedPrompt& refusal);
+  void offer_remedies(const RefusedPrompt& refusal);
   void regenerate();
   void go_on();
   void edit(const std::string& text);
@@ -101,8 +101,8 @@ class Conversation {
 
   ChatOptions options_;
   ChatSettings look_;  // settings of the terminal alone; the controller has the rest
-  DeskPrinter printer_{look_};
-  Desk desk_;
+  ChatPrinter printer_{look_};
+  ChatController controller_;
   std::optional<NotedInterrupts> noted_interrupts_;  // Ctrl-C never ends the conversation
   std::string status_;                  // the model's status as printed last: an answer may change the launch mode
   std::string prefilled_;               // what the next prompt starts with

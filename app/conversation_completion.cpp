@@ -3,13 +3,13 @@
 #include "app/directories.h"
 #include "app/endpoint_book.h"
 #include "engine/launch_mode.h"
-#include "models/message.h"
+#include "models/text_format.h"
 
 namespace warpchat {
 
 namespace {
 
-constexpr uint32_t kMostTitles = 200;
+constexpr uint32_t kMaxTitles = 200;
 constexpr size_t kLongestTitle = 200;  // bytes
 
 std::vector<std::string> model_names() {
@@ -32,7 +32,7 @@ std::vector<std::string> usable(const std::vector<DeviceChoiceRow>& devices) {
 std::vector<std::string> Conversation::titles() {
   std::vector<std::string> titles;
   look([&](const ConversationStore& store) {
-    for (const ConversationSummary& conversation : store.list(kMostTitles))
+    for (const ConversationSummary& conversation : store.list(kMaxTitles))
       titles.push_back(printable(conversation.title, kLongestTitle));
   });
   return titles;
@@ -46,7 +46,7 @@ std::vector<std::string> Conversation::arguments(SlashArgument kind, std::string
     case SlashArgument::kModel:
       return model_names();
     case SlashArgument::kDevice:
-      return usable(desk_.now().devices);
+      return usable(controller_.now().devices);
     case SlashArgument::kLaunchMode: {
       std::vector<std::string> names(kLaunchModeNames.begin(), kLaunchModeNames.end());
       names.emplace_back("auto");

@@ -10,7 +10,7 @@
 
 #include "app/conversation_json.h"
 #include "models/ascii.h"
-#include "models/message.h"
+#include "models/text_format.h"
 
 namespace warpchat {
 
@@ -83,7 +83,7 @@ class MappingReader {
     const auto shown = turn_of_.find(text_of(member(conversation, "current_node")));
     tree_.shown = shown != turn_of_.end() ? shown->second : static_cast<TurnId>(tree_.turns.size());
   }
-  ConversationTree take() { return std::move(tree_); }
+  ConversationTree release() { return std::move(tree_); }
 
  private:
   struct Step {
@@ -290,7 +290,7 @@ std::vector<ConversationTree> read_chatgpt_export(const ordered_json& root, cons
   std::vector<ConversationTree> trees;
   const auto read = [&](const ordered_json& conversation, const std::string& where) {
     if (!member(conversation, "mapping").is_object()) throw TransferError(name, where, "has no object as 'mapping'");
-    ConversationTree tree = MappingReader(conversation).take();
+    ConversationTree tree = MappingReader(conversation).release();
     if (!tree.turns.empty()) trees.push_back(std::move(tree));
   };
   if (!root.is_array()) read(root, "the conversation");

@@ -13,7 +13,7 @@
 
 #include "app/timestamp.h"
 #include "app/transfer.h"
-#include "models/message.h"
+#include "models/text_format.h"
 
 namespace warpchat {
 
@@ -22,9 +22,9 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr std::string_view kFormat = "warpchat conversation";
-constexpr int64_t kVersion = 2, kPartsReasoning = 2;  // the latter: from this version on
-constexpr int kMostDepth = 32;
-constexpr size_t kMostValues = 5'000'000;  // of a hundred thousand turns, with all that other programs note of one
+constexpr int64_t kFormatVersion = 2, kPartsReasoning = 2;  // the latter: from this version on
+constexpr int kMaxDepth = 32;
+constexpr size_t kMaxValues = 5'000'000;  // of a hundred thousand turns, with all that other programs note of one
 
 struct RoleName {
   std::string_view name, role;
@@ -200,9 +200,9 @@ std::string dump(const ordered_json& value, int indent) {
 ordered_json parse_json(std::string_view text, const std::string& name) {
   size_t n_values = 0;
   const auto count = [&](int depth, ordered_json::parse_event_t, const ordered_json&) {
-    if (depth > kMostDepth) throw TransferError(name, "", "the JSON is nested too deeply for a conversation");
-    if (++n_values > kMostValues)
-      throw TransferError(name, "", "the JSON has more than " + counted(kMostValues, "value"));
+    if (depth > kMaxDepth) throw TransferError(name, "", "the JSON is nested too deeply for a conversation");
+    if (++n_values > kMaxValues)
+      throw TransferError(name, "", "the JSON has more than " + counted(kMaxValues, "value"));
     return true;
   };
   try {
@@ -214,7 +214,7 @@ ordered_json parse_json(std::string_view text, const std::string& name) {
 }
 
 ordered_json conversation_facts(const ConversationTree& tree) {
-  return {{"version", kVersion},
+  return {{"version", kFormatVersion},
           {"model", tree.model},
           {"created", timestamp(tree.created)},
           {"updated", timestamp(tree.updated)}};
@@ -225,9 +225,9 @@ int64_t read_conversation_facts(const ordered_json& facts, const std::string& na
   const Reader reader(name, where);
   const int64_t version = reader.whole_number(facts, "version");
   if (version < 1) reader.fail("has a 'version' below 1");
-  if (version > kVersion)
+  if (version > kFormatVersion)
     reader.fail("is from a newer version of Warpchat (format " + std::to_string(version) + ", this one reads " +
-                std::to_string(kVersion) + "); update Warpchat");
+                std::to_string(kFormatVersion) + "); update Warpchat");
   tree.model = reader.text(facts, "model");
   tree.created = reader.time(facts, "created");
   tree.updated = reader.time(facts, "updated");

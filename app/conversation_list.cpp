@@ -6,13 +6,13 @@
 #include <ctime>
 
 #include "engine/store/search_words.h"
-#include "models/message.h"
+#include "models/text_format.h"
 
 namespace warpchat {
 
 namespace {
 
-constexpr size_t kMostTitleBytes = 200, kMostVersionBytes = 60;
+constexpr size_t kMaxTitleBytes = 200, kMaxVersionBytes = 60;
 
 std::string local_minute(StoreTime time) {
   const auto seconds = static_cast<std::time_t>(time / 1000);
@@ -32,7 +32,7 @@ std::string numbered(size_t number, StoreTime time) {
 std::string line_of(size_t number, const ConversationSummary& conversation) {
   char messages[40];
   std::snprintf(messages, sizeof messages, "%12s\t", counted(conversation.n_messages, "message").c_str());
-  return numbered(number, conversation.updated) + messages + printable(conversation.title, kMostTitleBytes) + "\n";
+  return numbered(number, conversation.updated) + messages + printable(conversation.title, kMaxTitleBytes) + "\n";
 }
 
 }  // namespace
@@ -47,7 +47,7 @@ std::string list_hits(const std::vector<SearchHit>& hits) {
   std::string lines;
   for (size_t i = 0; i < hits.size(); ++i) {
     lines += line_of(i + 1, hits[i].conversation);
-    if (hits[i].turn != 0) lines += "      " + printable(hits[i].excerpt, kMostTitleBytes) + "\n";
+    if (hits[i].turn != 0) lines += "      " + printable(hits[i].excerpt, kMaxTitleBytes) + "\n";
   }
   return lines;
 }
@@ -66,7 +66,7 @@ VersionList list_versions(const ConversationTree& tree) {
       list.turns.push_back(turn->id);
       const Message& message = turn->message;
       const std::string& text = message.content.empty() ? message.reasoning : message.content;
-      list.lines += numbered(list.turns.size(), turn->created) + excerpt(text, {}, kMostVersionBytes) +
+      list.lines += numbered(list.turns.size(), turn->created) + excerpt(text, {}, kMaxVersionBytes) +
                     (turn->id == shown[i].id ? "  (shown)" : "") + "\n";
     }
   }

@@ -35,7 +35,7 @@
 #include "app/text_input.h"
 #include "app/transfer.h"
 #include "models/ascii.h"
-#include "models/message.h"
+#include "models/text_format.h"
 #include "models/tokenizer/utf8.h"
 
 namespace warpchat {

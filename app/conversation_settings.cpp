@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "app/answer_stream.h"
+#include "app/chat/answer_pace.h"
+#include "app/chat/compare_answers.h"
 #include "app/conversation.h"
-#include "app/desk/answer_pace.h"
-#include "app/desk/compare_answers.h"
 #include "app/directories.h"
 #include "app/endpoint_book.h"
 #include "app/endpoint_choice.h"
@@ -16,7 +16,7 @@
 #include "app/output.h"
 #include "app/typed_path.h"
 #include "models/human_bytes.h"
-#include "models/message.h"
+#include "models/text_format.h"
 
 namespace warpchat {
 
@@ -44,7 +44,7 @@ std::string describe(const LoadedModel& model) {
 // The settings as /set shows them: from the controller, the open conversation and the terminal.
 ChatSettings Conversation::settings() const {
   ChatSettings all = look_;
-  const AnswerSettings& answers = desk_.now().settings;
+  const AnswerSettings& answers = controller_.now().settings;
   all.session.sampling = answers.sampling;
   all.session.max_tokens = answers.max_tokens;
   all.titles = answers.titles;
@@ -54,18 +54,18 @@ ChatSettings Conversation::settings() const {
 }
 
 void Conversation::load_model(LoadModel wish) {
-  const std::optional<LoadedModel>& now = desk_.now().model;
+  const std::optional<LoadedModel>& now = controller_.now().model;
   if (wish.path.empty() && wish.endpoint.empty() && now && !now->endpoint.empty())
     throw Error(now->endpoint + " answers, with its own device and context; /model changes to a model on this machine");
-  if (!act(std::move(wish)) || !desk_.now().model) return;
+  if (!act(std::move(wish)) || !controller_.now().model) return;
   if (std::exchange(loading_stopped_, false)) return say("(stopped; the previous model is still in use)");
-  say(status_ = describe(*desk_.now().model));
+  say(status_ = describe(*controller_.now().model));
   tell_long_context();
   if (!refused_.empty()) prefilled_ = refused_;
 }
 
 void Conversation::tell_long_context() const {
-  const Model* model = desk_.model();
+  const Model* model = controller_.model();
   if (const std::string warning = model != nullptr ? long_context(*model) : ""; !warning.empty())
     say("(" + warning + ")");
 }
@@ -85,7 +85,7 @@ void Conversation::change_model(const std::string& name) {
 }
 
 void Conversation::show_models() const {
-  const std::optional<LoadedModel>& now = desk_.now().model;
+  const std::optional<LoadedModel>& now = controller_.now().model;
   std::string text = !now ? "no model is loaded" : "now: " + now->path;
   if (now && !now->endpoint.empty()) text += " at " + now->endpoint;
   for (const FoundModel& model : find_models(model_folders())) text += "\n     " + model.name;
@@ -95,8 +95,8 @@ void Conversation::show_models() const {
 }
 
 void Conversation::show_devices() const {
-  std::string text = desk_.now().model ? "now: " + desk_.now().model->device : "no model is loaded";
-  for (const DeviceChoiceRow& device : desk_.now().devices) text += "\n     " + device.name + "\t" + device.text;
+  std::string text = controller_.now().model ? "now: " + controller_.now().model->device : "no model is loaded";
+  for (const DeviceChoiceRow& device : controller_.now().devices) text += "\n     " + device.name + "\t" + device.text;
   say(text);
 }
 
@@ -105,8 +105,8 @@ void Conversation::change_device(const std::string& name) { load_model({.device 
 void Conversation::change_launch(const std::string& mode) {
   if (!mode.empty()) {
     load_model({.launch = mode});
-  } else if (desk_.now().model && !desk_.now().model->launch.empty()) {
-    say("launch mode: " + desk_.now().model->launch);
+  } else if (controller_.now().model && !controller_.now().model->launch.empty()) {
+    say("launch mode: " + controller_.now().model->launch);
   } else {
     throw Error("launch modes apply to GPUs only; /device shows where the model runs");
   }
@@ -114,8 +114,8 @@ void Conversation::change_launch(const std::string& mode) {
 
 void Conversation::change_context(const std::string& tokens) {
   if (tokens.empty()) {
-    if (!desk_.now().model) throw Error("no model is loaded; /model lists those found");
-    return say("the context holds " + counted(desk_.now().model->context, "token") + "; /context N changes it");
+    if (!controller_.now().model) throw Error("no model is loaded; /model lists those found");
+    return say("the context holds " + counted(controller_.now().model->context, "token") + "; /context N changes it");
   }
   int32_t wanted = 0;
   const auto [end, error] = std::from_chars(tokens.data(), tokens.data() + tokens.size(), wanted);
@@ -141,7 +141,7 @@ void Conversation::set(const std::string& argument) {
   change_setting(changed, argument.substr(0, blank), argument.substr(value));
   const auto& variables = changed.session.template_variables;
   const bool says_think = variables.contains(kEnableThinking);
-  uint32_t chosen = desk_.now().settings.chosen;
+  uint32_t chosen = controller_.now().settings.chosen;
   if (const auto field = sampling_field(argument.substr(0, blank))) chosen |= chosen_bit(*field);
   act(ChangeSettings{{.sampling = changed.session.sampling,
                       .chosen = chosen,
@@ -158,12 +158,13 @@ void Conversation::set(const std::string& argument) {
 }
 
 void Conversation::show() {
-  desk_.turn(std::chrono::milliseconds(0));  // counts what the context holds
+  controller_.turn(std::chrono::milliseconds(0));  // counts what the context holds
   follow();
   std::string text;
-  if (const std::optional<LoadedModel>& model = desk_.now().model) {
+  if (const std::optional<LoadedModel>& model = controller_.now().model) {
     text = "model\t" + model->path + "\n\t" + describe(*model) + "\n";
-    if (desk_.model() != nullptr) text += "tokeniser\t" + std::string(desk_.model()->tokenizer->method()) + "\n";
+    if (controller_.model() != nullptr)
+      text += "tokeniser\t" + std::string(controller_.model()->tokenizer->method()) + "\n";
     text += "context\t" + grouped(open().context_used) +
             (model->context > 0 ? " of " + counted(model->context, "token") : " tokens") + " used by " +
             counted(messages().size(), "message") + "\n";
@@ -172,15 +173,15 @@ void Conversation::show() {
 }
 
 void Conversation::watch_profile() {
-  const bool is_here = desk_.model() != nullptr;  // a server is asked for its load by /perf alone
-  desk_.take(WatchProfile{measures_ || (is_here && look_.verbose)});
+  const bool is_here = controller_.model() != nullptr;  // a server is asked for its load by /perf alone
+  controller_.submit(WatchProfile{measures_ || (is_here && look_.verbose)});
 }
 
 std::string Conversation::timings() const {
   const Profile none;
-  const Model* model = desk_.model();
+  const Model* model = controller_.model();
   const bool has_gaps = !messages().empty() && !messages().back().endpoint.empty();
-  return timing_report(open().last_timings.value_or(Timings{}), desk_.now().settings.sampling.seed,
+  return timing_report(open().last_timings.value_or(Timings{}), controller_.now().settings.sampling.seed,
                        model != nullptr ? model->decoder->steps().profile() : none,
                        has_gaps ? gaps_text(messages().back()) : "");
 }
@@ -189,9 +190,9 @@ std::string Conversation::timings() const {
 std::string Conversation::load_report() {
   constexpr std::chrono::seconds kLongest{5};
   const auto end = std::chrono::steady_clock::now() + kLongest;
-  const auto load = [this] { return desk_.now().profile->endpoint.value_or(EndpointProfile{}); };
-  desk_.take(WatchProfile{true});
-  while (!load().has_answered && std::chrono::steady_clock::now() < end && !take_interrupt()) desk_.turn(kTick);
+  const auto load = [this] { return controller_.now().profile->endpoint.value_or(EndpointProfile{}); };
+  controller_.submit(WatchProfile{true});
+  while (!load().has_answered && std::chrono::steady_clock::now() < end && !take_interrupt()) controller_.turn(kTick);
   if (!load().has_answered) return "(" + load().host + " has not reported its load)\n";
   if (!load().absence.empty()) return "(" + load().absence + ")\n";
   std::string text = load().host + "\n";
@@ -201,7 +202,7 @@ std::string Conversation::load_report() {
 
 // Compares two answers of this run by their numbers; without numbers the last two.
 void Conversation::compare(const std::string& numbers) const {
-  const auto& answers = desk_.now().answers;
+  const auto& answers = controller_.now().answers;
   if (answers.size() < 2) throw Error("two answers are needed for a comparison; ask again first");
   auto a = answers[answers.size() - 2], b = answers.back();
   if (!numbers.empty()) {
@@ -224,7 +225,7 @@ void Conversation::perf(const std::string& wanted) {
     return compare(wanted.substr(std::min(wanted.size(), std::string_view("diff ").size())));
   if (!wanted.empty() && wanted != "on" && wanted != "off")
     throw Error("/perf takes on, off or diff, found '" + wanted + "'; alone it shows the last answer's timings");
-  const bool is_here = !desk_.now().model || desk_.now().model->endpoint.empty();
+  const bool is_here = !controller_.now().model || controller_.now().model->endpoint.empty();
   const bool always = is_here && (look_.verbose || !options_.profile.empty());
   const bool measured = std::exchange(measures_, wanted != "off") || always;
   const std::string measures =

@@ -10,7 +10,7 @@
 #include "app/terminal/conversation_text.h"
 #include "app/terminal/pager.h"
 #include "engine/store/search_words.h"
-#include "models/message.h"
+#include "models/text_format.h"
 
 namespace warpchat {
 
@@ -36,7 +36,7 @@ std::vector<ConversationId> ids_of(const List& list) {
 }  // namespace
 
 bool Conversation::look(const std::function<void(const ConversationStore&)>& at) {
-  const bool seen = desk_.read(at);
+  const bool seen = controller_.read(at);
   follow();
   return seen;
 }
@@ -53,13 +53,13 @@ void Conversation::list(const std::string& count) {
   if (!look([&](const ConversationStore& store) { latest = store.list(limit); })) return;
   listed_ = ids_of(latest);
   latest.empty() ? say("no conversation is stored yet") : write_text(list_conversations(latest));
-  if (!desk_.now().store_fault.empty())
-    say("(conversations are lost when this program ends: " + desk_.now().store_fault + ")");
+  if (!controller_.now().store_fault.empty())
+    say("(conversations are lost when this program ends: " + controller_.now().store_fault + ")");
 }
 
 void Conversation::search(const std::string& words) {
-  if (!act(Search{words}) || !desk_.now().search) return;
-  std::vector<SearchHit> hits = desk_.now().search->hits;
+  if (!act(Search{words}) || !controller_.now().search) return;
+  std::vector<SearchHit> hits = controller_.now().search->hits;
   act(Search{});
   if (hits.size() > kListed) hits.resize(kListed);
   listed_.clear();
@@ -80,7 +80,7 @@ std::optional<ConversationId> Conversation::listed(const std::string& wanted) {
 void Conversation::load(const std::string& wanted) {
   const std::optional<ConversationId> id = listed(wanted);
   if (!id) return;
-  if (find(desk_.now().trash, *id) != nullptr)
+  if (find(controller_.now().trash, *id) != nullptr)
     throw Error("that conversation is in the trash; /restore brings it back");
   if (act(OpenStored{*id})) show_opened();
 }
@@ -109,8 +109,8 @@ void Conversation::show_opened() {
 void Conversation::tell_other_model() const {
   const auto last = std::find_if(messages().rbegin(), messages().rend(),
                                  [](const ChatMessage& message) { return !message.endpoint.empty(); });
-  const ConversationSummary* summary = find(desk_.now().conversations, open().id);
-  const std::optional<LoadedModel>& now = desk_.now().model;
+  const ConversationSummary* summary = find(controller_.now().conversations, open().id);
+  const std::optional<LoadedModel>& now = controller_.now().model;
   if (summary == nullptr || summary->model.empty() || !now) return;
   if (last != messages().rend() && last->model == summary->model) {
     if (last->model != now->path || last->endpoint != now->endpoint)
@@ -149,20 +149,20 @@ void Conversation::throw_away(const std::string& wanted) {
 }
 
 void Conversation::list_trash() {
-  const std::vector<ConversationSummary>& trash = desk_.now().trash;
+  const std::vector<ConversationSummary>& trash = controller_.now().trash;
   trash_ = ids_of(trash);
   trash.empty() ? say("the trash is empty") : write_text(list_conversations(trash));
 }
 
 // Without an earlier /trash, numbers are those that it would show.
 ConversationSummary Conversation::trashed(const std::string& number) {
-  if (trash_.empty()) trash_ = ids_of(desk_.now().trash);
+  if (trash_.empty()) trash_ = ids_of(controller_.now().trash);
   if (trash_.empty()) throw Error("the trash is empty");
   const uint32_t n = number.empty() ? 1 : parse_count(number);
   if (n < 1 || n > trash_.size())
     throw Error("the trash has no number '" + printable(number, 60) + "'; it has " +
                 counted(trash_.size(), "conversation") + "; /trash lists them");
-  const ConversationSummary* found = find(desk_.now().trash, trash_[n - 1]);
+  const ConversationSummary* found = find(controller_.now().trash, trash_[n - 1]);
   if (found == nullptr) throw Error("that conversation is no longer in the trash; /trash lists the others");
   return *found;
 }

@@ -18,7 +18,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr uint64_t kMostBookBytes = 1 << 20;
+constexpr uint64_t kMaxBookBytes = 1 << 20;
 constexpr size_t kLongestName = 64;
 constexpr std::string_view kKeyring = "keyring", kFile = "file", kVariable = "variable:";
 
@@ -49,7 +49,7 @@ EndpointBook::EndpointBook() : path_(config_directory() + "/endpoints.json") {
   struct stat status;
   if (stat(path_.c_str(), &status) != 0) return;
   try {
-    const ordered_json json = ordered_json::parse(read_regular_file(path_, kMostBookBytes));
+    const ordered_json json = ordered_json::parse(read_regular_file(path_, kMaxBookBytes));
     for (const ordered_json& entry : json.at("endpoints")) all_.push_back(endpoint_of(entry));
   } catch (const nlohmann::json::exception&) {
     throw Error(path_ + " is not a list of endpoints; repair or delete it");

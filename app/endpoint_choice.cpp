@@ -11,13 +11,13 @@
 #include "engine/http/http_url.h"
 #include "engine/remote/served_context.h"
 #include "models/ascii.h"
-#include "models/message.h"
+#include "models/text_format.h"
 
 namespace warpchat {
 
 namespace {
 
-constexpr size_t kMostChoices = 20;  // in a sentence
+constexpr size_t kMaxChoices = 20;   // in a sentence
 constexpr size_t kLongestHost = 50;  // bytes of it in a name
 
 std::string names_of(const std::vector<NamedEndpoint>& endpoints) {
@@ -76,9 +76,9 @@ std::string free_name(const EndpointBook& book, const std::string& url) {
 
 std::string choices(const std::vector<RemoteModel>& models) {
   std::string list;
-  for (size_t i = 0; i < std::min(models.size(), kMostChoices); ++i)
+  for (size_t i = 0; i < std::min(models.size(), kMaxChoices); ++i)
     list += (i == 0 ? "" : ", ") + printable(models[i].id);
-  return list + (models.size() > kMostChoices ? ", ...; --list-models lists all " + grouped(models.size()) : "");
+  return list + (models.size() > kMaxChoices ? ", ...; --list-models lists all " + grouped(models.size()) : "");
 }
 
 RemoteModel only_model(const Endpoint& endpoint, const Waiting& waiting) {

@@ -7,8 +7,8 @@
 
 #include "engine/hub/hub_cache.h"
 #include "models/human_bytes.h"
-#include "models/message.h"
 #include "models/model_config.h"
+#include "models/text_format.h"
 
 namespace warpchat {
 
@@ -27,7 +27,7 @@ constexpr Suggestion kSuggestions[] = {
     {"Qwen/Qwen3-8B-GGUF", 5'000'000'000, "the best answers in this list"},
 };
 
-constexpr size_t kMostHits = 8;
+constexpr size_t kMaxHits = 8;
 
 ModelChoice hub_model(const std::string& name, uint64_t bytes, const std::string& about, const MemoryRoom& room) {
   ModelChoice model{.path = name, .name = name, .bytes = bytes, .kind = ModelChoice::Kind::kFetch, .about = about};
@@ -82,7 +82,7 @@ void search_hub(HubClient& hub, const std::string& words, const MemoryRoom& room
                 const std::function<void(ModelChoice)>& found) {
   bool any = false;
   std::string fault;  // of one repository; the search continues with the others
-  for (const HubHit& hit : hub.search(words, kMostHits)) {
+  for (const HubHit& hit : hub.search(words, kMaxHits)) {
     try {
       std::optional<ModelChoice> model = model_of(hub, hit, room);
       if (!model) continue;

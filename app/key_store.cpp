@@ -11,7 +11,7 @@
 #include "app/session_bus.h"
 #include "app/text_input.h"
 #include "models/error.h"
-#include "models/message.h"
+#include "models/text_format.h"
 
 namespace warpchat {
 
@@ -19,7 +19,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr uint64_t kMostKeysBytes = 1 << 20;
+constexpr uint64_t kMaxKeysBytes = 1 << 20;
 
 // SecretSchema of libsecret 0.18 and later; the library reads it up to the first attribute without a name.
 struct SecretSchema {
@@ -102,7 +102,7 @@ ordered_json read_key_file() {
     throw Error(key_file() +
                 " holds keys but other users can read it; run chmod 600 on it, and replace the keys if others may have "
                 "seen them");
-  ordered_json keys = ordered_json::parse(read_regular_file(key_file(), kMostKeysBytes), nullptr, false);
+  ordered_json keys = ordered_json::parse(read_regular_file(key_file(), kMaxKeysBytes), nullptr, false);
   if (!keys.is_object()) throw Error(key_file() + " is not a JSON object of names and keys; repair or delete it");
   return keys;
 }

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "app/desk/desk_state.h"
+#include "app/chat/chat_state.h"
 
 namespace warpchat {
 

@@ -21,7 +21,7 @@
 #include "engine/http/http_url.h"
 #include "engine/hub/hub_settings.h"
 #include "models/ascii.h"
-#include "models/message.h"
+#include "models/text_format.h"
 
 namespace warpchat {
 

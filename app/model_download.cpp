@@ -17,7 +17,7 @@
 #include "app/transfer_line.h"
 #include "app/version.h"
 #include "models/human_bytes.h"
-#include "models/message.h"
+#include "models/text_format.h"
 
 namespace warpchat {
 

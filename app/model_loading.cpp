@@ -11,7 +11,7 @@
 #include "app/signals.h"
 #include "app/terminal/spinner.h"
 #include "engine/profile_report.h"
-#include "models/message.h"
+#include "models/text_format.h"
 
 namespace warpchat {
 
@@ -62,11 +62,12 @@ ModelOptions model_options(const ModelFlags& flags) {
   return options;
 }
 
-std::unique_ptr<Model> load_model(const ModelFlags& flags, uint32_t context, uint32_t sequences, bool beside_another) {
+std::unique_ptr<Model> load_model(const ModelFlags& flags, uint32_t context, uint32_t sequences,
+                                  bool another_model_loaded) {
   ModelOptions options = model_options(flags);
   options.sequences = sequences;
   options.cache_bytes.reset();
-  options.beside_another = beside_another;
+  options.another_model_loaded = another_model_loaded;
   if (context > 0) {
     options.context = context;
     options.context_from_model = false;

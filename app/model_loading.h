@@ -15,9 +15,9 @@ std::string find_model_file(const std::string& name);  // resolve_model with thi
 ModelOptions model_options(const ModelFlags& flags);
 
 // context: positions, where the command and not the user decides; 0: as the flags say. sequences: each with a cache of
-// so many. beside_another: ModelOptions'.
+// so many. another_model_loaded: ModelOptions'.
 std::unique_ptr<Model> load_model(const ModelFlags& flags, uint32_t context = 0, uint32_t sequences = 1,
-                                  bool beside_another = false);
+                                  bool another_model_loaded = false);
 
 // The trace and its summary that --profile asks for.
 void save_profile(const Model& model, const ModelFlags& flags);

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "models/message.h"
+#include "models/text_format.h"
 
 namespace warpchat {
 

@@ -11,7 +11,7 @@
 #include "app/parse_number.h"
 #include "app/program_name.h"
 #include "app/version.h"
-#include "models/message.h"
+#include "models/text_format.h"
 
 namespace warpchat {
 
@@ -293,7 +293,7 @@ void add_logits(CLI::App& app, LogitsOptions& o) {
       ->required()
       ->option_text("ID,ID,...");
   app.add_option("-o,--output", o.output, "float32 [n_tokens, n_vocab], row-major")->required()->option_text("FILE");
-  toggle(app, "--one-by-one", o.one_by_one, "decode token by token instead of one prefill");
+  toggle(app, "--one-by-one", o.token_by_token, "decode token by token instead of one prefill");
 }
 
 void add_template(CLI::App& app, TemplateOptions& o) {

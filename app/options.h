@@ -81,7 +81,7 @@ struct TokenizeOptions : CommonOptions {
 struct LogitsOptions : ModelFlags {
   std::vector<int64_t> tokens;
   std::string output;
-  bool one_by_one = false;
+  bool token_by_token = false;
 };
 
 struct TemplateOptions : CommonOptions {

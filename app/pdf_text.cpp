@@ -13,18 +13,18 @@ namespace warpchat {
 
 namespace {
 
-constexpr std::chrono::seconds kMostTime{30};
-constexpr uint64_t kMostMemory = 1 << 30;
+constexpr std::chrono::seconds kMaxTime{30};
+constexpr uint64_t kMaxMemory = 1 << 30;
 constexpr int kForbidden = 3;  // pdftotext's exit code
 
-std::string fault_of(const ChildEnd& end, uint64_t most_bytes) {
+std::string fault_of(const ChildEnd& end, uint64_t max_bytes) {
   switch (end.kind) {
     case ChildEnd::Kind::kNotFound:
       return "it is a PDF, and pdftotext is not installed; install poppler-utils";
     case ChildEnd::Kind::kTooLong:
-      return "reading it took longer than " + std::to_string(kMostTime.count()) + " s; attach fewer pages";
+      return "reading it took longer than " + std::to_string(kMaxTime.count()) + " s; attach fewer pages";
     case ChildEnd::Kind::kTooMuch:
-      return "it has more than " + human_bytes(most_bytes) + " of text; attach fewer pages";
+      return "it has more than " + human_bytes(max_bytes) + " of text; attach fewer pages";
     case ChildEnd::Kind::kExited:
     case ChildEnd::Kind::kCrashed:
     case ChildEnd::Kind::kStopped:
@@ -35,7 +35,7 @@ std::string fault_of(const ChildEnd& end, uint64_t most_bytes) {
     return "it is encrypted; save it without a password first";
   if (end.kind == ChildEnd::Kind::kExited && end.code == kForbidden) return "it does not allow copying its text";
   if (end.kind == ChildEnd::Kind::kCrashed || end.errors.find("memory") != std::string::npos)
-    return "pdftotext needs more than " + std::to_string(kMostMemory >> 30) + " GiB of memory for it";
+    return "pdftotext needs more than " + std::to_string(kMaxMemory >> 30) + " GiB of memory for it";
   return "it is a damaged PDF";
 }
 
@@ -49,12 +49,12 @@ bool is_pdf(const std::string& path) {
   return file.read(start, sizeof start) && std::string_view(start, sizeof start) == "%PDF-";
 }
 
-std::string text_of_pdf(const std::string& path, uint64_t most_bytes, const std::atomic<bool>& stopped) {
+std::string text_of_pdf(const std::string& path, uint64_t max_bytes, const std::atomic<bool>& stopped) {
   const std::string file = std::filesystem::absolute(path).string();  // no name is a flag
   ChildEnd end = run_child({"pdftotext", "-enc", "UTF-8", "-eol", "unix", "-nopgbrk", file, "-"},
-                           {kMostTime, kMostMemory, most_bytes}, stopped);
+                           {kMaxTime, kMaxMemory, max_bytes}, stopped);
   if (end.kind == ChildEnd::Kind::kStopped) return "";
-  if (const std::string fault = fault_of(end, most_bytes); !fault.empty())
+  if (const std::string fault = fault_of(end, max_bytes); !fault.empty())
     throw Error("cannot read " + path + ": " + fault);
   std::erase(end.text, '\0');
   if (end.text.find_first_not_of(" \t\r\n") == std::string::npos)

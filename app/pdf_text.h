@@ -10,6 +10,6 @@ bool is_pdf(const std::string& path);  // a file that begins as one; false where
 
 // UTF-8, in reading order. Error, one sentence with the path: poppler-utils is not installed, or the file is encrypted,
 // damaged, a scan without text, or too large for the limits of time, memory and text. Empty once it is stopped.
-std::string text_of_pdf(const std::string& path, uint64_t most_bytes, const std::atomic<bool>& stopped);
+std::string text_of_pdf(const std::string& path, uint64_t max_bytes, const std::atomic<bool>& stopped);
 
 }  // namespace warpchat

@@ -14,8 +14,8 @@
 #include "app/model_download.h"
 #include "app/options.h"
 #include "app/output.h"
+#include "app/remedies.h"
 #include "app/signals.h"
-#include "app/ways_out.h"
 #include "engine/driver/device_watch.h"
 
 namespace warpchat {

@@ -12,7 +12,7 @@
 
 #include "models/error.h"
 #include "models/human_bytes.h"
-#include "models/message.h"
+#include "models/text_format.h"
 
 namespace warpchat {
 
@@ -100,15 +100,15 @@ std::string read_file(const std::string& path) {
   return text;
 }
 
-std::string read_regular_file(const std::string& path, uint64_t most_bytes) {
+std::string read_regular_file(const std::string& path, uint64_t max_bytes) {
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(path, error);
   if (is_directory(status)) throw Error("cannot read " + path + ": " + std::string(kIsFolder));
   if (exists(status) && !is_regular_file(status))
     throw Error("cannot read " + path + ": it is a device, a pipe or a socket, not a file");
   const uint64_t bytes = std::filesystem::file_size(path, error);
-  if (!error && bytes > most_bytes)
-    throw Error("cannot read " + path + ": it has " + human_bytes(bytes) + "; the limit is " + human_bytes(most_bytes));
+  if (!error && bytes > max_bytes)
+    throw Error("cannot read " + path + ": it has " + human_bytes(bytes) + "; the limit is " + human_bytes(max_bytes));
   return read_file(path);
 }
 

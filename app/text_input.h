@@ -22,7 +22,7 @@ std::string read_standard_input();
 std::string read_file(const std::string& path);
 
 // The same for regular files up to most_bytes. Error for a folder, a device, a pipe.
-std::string read_regular_file(const std::string& path, uint64_t most_bytes);
+std::string read_regular_file(const std::string& path, uint64_t max_bytes);
 
 // The text without its last line end, which files and `echo` add.
 std::string without_last_newline(std::string text);

@@ -15,7 +15,7 @@ namespace warpchat {
 
 namespace {
 
-constexpr uint64_t kMostImportBytes = 256'000'000;
+constexpr uint64_t kMaxImportBytes = 256'000'000;
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 std::string text_for(const ConversationTree& tree, const std::string& path) {
@@ -71,7 +71,7 @@ void export_conversation(const ConversationTree& tree, const std::string& path, 
 
 std::vector<ConversationId> import_conversations(ConversationStore& store, const std::string& path) {
   std::vector<ConversationId> ids;
-  for (const ConversationTree& tree : parse_conversations(read_regular_file(path, kMostImportBytes), path))
+  for (const ConversationTree& tree : parse_conversations(read_regular_file(path, kMaxImportBytes), path))
     ids.push_back(store.insert(tree));
   return ids;
 }

@@ -138,7 +138,7 @@ class Device {
 
   // Decodes in the device's own loop, if it has one. compute() then reports the logits of each token.
   void decode(std::span<const Token> tokens, uint32_t position) {
-    decoder_.steps().decode_given(tokens, position, [&](std::span<const float> logits) {
+    decoder_.steps().teacher_force(tokens, position, [&](std::span<const float> logits) {
       decoded_.insert_or_assign(position++, std::vector(logits.begin(), logits.end()));
     });
   }

@@ -16,11 +16,11 @@ constexpr size_t kPassesAhead = 1;  // queued behind the running pass, so that t
 
 bool is_set(const std::atomic<bool>* flag) { return flag != nullptr && *flag; }
 
-PassLength pass_length_of(const ModelConfig& config, const Steps& steps, uint32_t most) {
+PassLength pass_length_of(const ModelConfig& config, const Steps& steps, uint32_t max) {
   const uint32_t unit = steps.is_gpu() && steps.n_states() > 0 ? PassLength::kChunk : PassLength::kUnit;
   const uint32_t for_experts =
       config.experts.n == 0 ? 0 : PassLength::kColumnsOfAnExpert * config.experts.n / config.experts.n_used;
-  return {most, steps.is_emulated(), steps.is_gpu(), unit, std::max(PassLength::kLeast, for_experts)};
+  return {max, steps.is_emulated(), steps.is_gpu(), unit, std::max(PassLength::kMin, for_experts)};
 }
 
 }  // namespace
@@ -49,12 +49,12 @@ std::optional<uint32_t> Decoder::prefill(std::span<const Token> tokens, uint32_t
     PassEnd end;
   };
   std::deque<Begun> begun;  // not known to be finished
-  const auto await = [&](size_t most_left) {
+  const auto await = [&](size_t max_left) {
     while (!begun.empty()) {
       const Begun& pass = begun.front();
-      const std::optional<double> seconds = pass.end(/*wait=*/begun.size() > most_left && !is_set(watch.stop));
+      const std::optional<double> seconds = pass.end(/*wait=*/begun.size() > max_left && !is_set(watch.stop));
       if (!seconds) return;
-      pass_length_.took(static_cast<uint32_t>(pass.tokens.size()), *seconds);
+      pass_length_.record_time(static_cast<uint32_t>(pass.tokens.size()), *seconds);
       if (watch.after_pass) watch.after_pass(pass.tokens);
       begun.pop_front();
     }

@@ -6,7 +6,7 @@
 #include <variant>
 
 #include "engine/message.h"
-#include "engine/way_out.h"
+#include "engine/remedy.h"
 #include "models/token.h"
 
 namespace warpchat {
@@ -40,7 +40,7 @@ struct GenerationEnd {
   EndReason reason;
   Timings timings;
   std::string error;  // the message, for kFailed
-  WayOut way_out = {};
+  Remedy remedy = {};
 };
 using Event = std::variant<PromptProgress, TextDelta, Usage, ToolCallDelta, Notice, GenerationEnd>;
 

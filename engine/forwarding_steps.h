@@ -37,9 +37,9 @@ class ForwardingSteps : public Steps {
   std::string_view launch_of(uint32_t n_sequences) const override { return steps_.launch_of(n_sequences); }
   bool can_launch(LaunchMode mode) const override { return steps_.can_launch(mode); }
   void set_launch_mode(LaunchMode mode) override { steps_.set_launch_mode(mode); }
-  bool has_settled() const override { return steps_.has_settled(); }
+  bool is_launch_mode_final() const override { return steps_.is_launch_mode_final(); }
   void set_measuring(bool on) override { steps_.set_measuring(on); }
-  bool takes_one_by_one() override { return steps_.takes_one_by_one(); }
+  bool can_verify_draft() override { return steps_.can_verify_draft(); }
 
   void begin(std::span<const Run> runs) override { steps_.begin(runs); }
   void embed(Buffer hidden) override { steps_.embed(hidden); }
@@ -77,9 +77,9 @@ class ForwardingSteps : public Steps {
   std::unique_ptr<TokenSource> token_source(Decoder& decoder, const TokenRun& run) override {
     return steps_.token_source(decoder, run);
   }
-  bool decode_given(std::span<const Token> tokens, uint32_t position,
-                    const std::function<void(std::span<const float>)>& take) override {
-    return steps_.decode_given(tokens, position, take);
+  bool teacher_force(std::span<const Token> tokens, uint32_t position,
+                     const std::function<void(std::span<const float>)>& take) override {
+    return steps_.teacher_force(tokens, position, take);
   }
   std::span<const float> read_logits(uint32_t column) override { return steps_.read_logits(column); }
 

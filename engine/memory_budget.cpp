@@ -31,7 +31,7 @@ uint64_t saturating_product(std::initializer_list<uint64_t> factors) {
 }
 
 uint64_t MemoryBudget::cache_bytes(uint32_t context) const {
-  return std::max(least_cache_bytes, saturating_product({cache_bytes_per_position, context}));
+  return std::max(min_cache_bytes, saturating_product({cache_bytes_per_position, context}));
 }
 
 uint64_t MemoryBudget::total(uint32_t context) const {
@@ -54,11 +54,11 @@ void check_memory(const MemoryBudget& budget, uint32_t context, uint64_t availab
                                " for a context of " + std::to_string(context) + "), " + in_gib(available) +
                                " are available";
   if (const uint32_t fits = budget.largest_context(available); fits > 0)
-    throw MemoryShortage(sentence, {WayOut::Kind::kSmallerContext, std::min(fits, own_context)});
+    throw MemoryShortage(sentence, {Remedy::Kind::kSmallerContext, std::min(fits, own_context)});
   // A smaller model's cache and activations are smaller, too.
   const uint64_t rest = saturating_sum({budget.activation_bytes, budget.cache_bytes(context)});
   const std::string room = rest < available ? " with weights of up to " + in_gib(available - rest) : "";
-  throw MemoryShortage(sentence + "; no context fits, use a smaller model" + room, WayOut::Kind::kNone);
+  throw MemoryShortage(sentence + "; no context fits, use a smaller model" + room, Remedy::Kind::kNone);
 }
 
 }  // namespace warpchat

@@ -4,7 +4,7 @@
 #include <initializer_list>
 #include <string_view>
 
-#include "engine/way_out.h"
+#include "engine/remedy.h"
 
 namespace warpchat {
 
@@ -18,7 +18,7 @@ struct MemoryBudget {
   uint64_t weights_bytes;             // packed copies of every matrix
   uint64_t cache_bytes_per_position;  // keys and values of all layers
   uint64_t activation_bytes;          // the buffers of one pass, and all else that does not grow with the context
-  uint64_t least_cache_bytes = 0;     // minimum, however short the context
+  uint64_t min_cache_bytes = 0;       // minimum, however short the context
   uint64_t cache_bytes(uint32_t context) const;
   uint64_t total(uint32_t context) const;
   uint32_t largest_context(uint64_t available) const;  // largest that fits into so many bytes; 0: none

@@ -11,7 +11,7 @@ class PassLength {
   // Target duration of a pass of more than `least` tokens. Each pass has a fixed cost: 0.5% of 512 tokens' on a CPU. In
   // a mixture of experts each expert has its own columns, and with few of them a pass mostly waits for weights.
   static constexpr double kSeconds = 0.15;
-  static constexpr uint32_t kLeast = 128;
+  static constexpr uint32_t kMin = 128;
   static constexpr uint32_t kColumnsOfAnExpert = 16;
   // Every pass but the last is a multiple of this, and only a shorter prompt makes a shorter pass. Timing must not
   // change a bit of the result, and on a GPU passes of fewer columns use other products and other attention.
@@ -20,16 +20,16 @@ class PassLength {
   static constexpr uint32_t kChunk = 64;
 
   // most: maximum per pass. fixed: every pass is of maximum length, where time means nothing. in_units: rounds to units
-  // even when a caller's limit is below one. unit: at most kLeast. least: at least kLeast.
-  PassLength(uint32_t most, bool fixed, bool in_units, uint32_t unit = kUnit, uint32_t least = kLeast);
+  // even when a caller's limit is below one. unit: at most kMin. least: at least kMin.
+  PassLength(uint32_t max, bool fixed, bool in_units, uint32_t unit = kUnit, uint32_t min = kMin);
 
   // Length of the next pass with n_left tokens to go, at least 1. most: limit while other work waits for the pass.
-  uint32_t next(size_t n_left, uint32_t most = UINT32_MAX) const;
-  void took(uint32_t length, double seconds);  // length and time of a computed pass; 0: time unknown
+  uint32_t next(size_t n_left, uint32_t max = UINT32_MAX) const;
+  void record_time(uint32_t length, double seconds);  // length and time of a computed pass; 0: time unknown
 
  private:
   bool fixed_, in_units_;
-  uint32_t unit_, least_, most_, length_;
+  uint32_t unit_, min_, max_, length_;
 };
 
 }  // namespace warpchat

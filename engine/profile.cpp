@@ -46,26 +46,26 @@ void Profile::record_shares(std::span<const TraceSpan> shares) {
   for (const TraceSpan& share : shares) shares_.keep(share, ring_size_);
 }
 
-void Profile::Ring::keep(const TraceSpan& span, size_t most) {
-  if (most == 0) return;
-  if (spans.size() < most)
+void Profile::Ring::keep(const TraceSpan& span, size_t max) {
+  if (max == 0) return;
+  if (spans.size() < max)
     spans.push_back(span);
   else
-    spans[next] = span, next = (next + 1) % most;
+    spans[next] = span, next = (next + 1) % max;
 }
 
-std::vector<TraceSpan> Profile::Ring::last(size_t most) const {
-  const size_t n = std::min(most, spans.size()), of_the_end = std::min(n, next);  // next: where the newest span ends
+std::vector<TraceSpan> Profile::Ring::last(size_t max) const {
+  const size_t n = std::min(max, spans.size()), of_the_end = std::min(n, next);  // next: where the newest span ends
   std::vector<TraceSpan> ordered(spans.end() - static_cast<std::ptrdiff_t>(n - of_the_end), spans.end());
   const auto end = spans.begin() + static_cast<std::ptrdiff_t>(next);
   ordered.insert(ordered.end(), end - static_cast<std::ptrdiff_t>(of_the_end), end);
   return ordered;
 }
 
-size_t Profile::Ring::ending_behind(double seconds, size_t most) const {
+size_t Profile::Ring::ending_behind(double seconds, size_t max) const {
   const size_t size = spans.size();
   size_t n = 0;
-  while (n < std::min(most, size)) {
+  while (n < std::min(max, size)) {
     const TraceSpan& span = spans[(next + size - 1 - n) % size];
     if (span.start + span.seconds <= seconds) break;
     ++n;
@@ -174,14 +174,14 @@ std::vector<TraceSpan> Profile::trace() const {
   return spans;
 }
 
-ProfileSnapshot Profile::snapshot(size_t most_tokens, size_t most_spans) const {
+ProfileSnapshot Profile::snapshot(size_t max_tokens, size_t max_spans) const {
   std::lock_guard lock(mutex_);
   ProfileSnapshot shot;
   shot.rows = rows_;
   shot.n_tokens = n_tokens_;
-  shot.tokens.assign(tokens_.end() - static_cast<std::ptrdiff_t>(std::min(most_tokens, tokens_.size())), tokens_.end());
-  if (!shot.tokens.empty()) shot.spans = calls_.last(calls_.ending_behind(shot.tokens.front().start, most_spans));
-  shot.shares = shares_.last(most_spans);
+  shot.tokens.assign(tokens_.end() - static_cast<std::ptrdiff_t>(std::min(max_tokens, tokens_.size())), tokens_.end());
+  if (!shot.tokens.empty()) shot.spans = calls_.last(calls_.ending_behind(shot.tokens.front().start, max_spans));
+  shot.shares = shares_.last(max_spans);
   shot.token_rows = token_rows();
   shot.peak_bandwidth = peak_with(shot.token_rows);
   return shot;

@@ -89,7 +89,7 @@ class Profile {
   bool keeps_trace() const;
 
   // Limits the copied tokens and calls, and shares. Copies no more than that under the lock.
-  ProfileSnapshot snapshot(size_t most_tokens, size_t most_spans) const;
+  ProfileSnapshot snapshot(size_t max_tokens, size_t max_spans) const;
 
   // Peak of the device's memory; 0: unknown. streaming: rows that only read from memory, where the bandwidth is
   // measured along the way. The peak is at least what one of them reaches.
@@ -101,9 +101,9 @@ class Profile {
   struct Ring {
     std::vector<TraceSpan> spans;
     size_t next = 0;  // where the next span goes once full
-    void keep(const TraceSpan& span, size_t most);
-    std::vector<TraceSpan> last(size_t most) const;           // oldest first
-    size_t ending_behind(double seconds, size_t most) const;  // number of newest spans that end after it
+    void keep(const TraceSpan& span, size_t max);
+    std::vector<TraceSpan> last(size_t max) const;           // oldest first
+    size_t ending_behind(double seconds, size_t max) const;  // number of newest spans that end after it
   };
   using Clock = std::chrono::steady_clock;
   const Clock::time_point began_ = Clock::now();

@@ -8,7 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "models/message.h"
+#include "models/text_format.h"
 
 namespace warpchat {
 
@@ -96,9 +96,9 @@ std::string padded(std::string text, int width, bool to_the_left) {
 
 // A kernel's name without its middle: family and last part distinguish the rows of one model.
 std::string shortened(const std::string& name) {
-  constexpr size_t kMost = 42, kEnd = 14;
-  if (name.size() <= kMost) return name;
-  return name.substr(0, kMost - kEnd - 2) + ".." + name.substr(name.size() - kEnd);
+  constexpr size_t kMax = 42, kEnd = 14;
+  if (name.size() <= kMax) return name;
+  return name.substr(0, kMax - kEnd - 2) + ".." + name.substr(name.size() - kEnd);
 }
 
 // Thread ids of the trace; viewers sort by them.

@@ -86,18 +86,18 @@ void Sampler::keep_best(std::span<const float> logits, size_t k) {
   const auto block = [&](size_t i) { return logits.subspan(i * kBlock, std::min(kBlock, logits.size() - i * kBlock)); };
   highest_.resize((logits.size() + kBlock - 1) / kBlock);
   for (size_t i = 0; i < highest_.size(); ++i) highest_[i] = highest_of(block(i));
-  float least = -std::numeric_limits<float>::infinity();
+  float min = -std::numeric_limits<float>::infinity();
   if (k < highest_.size()) {
     ordered_ = highest_;
     const auto kth = ordered_.begin() + static_cast<std::ptrdiff_t>(k) - 1;
     std::nth_element(ordered_.begin(), kth, ordered_.end(), std::greater<>());
-    least = *kth;
+    min = *kth;
   }
   candidates_.clear();
   for (size_t i = 0; i < highest_.size(); ++i) {
-    if (highest_[i] < least) continue;
+    if (highest_[i] < min) continue;
     for (const float& logit : block(i))
-      if (logit >= least) candidates_.push_back({static_cast<Token>(&logit - logits.data()), logit});
+      if (logit >= min) candidates_.push_back({static_cast<Token>(&logit - logits.data()), logit});
   }
   std::partial_sort(candidates_.begin(), candidates_.begin() + static_cast<std::ptrdiff_t>(k), candidates_.end(),
                     BetterFirst{});

@@ -32,7 +32,7 @@ struct Buffer {
 enum class Logits { kNone, kLast, kAll };  // tokens of a run whose logits are wanted
 
 // Maximum tokens of a run that verifies a draft.
-inline constexpr uint32_t kMostOneByOne = 8;
+inline constexpr uint32_t kMaxVerifyTokens = 8;
 
 // Consecutive tokens of a sequence. A pass is a list of runs: prompt chunks and single tokens, at most one run per
 // sequence. The columns of a pass are the tokens of its runs in order.
@@ -42,8 +42,8 @@ struct Run {
   std::span<const Token> tokens;  // at least one
   Logits wanted;
   // Draft verification: each token's result equals a single-token pass to the bit, where a device computes prompts
-  // differently. At most kMostOneByOne tokens, and the only run of its pass.
-  bool one_by_one = false;
+  // differently. At most kMaxVerifyTokens tokens, and the only run of its pass.
+  bool verify_draft = false;
   uint32_t n_columns() const { return static_cast<uint32_t>(tokens.size()); }
   uint32_t n_wanted() const { return wanted == Logits::kAll ? n_columns() : wanted == Logits::kLast; }  // the last
 };
@@ -111,21 +111,21 @@ class Steps {
   virtual bool can_launch(LaunchMode /*mode*/) const { return false; }
   // Permanent, from the next answer on. Compiles what the mode needs; Error if the mode does not work here.
   virtual void set_launch_mode(LaunchMode mode);
-  virtual bool has_settled() const { return true; }  // whether the launch mode is final
+  virtual bool is_launch_mode_final() const { return true; }  // whether the launch mode is final
 
   // Whether calls and emulator counters are recorded. Initially off, because it costs an event per kernel on a GPU and
   // some speed in an emulator.
   virtual void set_measuring(bool on);
 
   // Callable from any thread: ends a persistent launch at its next token.
-  virtual void end_long_launch() {}
+  virtual void stop_persistent_launch() {}
   // Callable from any thread: why the device is lost; empty while it works.
   virtual std::string loss() const { return ""; }
   // Marks the calling thread as dispensable: it begins passes, and may never return from a wait for a lost device.
   virtual void enter_worker_thread() {}
 
   // Whether drafts can be verified. A device that must compile kernels for it starts when first asked.
-  virtual bool takes_one_by_one() { return true; }
+  virtual bool can_verify_draft() { return true; }
 
   // Positions are below max_positions() and in pages, sequences below max_sequences(). The tokens need not outlive the
   // call.
@@ -163,8 +163,8 @@ class Steps {
   virtual std::unique_ptr<TokenSource> token_source(Decoder& decoder, const TokenRun& run);
   // Feeds given tokens at position, position + 1, ... of sequence 0 through that loop, and passes each one's logits
   // [n_vocab] to `take`. False if the device has none.
-  virtual bool decode_given(std::span<const Token> tokens, uint32_t position,
-                            const std::function<void(std::span<const float>)>& take);
+  virtual bool teacher_force(std::span<const Token> tokens, uint32_t position,
+                             const std::function<void(std::span<const float>)>& take);
   // Copies columns first, first + 1, ... of a buffer that the last step wrote to the host: values is [columns,
   // buffer.width]. Excludes logits. After keep_wanted only columns with wanted logits may be read. Waits for the
   // device. False if nothing has been computed yet, e.g. while a graph is recorded.

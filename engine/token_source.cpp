@@ -107,7 +107,7 @@ void Steps::set_measuring(bool on) { profile().set_enabled(on); }
 
 void Steps::set_launch_mode(LaunchMode) { throw Error(description() + " has no launch modes; a GPU has"); }
 
-bool Steps::decode_given(std::span<const Token>, uint32_t, const std::function<void(std::span<const float>)>&) {
+bool Steps::teacher_force(std::span<const Token>, uint32_t, const std::function<void(std::span<const float>)>&) {
   return false;
 }
 

@@ -7,7 +7,7 @@
 #include "kernels/bodies.h"
 #include "kernels/columns.h"
 #include "kernels/error_word.h"
-#include "kernels/half_columns.h"
+#include "kernels/f16_activations.h"
 #include "kernels/kv_rows.h"
 
 namespace warpchat {
@@ -42,7 +42,7 @@ AttentionResults results_of(Builder& b, const AttentionPlan& plan, const Virtual
   const HalfColumnAddresses& out = std::get<HalfColumnAddresses>(at.out);
   Reg<u32> column = block.block(Axis::kZ);
   b.if_((kv_head | block.block() | block.thread()) == 0, [&] { out.factors.store(column, 1.0f); });
-  return HalfResults{out.halves + wide(column) * (half_column_size(width) / 2), kv_head};
+  return HalfResults{out.halves + wide(column) * (f16_activation_size(width) / 2), kv_head};
 }
 
 struct Pages {
@@ -62,8 +62,8 @@ Pages pages_of_split(Builder& b, const AttentionSpec& s, const AttentionAddresse
 
 std::variant<Global<f32>, HalfColumnAddresses> out_of(Builder& b, const AttentionSpec& s) {
   const uint64_t width = uint64_t{s.n_heads} * s.head_dim;
-  if (!s.writes_halves) return b.global<f32>("out", s.columns * width);
-  const Global<b32> halves = b.global<ptx::f16>("out", s.columns * half_column_size(width)).as<b32>();
+  if (!s.writes_f16) return b.global<f32>("out", s.columns * width);
+  const Global<b32> halves = b.global<ptx::f16>("out", s.columns * f16_activation_size(width)).as<b32>();
   return HalfColumnAddresses{halves, b.global<f32>("out_factors", s.columns)};
 }
 

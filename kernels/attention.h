@@ -29,8 +29,8 @@ struct AttentionSpec {
   // Neighbouring pages per block, at most 32. More than 1 only if takes_several_pages(): the block then accumulates in
   // registers.
   uint32_t pages_per_block = 1;
-  // The output is f16 with a factor of 1, since averages of the cache's values fit f16. Only if can_write_halves().
-  bool writes_halves = false;
+  // The output is f16 with a factor of 1, since averages of the cache's values fit f16. Only if can_write_f16().
+  bool writes_f16 = false;
   // q, k and v are raw projections. One of these scatters, which match this spec and differ only in their rotations, is
   // applied to them first. Lengths are then positions, and no two columns share a sequence.
   std::vector<KvScatterSpec> scatters = {};
@@ -50,8 +50,9 @@ struct AttentionSpec {
 //                       the column's results are meaningless
 //   rope                u32: index of the scatter whose rotation applies; only with several scatters
 //   lengths             u32 [columns]: how many keys to attend to, from the first; 0 gives zeros
-//   out                 f32 [columns, n_heads * head_dim]; or f16 [columns, half_column_size(n_heads * head_dim)], as
-//                       kernels/half_columns.h has them
+//   out                 f32 [columns, n_heads * head_dim]; or f16 [columns, f16_activation_size(n_heads * head_dim)],
+//   as
+//                       kernels/f16_activations.h has them
 //   out_factors         f32 [columns], which become 1; only with halves
 //   gate                f32 [columns, n_heads * head_dim]; only if gated
 //   scratch             u8 [attention_scratch_bytes]: zeroed once before the first launch; a launch leaves it ready
@@ -68,7 +69,7 @@ std::string name_of(const AttentionSpec& spec);
 bool takes_several_pages(const AttentionSpec& spec);
 // Whether the output can be f16: takes_several_pages(), and each KV head's results are a multiple of the f16 layout's
 // step, so every lane of a warp has four of them or none has.
-bool can_write_halves(const AttentionSpec& spec);
+bool can_write_f16(const AttentionSpec& spec);
 
 uint64_t attention_scratch_bytes(const AttentionSpec& spec);
 

@@ -43,9 +43,9 @@ void SplitMerge::for_items(uint32_t heads, const Item& body) const {
     Reg<u32> head = item / fours, dim = (item - head * fours) * 4;
     body(head, dim);
   };
-  if (!plan_.spec.writes_halves)
+  if (!plan_.spec.writes_f16)
     return b_.for_("item", block_.thread(), heads * fours, AttentionPlan::kWarps * kWarpSize, run);
-  const uint32_t n_warps = heads * fours / kWarpSize;  // all lanes have results: see can_write_halves()
+  const uint32_t n_warps = heads * fours / kWarpSize;  // all lanes have results: see can_write_f16()
   const auto run_own = [&] { run(block_.thread()); };
   n_warps == AttentionPlan::kWarps ? run_own() : b_.if_(block_.warp() < n_warps, run_own);
 }
@@ -123,7 +123,7 @@ void SplitMerge::store_halves(const Reg<u32>& place, const HalfQuad& quad) const
   // In each 32 values, octet t holds 4 t to 4 t + 3 and 16 + 4 t to 16 + 4 t + 3.
   Reg<u32> pairs = (of_column & ~31u) / 4 + (of_column & 12) / 2 + (of_column & 16) / 16;
   (halves + pairs * 2).store(0, {quad.first, quad.second});
-  const auto n_pairs = static_cast<uint32_t>(half_column_values(uint64_t{s.n_heads} * s.head_dim) / 2);
+  const auto n_pairs = static_cast<uint32_t>(f16_activation_values(uint64_t{s.n_heads} * s.head_dim) / 2);
   b_.if_((of_column & (kHalfMeanValues - 1)) == 0,
          [&] { halves.store(of_column / kHalfMeanValues + n_pairs, quad.mean); });
 }

@@ -13,7 +13,7 @@
 
 namespace warpchat {
 
-// Destination of one column and KV head: fp32, or the f16 column with its means (kernels/half_columns.h).
+// Destination of one column and KV head: fp32, or the f16 column with its means (kernels/f16_activations.h).
 struct HalfResults {
   ptx::Global<ptx::b32> column;
   ptx::Reg<ptx::u32> kv_head;

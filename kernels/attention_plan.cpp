@@ -6,7 +6,7 @@
 #include <cstdio>
 
 #include "kernels/columns.h"
-#include "kernels/half_columns.h"
+#include "kernels/f16_activations.h"
 #include "kernels/name_hash.h"
 #include "kernels/spec_check.h"
 #include "ptx/target.h"
@@ -23,9 +23,9 @@ void check(const AttentionSpec& s) {
                "a multiple of 8 up to " + std::to_string(kMaxHeadDim));
   require_between(1, INT32_MAX, family, "max_positions", s.max_positions);
   require_between(1, kMaxBlocksInY, family, "columns", s.columns);
-  const uint32_t most_pages = takes_several_pages(s) ? AttentionPlan::kMostPages : 1;
-  require_between(1, most_pages, family, "pages_per_block", s.pages_per_block);
-  if (s.writes_halves && !can_write_halves(s)) throw Error(family + ": it cannot write f16");
+  const uint32_t max_pages = takes_several_pages(s) ? AttentionPlan::kMaxPages : 1;
+  require_between(1, max_pages, family, "pages_per_block", s.pages_per_block);
+  if (s.writes_f16 && !can_write_f16(s)) throw Error(family + ": it cannot write f16");
   if (!std::isfinite(s.scale)) throw Error(family + ": the scale is not finite");
   for (const KvScatterSpec& scatter : s.scatters) {
     const bool fits = scatter.n_heads == s.n_heads && scatter.n_kv_heads == s.n_kv_heads &&
@@ -40,7 +40,7 @@ void check(const AttentionSpec& s) {
 class Parts {
  public:
   static constexpr uint64_t kPart = AttentionPlan::kPartBytes;
-  uint64_t take(uint64_t cells) {
+  uint64_t allocate(uint64_t cells) {
     const uint64_t start = bytes_;
     bytes_ += (4 * cells + kPart - 1) / kPart * kPart;
     return start;
@@ -66,9 +66,9 @@ AttentionPlan::AttentionPlan(const AttentionSpec& given) : spec(given) {
   Parts parts;
   const uint64_t kv_heads = uint64_t{spec.columns} * spec.n_kv_heads;
   for (size_t i = 0; i < levels.size(); ++i) {
-    levels[i].arrivals = parts.take(kv_heads * nodes[i + 1]);
-    levels[i].states = parts.take(kv_heads * nodes[i] * group * 2);
-    levels[i].values = parts.take(kv_heads * nodes[i] * group * spec.head_dim);
+    levels[i].arrivals = parts.allocate(kv_heads * nodes[i + 1]);
+    levels[i].states = parts.allocate(kv_heads * nodes[i] * group * 2);
+    levels[i].values = parts.allocate(kv_heads * nodes[i] * group * spec.head_dim);
   }
   scratch_bytes = std::max<uint64_t>(parts.bytes(), kPartBytes);  // never empty: there is always a buffer to pass
 }
@@ -82,7 +82,7 @@ std::string AttentionPlan::name() const {
   if (spec.one_sequence) result += "_one";
   if (spec.lengths_are_positions) result += "_positions";
   if (spec.gated) result += "_gated";
-  if (spec.writes_halves) result += "_halves";
+  if (spec.writes_f16) result += "_halves";
   result += kv_suffix(spec.k_type, spec.v_type);
   if (!spec.scatters.empty()) {
     std::string rotations;
@@ -104,8 +104,8 @@ bool takes_several_pages(const AttentionSpec& spec) {
          spec.head_dim <= AttentionPlan::kGroupsAhead * AttentionPlan::kGroup;
 }
 
-bool can_write_halves(const AttentionSpec& spec) {
-  return takes_several_pages(spec) && spec.n_heads / spec.n_kv_heads * spec.head_dim % kHalfColumnStep == 0;
+bool can_write_f16(const AttentionSpec& spec) {
+  return takes_several_pages(spec) && spec.n_heads / spec.n_kv_heads * spec.head_dim % kF16ActivationStep == 0;
 }
 
 uint64_t attention_scratch_bytes(const AttentionSpec& spec) { return AttentionPlan(spec).scratch_bytes; }
@@ -119,7 +119,7 @@ ptx::Dimensions attention_grid(const AttentionSpec& spec, uint32_t longest_lengt
 ptx::Cost attention_cost(const AttentionSpec& spec, uint64_t keys) {
   const uint64_t width = uint64_t{spec.n_heads} * spec.head_dim;
   const uint64_t of_column =
-      width * 4 * (spec.gated ? 2 : 1) + (spec.writes_halves ? half_column_size(width) * 2 + 4 : width * 4);
+      width * 4 * (spec.gated ? 2 : 1) + (spec.writes_f16 ? f16_activation_size(width) * 2 + 4 : width * 4);
   const KvLayout k{spec.k_type, 1, spec.head_dim}, v{spec.v_type, 1, spec.head_dim};
   return {.bytes = keys * spec.n_kv_heads * (k.row_bytes() + v.row_bytes()) + spec.columns * of_column,
           .flops = keys * spec.n_heads * spec.head_dim * 4};

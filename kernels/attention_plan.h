@@ -8,7 +8,7 @@
 namespace warpchat {
 
 struct AttentionPlan {
-  static constexpr uint32_t kMostPages = ptx::kWarpSize;  // per block: each lane holds one page number
+  static constexpr uint32_t kMaxPages = ptx::kWarpSize;  // per block: each lane holds one page number
   static constexpr uint32_t kWarps = 8;
   static constexpr uint32_t kGroup = 32;       // dimensions that share one scale in q8_0
   static constexpr uint32_t kGroupsAhead = 4;  // groups whose keys and values fit registers together
@@ -34,7 +34,7 @@ struct AttentionPlan {
   uint32_t split_positions() const { return spec.pages_per_block * kPagePositions; }
   uint32_t pages_at_once() const { return spec.pages_per_block > 1 ? 2 : 1; }  // score buffers in shared memory
   // Whether shared memory holds all queries of a group, so a team that stays with its KV head rotates them once.
-  bool turns_once() const { return group <= kHeadsAtOnce; }
+  bool rotates_once() const { return group <= kHeadsAtOnce; }
 
   AttentionSpec spec;           // with its scale
   uint32_t group;               // query heads per KV head

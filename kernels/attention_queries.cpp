@@ -22,7 +22,7 @@ AttentionQueries::AttentionQueries(Builder& b, const AttentionPlan& plan, const 
       block_(block),
       q_(at.q + wide(column) * (uint64_t{plan.spec.n_heads} * plan.spec.head_dim)),
       kv_head_(kv_head),
-      turned_(at.projections && at.projections->turned ? *at.projections->turned : b.var("turned", kNoneTurned)),
+      rotated_(at.projections && at.projections->rotated ? *at.projections->rotated : b.var("turned", kNoneRotated)),
       is_own_(is_own),
       planes_(block.shared<ptx::f16>("queries", uint64_t{2} * plane_size())),
       factors_(block.shared<f32>("factors", AttentionPlan::kHeadsAtOnce)) {
@@ -50,8 +50,8 @@ void AttentionQueries::fill(const Reg<u32>& first_head, uint32_t heads) const {
     });
     block_.barrier();
   };
-  if (!plan_.turns_once()) return turn(is_own_ && first_head == 0);
-  b_.if_(is_own_ || turned_ != kv_head_, [&] { b_.region("turn", [&] { turn(is_own_); }); });
+  if (!plan_.rotates_once()) return turn(is_own_ && first_head == 0);
+  b_.if_(is_own_ || rotated_ != kv_head_, [&] { b_.region("turn", [&] { turn(is_own_); }); });
 }
 
 }  // namespace warpchat

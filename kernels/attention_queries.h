@@ -37,7 +37,7 @@ class AttentionQueries {
   const VirtualBlock& block_;
   ptx::Global<ptx::f32> q_;  // of this column
   std::optional<HeadScatter> scatter_;
-  ptx::Reg<ptx::u32> kv_head_, turned_;
+  ptx::Reg<ptx::u32> kv_head_, rotated_;
   ptx::Pred is_own_;
   ptx::Shared<ptx::f16> planes_;
   ptx::Shared<ptx::f32> factors_;

@@ -57,7 +57,7 @@ void AttentionSplit::attend_page(const PageRows& key_rows, const PageRows& value
   block_.barrier();
   b_.region("values", [&] {
     if (!plan_.has_values_ahead()) values = load_all_values(value_rows);
-    for_turns(weigh(), values, [&](uint32_t turn, const auto& weights, const auto& rows) {
+    for_dim_blocks(weigh(), values, [&](uint32_t turn, const auto& weights, const auto& rows) {
       std::vector<Vec<f32, 4>> sums;
       for (uint32_t dim = 0; dim < kTurnDims; ++dim) {
         const Vec<f32, 4> sum = product_with_values(weights, rows.high, dim, zeros());
@@ -78,8 +78,10 @@ void AttentionSplit::attend_pages(const SplitMerge& merge, const Reg<u32>& numbe
   b_.region("queries", [&] { queries_.fill(b_.var("first_head", 0u), heads); });
   const Reg<u32> first = b_.shuffle(split_.numbers, 0), last_of_first = b_.min(split_.n_keys, kPagePositions) - 1;
   Ahead keys, values;
-  b_.region("keys", [&] { keep(load_all_keys({split_.keys.in_page(first), last_of_first}), keys); });
-  b_.region("values", [&] { keep(load_all_values({split_.values.in_page(first), last_of_first}), values); });
+  b_.region("keys", [&] { store_prefetched(load_all_keys({split_.keys.in_page(first), last_of_first}), keys); });
+  b_.region("values", [&] {
+    store_prefetched(load_all_values({split_.values.in_page(first), last_of_first}), values);
+  });
   Running running{b_.var("top", kNoScore), b_.var("sum", 0.0f), {}};
   for (uint32_t i = 0; i < plan_.turns * kTurnDims; ++i) running.values.push_back(b_.vars<f32, 4>("values", 0.0f));
   Var<u32> index = b_.var("page", 0u);
@@ -101,22 +103,25 @@ Pred AttentionSplit::add_page(Var<u32>& index, Ahead& keys, Ahead& values, Runni
   const auto of_next = [&](const KvRows& rows) {
     return PageRows{rows.in_page(next_number), b_.min(keys_left - kPagePositions, kPagePositions) - 1};
   };
-  b_.region("scores", [&] { score(plan_.group, kept(keys, plan_.groups), b_.min(keys_left, kPagePositions), scores); });
-  b_.region("keys", [&] { b_.if_(has_next, [&] { keep(load_all_keys(of_next(split_.keys)), keys); }); });
+  b_.region("scores", [&] {
+    score(plan_.group, load_prefetched(keys, plan_.groups), b_.min(keys_left, kPagePositions), scores);
+  });
+  b_.region("keys", [&] { b_.if_(has_next, [&] { store_prefetched(load_all_keys(of_next(split_.keys)), keys); }); });
   block_.barrier();
   b_.region("values", [&] {
     const Reg<f32> top = b_.max(running.top, highest(eighth_, scores)), scale = b_.ex2(running.top - top);
     const Floats weights = weights_above(top - static_cast<float>(kTopWeight), scores);
     running.top = top;
     running.sum = b_.fma(running.sum, scale, sum_of_four(weights));
-    for_turns(weights, kept(values, plan_.turns), [&](uint32_t turn, const auto& own, const auto& rows) {
-      for (uint32_t dim = 0; dim < kTurnDims; ++dim) {
-        VarVec<f32, 4>& sum = running.values[turn * kTurnDims + dim];
-        sum =
-            product_with_values(own, rows.high, dim, {sum[0] * scale, sum[1] * scale, sum[2] * scale, sum[3] * scale});
-      }
-    });
-    b_.if_(has_next, [&] { keep(load_all_values(of_next(split_.values)), values); });
+    for_dim_blocks(weights, load_prefetched(values, plan_.turns),
+                   [&](uint32_t turn, const auto& own, const auto& rows) {
+                     for (uint32_t dim = 0; dim < kTurnDims; ++dim) {
+                       VarVec<f32, 4>& sum = running.values[turn * kTurnDims + dim];
+                       sum = product_with_values(own, rows.high, dim,
+                                                 {sum[0] * scale, sum[1] * scale, sum[2] * scale, sum[3] * scale});
+                     }
+                   });
+    b_.if_(has_next, [&] { store_prefetched(load_all_values(of_next(split_.values)), values); });
   });
   index = next;
   return has_next;
@@ -157,7 +162,7 @@ std::vector<AttentionSplit::Cells> AttentionSplit::load_all_values(const PageRow
   return values;
 }
 
-void AttentionSplit::keep(const std::vector<Cells>& all, Ahead& ahead) {
+void AttentionSplit::store_prefetched(const std::vector<Cells>& all, Ahead& ahead) {
   const auto put = [&](auto& to, size_t i, const auto& value) {
     if (i == to.size())
       to.push_back(b_.var("ahead", value));
@@ -172,7 +177,7 @@ void AttentionSplit::keep(const std::vector<Cells>& all, Ahead& ahead) {
 }
 
 // n: number of groups or turns.
-std::vector<AttentionSplit::Cells> AttentionSplit::kept(const Ahead& ahead, uint32_t n) {
+std::vector<AttentionSplit::Cells> AttentionSplit::load_prefetched(const Ahead& ahead, uint32_t n) {
   std::vector<Cells> all(n);
   for (size_t i = 0; i < ahead.words.size(); ++i) all[i / (ahead.words.size() / n)].words.push_back(ahead.words[i]);
   for (size_t i = 0; i < ahead.scales.size(); ++i) all[i / (ahead.scales.size() / n)].scales.push_back(ahead.scales[i]);
@@ -274,7 +279,7 @@ AttentionSplit::Planes AttentionSplit::planes_of_floats(const std::vector<Reg<u3
   Var<u32> bits = b_.var("largest", 0u);
   for (const Reg<u32>& word : words) bits = b_.max(bits, word & 0x7fffffffu);
   for (uint32_t distance : {1, 2}) bits = b_.max(bits, b_.shuffle_xor(bits, distance));
-  const Reg<u32> exponent = b_.max(bits >> 23, kLeastExponent);
+  const Reg<u32> exponent = b_.max(bits >> 23, kMinExponent);
   const Reg<f32> scale = power_of_two(127 + 127 + kTopExponent - exponent);
   Planes planes;
   for (size_t i = 0; i < words.size(); i += 2) {
@@ -397,7 +402,7 @@ Vec<f16x2, 4> AttentionSplit::split(const Floats& four) {
 }
 
 // Calls add(turn, weights, rows) for each turn; rows: four keys, two pairs of dimensions each.
-void AttentionSplit::for_turns(const Floats& weights, const std::vector<Cells>& values, const OfTurn& add) {
+void AttentionSplit::for_dim_blocks(const Floats& weights, const std::vector<Cells>& values, const OnDimBlock& add) {
   std::optional<Vec<f16x2, 4>> of_halves;
   if (!split_.values.has_codes()) of_halves.emplace(split(weights));
   for (uint32_t turn = 0; turn < plan_.turns; ++turn) {

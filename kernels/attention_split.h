@@ -90,8 +90,8 @@ class AttentionSplit {
   Cells load_values(const PageRows& rows, uint32_t turn);
   std::vector<Cells> load_all_keys(const PageRows& rows);
   std::vector<Cells> load_all_values(const PageRows& rows);
-  void keep(const std::vector<Cells>& all, Ahead& ahead);
-  static std::vector<Cells> kept(const Ahead& ahead, uint32_t n);
+  void store_prefetched(const std::vector<Cells>& all, Ahead& ahead);
+  static std::vector<Cells> load_prefetched(const Ahead& ahead, uint32_t n);
   ptx::Cache cache_of_rows(ptx::Cache cache) const;
 
   Planes planes_of(const KvRows& rows, const std::vector<ptx::Reg<ptx::u32>>& words);
@@ -109,8 +109,8 @@ class AttentionSplit {
   static ptx::Reg<ptx::f32> sum_of_four(const Floats& x) { return (x[0] + x[1]) + (x[2] + x[3]); }
   Floats weigh();
   ptx::Vec<ptx::f16x2, 4> split(const Floats& four);
-  using OfTurn = std::function<void(uint32_t turn, const ptx::Vec<ptx::f16x2, 4>& weights, const Planes& rows)>;
-  void for_turns(const Floats& weights, const std::vector<Cells>& values, const OfTurn& add);
+  using OnDimBlock = std::function<void(uint32_t turn, const ptx::Vec<ptx::f16x2, 4>& weights, const Planes& rows)>;
+  void for_dim_blocks(const Floats& weights, const std::vector<Cells>& values, const OnDimBlock& add);
   ptx::Vec<ptx::f32, 4> product_with_values(const ptx::Vec<ptx::f16x2, 4>& weights, const std::vector<Pair>& rows,
                                             uint32_t dim, ptx::InVec<ptx::f32, 4> sum);
   void store_values(uint32_t heads, uint32_t turn, const std::vector<ptx::Vec<ptx::f32, 4>>& sums,

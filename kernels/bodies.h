@@ -62,10 +62,10 @@ struct ProjectionAddresses {
   std::vector<ptx::Global<ptx::f32>> gamma;  // q's and k's, with QK norm
   ptx::Reg<ptx::u32> n_pages;
   std::optional<ptx::Reg<ptx::u32>> rope;    // with several scatters
-  std::optional<ptx::Reg<ptx::u32>> turned;  // KV head whose rotated queries shared memory still holds
+  std::optional<ptx::Reg<ptx::u32>> rotated;  // KV head whose rotated queries shared memory still holds
 };
-inline constexpr uint32_t kNoneTurned = UINT32_MAX;
-struct HalfColumnAddresses {  // layout: kernels/half_columns.h
+inline constexpr uint32_t kNoneRotated = UINT32_MAX;
+struct HalfColumnAddresses {  // layout: kernels/f16_activations.h
   ptx::Global<ptx::b32> halves;
   ptx::Global<ptx::f32> factors;
 };

@@ -127,7 +127,7 @@ class DeltaPreparation {
         row_(b.thread() / kAcross),
         column_(b.thread() % kAcross),
         lengths_(b.shared<f32>("lengths", kRows)),
-        fades_{b.shared<f32>("fades", kDeltaChunk), b.shared<f32>("fades_low", kDeltaChunk)},
+        log_decays_{b.shared<f32>("fades", kDeltaChunk), b.shared<f32>("fades_low", kDeltaChunk)},
         learns_(b.shared<f32>("learns", kDeltaChunk)) {}
 
   void write() {
@@ -210,7 +210,7 @@ class DeltaPreparation {
     const float of_query = 1.0f / std::sqrt(static_cast<float>(s_.head_dim));
     b_.if_(which < SliceCopy::kEach, [&] {
       Reg<f32> factor =
-          b_.rsqrt(sum + kLeastLength) * b_.select(which < SliceCopy::kEach / 2, In<f32>(1.0f), In<f32>(of_query));
+          b_.rsqrt(sum + kMinLength) * b_.select(which < SliceCopy::kEach / 2, In<f32>(1.0f), In<f32>(of_query));
       Reg<u32> position = first_ + copy.row + (which & 1) * kSliceRows;
       lengths_.store(copy.row + which * kSliceRows, b_.select(position < n_columns_, factor, 0.0f));
     });
@@ -225,12 +225,12 @@ class DeltaPreparation {
     Reg<u32> pair = b_.lane() * 2, last = n_columns_ - 1;
     for (uint32_t i = 0; i < 2; ++i) {
       Reg<u32> column = first_ + pair + i;
-      Pred is_there = column < n_columns_;
+      Pred is_present = column < n_columns_;
       Reg<u64> at = wide(b_.min(column, last) * s_.n_v_heads + head);
       Reg<f32> fade = b_.max(decay * softplus(b_, alpha_.load(at, kReadOnly) + bias), kMinLogarithm);
-      Reg<f32> learn = b_.div_full(1.0f, b_.ex2(beta_.load(at, kReadOnly) * -1.44269504f) + 1.0f);
-      fades.push_back({b_.select(is_there, fade, 0.0f), zero});
-      learns.push_back(b_.select(is_there, learn, 0.0f));
+      Reg<f32> beta = b_.div_full(1.0f, b_.ex2(beta_.load(at, kReadOnly) * -1.44269504f) + 1.0f);
+      fades.push_back({b_.select(is_present, fade, 0.0f), zero});
+      learns.push_back(b_.select(is_present, beta, 0.0f));
     }
     const LongSum own = fades[0] + fades[1];
     Var<f32> high = b_.var("high", own.high), low = b_.var("low", own.low);
@@ -247,17 +247,17 @@ class DeltaPreparation {
     const LongSum before{b_.select(is_first, 0.0f, b_.shuffle_up(high, 1)),
                          b_.select(is_first, 0.0f, b_.shuffle_up(low, 1))};
     const LongSum sums[] = {before + fades[0], {high, low}};
-    fades_.high.store(pair, {sums[0].high, sums[1].high});
-    fades_.low.store(pair, {sums[0].low, sums[1].low});
+    log_decays_.high.store(pair, {sums[0].high, sums[1].high});
+    log_decays_.low.store(pair, {sums[0].low, sums[1].low});
     learns_.store(pair, {learns[0], learns[1]});
     const Shared<f32> lengths = lengths_ + pair;
     const Vec<f32, 2> keys = lengths.load<2>(), queries = lengths.load<2>(kDeltaChunk);
     const auto fading = [&](int i) { return exponential(b_, end - sums[i]); };
     const Vec<f32, 2> faded(exponential(b_, sums[0].high), exponential(b_, sums[1].high));
     const Global<f32> factors = to + wide(pair);
-    factors.store(Scratch::kOfFound, {faded[0] * keys[0], faded[1] * keys[1]});
-    factors.store(Scratch::kOfRead, {faded[0] * queries[0], faded[1] * queries[1]});
-    factors.store(Scratch::kOfLearnt, {fading(0) * keys[0], fading(1) * keys[1]});
+    factors.store(Scratch::kStateReadFactors, {faded[0] * keys[0], faded[1] * keys[1]});
+    factors.store(Scratch::kOutputFactors, {faded[0] * queries[0], faded[1] * queries[1]});
+    factors.store(Scratch::kUpdateFactors, {fading(0) * keys[0], fading(1) * keys[1]});
     b_.if_(is_first, [&] { to.store(Scratch::kOfState, exponential(b_, end.high)); });
   }
 
@@ -270,7 +270,7 @@ class DeltaPreparation {
       LongSum fade(uint32_t i) const { return {high.load(i * kAcross), low.load(i * kAcross)}; }
     };
     const auto numbers_from = [&](const Reg<u32>& first) {
-      return Factors{fades_.high + first, fades_.low + first, lengths_ + first};
+      return Factors{log_decays_.high + first, log_decays_.low + first, lengths_ + first};
     };
     const Factors of_rows = numbers_from(row_), of_columns = numbers_from(column_);
     const Shared<f32> learns = learns_ + row_;
@@ -386,7 +386,7 @@ class DeltaPreparation {
   Shared<f32> lengths_;    // [2, kDeltaChunk]: reciprocal lengths of keys, then of queries
   struct {
     Shared<f32> high, low;
-  } fades_;  // cumulative log decay, up to and including each position
+  } log_decays_;  // cumulative log decay, up to and including each position
   Shared<f32> learns_;
 };
 
@@ -465,8 +465,9 @@ class DeltaScan {
       const Global<f32> from = qkv_ + b_.mad_wide(column, s_.channels(), wide(head_ * s_.head_dim + value_));
       rows.values.push_back(from.load<4>(2 * s_.n_k_heads * s_.head_dim, kReadOnly));
       const auto factor = [&](uint32_t at) { return (scratch + wide(row)).load(at, kReadOnly); };
-      rows.of_found.push_back(factor(Scratch::kOfFound)), rows.of_read.push_back(factor(Scratch::kOfRead));
-      rows.of_learnt.push_back(factor(Scratch::kOfLearnt));
+      rows.of_found.push_back(factor(Scratch::kStateReadFactors)),
+          rows.of_read.push_back(factor(Scratch::kOutputFactors));
+      rows.of_learnt.push_back(factor(Scratch::kUpdateFactors));
     }
     return rows;
   }
@@ -494,8 +495,8 @@ class DeltaScan {
       b_.if_else(
           slice < of_changes, [&] { multiply(at, state_ + slice * kScanValues, sums); },
           [&] { learn(at, changes_ + (slice - of_changes) * kScanValues, state); });
-      b_.if_(end == of_state, [&] { put_found(rows, sums); });
-      b_.if_(end == of_changes, [&] { put_learnt(first, rows, sums, fade, state); });
+      b_.if_(end == of_state, [&] { store_deltas(rows, sums); });
+      b_.if_(end == of_changes, [&] { store_updates(first, rows, sums, fade, state); });
       b_.if_(is_last, [&] { put_state(state); });
       here = kSliceFloats - here;
       b_.if_else(
@@ -505,15 +506,15 @@ class DeltaScan {
   }
 
   // Keys give what the values differ from; queries give the state's read-out.
-  void put_found(const OfRows& rows, std::vector<FourSums>& sums) {
+  void store_deltas(const OfRows& rows, std::vector<FourSums>& sums) {
     for (uint32_t r = 0; r < kHalf; ++r) {
       const auto change = [&](int j) { return rows.values[r][j] - rows.of_found[r] * sums[r][j]; };
       put_changes(r, {change(0), change(1), change(2), change(3)});
       for (int j = 0; j < 4; ++j) sums[r][j] = 0.0f, sums[kHalf + r][j] *= rows.of_read[r];
     }
   }
-  void put_learnt(const Reg<u32>& first, const OfRows& rows, const std::vector<FourSums>& sums, const Reg<f32>& fade,
-                  std::vector<FourSums>& state) {
+  void store_updates(const Reg<u32>& first, const OfRows& rows, const std::vector<FourSums>& sums, const Reg<f32>& fade,
+                     std::vector<FourSums>& state) {
     b_.barrier();  // all threads have read the changes
     for (uint32_t r = 0; r < kHalf; ++r) {
       const auto learnt = [&](int j) { return sums[r][j] * rows.of_learnt[r]; };

@@ -24,9 +24,9 @@ bool takes_chunks(const DeltaNetSpec& spec);  // whether this is a prompt of a m
 struct DeltaChunkScratch {                                             // f32, per chunk and value head
   static constexpr uint32_t kMatrices = 0;                             // T, then P T: [2 kDeltaChunk, kDeltaChunk]
   static constexpr uint32_t kFactors = 2 * kDeltaChunk * kDeltaChunk;  // per position, [3, kDeltaChunk]:
-  static constexpr uint32_t kOfFound = kFactors;                       // factor on S^T k in R
-  static constexpr uint32_t kOfRead = kFactors + kDeltaChunk;          // factor on S^T q in the output
-  static constexpr uint32_t kOfLearnt = kFactors + 2 * kDeltaChunk;    // factor on k in the state update
+  static constexpr uint32_t kStateReadFactors = kFactors;              // factor on S^T k in R
+  static constexpr uint32_t kOutputFactors = kFactors + kDeltaChunk;   // factor on S^T q in the output
+  static constexpr uint32_t kUpdateFactors = kFactors + 2 * kDeltaChunk;  // factor on k in the state update
   static constexpr uint32_t kOfState = kFactors + 3 * kDeltaChunk;     // e^G_64
   static constexpr uint32_t kFloats = kFactors + 4 * kDeltaChunk;
 };

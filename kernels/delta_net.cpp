@@ -205,18 +205,18 @@ void delta_body(Builder& b, const DeltaNetSpec& s, const DeltaAddresses& at, con
   block.barrier();
   in_vector([&] {
     const float scale = 1.0f / std::sqrt(static_cast<float>(d));
-    queries.store(thread, query * b.rsqrt(sum_of(query_squares, vector_warps) + kLeastLength) * scale);
-    keys.store(thread, key * b.rsqrt(sum_of(key_squares, vector_warps) + kLeastLength));
+    queries.store(thread, query * b.rsqrt(sum_of(query_squares, vector_warps) + kMinLength) * scale);
+    keys.store(thread, key * b.rsqrt(sum_of(key_squares, vector_warps) + kMinLength));
   });
   block.barrier();
   Reg<u32> of_head = column * s.n_v_heads + head;
-  Reg<f32> forget = exponential(b, fade * softplus(b, at.alpha.load(of_head) + bias));
+  Reg<f32> decay = exponential(b, fade * softplus(b, at.alpha.load(of_head) + bias));
   Reg<f32> found = over_state(keys, false, [](const Shared<f32>&, uint32_t) {});
   Reg<f32> own = row.load(value_at + 2 * s.n_k_heads * d);
-  Reg<f32> change = switched(b, own - forget * found, at.beta.load(of_head));
+  Reg<f32> change = switched(b, own - decay * found, at.beta.load(of_head));
   Reg<f32> read = over_state(queries, true, [&](const Shared<f32>& keys_of_round, uint32_t i) {
     const Vec<f32, 4> four = keys_of_round.load<4>(i);
-    for (uint32_t j = 0; j < 4; ++j) state[i + j] = b.fma(four[static_cast<int>(j)], change, state[i + j] * forget);
+    for (uint32_t j = 0; j < 4; ++j) state[i + j] = b.fma(four[static_cast<int>(j)], change, state[i + j] * decay);
   });
   put_squares(out_squares, read);  // each value is counted twice
   block.barrier();

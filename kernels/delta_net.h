@@ -18,7 +18,7 @@ struct DeltaNetSpec : DeltaNetConfig {  // head_dim: 32, 64, 96 or 128; conv_ker
   bool one_sequence = false;  // columns are positions of one prompt; else one position per sequence
 };
 
-inline constexpr float kLeastLength = 1e-6f;  // squared norm of a query or key
+inline constexpr float kMinLength = 1e-6f;  // squared norm of a query or key
 
 // Throws Error unless the spec describes a prompt within the bounds above, which hold for every delta-net kernel.
 void require_prompt(const std::string& family, const DeltaNetSpec& spec);

@@ -1,7 +1,7 @@
 // Device and host code for the error word.
 #include "kernels/error_word.h"
 
-#include "models/message.h"
+#include "models/text_format.h"
 
 namespace warpchat {
 

@@ -23,10 +23,10 @@ class OrderWriter {
   OrderWriter(Builder& b, const ExpertOrderSpec& spec)
       : b_(b),
         spec_(spec),
-        most_tiles_(most_expert_tiles(spec.n, spec.tile, spec.columns * spec.n_used)),
+        max_tiles_(max_expert_tiles(spec.n, spec.tile, spec.columns * spec.n_used)),
         experts_(b.global<u32>("experts", uint64_t{spec.columns} * spec.n_used)),
         order_(b.global<u32>("order", uint64_t{spec.columns} * spec.n_used)),
-        tiles_(b.global<u32>("tiles", uint64_t{most_tiles_} * 4)),
+        tiles_(b.global<u32>("tiles", uint64_t{max_tiles_} * 4)),
         n_columns_(declare_columns(b, spec.columns)),
         counters_(b.shared<u32>("counters", expert_counting_warps(spec) * spec.n)),
         begins_(b.shared<u32>("begins", spec.n)),
@@ -67,12 +67,12 @@ class OrderWriter {
   };
   template <class F>
   void each_use(F&& body) {
-    Var<u32> n_uses = b_.var("n_uses", spec_.n_used);
-    if (n_columns_) n_uses = *n_columns_ * spec_.n_used;
+    Var<u32> n_assignments = b_.var("n_assignments", spec_.n_used);
+    if (n_columns_) n_assignments = *n_columns_ * spec_.n_used;
     Reg<u32> rounds =
-        (n_uses + (expert_counting_warps(spec_) * kWarpSize - 1)) / (expert_counting_warps(spec_) * kWarpSize);
+        (n_assignments + (expert_counting_warps(spec_) * kWarpSize - 1)) / (expert_counting_warps(spec_) * kWarpSize);
     Reg<u32> stretch = (rounds * kWarpSize).named("stretch");
-    Reg<u32> first = (b_.warp() * stretch).named("first"), end = b_.min(first + stretch, n_uses);
+    Reg<u32> first = (b_.warp() * stretch).named("first"), end = b_.min(first + stretch, n_assignments);
     b_.for_("group", first, end, kWarpSize, [&](Reg<u32> group) {
       Reg<u32> use = (group + b_.lane()).named("use");
       Pred is_use = use < end;
@@ -107,7 +107,7 @@ class OrderWriter {
       Reg<u32> first = tile * spec_.tile;
       write_tile(before[1] + tile, {expert, before[0] + first, b_.min(count - first, spec_.tile), 0u});
     });
-    b_.for_("none", b_.split<u32>(scan.total)[1] + b_.thread(), most_tiles_, kExpertOrderThreads, [&](Reg<u32> tile) {
+    b_.for_("none", b_.split<u32>(scan.total)[1] + b_.thread(), max_tiles_, kExpertOrderThreads, [&](Reg<u32> tile) {
       write_tile(tile, {0u, 0u, 0u, 0u});
     });
   }
@@ -116,7 +116,7 @@ class OrderWriter {
 
   Builder& b_;
   const ExpertOrderSpec& spec_;
-  const uint32_t most_tiles_;
+  const uint32_t max_tiles_;
   Global<u32> experts_, order_, tiles_;
   const std::optional<Reg<u32>> n_columns_;
   Shared<u32> counters_;  // [counting warps, n]
@@ -128,9 +128,9 @@ class OrderWriter {
 
 uint32_t expert_counting_warps(const ExpertOrderSpec& s) { return std::min(kOrderWarps, kOrderCounters / s.n); }
 
-uint32_t most_expert_tiles(uint32_t n_experts, uint32_t tile, uint32_t n_uses) {
-  const uint64_t touched = std::min(n_experts, n_uses);
-  return static_cast<uint32_t>((n_uses + touched * (tile - 1)) / tile);
+uint32_t max_expert_tiles(uint32_t n_experts, uint32_t tile, uint32_t n_assignments) {
+  const uint64_t touched = std::min(n_experts, n_assignments);
+  return static_cast<uint32_t>((n_assignments + touched * (tile - 1)) / tile);
 }
 
 std::string name_of(const ExpertOrderSpec& s) {
@@ -145,9 +145,9 @@ Kernel expert_order(const ExpertOrderSpec& s, Target target) {
   require_between(1, kMaxBlocksInY, "expert_order", "columns", s.columns);
   Builder b(name_of(s), target);
   OrderWriter(b, s).write();
-  const uint64_t n_uses = uint64_t{s.columns} * s.n_used,
-                 n_tiles = most_expert_tiles(s.n, s.tile, s.columns * s.n_used);
-  return b.finish(Launch{1, kExpertOrderThreads}, {.bytes = 4 * (2 * n_uses + 4 * n_tiles)});
+  const uint64_t n_assignments = uint64_t{s.columns} * s.n_used,
+                 n_tiles = max_expert_tiles(s.n, s.tile, s.columns * s.n_used);
+  return b.finish(Launch{1, kExpertOrderThreads}, {.bytes = 4 * (2 * n_assignments + 4 * n_tiles)});
 }
 
 }  // namespace warpchat

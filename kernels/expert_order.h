@@ -32,7 +32,7 @@ inline constexpr uint32_t kExpertOrderThreads = 1024;  // of the only block: one
 // Warps that share the counting, each with a counter for every expert.
 uint32_t expert_counting_warps(const ExpertOrderSpec& spec);
 
-// Upper bound on the non-empty tiles of n_uses assignments, however they are distributed.
-uint32_t most_expert_tiles(uint32_t n_experts, uint32_t tile, uint32_t n_uses);
+// Upper bound on the non-empty tiles of n_assignments assignments, however they are distributed.
+uint32_t max_expert_tiles(uint32_t n_experts, uint32_t tile, uint32_t n_assignments);
 
 }  // namespace warpchat

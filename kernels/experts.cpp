@@ -21,9 +21,9 @@ using namespace ptx;
 
 namespace {
 
-constexpr uint32_t kMostExperts = 1024;  // limit: one warp holds all scores
+constexpr uint32_t kMaxExperts = 1024;  // limit: one warp holds all scores
 constexpr uint32_t kSumThreads = 128;
-constexpr float kLeastSum = 0x1p-14f;  // lower bound of the weights' sum before dividing by it
+constexpr float kMinSum = 0x1p-14f;  // lower bound of the weights' sum before dividing by it
 
 // Upper word: increases with the score, never 0. Lower word: decreases with the index.
 Reg<u64> ranked(Builder& b, const Reg<f32>& score, const Reg<u32>& index) {
@@ -83,7 +83,7 @@ void route_body(Builder& b, const RouteSpec& s, const RouteAddresses& at, const 
   Var<f32> of_all = b.var("of_all", 0.0f);
   for (const Var<f32>& score : held) of_all += exponential(b, score - highest);
   Reg<f32> total = warp_sum(b, of_all);
-  Reg<f32> divisor = s.normalises ? b.max(of_used, total * kLeastSum) : total;
+  Reg<f32> divisor = s.normalises ? b.max(of_used, total * kMinSum) : total;
   b.if_(b.lane() < s.n_used, [&] {
     Reg<u32> use = column * s.n_used + b.lane();
     at.experts.store(use, own_expert);
@@ -92,7 +92,7 @@ void route_body(Builder& b, const RouteSpec& s, const RouteAddresses& at, const 
 }
 
 Kernel route_kernel(const RouteSpec& s, Target target, const BodyOf<RouteAddresses>& body) {
-  require_between(1, kMostExperts, "route", "n", s.n);
+  require_between(1, kMaxExperts, "route", "n", s.n);
   require_between(1, std::min(s.n, kWarpSize), "route", "n_used", s.n_used);
   require_between(1, kMaxBlocksInY, "route", "columns", s.columns);
   Builder b(name_of(s), target);
@@ -128,15 +128,15 @@ Kernel expert_product_kernel(const ExpertProductSpec& s, Target target, const Bo
   require_spec(s.by_column || s.product.k % 4 == 0, "expert_product", "k", s.product.k, "a multiple of 4");
   const GemvPlan plan = plan_of(s.product);
   const GemvSpec& product = plan.spec;
-  const uint64_t n_uses = uint64_t{s.columns} * s.n_used;
+  const uint64_t n_assignments = uint64_t{s.columns} * s.n_used;
   Builder b(name_of(s), target);
   b.min_blocks_per_sm(plan.blocks_per_sm());
   std::vector<Global<u8>> matrices = declare_matrices(b, plan.matrices, 0);
-  Global<f32> x = b.global<f32>("x", (s.by_column ? s.columns : n_uses) * product.k);
+  Global<f32> x = b.global<f32>("x", (s.by_column ? s.columns : n_assignments) * product.k);
   std::optional<Global<f32>> gamma;
   if (plan.normalises()) gamma.emplace(b.global<f32>("gamma", product.k));
-  Global<u32> experts = b.global<u32>("experts", n_uses);
-  Global<f32> y = b.global<f32>("y", n_uses * product.rows);
+  Global<u32> experts = b.global<u32>("experts", n_assignments);
+  Global<f32> y = b.global<f32>("y", n_assignments * product.rows);
   const ColumnCount n_columns = declare_columns(b, s.columns);
   const VirtualBlock block(b);
   Reg<u32> use = block.block(Axis::kY).named("use");
@@ -147,8 +147,8 @@ Kernel expert_product_kernel(const ExpertProductSpec& s, Target target, const Bo
   body(b, {matrices_of_expert(plan, matrices, expert), input, gamma, {}, y + wide(use) * product.rows, {}, {}, {}},
        block);
   Cost cost = product_cost(product, plan.matrices, 1);
-  cost.bytes *= n_uses, cost.flops *= n_uses;
-  return b.finish(Launch{{plan.n_blocks, static_cast<uint32_t>(n_uses)}, plan.threads()}, cost);
+  cost.bytes *= n_assignments, cost.flops *= n_assignments;
+  return b.finish(Launch{{plan.n_blocks, static_cast<uint32_t>(n_assignments)}, plan.threads()}, cost);
 }
 
 Kernel expert_product(const ExpertProductSpec& spec, Target target) {
@@ -171,11 +171,11 @@ void expert_sum_body(Builder& b, const ExpertSumSpec& s, const ExpertSumAddresse
   leave_beyond_columns(b, at.n_columns, column);
   Reg<u32> i = (block.block() * kSumThreads + block.thread()).named("i");
   b.return_if(i >= s.hidden);
-  Global<f32> of_uses = at.outputs + wide(column * s.n_used) * s.hidden + i;
+  Global<f32> of_assignments = at.outputs + wide(column * s.n_used) * s.hidden + i;
   Var<f32> sum = b.var("sum", 0.0f);
   if (s.has_shared) sum = switched(b, at.shared->load(wide(column) * s.hidden + wide(i)), at.switches->load(column));
   for (uint32_t use = 0; use < s.n_used; ++use)
-    sum = b.fma(at.weights.load(column * s.n_used + use), of_uses.load(uint64_t{use} * s.hidden), sum);
+    sum = b.fma(at.weights.load(column * s.n_used + use), of_assignments.load(uint64_t{use} * s.hidden), sum);
   Global<f32> to = at.y + wide(column) * s.hidden + i;
   to.store(0, to.load() + sum);
 }
@@ -184,9 +184,10 @@ Kernel expert_sum_kernel(const ExpertSumSpec& s, Target target, const BodyOf<Exp
   require_between(1, INT32_MAX, "expert_sum", "hidden", s.hidden);
   require_between(1, kWarpSize, "expert_sum", "n_used", s.n_used);
   require_between(1, kMaxBlocksInY, "expert_sum", "columns", s.columns);
-  const uint64_t n_uses = uint64_t{s.columns} * s.n_used, n_values = uint64_t{s.columns} * s.hidden;
+  const uint64_t n_assignments = uint64_t{s.columns} * s.n_used, n_values = uint64_t{s.columns} * s.hidden;
   Builder b(name_of(s), target);
-  Global<f32> outputs = b.global<f32>("outputs", n_uses * s.hidden), weights = b.global<f32>("weights", n_uses);
+  Global<f32> outputs = b.global<f32>("outputs", n_assignments * s.hidden),
+              weights = b.global<f32>("weights", n_assignments);
   std::optional<Global<f32>> shared, switches;
   if (s.has_shared) {
     shared.emplace(b.global<f32>("shared", n_values));
@@ -195,8 +196,8 @@ Kernel expert_sum_kernel(const ExpertSumSpec& s, Target target, const BodyOf<Exp
   Global<f32> y = b.global<f32>("y", n_values);
   const ColumnCount n_columns = declare_columns(b, s.columns);
   body(b, {outputs, weights, shared, switches, y, n_columns}, VirtualBlock(b));
-  const uint64_t read = n_uses * (s.hidden + 1) + (s.has_shared ? n_values + s.columns : 0);
-  return b.finish(expert_sum_launch(s), {.bytes = 4 * (read + 2 * n_values), .flops = 2 * n_uses * s.hidden});
+  const uint64_t read = n_assignments * (s.hidden + 1) + (s.has_shared ? n_values + s.columns : 0);
+  return b.finish(expert_sum_launch(s), {.bytes = 4 * (read + 2 * n_values), .flops = 2 * n_assignments * s.hidden});
 }
 
 Kernel expert_sum(const ExpertSumSpec& spec, Target target) {

@@ -100,8 +100,8 @@ class FlashAttentionWriter {
   struct Rows {
     std::vector<Row> lane;
     Reg<u32> n_rows;
-    Reg<u32> least_keys;  // minimum over the warp's rows
-    Reg<u32> most_keys;   // maximum over the block's rows
+    Reg<u32> min_keys;  // minimum over the warp's rows
+    Reg<u32> max_keys;  // maximum over the block's rows
   };
 
   // [dim_steps] in registers, or in shared memory that only the lane itself reads.
@@ -163,7 +163,7 @@ class FlashAttentionWriter {
   }
 
   void attend(const Rows& rows, const FlashTile& keys, const FlashTile& values) {
-    const Reg<u32>& end = rows.most_keys;
+    const Reg<u32>& end = rows.max_keys;
     Var<u32> page = b_.var("page", table_.load(0, kReadOnly));
     const auto begin_keys = [&] { keys.begin(page, b_.var("first_key", 0u), end); };
     if (own_queries_) begin_keys();
@@ -228,13 +228,13 @@ class FlashAttentionWriter {
 
   // `scale` brings a row's elements into f16 range; `factor` converts its scores back.
   void find_scale(const Row& row, std::vector<Reg<f32>>& scales, std::vector<Reg<f32>>& factors) {
-    Var<u32> most = b_.var("most", 0u);
+    Var<u32> max = b_.var("max", 0u);
     b_.for_("dim", 0, spec_.head_dim, 8, [&](Reg<u32> dim) {
       const Vec<f32, 2> elements = load_elements(row, dim);
-      for (int i = 0; i < 2; ++i) most = b_.max(most, elements[i].as<u32>() & 0x7fffffffu);
+      for (int i = 0; i < 2; ++i) max = b_.max(max, elements[i].as<u32>() & 0x7fffffffu);
     });
-    for (uint32_t distance : {1u, 2u}) most = b_.max(most, b_.shuffle_xor(most, distance));
-    Reg<u32> exponent = b_.max(most >> 23, kLeastExponent);
+    for (uint32_t distance : {1u, 2u}) max = b_.max(max, b_.shuffle_xor(max, distance));
+    Reg<u32> exponent = b_.max(max >> 23, kMinExponent);
     scales.push_back(power_of_two(127 + 127 + kTopExponent - exponent).named("scale"));
     factors.push_back(power_of_two(exponent - kTopExponent).named("factor"));
   }
@@ -324,7 +324,7 @@ class FlashAttentionWriter {
   }
 
   void mask(const Rows& rows, const Reg<u32>& first_key, Tiles& scores) {
-    b_.if_(first_key + plan_.keys > rows.least_keys, [&] {
+    b_.if_(first_key + plan_.keys > rows.min_keys, [&] {
       for (int r = 0; r < 2; ++r) {
         Reg<s32> n_keys = (rows.lane[r].n_keys - (first_key + pair_)).as<s32>();
         for (uint32_t tile = 0; tile < scores.size(); ++tile) {

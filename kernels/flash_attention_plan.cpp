@@ -11,7 +11,7 @@
 namespace warpchat {
 namespace {
 
-constexpr uint32_t kMostDimsInRegisters = 128;  // queries, next to the sums
+constexpr uint32_t kMaxDimsInRegisters = 128;  // queries, next to the sums
 constexpr uint32_t kRowsOfGrid = 64;
 
 void check(const FlashAttentionSpec& s) {
@@ -32,7 +32,7 @@ FlashAttentionPlan::FlashAttentionPlan(const FlashAttentionSpec& given, ptx::Tar
   if (spec.scale == 0) spec.scale = default_scale(spec);
   group = spec.n_heads / spec.n_kv_heads;
   copies_async = ptx::runs(target, ptx::sm_80);
-  queries_in_shared = spec.head_dim > kMostDimsInRegisters;
+  queries_in_shared = spec.head_dim > kMaxDimsInRegisters;
   const bool is_tight = queries_in_shared && !copies_async;  // sm_75 has 64 KiB of shared memory
   warps = is_tight ? 2 : 4;
   keys = is_tight ? 16 : (queries_in_shared ? 32 / key_planes() : 64);

@@ -17,7 +17,7 @@ using namespace ptx;
 
 namespace {
 
-constexpr size_t kFewTiles = kGemmFewColumns / 8;  // column tiles that a block always computes
+constexpr size_t kMinComputedTiles = kMinComputedColumns / 8;  // column tiles that a block always computes
 
 // Parameters of a launch that all its products share.
 struct LaunchParameters {
@@ -57,8 +57,8 @@ constexpr uint32_t kWrittenTiles = GemmPlan::kWrittenTiles, kMergedParts = GemmP
 constexpr uint32_t kStagedAtOnce = GemmPlan::kStagedAtOnce;
 
 // Blocks with at most this many columns skip this tile.
-uint32_t most_that_pass_over_tile(size_t column_tile) {
-  return most_that_pass_over(static_cast<uint32_t>(8 * column_tile));
+uint32_t max_columns_skipping_tile(size_t column_tile) {
+  return max_columns_skipping(static_cast<uint32_t>(8 * column_tile));
 }
 
 class GemmWriter {
@@ -76,7 +76,7 @@ class GemmWriter {
         product_(product),
         input_(input),
         zero_(b.var("zero", 0.0f)) {
-    if (launch.experts) uses_.emplace(b.shared<u32>("uses", plan.columns));
+    if (launch.experts) assignments_.emplace(b.shared<u32>("uses", plan.columns));
   }
 
   void write() {
@@ -92,7 +92,7 @@ class GemmWriter {
       place_weights(format, tile.rows_before);
       add_tiles(range.begin, end, tile.count, sums);
     });
-    if (launch_.scratch) b_.region("merge", [&] { leave_part(tile.count, sums); });
+    if (launch_.scratch) b_.region("merge", [&] { store_partial_sums(tile.count, sums); });
     if (!has_two()) return b_.region("write", [&] { write_sums(tile, sums); });
     b_.barrier();
     b_.region("write", [&] { write_staged(tile, sums); });
@@ -140,10 +140,10 @@ class GemmWriter {
   Tile tile_of_expert() {
     const auto& experts = *launch_.experts;
     const Vec<u32, 4> tile = experts.tiles.load<4>(wide(b_.block()) * 4, kReadOnly);  // ExpertTile
-    Reg<u32> first = tile[1].named("first_use"), count = tile[2].named("n_uses");
+    Reg<u32> first = tile[1].named("first_use"), count = tile[2].named("n_assignments");
     b_.return_if(count == 0);
     b_.for_("use", b_.thread(), count, plan_.threads(),
-            [&](Reg<u32> use) { uses_->store(use, experts.order.load(first + use, kReadOnly)); });
+            [&](Reg<u32> use) { assignments_->store(use, experts.order.load(first + use, kReadOnly)); });
     return {first, count, b_.mul_wide(tile[0].named("expert"), product_.rows)};
   }
 
@@ -165,7 +165,7 @@ class GemmWriter {
   Reg<u32> input_row(const Tile& tile, const Reg<u32>& column) const {
     Reg<u32> place = tile.first + column;
     if (!launch_.experts) return place;
-    return launch_.experts->order.load(place, kReadOnly) / spec_.uses_per_input;
+    return launch_.experts->order.load(place, kReadOnly) / spec_.assignments_per_input;
   }
 
   // A warp's rows_per_warp rows, read from first_read on. Rows before `first` belong to another warp.
@@ -215,7 +215,7 @@ class GemmWriter {
   void add_tile(GemmWeights& weights, const Reg<u32>& first_unit, const Reg<u32>& end, const Reg<u32>& n_columns,
                 Sums& sums) {
     const Reg<u32> next_tile = b_.min(first_unit + kGemmTileUnits, end - kGemmTileUnits);
-    const std::vector<RowNumbers> numbers = weights.numbers(next_tile);  // [rows_per_warp / 8]
+    const std::vector<RowFactors> numbers = weights.numbers(next_tile);  // [rows_per_warp / 8]
     const uint32_t at_once = weights.units_at_once();
     b_.for_("unit", 0u, kGemmTileUnits, at_once, [&](Reg<u32> unit) {
       weights.begin_turn(b_.min(first_unit + unit + at_once, end - at_once));
@@ -244,14 +244,14 @@ class GemmWriter {
   // Calls body(c) for columns 8 c to 8 c + 7, from tile `first` on. Blocks with at most 16 or 32 columns skip the rest.
   template <class Body>
   void for_columns(const Reg<u32>& n_columns, size_t first, const Body& body) {
-    const size_t end = std::min(n_column_tiles(), first == 0 ? kFewTiles : 2 * first);
+    const size_t end = std::min(n_column_tiles(), first == 0 ? kMinComputedTiles : 2 * first);
     for (size_t c = first; c < end; ++c) body(c);
     if (end == n_column_tiles()) return;
     b_.if_(n_columns > static_cast<uint32_t>(end * 8), [&] { for_columns(n_columns, end, body); });
   }
 
   // sum += the units' weights times x, for the row of `upper` and the one 8 below.
-  void add_products(const std::vector<std::vector<WeightPart>>& units, const std::vector<RowNumbers>& numbers,
+  void add_products(const std::vector<std::vector<WeightPart>>& units, const std::vector<RowFactors>& numbers,
                     const std::vector<Vec<f16x2, 4>>& x, size_t upper, VarVec<f32, 4>& sum) {
     const auto add = [&](const Vec<f32, 4>& products, const Reg<f32>& of_upper, const Reg<f32>& of_lower) {
       for (int i = 0; i < 4; ++i) sum[i] = b_.fma(i < 2 ? of_upper : of_lower, products[i], sum[i]);
@@ -278,8 +278,8 @@ class GemmWriter {
   }
 
   // sum += the tile's minimums times the means of x.
-  void add_lowest(const std::vector<RowNumbers>& numbers, const Vec<f16x2, 2>& x, size_t upper, VarVec<f32, 4>& sum) {
-    const RowNumbers &above = numbers[upper], &below = numbers[upper + 1];
+  void add_lowest(const std::vector<RowFactors>& numbers, const Vec<f16x2, 2>& x, size_t upper, VarVec<f32, 4>& sum) {
+    const RowFactors &above = numbers[upper], &below = numbers[upper + 1];
     const Vec<f16x2, 4> lowest{above.lowest.front(), below.lowest.front(), above.lowest.back(), below.lowest.back()};
     const Vec<f32, 4> products = product_of_16(b_, lowest, x, zeros());
     for (int i = 0; i < 4; ++i) sum[i] = b_.fma((i < 2 ? above : below).lowest_factor[0], products[i], sum[i]);
@@ -306,7 +306,7 @@ class GemmWriter {
   // Writes the block's partial sums to scratch. Only the last block of a tile continues; it adds all split-K parts in
   // index order. Layout as in registers: f32 [tiles of rows and columns, parts, warps, tiles of 16 rows by 8 columns,
   // lanes, 4].
-  void leave_part(const Reg<u32>& n_columns, const Sums& sums) {
+  void store_partial_sums(const Reg<u32>& n_columns, const Sums& sums) {
     const Global<f32> own = place_of_part(b_.block(Axis::kZ));
     for_columns(n_columns, 0, [&](size_t c) {
       for (size_t r = 0; r < n_row_tiles(); ++r) {
@@ -345,7 +345,7 @@ class GemmWriter {
     Reg<u32> first = ((b_.thread() & 3) * 2).named("column"), bytes = destination.rows * 4;
     const auto place = [&](const Reg<u64>& from) {
       const Reg<u64> of_row = from + wide(row) * 4;
-      return uses_ ? of_row : b_.mad_wide(tile.first + first, bytes, of_row);
+      return assignments_ ? of_row : b_.mad_wide(tile.first + first, bytes, of_row);
     };
     Outputs out{first, bytes, {}, place(b_.address(destination.y)), {}, {}, {}, {}};
     const uint32_t n_rows = plan_.rows_per_warp / 8;
@@ -379,20 +379,20 @@ class GemmWriter {
     for (size_t c = first; c < end; ++c)
       for (size_t r = 0; r < n_row_tiles(); ++r) all.push_back(outgoing(out, r, c));
     if (out.residual) b_.if_(*out.has_residual, [&] { ask_for_residual(tile, out, all); });
-    if (out.parts) add_parts(tile, out, most_that_pass_over_tile(first), all);
+    if (out.parts) add_partial_sums(tile, out, max_columns_skipping_tile(first), all);
     for (const Outgoing& outgoing : all) write_tile(tile, out, outgoing, sums);
     if (end == n_column_tiles()) return;
     b_.if_(tile.count > static_cast<uint32_t>(end * 8), [&] { write_tiles(tile, out, end, sums); });
   }
   // Adds several split-K parts of all these tiles at once. Blocks with no columns left return before this.
-  void add_parts(const Tile& tile, const Outputs& out, uint32_t passed_over, std::vector<Outgoing>& all) {
+  void add_partial_sums(const Tile& tile, const Outputs& out, uint32_t skipped_columns, std::vector<Outgoing>& all) {
     b_.for_("first_part", 0, b_.blocks(Axis::kZ), kMergedParts, [&](Reg<u32> first) {
       const Global<f32> from = *out.parts + b_.mul_wide(first, part_floats());
       const Reg<u32> left = b_.blocks(Axis::kZ) - first;
       std::vector<std::vector<VarVec<f32, 4>>> parts;  // [tiles, kMergedParts]
       for (const Outgoing& outgoing : all) {
-        const uint32_t own = most_that_pass_over_tile(outgoing.column_tile);
-        const Reg<u32> n = own > passed_over ? b_.select(tile.count > own, left, 0u) : left;
+        const uint32_t own = max_columns_skipping_tile(outgoing.column_tile);
+        const Reg<u32> n = own > skipped_columns ? b_.select(tile.count > own, left, 0u) : left;
         auto& of_tile = parts.emplace_back();
         for (uint32_t part = 0; part < kMergedParts; ++part) {
           of_tile.push_back(b_.vars<f32, 4>("part", 0.0f));
@@ -413,11 +413,11 @@ class GemmWriter {
     std::vector<Reg<u64>> places;
     for (uint32_t i = 0; i < 2; ++i) {
       const uint32_t after = static_cast<uint32_t>(8 * c) + i;
-      if (!uses_)
+      if (!assignments_)
         places.push_back(after == 0 ? from : b_.mad_wide(out.column_bytes, after, from));
       else
         places.push_back(
-            b_.mad_wide(uses_->load(b_.min(out.first_column + after, tile.count - 1)), out.column_bytes, from));
+            b_.mad_wide(assignments_->load(b_.min(out.first_column + after, tile.count - 1)), out.column_bytes, from));
     }
     return places;
   }
@@ -505,14 +505,15 @@ class GemmWriter {
     const Shared<f32> factors = input_.factors(of_block);
     for (uint32_t i = 0; i < kStagedAtOnce; ++i) {
       const uint32_t after = i * columns_at_once();
-      const Pred is_there = column + after < own_end;
-      if (i > 0 && !uses_) {
+      const Pred is_present = column + after < own_end;
+      if (i > 0 && !assignments_) {
         places.push_back(b_.mad_wide(product_.rows, after, places[0]));
       } else {
-        Reg<u32> of_all = uses_ ? uses_->load(b_.min(of_block + after, tile.count - 1)) : tile.first + of_block;
+        Reg<u32> of_all =
+            assignments_ ? assignments_->load(b_.min(of_block + after, tile.count - 1)) : tile.first + of_block;
         places.push_back(b_.mad_wide(of_all, product_.rows, wide(row)));
       }
-      b_.if_(is_there, [&] {
+      b_.if_(is_present, [&] {
         Reg<f32> factor = factors.load(after);
         const uint32_t other = plan_.row_warps() * plan_.stage_floats();
         const std::vector<Reg<f32>> products{staged.load(after * plan_.stage_column()) * factor,
@@ -528,7 +529,7 @@ class GemmWriter {
   const LaunchParameters& launch_;
   const ProductOfBlock& product_;
   GemmInput& input_;
-  std::optional<Shared<u32>> uses_;  // [columns], with experts
+  std::optional<Shared<u32>> assignments_;  // [columns], with experts
   std::deque<GemmWeights> weights_;  // addresses must be stable
   Var<f32> zero_;
 };
@@ -544,7 +545,7 @@ Declared declare_one(Builder& b, const GemmPlan& plan) {
   const Global<b32> halves = b.global<b32>("halves");
   const Global<f32> factors = b.global<f32>("factors");
   std::optional<Destination::Addends> addends;
-  if (takes_addends(spec)) {
+  if (has_addends(spec)) {
     const Reg<u64> bias = b.param<u64>("bias");
     addends.emplace(Destination::Addends{bias, b.param<u64>("residual")});
   }
@@ -554,7 +555,7 @@ Declared declare_one(Builder& b, const GemmPlan& plan) {
     experts.emplace(LaunchParameters::Experts{order, b.global<u32>("tiles")});
   }
   std::optional<Global<u8>> scratch;
-  if (spec.parts > 1) scratch.emplace(b.global<u8>("scratch"));
+  if (spec.split_k > 1) scratch.emplace(b.global<u8>("scratch"));
   const Global<f32> y = b.global<f32>("y");
   const Reg<u32> rows = b.param<u32>("rows"), k = b.param<u32>("k");
   const BlockRows of_block{rows, b.block(Axis::kY)};
@@ -571,7 +572,7 @@ Declared declare_several(Builder& b, const GemmPlan& plan) {
   };
   const auto numbered = [](const char* name, uint32_t i) { return name + ("_" + std::to_string(i)); };
   std::vector<Addresses> all;
-  for (uint32_t i = 0; i < kMostGemmProducts; ++i) {
+  for (uint32_t i = 0; i < kMaxGemmProducts; ++i) {
     const Reg<u64> weights = b.address(b.global<u8>(numbered("weights", i))), bias = b.param<u64>(numbered("bias", i));
     const Reg<u64> residual = b.param<u64>(numbered("residual", i));
     all.push_back({weights, bias, residual, b.address(b.global<f32>(numbered("y", i)))});
@@ -579,11 +580,11 @@ Declared declare_several(Builder& b, const GemmPlan& plan) {
   const Global<b32> halves = b.global<b32>("halves");
   const Global<f32> factors = b.global<f32>("factors");
   std::optional<Global<u8>> scratch;
-  if (plan.spec.parts > 1) scratch.emplace(b.global<u8>("scratch"));
+  if (plan.spec.split_k > 1) scratch.emplace(b.global<u8>("scratch"));
   std::vector<Reg<u32>> rows_of, format_of;
-  for (uint32_t i = 0; i < kMostGemmProducts; ++i) rows_of.push_back(b.param<u32>(numbered("rows", i)));
+  for (uint32_t i = 0; i < kMaxGemmProducts; ++i) rows_of.push_back(b.param<u32>(numbered("rows", i)));
   if (plan.formats.size() > 1)
-    for (uint32_t i = 0; i < kMostGemmProducts; ++i) format_of.push_back(b.param<u32>(numbered("format", i)));
+    for (uint32_t i = 0; i < kMaxGemmProducts; ++i) format_of.push_back(b.param<u32>(numbered("format", i)));
   const Reg<u32> k = b.param<u32>("k"), n_columns = b.param<u32>("n_columns");
 
   Var<u64> weights = b.var("weights", all[0].weights);
@@ -594,7 +595,7 @@ Declared declare_several(Builder& b, const GemmPlan& plan) {
   const auto blocks_of = [&b, rows_per_block = plan.rows_per_block()](const Reg<u32>& n) {
     return (n + (rows_per_block - 1)) / rows_per_block;
   };
-  for (uint32_t i = 1; i < kMostGemmProducts; ++i) {
+  for (uint32_t i = 1; i < kMaxGemmProducts; ++i) {
     before += blocks_of(rows_of[i - 1]);
     Pred is_behind = b.block(Axis::kY) >= before;
     const auto choose = [&](auto& own, const auto& other) { own = b.select(is_behind, other, own); };
@@ -605,11 +606,11 @@ Declared declare_several(Builder& b, const GemmPlan& plan) {
   const auto destination = [&b, all, rows_of, number, blocks_of] {
     const auto own = [&](const auto& value_of) {
       auto chosen = b.var("chosen", value_of(0));
-      for (uint32_t i = 1; i < kMostGemmProducts; ++i) chosen = b.select(number == i, value_of(i), chosen);
+      for (uint32_t i = 1; i < kMaxGemmProducts; ++i) chosen = b.select(number == i, value_of(i), chosen);
       return chosen;
     };
     Var<u32> blocks_before = b.var("blocks_before", 0u);
-    for (uint32_t i = 1; i < kMostGemmProducts; ++i)
+    for (uint32_t i = 1; i < kMaxGemmProducts; ++i)
       blocks_before += b.select(number >= i, blocks_of(rows_of[i - 1]), 0u);
     const Reg<u32> own_rows = own([&](uint32_t i) { return rows_of[i]; });
     const Reg<u64> bias = own([&](uint32_t i) { return all[i].bias; });

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "kernels/columns.h"
-#include "kernels/half_columns.h"
+#include "kernels/f16_activations.h"
 
 namespace warpchat {
 
@@ -16,7 +16,7 @@ namespace {
 constexpr uint32_t kPartPairs = 4, kPartBytes = 16, kUnitParts = 4, kUnitPairs = kUnitParts * kPartPairs;
 constexpr uint32_t kRowPairs = kGemmTileK / 2, kRowParts = kRowPairs / kPartPairs;
 constexpr uint32_t kMeanPairs = kGemmTileK / kHalfMeanValues, kMeanParts = kMeanPairs / kPartPairs;
-static_assert(kGemmTileK == kHalfColumnStep);
+static_assert(kGemmTileK == kF16ActivationStep);
 
 }  // namespace
 
@@ -45,9 +45,9 @@ void GemmInput::begin(const Columns& columns, const Reg<u32>& first_unit) {
     places_.store(column, place);
     factors_.store(column, columns.factors.load(place, kReadOnly));
   });
-  Reg<u32> n_steps = (columns.k + (kHalfColumnStep - 1)) / kHalfColumnStep;
-  step_bytes_.emplace((n_steps * (kHalfColumnStep * 2)).named("step_bytes"));
-  row_bytes_.emplace((n_steps * static_cast<uint32_t>(half_column_size(kHalfColumnStep) * 2)).named("row_bytes"));
+  Reg<u32> n_steps = (columns.k + (kF16ActivationStep - 1)) / kF16ActivationStep;
+  step_bytes_.emplace((n_steps * (kF16ActivationStep * 2)).named("step_bytes"));
+  row_bytes_.emplace((n_steps * static_cast<uint32_t>(f16_activation_size(kF16ActivationStep) * 2)).named("row_bytes"));
   first_part_.emplace(b_.address(columns.halves) + wide(part_ * kPartBytes));
   b_.barrier();
   ask_into(first_unit, tile_);
@@ -68,7 +68,7 @@ void GemmInput::ask_into(const Reg<u32>& first_unit, const Reg<u32>& tile) {
   const Shared<b32> to = (own_ + tile).aligned(kPartBytes);
   const Shared<u32> places = places_ + column_;
   for (uint32_t first = 0; first < plan_.columns; first += columns_at_once()) {
-    const uint32_t passed_over = most_that_pass_over(first);
+    const uint32_t skipped_columns = max_columns_skipping(first);
     const auto ask = [&] {
       copy(to + first * kRowPairs, b_.pointer<b32>(b_.mad_wide(places.load(first), *row_bytes_, from), kPartBytes));
     };
@@ -76,7 +76,7 @@ void GemmInput::ask_into(const Reg<u32>& first_unit, const Reg<u32>& tile) {
       if (first + columns_at_once() <= plan_.columns) return ask();
       b_.if_(column_ < plan_.columns - first, ask);
     };
-    passed_over == 0 ? ask_of_block() : b_.if_(columns_->count > passed_over, ask_of_block);
+    skipped_columns == 0 ? ask_of_block() : b_.if_(columns_->count > skipped_columns, ask_of_block);
   }
   if (plan_.has_lowest()) ask_means(first_unit, tile);
 }
@@ -92,9 +92,9 @@ void GemmInput::ask_means(const Reg<u32>& first_unit, const Reg<u32>& tile) {
       Reg<u64> own = b_.mad_wide(places_.load(column), *row_bytes_, from + wide(part % kMeanParts * kPartBytes));
       copy(to + part * kPartPairs, b_.pointer<b32>(own, kPartBytes));
     };
-    if (plan_.columns <= kGemmFewColumns) return ask();
-    Var<u32> computed = b_.var("computed", kGemmFewColumns);
-    for (uint32_t few = kGemmFewColumns; few < plan_.columns; few *= 2)
+    if (plan_.columns <= kMinComputedColumns) return ask();
+    Var<u32> computed = b_.var("computed", kMinComputedColumns);
+    for (uint32_t few = kMinComputedColumns; few < plan_.columns; few *= 2)
       computed = b_.select(columns_->count > few, few * 2, computed);
     b_.if_(column < computed, ask);
   };

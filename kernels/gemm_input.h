@@ -1,4 +1,4 @@
-// GEMM activations in shared memory: f16 columns as in kernels/half_columns.h, one tile of k at a time, read as
+// GEMM activations in shared memory: f16 columns as in kernels/f16_activations.h, one tile of k at a time, read as
 // fragments of mma's second operand; with means if the weights have a minimum. Double-buffered: a tile loads while
 // products read the previous one.
 #pragma once

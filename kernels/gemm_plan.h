@@ -12,12 +12,14 @@ inline constexpr uint32_t kGemmUnit = 32;      // values of k summed before scal
 inline constexpr uint32_t kGemmTileUnits = 4;  // units of k per shared-memory tile
 inline constexpr uint32_t kGemmTileK = kGemmUnit * kGemmTileUnits;
 // A block with few columns computes only the first 16, 32, ... of its columns that cover them, and skips the rest.
-inline constexpr uint32_t kGemmFewColumns = 16;
+inline constexpr uint32_t kMinComputedColumns = 16;
 // Blocks with at most this many columns skip this column.
-inline uint32_t most_that_pass_over(uint32_t column) { return column < kGemmFewColumns ? 0 : std::bit_floor(column); }
+inline uint32_t max_columns_skipping(uint32_t column) {
+  return column < kMinComputedColumns ? 0 : std::bit_floor(column);
+}
 
 // Scratch: one arrival counter (u32) per tile of rows and columns, then the split-K partial sums.
-inline constexpr uint32_t kMostGemmParts = 8, kMostPartedTiles = 4096, kGemmArrivalsBytes = 4 * kMostPartedTiles;
+inline constexpr uint32_t kMaxSplitK = 8, kMaxSplitKTiles = 4096, kGemmArrivalsBytes = 4 * kMaxSplitKTiles;
 
 struct GemmPlan {
   // Batch sizes per lane when writing results: output tiles (so their loads overlap), split-K parts, and staged values
@@ -28,7 +30,7 @@ struct GemmPlan {
   std::vector<ProductMatrix> matrices;
   std::vector<TensorType> formats;  // supported formats: one per matrix, or all those of the only matrix
   uint32_t warps, rows_per_warp, columns;
-  uint32_t parts;         // split-K blocks, at most the number of k tiles
+  uint32_t split_k;       // split-K blocks, at most the number of k tiles
   uint32_t n_row_blocks;  // the last warps overlap earlier ones if rows do not divide evenly
   uint32_t threads() const { return warps * 32; }
   uint32_t blocks_per_sm(ptx::Target target) const;                                      // so that nothing spills
@@ -45,7 +47,7 @@ struct GemmPlan {
 // Throws Error with the spec's name and what is wrong with it.
 GemmPlan plan_of(const GemmSpec& spec);
 
-bool takes_many_registers(const GemmPlan& plan);  // matrices of two formats, or two small scales per unit
+bool needs_many_registers(const GemmPlan& plan);  // matrices of two formats, or two small scales per unit
 bool has_two_small_scales(TensorType format);
 ptx::Cost gemm_block_cost(GemmProducts products, uint32_t n_columns);  // without experts: every matrix read once
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "kernels/half_columns.h"
+#include "kernels/f16_activations.h"
 
 namespace warpchat {
 
@@ -194,8 +194,8 @@ void GemmWeights::ask_units() {
   }
 }
 
-std::vector<RowNumbers> GemmWeights::numbers(const Reg<u32>& next) {
-  std::vector<RowNumbers> all(n_rows_);
+std::vector<RowFactors> GemmWeights::numbers(const Reg<u32>& next) {
+  std::vector<RowFactors> all(n_rows_);
   scales_.clear();
   if (type_ != TensorType::kF16) {
     for (size_t row = 0; row < n_rows_; ++row) {
@@ -208,7 +208,7 @@ std::vector<RowNumbers> GemmWeights::numbers(const Reg<u32>& next) {
   return all;
 }
 
-GemmWeights::UnitScales GemmWeights::decode(const LoadedUnit& unit, RowNumbers& numbers) const {
+GemmWeights::UnitScales GemmWeights::decode(const LoadedUnit& unit, RowFactors& numbers) const {
   UnitScales own;
   for (const Reg<b32>& word : unit.high) own.high.push_back(word);
   if (format_.has_small_scales) {

@@ -1,6 +1,6 @@
 // A unit of packed weights as fragments of mma's first operand: 16 rows by 32 values of k, exact in f16. Lane 4 g + t
-// holds 8 weights of row g and 8 of row g + 8, in pairs. k is permuted to match kernels/half_columns.h: the lane has 4
-// t to 4 t + 3 and 16 + 4 t to 16 + 4 t + 3, which are one word of a packed row, or two quads of F16.
+// holds 8 weights of row g and 8 of row g + 8, in pairs. k is permuted to match kernels/f16_activations.h: the lane has
+// 4 t to 4 t + 3 and 16 + 4 t to 16 + 4 t + 3, which are one word of a packed row, or two quads of F16.
 #pragma once
 #include <optional>
 #include <vector>
@@ -17,7 +17,7 @@ struct WeightPart {
 };
 
 // Factors of one row in a tile of k.
-struct RowNumbers {
+struct RowFactors {
   std::vector<ptx::Reg<ptx::f32>> factor;  // for products with small scales, the same for all units
   // Weight minimums that multiply the columns' means: two pairs, for the first and last 16 weights of the lane's unit.
   // Then the factor of those products.
@@ -39,7 +39,7 @@ class GemmWeights {
   void ask_ahead(const ptx::Reg<ptx::u32>& unit) const;
   void begin(const ptx::Reg<ptx::u32>& first_unit);  // starts the first tile
   // Factors of the lane's rows in the tile; starts loading those of the tile from `next` on.
-  std::vector<RowNumbers> numbers(const ptx::Reg<ptx::u32>& next);
+  std::vector<RowFactors> numbers(const ptx::Reg<ptx::u32>& next);
   // For each turn of the tile: begin_turn() sets where ask_units() prefetches, the turn from `next` on; unit() gives
   // each of the turn's units once, which is the tile's of_tile-th.
   void begin_turn(const ptx::Reg<ptx::u32>& next);
@@ -70,7 +70,7 @@ class GemmWeights {
   ptx::Reg<ptx::u32> inside(const ptx::Reg<ptx::u32>& unit) const;
   std::vector<Bytes> low_places(const ptx::Reg<ptx::u32>& unit) const;
   void ask_numbers(const ptx::Reg<ptx::u32>& first_unit);
-  UnitScales decode(const LoadedUnit& unit, RowNumbers& numbers) const;
+  UnitScales decode(const LoadedUnit& unit, RowFactors& numbers) const;
   std::vector<ptx::Reg<ptx::f16x2>> pairs_of(const LoadedUnit& unit,
                                              const std::vector<ptx::Reg<ptx::f16x2>>& scales) const;
 

@@ -47,8 +47,8 @@ struct GemvSpec {
 //   x          f32 [columns, k], 16-byte aligned; columns: over all blocks
 //   gamma      f32 [k], with kRmsNorm
 // or instead of these two, for several columns of quantised weights:
-//   integers   b32 [integer_columns_words(k, columns)], and
-//   factors    f32 [columns, rounded up to eight]: as kernels/integer_columns.h has them, normalised with kRmsNorm
+//   integers   b32 [int_activations_words(k, columns)], and
+//   factors    f32 [columns, rounded up to eight]: as kernels/int_activations.h has them, normalised with kRmsNorm
 //   bias       f32 [rows], with kBias
 //   y          f32 [columns, rows]; not x
 //   n_columns  u32, only if columns > 1: 1 to the columns of all blocks; columns beyond are neither read nor written

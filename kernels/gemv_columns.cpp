@@ -5,7 +5,7 @@
 
 #include "kernels/columns.h"
 #include "kernels/epilogue.h"
-#include "kernels/integer_columns.h"
+#include "kernels/int_activations.h"
 #include "kernels/weights_ahead.h"
 
 namespace warpchat {
@@ -36,7 +36,7 @@ struct SharedColumns {
   Shared<f32> parts;  // [row_tiles, matrices, lanes_per_row, 8 columns, kColumnPlace]
 };
 Global<b32> declare_integers(Builder& b, const GemvSpec& spec) {
-  return b.global<b32>("integers", integer_columns_words(spec.k, spec.columns));
+  return b.global<b32>("integers", int_activations_words(spec.k, spec.columns));
 }
 Global<f32> declare_factors(Builder& b) { return b.global<f32>("factors", ColumnsLayout::kColumns); }
 Shared<f32> declare_parts(Builder& b, const GemvPlan& plan) { return b.shared<f32>("parts", plan.part_floats()); }
@@ -145,7 +145,7 @@ class ColumnsWriter {
   }
 
   // Units for which is_there is false contribute nothing.
-  void add_units(const Reg<u32>& unit, const std::optional<Pred>& is_there, Sums& sums) {
+  void add_units(const Reg<u32>& unit, const std::optional<Pred>& is_present, Sums& sums) {
     const uint32_t at_once = plan_.units_at_once;
     std::vector<std::vector<LoadedUnit>> codes;   // [matrices][units, rows]
     std::vector<std::vector<LoadedUnit>> scales;  // [matrices][those that the lane decodes]
@@ -163,7 +163,7 @@ class ColumnsWriter {
         decode_scales(b_, plan_.matrices[m].type, loaded, decoded.emplace_back());
     }
     for (uint32_t i = 0; i < at_once; ++i) {
-      const UnitColumns x = load_columns(planes, numbers, i, is_there);
+      const UnitColumns x = load_columns(planes, numbers, i, is_present);
       for (size_t m = 0; m < plan_.matrices.size(); ++m) {
         const ProductMatrix& matrix = plan_.matrices[m];
         const auto words = [&](size_t half) {
@@ -225,10 +225,10 @@ class ColumnsWriter {
   }
 
   UnitColumns load_columns(const Global<b32>& planes, const Global<b32>& numbers, uint32_t i,
-                           const std::optional<Pred>& is_there) {
+                           const std::optional<Pred>& is_present) {
     const uint32_t at = i * ColumnsLayout::kUnit;
     Vec<f32, 2> scales = numbers.load<2>(at + ColumnsLayout::kScales, kReadOnly).as<f32>();
-    const auto scale = [&](int c) { return is_there ? b_.select(*is_there, scales[c], 0.0f) : scales[c]; };
+    const auto scale = [&](int c) { return is_present ? b_.select(*is_present, scales[c], 0.0f) : scales[c]; };
     const Reg<f32> first = scale(0);
     UnitColumns x{planes.load<4>(at, kReadOnly), {first, scale(1)}, {}};
     if (!plan_.has_input_sums) return x;
@@ -338,11 +338,11 @@ class ColumnsWriter {
       Reg<u32> first = tile * kTileRows;
       Reg<u32> row = (has_whole_tile() ? b_.min(first, last_first_row()) : first) + in_tile;
       Reg<u32> of_all = first_column + column;
-      Var<pred> is_there = b_.var("is_there", of_all < columns_.n_columns);
-      if (overlaps()) is_there = is_there && (has_whole_tile() ? row >= first : row < spec_.rows);
+      Var<pred> is_present = b_.var("is_there", of_all < columns_.n_columns);
+      if (overlaps()) is_present = is_present && (has_whole_tile() ? row >= first : row < spec_.rows);
       const uint32_t of_tile = n_matrices() * plan_.lanes_per_row * GemvPlan::kTileFloats;
       const Shared<f32> sums = columns_.parts + (output / kOutputs * of_tile + column * kColumnPlace + in_tile);
-      b_.if_(is_there, [&] { write_output(row, of_all, sums); });
+      b_.if_(is_present, [&] { write_output(row, of_all, sums); });
     });
   }
 
@@ -383,9 +383,9 @@ class ColumnsWriter {
 };
 
 // The products of a launch: code once per format, executed by blocks whose product has that format.
-class TogetherWriter {
+class FusedWriter {
  public:
-  TogetherWriter(Builder& b, const std::vector<GemvPlan>& plans) : b_(b), plans_(plans) {
+  FusedWriter(Builder& b, const std::vector<GemvPlan>& plans) : b_(b), plans_(plans) {
     for (size_t i = 0; i < plans.size(); ++i) {
       const GemvSpec& spec = plans[i].spec;
       const std::string number = std::to_string(i);
@@ -480,25 +480,25 @@ Kernel gemv_of_columns(const GemvPlan& plan, Target target) {
   return b.finish(Launch{plan.n_blocks, plan.threads()}, product_cost(spec, plan.matrices, spec.columns));
 }
 
-bool goes_together(const GemvSpec& spec) {
+bool can_fuse(const GemvSpec& spec) {
   return spec.columns > 1 && !is_float(spec.weights) && spec.rows >= kTileRows &&
          (spec.epilogue == GemvEpilogue::kStore || spec.epilogue == GemvEpilogue::kBias);
 }
 
-std::vector<GemvPlan> plans_of(const GemvTogether& spec) {
+std::vector<GemvPlan> plans_of(const FusedGemv& spec) {
   std::vector<GemvPlan> plans;
   uint32_t n_tiles = 0;
   for (const GemvSpec& product : spec.products) {
     const GemvSpec& first = spec.products[0];
-    require(goes_together(product) && product.k == first.k && product.columns == first.columns, product,
+    require(can_fuse(product) && product.k == first.k && product.columns == first.columns, product,
             "products of different inputs cannot be fused");
     n_tiles += plans.emplace_back(plan_of(product)).row_tiles_in_all();
   }
-  for (GemvPlan& plan : plans) share_tiles(plan, n_tiles);
+  for (GemvPlan& plan : plans) distribute_tiles(plan, n_tiles);
   return plans;
 }
 
-std::string name_of(const GemvTogether& spec) {
+std::string name_of(const FusedGemv& spec) {
   std::string name = "gemv";
   for (const GemvSpec& product : spec.products)
     name += "_" + std::string(unit_format(product.weights).name) + "_" + std::to_string(product.rows);
@@ -506,21 +506,21 @@ std::string name_of(const GemvTogether& spec) {
   return name + "x" + std::to_string(first.k) + "_c" + std::to_string(first.columns);
 }
 
-uint64_t gemv_together_bytes(const GemvTogether& spec, uint64_t n_columns) {
+uint64_t fused_gemv_bytes(const FusedGemv& spec, uint64_t n_columns) {
   uint64_t bytes = input_bytes(spec.products.at(0), n_columns);
   for (const GemvSpec& product : spec.products)
     bytes += product_cost(product, matrices_of(product), n_columns).bytes - input_bytes(product, n_columns);
   return bytes;
 }
 
-Kernel gemv_together(const GemvTogether& spec, Target target) {
+Kernel fused_gemv(const FusedGemv& spec, Target target) {
   const std::vector<GemvPlan> plans = plans_of(spec);
   const GemvPlan& first = plans[0];
   Builder b(name_of(spec), target);
   b.min_blocks_per_sm(first.blocks_per_sm());
-  TogetherWriter(b, plans).write();
+  FusedWriter(b, plans).write();
   uint32_t n_blocks = 0;
-  Cost cost{gemv_together_bytes(spec, first.spec.columns), 0};
+  Cost cost{fused_gemv_bytes(spec, first.spec.columns), 0};
   for (const GemvPlan& plan : plans) {
     n_blocks += plan.n_blocks;
     cost.flops += product_cost(plan.spec, plan.matrices, plan.spec.columns).flops;

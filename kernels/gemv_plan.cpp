@@ -4,7 +4,7 @@
 #include <bit>
 
 #include "kernels/columns.h"
-#include "kernels/integer_columns.h"
+#include "kernels/int_activations.h"
 #include "ptx/target.h"
 
 namespace warpchat {
@@ -35,10 +35,10 @@ void check(const GemvSpec& spec) {
 // Half a warp or fewer lanes per row if the units would leave many lanes idle in the last round, or too few per lane.
 // Depends on k only, so that one kernel serves any number of rows.
 uint32_t choose_lanes(uint32_t n_units) {
-  constexpr uint32_t kLeastLanes = 8, kLeastUnits = 3;  // units per lane, if there are more lanes than kLeastLanes
-  for (uint32_t lanes : {32u, 16u, kLeastLanes}) {
+  constexpr uint32_t kMinLanes = 8, kMinUnits = 3;  // units per lane, if there are more lanes than kMinLanes
+  for (uint32_t lanes : {32u, 16u, kMinLanes}) {
     const uint32_t rounds = ceil_div(n_units, lanes);
-    if ((rounds >= kLeastUnits || lanes == kLeastLanes) && n_units * 20 >= rounds * lanes * 17) return lanes;
+    if ((rounds >= kMinUnits || lanes == kMinLanes) && n_units * 20 >= rounds * lanes * 17) return lanes;
   }
   return 4;
 }
@@ -88,10 +88,10 @@ uint32_t choose_units_in_flight(const GemvPlan& plan) {
 void lay_out_input(GemvPlan& plan) {
   const uint32_t slots = std::max(32u, ceil_div(plan.n_units, GemvPlan::kFillUnits));
   const uint32_t squares_bytes = plan.normalises() ? plan.spec.columns * slots * 4 : 0;
-  const uint32_t most = ((kSharedBytes - squares_bytes) / plan.spec.columns - 15) / plan.input_unit_bytes();
+  const uint32_t max = ((kSharedBytes - squares_bytes) / plan.spec.columns - 15) / plan.input_unit_bytes();
   plan.tile_units = plan.n_units;
-  if (plan.n_units <= most) return;
-  const uint32_t n_tiles = ceil_div(plan.n_units, most / 32 * 32);
+  if (plan.n_units <= max) return;
+  const uint32_t n_tiles = ceil_div(plan.n_units, max / 32 * 32);
   plan.tile_units = ceil_div(ceil_div(plan.n_units, n_tiles), 32) * 32;
 }
 
@@ -105,8 +105,8 @@ uint32_t GemvPlan::blocks_per_sm() const { return std::max(1u, 512 / threads());
 
 uint32_t GemvPlan::fill_rounds() const { return ceil_div(tile_units, kFillUnits); }
 
-uint32_t GemvPlan::fill_rounds_ahead() const {
-  return std::min(ceil_div(spec.columns * fill_rounds(), warps), kMostFillAhead);
+uint32_t GemvPlan::prefetched_fill_rounds() const {
+  return std::min(ceil_div(spec.columns * fill_rounds(), warps), kMaxFillAhead);
 }
 
 uint32_t GemvPlan::squares_slots() const { return has_float_input ? warps : fill_rounds(); }
@@ -121,17 +121,17 @@ uint32_t GemvPlan::input_column_bytes() const { return (tile_units * input_unit_
 uint32_t GemvPlan::row_tiles_in_all() const { return ceil_div(spec.rows, kTileRows); }
 
 // More units per warp amortise its work, but all multiprocessors need enough warps.
-void share_tiles(GemvPlan& plan, uint32_t n_tiles) {
-  constexpr uint32_t kManyWarps = 2048, kBlockWarps = 8, kMostUnits = 4;
+void distribute_tiles(GemvPlan& plan, uint32_t n_tiles) {
+  constexpr uint32_t kManyWarps = 2048, kBlockWarps = 8, kMaxUnits = 4;
   const GemvSpec& spec = plan.spec;
-  require(spec.k <= kMostIntegerColumnValues, spec,
-          "k is " + std::to_string(spec.k) + "; expected at most " + std::to_string(kMostIntegerColumnValues));
+  require(spec.k <= kMaxIntActivationValues, spec,
+          "k is " + std::to_string(spec.k) + "; expected at most " + std::to_string(kMaxIntActivationValues));
   const uint32_t lanes = plan.lanes_per_row;
   // Two matrices, one with two scales per unit: more units would exceed the registers.
   const bool is_large = std::ranges::any_of(
       plan.matrices, [](const ProductMatrix& matrix) { return unit_format(matrix.type).n_scales == 2; });
   uint32_t& at_once = plan.units_at_once;
-  at_once = is_large && plan.matrices.size() == 2 ? kMostUnits / 2 : kMostUnits;
+  at_once = is_large && plan.matrices.size() == 2 ? kMaxUnits / 2 : kMaxUnits;
   while (lanes % at_once != 0 || plan.n_units % at_once != 0) at_once /= 2;
   while (at_once > 2 && n_tiles * lanes / at_once < kManyWarps) at_once /= 2;
   plan.splits = lanes / at_once;
@@ -154,7 +154,7 @@ GemvPlan plan_of(const GemvSpec& spec) {
   plan.tile_units = plan.n_units;
   if (!plan.on_tensor_cores()) lay_out_input(plan);
   share_rows(plan);
-  if (plan.on_tensor_cores()) share_tiles(plan, plan.row_tiles_in_all());
+  if (plan.on_tensor_cores()) distribute_tiles(plan, plan.row_tiles_in_all());
   plan.units_in_flight = choose_units_in_flight(plan);
   return plan;
 }

@@ -9,7 +9,7 @@ namespace warpchat {
 
 struct GemvPlan {
   static constexpr uint32_t kFillUnits = 8;      // units that a warp converts to integers at once: four lanes each
-  static constexpr uint32_t kMostFillAhead = 3;  // such rounds loaded at once
+  static constexpr uint32_t kMaxFillAhead = 3;   // such rounds loaded at once
   static constexpr uint32_t kTileRows = 16;      // rows of an mma tile; it has eight columns
   static constexpr uint32_t kTileFloats = 160;   // floats of a tile's sums in shared memory, with a column stride of 20
 
@@ -40,7 +40,7 @@ struct GemvPlan {
   bool normalises() const { return spec.prologue == GemvPrologue::kRmsNorm; }
   uint32_t threads() const { return warps * 32; }
   uint32_t fill_rounds() const;         // per column and tile, for integers
-  uint32_t fill_rounds_ahead() const;   // rounds that a lane loads at once
+  uint32_t prefetched_fill_rounds() const;  // rounds that a lane loads at once
   uint32_t squares_slots() const;       // per column: partial sums of squares
   uint32_t blocks_per_sm() const;       // 128 registers per thread, so that nothing spills
   uint32_t input_unit_bytes() const;    // per column
@@ -51,7 +51,7 @@ struct GemvPlan {
 GemvPlan plan_of(const GemvSpec& spec);
 
 // Several columns of quantised weights: distributes the tiles as one of several products with n_tiles in total.
-void share_tiles(GemvPlan& plan, uint32_t n_tiles);
+void distribute_tiles(GemvPlan& plan, uint32_t n_tiles);
 
 // Gives all these plans, of equal k, the same input layout. Returns false and changes nothing if none fits shared
 // memory without tiling.

@@ -1,8 +1,8 @@
-// Four values as f16 in the layout of kernels/half_columns.h, with the mean over four lanes' sixteen values.
+// Four values as f16 in the layout of kernels/f16_activations.h, with the mean over four lanes' sixteen values.
 #pragma once
 #include <array>
 
-#include "kernels/half_columns.h"
+#include "kernels/f16_activations.h"
 #include "ptx/builder.h"
 
 namespace warpchat {

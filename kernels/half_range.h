@@ -6,7 +6,7 @@ namespace warpchat {
 
 // Biased float exponents (bias 127).
 constexpr uint32_t kTopExponent = 14;                  // of the scaled largest value, unbiased
-constexpr uint32_t kLeastExponent = kTopExponent + 1;  // magnitudes below 2^-112 become zero
+constexpr uint32_t kMinExponent = kTopExponent + 1;    // magnitudes below 2^-112 become zero
 constexpr uint32_t kOnes = 0x3c003c00;                 // 1 in both f16
 
 // 2^(n - 127)

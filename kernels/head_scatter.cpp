@@ -16,7 +16,7 @@ namespace {
 
 struct Pair {
   Reg<u32> first, second;  // dimensions
-  bool may_turn;
+  bool can_rotate;
   std::optional<Pred> turns;  // whether the pair is rotated; none if all pairs are, or none is
   Var<f32> a, b;              // their values
 };
@@ -53,19 +53,19 @@ RotatedHead::RotatedHead(Builder& b, const KvScatterSpec& spec) : b_(b), s_(spec
 
 // The lane's pair among the 32 from `first` on.
 Pair RotatedHead::pair_of(uint32_t first) {
-  const uint32_t turned = s_.rope_dims / 2;
-  const bool none_turns = first >= turned, all_turn = turned == n_pairs() || first + kWarpSize <= turned;
+  const uint32_t rotated = s_.rope_dims / 2;
+  const bool none_turns = first >= rotated, all_turn = rotated == n_pairs() || first + kWarpSize <= rotated;
   const auto pair = [&](const Reg<u32>& a, const Reg<u32>& b, const std::optional<Pred>& turns) {
     return Pair{a, b, !none_turns, turns, b_.var("a", 0.0f), b_.var("b", 0.0f)};
   };
   const bool has_neighbours = s_.pairing == RopePairing::kInterleaved;
   Reg<u32> index = b_.lane() + first;
-  if (all_turn && !has_neighbours) return pair(index, index + turned, {});
+  if (all_turn && !has_neighbours) return pair(index, index + rotated, {});
   Reg<u32> even = index * 2, odd = even + 1;
   if (all_turn || none_turns) return pair(even, odd, {});
-  Pred turns = index < turned;
+  Pred turns = index < rotated;
   if (has_neighbours) return pair(even, odd, turns);
-  return pair(b_.select(turns, index, even), b_.select(turns, index + turned, odd), turns);
+  return pair(b_.select(turns, index, even), b_.select(turns, index + rotated, odd), turns);
 }
 
 void RotatedHead::for_pairs(const std::function<void(Pair&, const Reg<u32>&)>& body) {
@@ -93,11 +93,11 @@ Reg<f32> RotatedHead::rms_factor() {
 }
 
 Reg<u32> RotatedHead::largest_exponent(float scale) {
-  Var<u32> most = b_.var("most", 0u);
+  Var<u32> max = b_.var("max", 0u);
   for (Pair& pair : pairs_)
     for (const Var<f32>* value : {&pair.a, &pair.b})
-      most = b_.max(most, Reg<f32>(*value * scale).as<u32>() & 0x7fffffffu);
-  return b_.max(warp_max(b_, most) >> 23, kLeastExponent);
+      max = b_.max(max, Reg<f32>(*value * scale).as<u32>() & 0x7fffffffu);
+  return b_.max(warp_max(b_, max) >> 23, kMinExponent);
 }
 
 void RotatedHead::normalise(const Global<f32>& gamma, const Reg<f32>& factor) {
@@ -117,7 +117,7 @@ void RotatedHead::rotate(const Const<u64>& turns, const Reg<f32>& magnitude, con
     };
     if (pair.turns)
       b_.if_(*pair.turns, turn);
-    else if (pair.may_turn)
+    else if (pair.can_rotate)
       turn();
   });
 }
@@ -183,8 +183,8 @@ Reg<f32> magnitude_of(Builder& b, std::span<const KvScatterSpec> specs, const st
 }  // namespace
 
 void split_query(Builder& b, const Global<f32>& query, uint32_t head_dim, const QueryPlanes& to) {
-  const KvScatterSpec unturned{.n_heads = 1, .n_kv_heads = 1, .head_dim = head_dim, .rope_dims = 0};
-  RotatedHead values(b, unturned);
+  const KvScatterSpec unrotated{.n_heads = 1, .n_kv_heads = 1, .head_dim = head_dim, .rope_dims = 0};
+  RotatedHead values(b, unrotated);
   values.load(query);
   values.split(to, values.largest_exponent(to.scale));
 }

@@ -19,10 +19,10 @@ Reg<f32> IntegerPart::scale(Builder& b) const { return b.select(vanishes, 0.0f, 
 
 IntegerPart integers_of(Builder& b, const std::vector<Reg<f32>>& values, bool has_sum) {
   // Compared as integers, NaN and infinity are the largest magnitudes, so the scale becomes NaN.
-  Var<u32> most = b.var("most", values[0].as<u32>() & 0x7fffffffu);
-  for (size_t i = 1; i < values.size(); ++i) most = b.max(most, values[i].as<u32>() & 0x7fffffffu);
-  for (uint32_t distance : {2u, 1u}) most = b.max(most, b.shuffle_xor(most, distance));
-  Reg<f32> limit = Reg<u32>(most).as<f32>();
+  Var<u32> max = b.var("max", values[0].as<u32>() & 0x7fffffffu);
+  for (size_t i = 1; i < values.size(); ++i) max = b.max(max, values[i].as<u32>() & 0x7fffffffu);
+  for (uint32_t distance : {2u, 1u}) max = b.max(max, b.shuffle_xor(max, distance));
+  Reg<f32> limit = Reg<u32>(max).as<f32>();
   Pred vanishes = limit < kVanishing;
   Reg<f32> inverse = b.select(vanishes, 0.0f, b.rcp_approx(limit) * kLargestInteger);
   std::vector<Reg<u32>> bits;

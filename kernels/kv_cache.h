@@ -31,7 +31,7 @@ constexpr uint32_t pages_of(uint32_t positions) {
 struct KvLayout {
   static constexpr uint32_t kGroup = 32;      // values per scale
   static constexpr int kBias = 128;           // added to codes
-  static constexpr float kMostScale = 512;    // values are clamped to 127 times this, 65,024, which f16 holds too
+  static constexpr float kMaxScale = 512;     // values are clamped to 127 times this, 65,024, which f16 holds too
   static constexpr uint32_t kAlignment = 16;  // bytes, for an allocation, a page and its scales
 
   KvType type;

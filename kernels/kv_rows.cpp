@@ -57,12 +57,12 @@ Reg<u32> packed(Builder& b, const std::vector<Reg<f32>>& values, size_t first, c
 // Takes the maximum magnitude over the bits, where NaN is largest, so a NaN makes the scale NaN.
 void store_codes(Builder& b, const KvRows& row, const std::vector<Reg<f32>>& values) {
   constexpr uint32_t kLanes = KvLayout::kGroup / 8;  // per scale
-  constexpr float kMost = 127 * KvLayout::kMostScale;
-  Var<u32> bits = b.var("most", 0u);
+  constexpr float kMax = 127 * KvLayout::kMaxScale;
+  Var<u32> bits = b.var("max", 0u);
   for (const Reg<f32>& value : values) bits = b.max(bits, value.as<u32>() & 0x7fffffffu);
   for (uint32_t distance = 1; distance < kLanes; distance *= 2) bits = b.max(bits, b.shuffle_xor(bits, distance));
-  Reg<f32> most = Reg<u32>(bits).as<f32>();
-  Reg<ptx::f16> scale = b.convert<ptx::f16>(b.div(b.select(most > kMost, kMost, most), 127.0f));
+  Reg<f32> max = Reg<u32>(bits).as<f32>();
+  Reg<ptx::f16> scale = b.convert<ptx::f16>(b.div(b.select(max > kMax, kMax, max), 127.0f));
   Reg<f32> stored = b.convert<f32>(scale);
   Reg<f32> inverse = b.select(stored == 0.0f, 0.0f, b.rcp(stored));
   Reg<u32> first = packed(b, values, 0, inverse), second = packed(b, values, 4, inverse);

@@ -61,7 +61,7 @@ struct DeltaParameters {
 struct ExpertParameters {
   Global<f32> scores, inner, outputs;
   Global<u8> routes;
-  std::optional<Global<f32>> shared_inner, shared_output, shared_switch;
+  std::optional<Global<f32>> shared_inner, shared_output, shared_expert_gate;
   ExpertParameters(Builder& b, bool has_shared)
       : scores(b.global<f32>("scores")),
         inner(b.global<f32>("expert_inner")),
@@ -70,7 +70,7 @@ struct ExpertParameters {
     if (!has_shared) return;
     shared_inner.emplace(b.global<f32>("shared_inner"));
     shared_output.emplace(b.global<f32>("shared_output"));
-    shared_switch.emplace(b.global<f32>("shared_switch"));
+    shared_expert_gate.emplace(b.global<f32>("shared_expert_gate"));
   }
 };
 
@@ -192,7 +192,7 @@ class DecoderWriter {
   Kernel write() {
     const PhaseProgram program = decoder_program(specs_);
     check_program(program);
-    leave_if_refused();
+    exit_if_invalid();
     const auto n_layers = static_cast<uint32_t>(specs_.layers.size());
     const size_t qkv = program.layer_begin, logits = program.layer_end;
     b_.do_while([&] {
@@ -273,15 +273,15 @@ class DecoderWriter {
       case PhaseKind::kRouter:
         return score_experts(wait);
       case PhaseKind::kExpertsGateUp:
-        return begin_experts(wait);
+        return route_and_multiply_gate_up(wait);
       case PhaseKind::kExpertsDown:
-        return end_experts(wait);
+        return multiply_expert_down(wait);
       case PhaseKind::kExpertsSum:
         return sum_experts(wait);
-      case PhaseKind::kChoose:
-        return choose(wait);
-      case PhaseKind::kPublish:
-        return publish(wait);
+      case PhaseKind::kSample:
+        return sample(wait);
+      case PhaseKind::kEmit:
+        return emit(wait);
       case PhaseKind::kQkv:
       case PhaseKind::kLogits:
         break;  // see multiply_first
@@ -324,9 +324,9 @@ class DecoderWriter {
   // A layer's first products or, after the layers, the logits, which are a separate phase of the program.
   void multiply_first(uint32_t qkv, uint32_t logits, const Pred& is_behind_layers) {
     Reg<u32> phase = b_.select(is_behind_layers, In<u32>(logits), In<u32>(qkv));
-    constexpr uint32_t kMost = std::extent_v<decltype(LayerRow::first)>;
+    constexpr uint32_t kMax = std::extent_v<decltype(LayerRow::first)>;
     run_phase("qkv or logits", phase, true,
-              [&](const Wait& wait) { multiply_normed(offsetof(LayerRow, first), kMost, wait); });
+              [&](const Wait& wait) { multiply_normed(offsetof(LayerRow, first), kMax, wait); });
   }
 
   // At most n products with consecutive table rows, each computed by the blocks in its row. Normally a block has one of
@@ -385,10 +385,10 @@ class DecoderWriter {
   Global<u8> own_route() { return at_.experts->routes + wide(b_.block()) * route_bytes(specs_, 1); }
 
   void score_experts(const Wait& wait) {
-    multiply_normed(offsetof(LayerRow, router), at_.experts->shared_switch ? 2 : 1, wait);
+    multiply_normed(offsetof(LayerRow, router), at_.experts->shared_expert_gate ? 2 : 1, wait);
   }
 
-  void begin_experts(const Wait& wait) {
+  void route_and_multiply_gate_up(const Wait& wait) {
     wait([&] {
       if (at_.experts->shared_inner) ask_ahead(offsetof(LayerRow, gate_up));
     });
@@ -398,20 +398,20 @@ class DecoderWriter {
       functions_.route->call(block_of(team, zero_, b_.var("n_blocks", 1u)), at);
     });
     b_.barrier();
-    multiply_uses(offsetof(LayerRow, expert_gate_up), expert_specs().gate_up, functions_.gate_up, at_.hidden,
-                  at_.experts->inner);
+    multiply_routed(offsetof(LayerRow, expert_gate_up), expert_specs().gate_up, functions_.gate_up, at_.hidden,
+                    at_.experts->inner);
     multiply_shared(offsetof(LayerRow, gate_up), functions_.gate_up, at_.hidden);
   }
 
-  void end_experts(const Wait& wait) {
+  void multiply_expert_down(const Wait& wait) {
     wait([&] {
       b_.for_("use", 0, n_used(), 1, [&](Reg<u32> use) {
         ahead_.ask(b_, row(offsetof(LayerRow, expert_down)), b_.uniform(own_experts().load(use)));
       });
       if (at_.experts->shared_inner) ask_ahead(offsetof(LayerRow, down));
     });
-    multiply_uses(offsetof(LayerRow, expert_down), expert_specs().down, functions_.down, at_.experts->inner,
-                  at_.experts->outputs);
+    multiply_routed(offsetof(LayerRow, expert_down), expert_specs().down, functions_.down, at_.experts->inner,
+                    at_.experts->outputs);
     if (at_.experts->shared_inner)
       multiply_shared(offsetof(LayerRow, down), functions_.down, *at_.experts->shared_inner);
   }
@@ -424,8 +424,8 @@ class DecoderWriter {
 
   // Distributes the product's blocks (or one virtual block per assignment, if that is more) evenly over the
   // assignments.
-  void multiply_uses(size_t offset, const ExpertProductSpec& spec, const ProductFunction& function,
-                     const Global<f32>& x, const Global<f32>& y) {
+  void multiply_routed(size_t offset, const ExpertProductSpec& spec, const ProductFunction& function,
+                       const Global<f32>& x, const Global<f32>& y) {
     Reg<u32> n_blocks = number_at(row(offset), offsetof(ProductRow, n_blocks)), n = b_.max(n_blocks, n_used());
     Reg<u32> rank = b_.block() - number_at(row(offset), offsetof(ProductRow, first_block));
     const Team team = team_of(b_, kBlockWarps, function.warps());
@@ -445,13 +445,13 @@ class DecoderWriter {
                                  y + wide(use) * spec.product.rows));
       b_.barrier();  // the next block reuses shared memory
     };
-    b_.if_(rank < n_blocks, [&] { b_.for_("of_uses", rank, n, n_blocks, play); });
+    b_.if_(rank < n_blocks, [&] { b_.for_("of_assignments", rank, n, n_blocks, play); });
   }
 
   void sum_experts(const Wait& wait) {
     wait({});
     const ExpertParameters& e = *at_.experts;
-    const ExpertSumAddresses at{e.outputs, own_weights(), e.shared_output, e.shared_switch, at_.hidden, {}};
+    const ExpertSumAddresses at{e.outputs, own_weights(), e.shared_output, e.shared_expert_gate, at_.hidden, {}};
     play(expert_sum_launch(expert_specs().sum), [&](const VirtualBlock& block) { functions_.sum->call(block, at); });
   }
 
@@ -530,7 +530,7 @@ class DecoderWriter {
     const Team team = team_of(b_, kBlockWarps, attention_warps(), attention_teams_);
     Reg<u32> n_x = b_.var("n_splits", grid.x);
     Reg<u32> splits = b_.min(*position / kPagePositions + 1, grid.x);
-    Var<u32> turned = b_.var("turned", kNoneTurned);
+    Var<u32> rotated = b_.var("turned", kNoneRotated);
     play_blocks(b_, team, splits * grid.y, [&](const Reg<u32>& number) {
       Reg<u32> split = number / grid.y, kv_head = number - split * grid.y;
       std::vector<Global<f32>> gamma;
@@ -538,16 +538,16 @@ class DecoderWriter {
         for (size_t offset : {offsetof(LayerRow, q_gamma), offsetof(LayerRow, k_gamma)})
           gamma.push_back(vector_at(offset));
       const Global<u8> k_pages = pages(offsetof(LayerRow, k_pages)), v_pages = pages(offsetof(LayerRow, v_pages));
-      const ProjectionAddresses projections{at_.k, at_.v, gamma, in_request(offsetof(DecodeRequest, n_pages)),
-                                            rope,  turned};
+      const ProjectionAddresses projections{at_.k, at_.v,  gamma, in_request(offsetof(DecodeRequest, n_pages)),
+                                            rope,  rotated};
       functions_.attend.call(
           VirtualBlock(b_, team, split, kv_head, zero_, n_x),
           {at_.q, k_pages, v_pages, *table, *position, at_.mixed, at_.scratch, at_.error, at_.q_gate, projections});
-      turned = kv_head;
+      rotated = kv_head;
     });
   }
 
-  void choose(const Wait& wait) {
+  void sample(const Wait& wait) {
     wait({});
     sample();
     b_.if_(in_request(offsetof(DecodeRequest, returns_rows)) != 0, [&] { return_row(); });
@@ -572,7 +572,7 @@ class DecoderWriter {
   Reg<u32> in_request(size_t offset) const { return number_at(at_.request, offset); }
 
   // Reports a token or position out of range by one thread; all blocks exit before the first barrier.
-  void leave_if_refused() {
+  void exit_if_invalid() {
     Reg<u32> token = at_.token().load(), position = at_.position().load();
     Pred refused = token >= n_vocab() || position >= max_positions();
     b_.if_(b_.uniform(refused), [&] {
@@ -594,7 +594,7 @@ class DecoderWriter {
   uint32_t n_vocab() const { return specs_.embedding.n_vocab; }
   uint32_t max_positions() const { return attention_.max_positions; }
 
-  void publish(const Wait& wait) {
+  void emit(const Wait& wait) {
     wait({});
     b_.if_((b_.block() | b_.thread()) == 0, [&] {
       Reg<u32> step = at_.step().load(), number = step + 1;
@@ -617,8 +617,8 @@ class DecoderWriter {
     const auto end_if = [&](const Pred& condition, DecodeEnd reason) {
       b_.if_(condition, [&] { end = static_cast<uint32_t>(reason); });
     };
-    end_if(position >= max_positions(), DecodeEnd::kNoRoom);
-    end_if(number >= in_request(offsetof(DecodeRequest, most_steps)), DecodeEnd::kMostSteps);
+    end_if(position >= max_positions(), DecodeEnd::kCacheFull);
+    end_if(number >= in_request(offsetof(DecodeRequest, max_steps)), DecodeEnd::kMaxSteps);
     end_if(stop_flag() != 0, DecodeEnd::kStopped);
     b_.for_("end_token", 0, in_request(offsetof(DecodeRequest, n_end_tokens)), 1, [&](Reg<u32> i) {
       Reg<u32> end_token = (at_.request + offsetof(DecodeRequest, end_tokens)).as<u32>().load(i, kReadOnly);
@@ -660,7 +660,7 @@ uint32_t hash_of(const DecoderSpecs& specs) {
   for (const DeltaSpecs& delta : specs.deltas) for_each(add_product, delta);
   if (specs.delta_net.n_v_heads > 0) add(name_of_conv(specs.delta_net)), add(name_of_step(specs.delta_net));
   for (const ExpertSpecs& e : specs.experts) {
-    for (const ProductSpec* product : {&e.router, &e.shared_gate_up, &e.shared_down, &e.shared_switch})
+    for (const ProductSpec* product : {&e.router, &e.shared_gate_up, &e.shared_down, &e.shared_expert_gate})
       add_product(*product);
     add(name_of(e.route)), add(name_of(e.gate_up)), add(name_of(e.down)), add(name_of(e.sum));
   }
@@ -683,8 +683,8 @@ std::string name_of(const PersistentSpec& spec) {
 std::vector<LayerKind> layer_kinds(const DecoderSpecs& specs) {
   std::vector<LayerKind> kinds;
   for (size_t i = 0; i < specs.layers.size(); ++i)
-    kinds.push_back({!specs.deltas.empty() && is_there(specs.deltas[i].qkv) ? Mixer::kDeltaNet : Mixer::kAttention,
-                     is_there(specs.layers[i].gate_up) ? Ffn::kDense : Ffn::kExperts});
+    kinds.push_back({!specs.deltas.empty() && is_present(specs.deltas[i].qkv) ? Mixer::kDeltaNet : Mixer::kAttention,
+                     is_present(specs.layers[i].gate_up) ? Ffn::kDense : Ffn::kExperts});
   return kinds;
 }
 

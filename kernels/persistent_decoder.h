@@ -24,17 +24,17 @@
 namespace warpchat {
 
 struct PersistentSpec {
-  DecoderSpecs decoder;  // PassKind::kToken, as for decoder_kernels; caches in f16 or q8_0
+  DecoderSpecs decoder;  // PassKind::kDecode, as for decoder_kernels; caches in f16 or q8_0
   uint32_t ring = 64;    // for persistent_sampling
   bool stamps = false;   // records time stamps
 };
 
 // A product in the table: device addresses, 0 if absent.
 struct ProductRow {
-  static constexpr uint32_t kNobody = UINT32_MAX;
+  static constexpr uint32_t kUnassigned = UINT32_MAX;
   uint64_t weights = 0, up = 0, gamma = 0, bias = 0, y = 0;
   uint32_t variant = 0;                          // index in the phase's ProductVariants
-  uint32_t first_block = kNobody, n_blocks = 0;  // blocks that compute it; kNobody: the product is absent
+  uint32_t first_block = kUnassigned, n_blocks = 0;  // blocks that compute it; kUnassigned: the product is absent
   uint32_t rows = 0;
   uint32_t stride = 0, up_stride = 0;  // 16-byte units from one expert's matrix to the next
   uint32_t ahead = 0, up_ahead = 0;    // bytes of each matrix that each block prefetches: multiples of kAheadMultiple
@@ -45,7 +45,7 @@ static_assert(sizeof(ProductRow) == 72);
 struct LayerRow {
   ProductRow first[4];               // q, k, v and their gate; in a delta net qkv, z, alpha and beta
   ProductRow output, gate_up, down;  // in a layer of experts, the shared expert's gate_up and down
-  ProductRow router, shared_switch, expert_gate_up, expert_down;
+  ProductRow router, shared_expert_gate, expert_gate_up, expert_down;
   uint64_t k_pages = 0, v_pages = 0;
   uint64_t q_gamma = 0, k_gamma = 0;
   uint64_t conv = 0, dt_bias = 0, decay = 0, delta_norm = 0;
@@ -67,20 +67,20 @@ enum class DecodeEnd : uint32_t {
   kNone,       // still running
   kEndToken,   // an end token of the request was chosen
   kStopped,    // the host's stop flag
-  kMostSteps,  // the request's most_steps is reached
-  kNoRoom,     // the cache has no position left
+  kMaxSteps,   // the request's most_steps is reached
+  kCacheFull,  // the cache has no position left
   kError,      // see the error word
 };
 
 // Input of one launch; constant while it runs.
 struct DecodeRequest {
-  static constexpr uint32_t kMostEndTokens = 15;
+  static constexpr uint32_t kMaxEndTokens = 15;
   uint64_t page_table = 0;    // device address, of the sequence
   uint32_t n_pages = 0;       // per layer, for keys and for values
-  uint32_t most_steps = 1;    // tokens to decode: at least 1, at most the slots of the token list and the rows
+  uint32_t max_steps = 1;     // tokens to decode: at least 1, at most the slots of the token list and the rows
   uint32_t n_forced = 0;      // tokens in the queue, which then starts with the state's token
   uint32_t returns_rows = 0;  // 1: return the logits of every step
-  uint32_t n_end_tokens = 0, end_tokens[kMostEndTokens] = {};
+  uint32_t n_end_tokens = 0, end_tokens[kMaxEndTokens] = {};
   uint64_t delta_state = 0;  // device address, of the sequence; with delta nets
 };
 static_assert(sizeof(DecodeRequest) == 96);
@@ -127,7 +127,7 @@ struct StampRequest {
 //   qkv, z, alpha, beta, delta_mixed  f32, only with delta nets
 //   scores, expert_inner, expert_outputs  f32 [n], [n_used, ffn], [n_used, hidden], only with experts
 //   routes        u8 [route_bytes], only with experts
-//   shared_inner, shared_output, shared_switch  f32, only with a shared expert
+//   shared_inner, shared_output, shared_expert_gate  f32, only with a shared expert
 //   scratch       of incremental attention, zeroed
 //   sampler       state of the sampler persistent_sampling(spec)
 //   error         u32 [4]: kernels/error_word.h; an input out of range ends the launch

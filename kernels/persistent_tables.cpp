@@ -61,7 +61,7 @@ class TableWriter {
 
  private:
   ProductRow product(const ProductSpec& spec, const std::vector<GemvSpec>& of_phase, const Operands& o) const {
-    if (!is_there(spec)) return {};
+    if (!is_present(spec)) return {};
     return {.weights = o.weights,
             .up = o.up,
             .gamma = o.gamma,
@@ -88,12 +88,12 @@ class TableWriter {
   // Prefetched bytes: each matrix divided equally over the row's blocks. n: concurrent products of this kind, one per
   // expert.
   void set_ahead(ProductRow& row, const ProductSpec& product, uint32_t n = 1) const {
-    if (!is_there(product)) return;
+    if (!is_present(product)) return;
     const GemvSpec& spec = std::get<GemvSpec>(product);
     const std::vector<ProductMatrix> matrices = matrices_of(spec);
     const auto part = [&](const ProductMatrix& matrix) {
-      const uint64_t all = spec.rows * matrix.row_bytes / row.n_blocks, most = ahead_of_block_ / (n * matrices.size());
-      return static_cast<uint32_t>(std::min(all, most) / kAheadMultiple * kAheadMultiple);
+      const uint64_t all = spec.rows * matrix.row_bytes / row.n_blocks, max = ahead_of_block_ / (n * matrices.size());
+      return static_cast<uint32_t>(std::min(all, max) / kAheadMultiple * kAheadMultiple);
     };
     row.ahead = part(matrices[0]);
     if (spec.epilogue == GemvEpilogue::kSwiglu) row.up_ahead = part(matrices.at(1));
@@ -107,7 +107,7 @@ class TableWriter {
     row.first[1] = product(s.k, variants_.normed, {m.k, 0, v.attn_norm, v.k_bias, at_.k});
     row.first[2] = product(s.v, variants_.normed, {m.v, 0, v.attn_norm, v.v_bias, at_.v});
     row.first[3] = product(s.q_gate, variants_.normed, {m.q_gate, 0, v.attn_norm, 0, at_.q_gate});
-    const size_t n = is_there(s.q_gate) ? 4 : 3;
+    const size_t n = is_present(s.q_gate) ? 4 : 3;
     share(std::span(row.first, n), std::array{&s.q, &s.k, &s.v, &s.q_gate});
     row.output = product(s.output, variants_.output, {m.output, 0, 0, 0, at_.hidden});
     set_ahead(row.output, s.output);
@@ -144,12 +144,12 @@ class TableWriter {
     const ExpertSpecs& s = specs_.experts[i];
     const ExpertMatrices<uint64_t>& m = at_.layers[i].experts;
     const LayerVectors<uint64_t>& v = at_.layers[i].vectors;
-    ProductRow normed[] = {
-        product(s.router, variants_.normed, {m.router, 0, v.ffn_norm, 0, at_.scores}),
-        product(s.shared_switch, variants_.normed, {v.shared_switch, 0, v.ffn_norm, 0, at_.shared_switch})};
+    ProductRow normed[] = {product(s.router, variants_.normed, {m.router, 0, v.ffn_norm, 0, at_.scores}),
+                           product(s.shared_expert_gate, variants_.normed,
+                                   {v.shared_expert_gate, 0, v.ffn_norm, 0, at_.shared_expert_gate})};
     const size_t n = s.sum.has_shared ? 2 : 1;
-    share(std::span(normed, n), std::array{&s.router, &s.shared_switch});
-    row.router = normed[0], row.shared_switch = normed[1];
+    share(std::span(normed, n), std::array{&s.router, &s.shared_expert_gate});
+    row.router = normed[0], row.shared_expert_gate = normed[1];
     row.gate_up =
         product(s.shared_gate_up, variants_.gate_up, {m.shared_gate, m.shared_up, v.ffn_norm, 0, at_.shared_inner});
     row.expert_gate_up = of_experts(s.gate_up, variants_.gate_up, {m.gate, m.up, v.ffn_norm, 0, at_.expert_inner});
@@ -170,7 +170,7 @@ class TableWriter {
 
   void share_with_shared(ProductRow& row, const ExpertProductSpec& spec, ProductRow& shared,
                          const ProductSpec& shared_spec) const {
-    if (!is_there(shared_spec)) return;
+    if (!is_present(shared_spec)) return;
     const std::array<ProductRow*, 2> rows = {&row, &shared};
     const std::array<uint64_t, 2> bytes = {spec.n_used * matrix_bytes(spec.product), matrix_bytes(shared_spec)};
     share_blocks(rows, bytes, n_blocks_);
@@ -196,7 +196,7 @@ std::vector<uint64_t> activation_arguments(const DecoderSpecs& specs, const Deco
   if (specs.delta_net.n_v_heads > 0) all.insert(all.end(), {at.qkv, at.z, at.alpha, at.beta, at.delta_mixed});
   if (!specs.experts.empty()) all.insert(all.end(), {at.scores, at.expert_inner, at.expert_outputs, at.routes});
   if (!specs.experts.empty() && specs.experts[0].sum.has_shared)
-    all.insert(all.end(), {at.shared_inner, at.shared_output, at.shared_switch});
+    all.insert(all.end(), {at.shared_inner, at.shared_output, at.shared_expert_gate});
   return all;
 }
 

@@ -25,7 +25,8 @@ struct DecoderAddresses {
   uint64_t error = 0;
   // One column each, if a layer uses them.
   uint64_t q_gate = 0, qkv = 0, z = 0, alpha = 0, beta = 0, delta_mixed = 0;
-  uint64_t scores = 0, expert_inner = 0, expert_outputs = 0, shared_inner = 0, shared_output = 0, shared_switch = 0;
+  uint64_t scores = 0, expert_inner = 0, expert_outputs = 0, shared_inner = 0, shared_output = 0,
+           shared_expert_gate = 0;
   uint64_t routes = 0;  // route_bytes for all blocks of the grid
 };
 

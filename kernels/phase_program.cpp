@@ -125,7 +125,7 @@ uint64_t barriers_of_a_token(const PhaseProgram& program, std::span<const LayerK
 std::string_view name_of(PhaseKind kind) {
   constexpr std::string_view kNames[] = {"embed",        "qkv",         "attention", "conv",   "delta",
                                          "output",       "gate_up",     "down",      "router", "experts_gate_up",
-                                         "experts_down", "experts_sum", "logits",    "choose", "publish"};
+                                         "experts_down", "experts_sum", "logits",    "sample", "emit"};
   return kNames[static_cast<size_t>(kind)];
 }
 
@@ -140,7 +140,7 @@ PhaseProgram decoder_program(std::span<const LayerKind> layers) {
     if (std::ranges::any_of(program.kinds, [&](const LayerKind& kind) { return has(kind, phase.of); }))
       program.phases.push_back(phase);
   };
-  add({kEmbed, {"state", "weights"}, {"hidden"}, {kPublish}});
+  add({kEmbed, {"state", "weights"}, {"hidden"}, {kEmit}});
   program.layer_begin = program.phases.size();
   add({kQkv, {"hidden"}, {"q", "k", "v", "q_gate", "qkv", "z", "alpha", "beta"}, {kEmbed, kDown, kExpertsSum}});
   add({kAttention,
@@ -160,10 +160,10 @@ PhaseProgram decoder_program(std::span<const LayerKind> layers) {
   add({kExpertsSum, {"outputs", "switches", "hidden"}, {"hidden"}, {kExpertsDown}, Of::kExperts});
   program.layer_end = program.phases.size();
   add({kLogits, {"hidden"}, {"logits"}, {kDown, kExpertsSum}});
-  add({kChoose, {"logits", "state"}, {"choice", "rows"}, {kLogits}});
-  add({kPublish, {"choice", "rows", "state"}, {"state"}, {kChoose}});
-  const auto is_there = [&](PhaseKind kind) { return std::ranges::count(program.phases, kind, &Phase::kind) != 0; };
-  for (Phase& phase : program.phases) std::erase_if(phase.waits_for, [&](PhaseKind kind) { return !is_there(kind); });
+  add({kSample, {"logits", "state"}, {"choice", "rows"}, {kLogits}});
+  add({kEmit, {"choice", "rows", "state"}, {"state"}, {kSample}});
+  const auto is_present = [&](PhaseKind kind) { return std::ranges::count(program.phases, kind, &Phase::kind) != 0; };
+  for (Phase& phase : program.phases) std::erase_if(phase.waits_for, [&](PhaseKind kind) { return !is_present(kind); });
   return program;
 }
 

@@ -26,8 +26,8 @@ enum class PhaseKind : uint8_t {
   kExpertsDown,
   kExpertsSum,
   kLogits,
-  kChoose,
-  kPublish
+  kSample,
+  kEmit
 };
 std::string_view name_of(PhaseKind kind);
 

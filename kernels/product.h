@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "kernels/gemv.h"
-#include "kernels/integer_columns.h"
+#include "kernels/int_activations.h"
 #include "kernels/weight_layout.h"
 #include "kernels/weight_unit.h"
 #include "models/error.h"
@@ -38,7 +38,7 @@ std::vector<ptx::Global<ptx::u8>> declare_matrices(ptx::Builder& b, const std::v
                                                    uint32_t rows);
 
 inline uint64_t input_bytes(const GemvSpec& spec, uint64_t columns) {
-  if (spec.columns > 1 && !is_float(spec.weights)) return 4 * (integer_columns_words(spec.k, columns) + columns);
+  if (spec.columns > 1 && !is_float(spec.weights)) return 4 * (int_activations_words(spec.k, columns) + columns);
   return 4 * spec.k * (columns + (spec.prologue == GemvPrologue::kRmsNorm ? 1 : 0));
 }
 

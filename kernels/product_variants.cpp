@@ -43,7 +43,7 @@ std::vector<GemvSpec> variants_among(std::vector<GemvSpec> products) {
 ProductVariants product_variants(const DecoderSpecs& specs) {
   ProductVariants all;
   const auto add = [](std::vector<GemvSpec>& to, const ProductSpec& product) {
-    if (is_there(product)) to.push_back(std::get<GemvSpec>(product));
+    if (is_present(product)) to.push_back(std::get<GemvSpec>(product));
   };
   for (const LayerSpecs& layer : specs.layers) {
     for (const ProductSpec* product : {&layer.q, &layer.k, &layer.v, &layer.q_gate}) add(all.normed, *product);
@@ -52,7 +52,7 @@ ProductVariants product_variants(const DecoderSpecs& specs) {
   for (const DeltaSpecs& delta : specs.deltas)
     for_each([&](const ProductSpec& product) { add(all.normed, product); }, delta);
   for (const ExpertSpecs& e : specs.experts) {
-    add(all.normed, e.router), add(all.normed, e.shared_switch);
+    add(all.normed, e.router), add(all.normed, e.shared_expert_gate);
     add(all.gate_up, e.gate_up.product), add(all.gate_up, e.shared_gate_up);
     add(all.down, e.down.product), add(all.down, e.shared_down);
   }

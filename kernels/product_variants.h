@@ -13,7 +13,7 @@ namespace warpchat {
 struct ProductVariants {
   std::vector<GemvSpec> normed, output, gate_up, down;
 };
-ProductVariants product_variants(const DecoderSpecs& specs);  // requires PassKind::kToken
+ProductVariants product_variants(const DecoderSpecs& specs);  // requires PassKind::kDecode
 uint32_t variant_of(const std::vector<GemvSpec>& variants, const ProductSpec& product);
 
 }  // namespace warpchat

@@ -36,9 +36,9 @@ Rotation rotation_at(Builder& b, const Reg<u64>& turns, const Reg<u32>& position
   Reg<f32> cosine = series(b, z, {-1 / 2.0f, 1 / 24.0f, -1 / 720.0f, 1 / 40320.0f});
 
   Pred odd = (quarter & 1) != 0;
-  Reg<f32> turned_sine = b.select(odd, cosine, sine), turned_cosine = b.select(odd, sine, cosine);
-  return {b.select(((quarter + 1) & 2) != 0, -turned_cosine, turned_cosine),
-          b.select((quarter & 2) != 0, -turned_sine, turned_sine)};
+  Reg<f32> rotated_sine = b.select(odd, cosine, sine), rotated_cosine = b.select(odd, sine, cosine);
+  return {b.select(((quarter + 1) & 2) != 0, -rotated_cosine, rotated_cosine),
+          b.select((quarter & 2) != 0, -rotated_sine, rotated_sine)};
 }
 
 }  // namespace warpchat

@@ -27,7 +27,7 @@ namespace {
 void require_sample_spec(const SampleSpec& s) {
   require_between(1, INT32_MAX, "sample", "n_vocab", s.n_vocab);
   require_between(1, UINT16_MAX, "sample", "columns", s.columns);
-  require_spec(s.threads > 0 && s.threads % kWarpSize == 0 && s.threads <= kMostSampleThreads, "sample", "threads",
+  require_spec(s.threads > 0 && s.threads % kWarpSize == 0 && s.threads <= kMaxSampleThreads, "sample", "threads",
                s.threads, "a multiple of 32 up to 1024");
   require_spec(std::has_single_bit(s.ring) && s.ring <= kLargestSampleRing, "sample", "ring", s.ring,
                "a power of two up to " + std::to_string(kLargestSampleRing));
@@ -35,7 +35,7 @@ void require_sample_spec(const SampleSpec& s) {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr uint32_t kNoToken = UINT32_MAX;
-constexpr uint32_t kMostBlocks = 64;  // per column; more gain nothing
+constexpr uint32_t kMaxBlocks = 64;  // per column; more gain nothing
 
 struct Best {
   Reg<f32> of_thread;  // the thread's best logit; -infinity if it has none
@@ -101,9 +101,9 @@ Reg<f32> bound_of_top_k(const SampleColumn& column, const Reg<f32>& best_of_thre
     return n < column.settings.top_k;
   });
   b.predicated(b.lane() == 0,
-               [&] { column.memory.least.red(Atomic::kMin, ordered_bits(reached), Order::kRelaxed, Scope::kBlock); });
+               [&] { column.memory.min.red(Atomic::kMin, ordered_bits(reached), Order::kRelaxed, Scope::kBlock); });
   column.block.barrier();
-  return logit_of(column.memory.least.load());
+  return logit_of(column.memory.min.load());
 }
 
 // A logit below which the weights sum to less than half of what top_p discards, even if all logits were there. Uses
@@ -126,10 +126,10 @@ Reg<u32> collect(const SampleColumn& column, const Reg<f32>& bound) {
     b.predicated(place < column.block.threads(), [&] { to.store(0, candidate); });
   };
   const uint32_t n_slots = sample_slots(column.spec);
-  Reg<u64> least = column.lowest_of(ordered_bits(bound));
+  Reg<u64> min = column.lowest_of(ordered_bits(bound));
   b.for_("slots", column.block.warp() * kWarpSize, n_slots, column.block.threads(), [&](Reg<u32> slots) {
     Reg<u32> own = slots + b.lane();
-    Pred has_any = own < n_slots && column.slots.load(b.min(own, n_slots - 1)) >= least;
+    Pred has_any = own < n_slots && column.slots.load(b.min(own, n_slots - 1)) >= min;
     Var<u32> left = b.var("left", b.ballot(has_any).as<u32>());
     b.while_([&] { return left != 0; },
              [&] {
@@ -169,8 +169,8 @@ void filter_and_draw(const SampleColumn& column, const Best& best, Var<u32>& tok
   b.if_(is_bound || threads >= n_vocab, [&] { n_candidates = collect(column, bound); });
   b.if_else(
       n_candidates <= threads,
-      [&] { b.region("few", [&] { choose_of_few(column, rules, n_candidates, total, token); }); },
-      [&] { b.region("many", [&] { choose_of_many(column, rules, token); }); });
+      [&] { b.region("few", [&] { sample_from_candidates(column, rules, n_candidates, total, token); }); },
+      [&] { b.region("many", [&] { sample_from_all(column, rules, token); }); });
 }
 
 }  // namespace
@@ -240,7 +240,7 @@ Kernel sample(const SampleSpec& s, Target target) {
   leave_beyond_columns(b, declare_columns(b, s.columns), b.block(Axis::kY));
   SampleFunction(s, target).call(VirtualBlock(b), buffers);
   const uint32_t warps = s.threads / kWarpSize;
-  return b.finish(Launch{{std::min(ceil_div(sample_slots(s), warps), kMostBlocks), s.columns}, s.threads},
+  return b.finish(Launch{{std::min(ceil_div(sample_slots(s), warps), kMaxBlocks), s.columns}, s.threads},
                   {.bytes = uint64_t{s.columns} * (uint64_t{s.n_vocab} * 8 + sizeof(SamplerState)),
                    .flops = uint64_t{s.columns} * s.n_vocab});
 }

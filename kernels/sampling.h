@@ -15,7 +15,7 @@
 
 namespace warpchat {
 
-inline constexpr uint32_t kLargestSampleRing = 1u << 24, kMostSampleThreads = 1024;
+inline constexpr uint32_t kLargestSampleRing = 1u << 24, kMaxSampleThreads = 1024;
 
 struct SampleSpec {
   uint32_t n_vocab;         // logits per column
@@ -82,6 +82,6 @@ std::string name_of(const SampleSpec& spec);
 void sample_body(ptx::Builder& b, const SampleSpec& spec, const SampleBuffers& buffers,
                  const ptx::Reg<ptx::u32>& column, const VirtualBlock& block, const ptx::Shared<ptx::u8>& memory);
 inline constexpr uint64_t kSampleSharedBytes =
-    (uint64_t{kMostSampleThreads} * 2 + ptx::kWarpSize + 4) * sizeof(uint64_t);
+    (uint64_t{kMaxSampleThreads} * 2 + ptx::kWarpSize + 4) * sizeof(uint64_t);
 
 }  // namespace warpchat

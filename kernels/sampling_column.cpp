@@ -13,7 +13,7 @@ namespace {
 
 SampleMemory shared_parts(Builder& b, const VirtualBlock& block, const Shared<u8>& memory) {
   const Shared<u64> words = memory.as<u64>();
-  const Shared<u64> slots = words + 2 * kMostSampleThreads, found = slots + kWarpSize, behind = found + 2;
+  const Shared<u64> slots = words + 2 * kMaxSampleThreads, found = slots + kWarpSize, behind = found + 2;
   const Shared<u32> counters = behind.as<u32>();
   SampleMemory parts{words, words, slots, found, counters, counters + 1, counters + 2};
   const Shared<u64> slot = slots + block.thread();

@@ -19,11 +19,11 @@ struct SampleSettings {  // uniform over the block; vouched for where barriers d
 };
 
 struct SampleMemory {                         // in shared memory
-  ptx::Shared<ptx::u64> candidates;           // [kMostSampleThreads, 2]: a candidate, then space for its weight
-  ptx::Shared<ptx::u64> parts;                // [kMostSampleThreads], overlaps candidates
+  ptx::Shared<ptx::u64> candidates;           // [kMaxSampleThreads, 2]: a candidate, then space for its weight
+  ptx::Shared<ptx::u64> parts;                // [kMaxSampleThreads], overlaps candidates
   ptx::Shared<ptx::u64> warp_slots;           // [kWarpSize], for block_sum
   ptx::Shared<ptx::u64> found;                // [2], written by one thread for all
-  ptx::Shared<ptx::u32> n_candidates, least;  // initially 0 and UINT32_MAX
+  ptx::Shared<ptx::u32> n_candidates, min;    // initially 0 and UINT32_MAX
   ptx::Shared<ptx::u32> arrived;              // blocks that arrived earlier
 };
 

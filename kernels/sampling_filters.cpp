@@ -57,8 +57,8 @@ Reg<u64> sum_of_all(const SampleColumn& column, const SampleRules& rules) {
 
 // Each thread compares its candidate with all others, twice: in candidate order for the count and weight of better ones
 // (top_k, top_p), then in id order for the prefix sum of the draw.
-void choose_of_few(const SampleColumn& column, const SampleRules& rules, const Reg<u32>& n_candidates,
-                   const Reg<u64>& total, Var<u32>& token) {
+void sample_from_candidates(const SampleColumn& column, const SampleRules& rules, const Reg<u32>& n_candidates,
+                            const Reg<u64>& total, Var<u32>& token) {
   Builder& b = column.b;
   const Shared<u64>& candidates = column.memory.candidates;
   const Shared<u64> of_thread = candidates + column.block.thread() * 2;
@@ -67,7 +67,7 @@ void choose_of_few(const SampleColumn& column, const SampleRules& rules, const R
   Var<u64> own = b.var("candidate", uint64_t{0});
   b.predicated(mine, [&] { own = of_thread.load(); });
   Reg<f32> logit = logit_of(column.ordered_of(own));
-  Reg<u32> most = b.select(rules.has_top_k, column.settings.top_k, UINT32_MAX);
+  Reg<u32> max = b.select(rules.has_top_k, column.settings.top_k, UINT32_MAX);
   Var<pred> kept = b.var("kept", mine);
   Var<u64> weight = b.var<u64>("weight"), before = b.var<u64>("before"), of_kept = b.var<u64>("of_kept");
   b.for_("round", 0, 2, 1, [&](Reg<u32> round) {
@@ -89,7 +89,7 @@ void choose_of_few(const SampleColumn& column, const SampleRules& rules, const R
         });
       });
     });
-    Pred counts = kept && (draws || rank < most);
+    Pred counts = kept && (draws || rank < max);
     of_kept = block_sum(b, b.select(counts, weight, uint64_t{0}), column.memory.warp_slots, column.block);
     Reg<u64> target = top_p_target(column, b.select(rules.has_top_k, of_kept, total));
     Pred in_top_p = before < b.select(rules.has_top_p, target, UINT64_MAX);
@@ -163,7 +163,7 @@ Reg<u64> end_of_head(const SampleColumn& column, const SampleRules& rules, const
 
 }  // namespace
 
-void choose_of_many(const SampleColumn& column, const SampleRules& rules, Var<u32>& token) {
+void sample_from_all(const SampleColumn& column, const SampleRules& rules, Var<u32>& token) {
   Builder& b = column.b;
   Var<u64> cut = b.var("cut", uint64_t{0});
   Reg<u64> of_min_p = b.min(column.lowest_of(ordered_bits(rules.min_p_logit)), rules.best);

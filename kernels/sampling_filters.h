@@ -22,8 +22,9 @@ ptx::Reg<ptx::u64> sum_of_all(const SampleColumn& column, const SampleRules& rul
 // Returns the token in one thread. total: sum_of_all for top_p without top_k, else unused. memory.candidates holds
 // n_candidates, at most one per thread: a superset of what top_k keeps, or without top_k of what can be drawn.
 // Overwrites the candidates.
-void choose_of_few(const SampleColumn& column, const SampleRules& rules, const ptx::Reg<ptx::u32>& n_candidates,
-                   const ptx::Reg<ptx::u64>& total, ptx::Var<ptx::u32>& token);
-void choose_of_many(const SampleColumn& column, const SampleRules& rules, ptx::Var<ptx::u32>& token);
+void sample_from_candidates(const SampleColumn& column, const SampleRules& rules,
+                            const ptx::Reg<ptx::u32>& n_candidates, const ptx::Reg<ptx::u64>& total,
+                            ptx::Var<ptx::u32>& token);
+void sample_from_all(const SampleColumn& column, const SampleRules& rules, ptx::Var<ptx::u32>& token);
 
 }  // namespace warpchat

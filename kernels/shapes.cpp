@@ -109,7 +109,7 @@ LayerMatrices<TensorType> matrix_formats(const ModelConfig& c, const LayerConfig
 LayerVectors<bool> vectors_of_layer(const ModelConfig& c, const LayerConfig& layer) {
   LayerVectors<bool> has = vectors_of(c.architecture);
   if (layer.mixer == Mixer::kDeltaNet) has.q_norm = has.k_norm = false;
-  has.shared_switch = c.experts.shared_ffn > 0;
+  has.shared_expert_gate = c.experts.shared_ffn > 0;
   return has;
 }
 

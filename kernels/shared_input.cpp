@@ -95,16 +95,16 @@ std::vector<Reg<f32>> SharedInput::load_values(const Column& column, const Reg<u
 // the warps. Several are loaded at once and rotate through the first place.
 void SharedInput::fill_integers(const Column& tile, const FirstUnit& first) {
   constexpr uint32_t kUnits = GemvPlan::kFillUnits, kValues = 8;
-  const uint32_t n_ahead = plan_.fill_rounds_ahead(), warps = plan_.warps;
+  const uint32_t n_ahead = plan_.prefetched_fill_rounds(), warps = plan_.warps;
   const bool is_ragged = plan_.n_units % (plan_.is_tiled() ? plan_.tile_units : kUnits) != 0;
   Reg<u32> quarter = b_.lane() % 4, n_rounds = b_.var("n_rounds", plan_.fill_rounds());
-  const auto is_there = [&](const Reg<u32>& index) -> std::optional<Pred> {
+  const auto is_present = [&](const Reg<u32>& index) -> std::optional<Pred> {
     if (n_ahead == 1) return {};
     return index < n_rounds;
   };
   const auto round_at = [&](const Reg<u32>& index) {
     Reg<u32> unit = (index * kUnits + b_.lane() / 4).named("unit");
-    const auto there = is_there(index);
+    const auto there = is_present(index);
     if (!is_ragged) return Round{unit, there};
     Pred is_inside = (first ? unit + *first : unit) < plan_.n_units;
     if (there) return Round{unit, is_inside && *there};
@@ -129,7 +129,7 @@ void SharedInput::fill_integers(const Column& tile, const FirstUnit& first) {
     }
     b_.for_("turn", index, index + n_ahead * warps, warps, [&](Reg<u32> own) {
       store_integers(tile, round_at(own), quarter, {ahead.begin(), ahead.begin() + kValues});
-      if (squares_) store_squares(own, ahead[kValues], is_there(own));
+      if (squares_) store_squares(own, ahead[kValues], is_present(own));
       const size_t of_round = ahead.size() / n_ahead;
       for (size_t i = of_round; i < ahead.size(); ++i) ahead[i - of_round] = ahead[i];
     });

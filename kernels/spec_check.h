@@ -12,10 +12,9 @@ inline void require_spec(bool holds, const std::string& family, const std::strin
                          const std::string& expected) {
   if (!holds) throw Error(family + ": " + what + " is " + std::to_string(found) + ", expected " + expected);
 }
-inline void require_between(uint64_t least, uint64_t most, const std::string& family, const std::string& what,
+inline void require_between(uint64_t min, uint64_t max, const std::string& family, const std::string& what,
                             uint64_t found) {
-  require_spec(found >= least && found <= most, family, what, found,
-               std::to_string(least) + " to " + std::to_string(most));
+  require_spec(found >= min && found <= max, family, what, found, std::to_string(min) + " to " + std::to_string(max));
 }
 
 // At most this many query heads per KV head, since every eight add to the text. Each KV head is a block in the grid's

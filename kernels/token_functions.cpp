@@ -55,7 +55,7 @@ AttentionFunction::AttentionFunction(const AttentionSpec& spec, Target target)
         Global<u32> table = address<u32>(b, "page_table", 4);
         ProjectionAddresses projections{k, v, gamma, b.argument<u32>("n_pages", Sharing::kWarp), {}, {}};
         if (spec.scatters.size() > 1) projections.rope.emplace(b.argument<u32>("rope", Sharing::kWarp));
-        projections.turned.emplace(b.argument<u32>("turned", Sharing::kWarp));
+        projections.rotated.emplace(b.argument<u32>("turned", Sharing::kWarp));
         Reg<u32> length = b.argument<u32>("length", Sharing::kWarp);
         Global<f32> out = address<f32>(b, "out");
         std::optional<Global<f32>> gate;
@@ -72,7 +72,7 @@ void AttentionFunction::call(const VirtualBlock& block, const AttentionAddresses
   all.insert(all.end(), p.gamma.begin(), p.gamma.end());
   all.insert(all.end(), {at.k_pages, at.v_pages, at.page_table, p.n_pages});
   if (p.rope) all.push_back(*p.rope);
-  all.push_back(p.turned ? CallOperand(*p.turned) : CallOperand(kNoneTurned));
+  all.push_back(p.rotated ? CallOperand(*p.rotated) : CallOperand(kNoneRotated));
   all.insert(all.end(), {at.length, std::get<Global<f32>>(at.out)});
   if (at.gate) all.push_back(*at.gate);
   all.insert(all.end(), {at.scratch, at.error});
@@ -246,11 +246,11 @@ std::vector<Kernel> token_kernels(const DecoderSpecs& specs, const TokenFunction
       [&](Builder&, const AttentionAddresses& at, const VirtualBlock& block) { functions.attend.call(block, at); }));
   std::set<std::string> names;
   const auto add = [&](const ProductSpec& product, const ProductFunction& function) {
-    if (!is_there(product) || !names.insert(name_of(product)).second) return;
+    if (!is_present(product) || !names.insert(name_of(product)).second) return;
     const GemvSpec& spec = std::get<GemvSpec>(product);
     kernels.push_back(gemv_kernel(spec, target, call_of(spec, function)));
   };
-  const auto add_uses = [&](const ExpertProductSpec& spec, const ProductFunction& function) {
+  const auto add_assignments = [&](const ExpertProductSpec& spec, const ProductFunction& function) {
     if (names.insert(name_of(spec)).second)
       kernels.push_back(expert_product_kernel(spec, target, call_of(spec.product, function)));
   };
@@ -263,9 +263,9 @@ std::vector<Kernel> token_kernels(const DecoderSpecs& specs, const TokenFunction
   for (const DeltaSpecs& delta : specs.deltas)
     for_each([&](const ProductSpec& product) { add(product, functions.normed); }, delta);
   for (const ExpertSpecs& e : specs.experts) {
-    add(e.router, functions.normed), add(e.shared_switch, functions.normed);
-    add_uses(e.gate_up, functions.gate_up), add(e.shared_gate_up, functions.gate_up);
-    add_uses(e.down, functions.down), add(e.shared_down, functions.down);
+    add(e.router, functions.normed), add(e.shared_expert_gate, functions.normed);
+    add_assignments(e.gate_up, functions.gate_up), add(e.shared_gate_up, functions.gate_up);
+    add_assignments(e.down, functions.down), add(e.shared_down, functions.down);
   }
   add(specs.logits, functions.normed);
   if (functions.delta) {

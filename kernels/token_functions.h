@@ -82,7 +82,7 @@ class ProductFunction : public BodyFunction {
   bool takes_rows_;
 };
 
-// Everything that a token computes before sampling, for specs of PassKind::kToken.
+// Everything that a token computes before sampling, for specs of PassKind::kDecode.
 struct TokenFunctions {
   TokenFunctions(const DecoderSpecs& specs, ptx::Target target);
   TokenFunctions(const DecoderSpecs& specs, ProductVariants variants, ptx::Target target);  // variants: of these specs

@@ -7,9 +7,9 @@ namespace warpchat {
 
 using namespace ptx;
 
-Team team_of(Builder& b, uint32_t block_warps, uint32_t warps, uint32_t most_teams) {
-  assert(warps <= block_warps && most_teams > 0);
-  const uint32_t n_teams = std::min(block_warps / warps, most_teams);
+Team team_of(Builder& b, uint32_t block_warps, uint32_t warps, uint32_t max_teams) {
+  assert(warps <= block_warps && max_teams > 0);
+  const uint32_t n_teams = std::min(block_warps / warps, max_teams);
   if (warps == block_warps) return {block_warps, n_teams, warps, b.var("team", 0u), b.thread(), b.warp()};
   Reg<u32> index = (b.warp() / warps).named("team");
   return {block_warps, n_teams, warps, index, b.thread() - index * (warps * kWarpSize), b.warp() - index * warps};

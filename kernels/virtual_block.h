@@ -23,7 +23,7 @@ struct Team {
   void barrier(ptx::Builder& b) const;
 };
 // Splits blocks of `block_warps` warps into teams of `warps`: as many as fit, at most most_teams.
-Team team_of(ptx::Builder& b, uint32_t block_warps, uint32_t warps, uint32_t most_teams = UINT32_MAX);
+Team team_of(ptx::Builder& b, uint32_t block_warps, uint32_t warps, uint32_t max_teams = UINT32_MAX);
 
 class VirtualBlock {
  public:

@@ -10,7 +10,7 @@
 #include <type_traits>
 
 #include "models/error.h"
-#include "models/message.h"
+#include "models/text_format.h"
 
 namespace warpchat {
 
@@ -25,7 +25,7 @@ class GgufCursor {
   uint64_t remaining() const { return bytes_.size() - position_; }
   uint64_t file_bytes() const { return bytes_.size(); }
 
-  std::span<const std::byte> take(uint64_t n_bytes, const char* field) {
+  std::span<const std::byte> read_bytes(uint64_t n_bytes, const char* field) {
     if (n_bytes > remaining())
       fail("needs " + counted(n_bytes, "byte") + " at byte " + grouped(position_) + " for its " + field +
            ", the file ends at byte " + grouped(bytes_.size()) + "; download it again");
@@ -41,14 +41,14 @@ class GgufCursor {
   T read(const char* field) {
     static_assert(std::is_arithmetic_v<T>);
     T value;
-    std::memcpy(&value, take(sizeof(T), field).data(), sizeof(T));
+    std::memcpy(&value, read_bytes(sizeof(T), field).data(), sizeof(T));
     return value;
   }
 
   // A uint64 length, then that many bytes.
   std::string_view read_string(const char* field) {
     const auto n_bytes = read<uint64_t>(field);
-    const auto text = take(n_bytes, field);
+    const auto text = read_bytes(n_bytes, field);
     return {reinterpret_cast<const char*>(text.data()), text.size()};
   }
 

@@ -41,7 +41,7 @@ constexpr KnownStart kKnownStarts[] = {
 };
 
 void check_magic(GgufCursor& file) {
-  const auto magic = file.take(4, "magic");
+  const auto magic = file.read_bytes(4, "magic");
   const std::string_view start(reinterpret_cast<const char*>(magic.data()), magic.size());
   if (start == "GGUF") return;
   const auto* known = std::find_if(std::begin(kKnownStarts), std::end(kKnownStarts),
@@ -105,7 +105,7 @@ Elements read_array(GgufCursor& file, int depth) {
   const uint64_t smallest = fixed ? fixed : type == GgufType::kArray ? kEmptyArrayBytes : kEmptyStringBytes;
   const uint64_t count = read_array_count(file, smallest), begin = file.position();
   if (fixed) {
-    const auto values = file.take(count * fixed, "array");
+    const auto values = file.read_bytes(count * fixed, "array");
     if (type == GgufType::kBool) check_bools(file, values);
   } else {
     for (uint64_t i = 0; i < count; ++i) {
@@ -130,7 +130,7 @@ GgufValue read_value(GgufCursor& file, std::string_view key) {
     if (value.type == GgufType::kString)
       file.read_string("string");
     else
-      file.take(value_bytes(value.type), "value");
+      file.read_bytes(value_bytes(value.type), "value");
     value.elements = file.since(value_begin);
     if (value.type == GgufType::kBool) check_bools(file, value.elements);
   }

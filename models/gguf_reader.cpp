@@ -10,7 +10,7 @@
 #include "models/gguf_split.h"
 #include "models/gguf_value.h"
 #include "models/mapped_file.h"
-#include "models/message.h"
+#include "models/text_format.h"
 
 namespace warpchat {
 namespace {

@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "models/gguf_part.h"
-#include "models/message.h"
+#include "models/text_format.h"
 
 namespace warpchat {
 namespace {

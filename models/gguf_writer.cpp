@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "models/message.h"
+#include "models/text_format.h"
 
 namespace warpchat {
 namespace {

@@ -51,10 +51,10 @@ struct LayerVectors {
   T attn_norm{}, ffn_norm{};       // [hidden]
   T q_bias{}, k_bias{}, v_bias{};  // [n_heads * head_dim], [n_kv_heads * head_dim] x2
   T q_norm{}, k_norm{};            // [head_dim]
-  T shared_switch{};               // [hidden]: the shared expert's output is multiplied by the sigmoid of this product
-  static constexpr std::array kMembers = {&LayerVectors::attn_norm, &LayerVectors::ffn_norm,     &LayerVectors::q_bias,
-                                          &LayerVectors::k_bias,    &LayerVectors::v_bias,       &LayerVectors::q_norm,
-                                          &LayerVectors::k_norm,    &LayerVectors::shared_switch};
+  T shared_expert_gate{};          // [hidden]: the shared expert's output is multiplied by the sigmoid of this product
+  static constexpr std::array kMembers = {
+      &LayerVectors::attn_norm, &LayerVectors::ffn_norm, &LayerVectors::q_bias, &LayerVectors::k_bias,
+      &LayerVectors::v_bias,    &LayerVectors::q_norm,   &LayerVectors::k_norm, &LayerVectors::shared_expert_gate};
 };
 
 template <class T>
@@ -81,7 +81,7 @@ inline constexpr ExpertMatrices<const char*> kExpertNames = {.router = "ffn_gate
                                                              .shared_gate = "ffn_gate_shexp.weight",
                                                              .shared_up = "ffn_up_shexp.weight",
                                                              .shared_down = "ffn_down_shexp.weight"};
-inline constexpr ExpertMatrices<bool> kIsOfEachExpert = {.gate = true, .up = true, .down = true};
+inline constexpr ExpertMatrices<bool> kIsPerExpert = {.gate = true, .up = true, .down = true};
 inline constexpr DeltaMatrices<const char*> kDeltaMatrixNames = {
     .qkv = "attn_qkv.weight", .z = "attn_gate.weight", .alpha = "ssm_alpha.weight", .beta = "ssm_beta.weight"};
 inline constexpr DeltaVectors<const char*> kDeltaVectorNames = {
@@ -93,7 +93,7 @@ inline constexpr LayerVectors<const char*> kVectorNames = {.attn_norm = "attn_no
                                                            .v_bias = "attn_v.bias",
                                                            .q_norm = "attn_q_norm.weight",
                                                            .k_norm = "attn_k_norm.weight",
-                                                           .shared_switch = "ffn_gate_inp_shexp.weight"};
+                                                           .shared_expert_gate = "ffn_gate_inp_shexp.weight"};
 
 // Products with x, where the FFN's gate and up are one.
 template <class T>

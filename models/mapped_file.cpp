@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "models/message.h"
+#include "models/text_format.h"
 
 namespace warpchat {
 namespace {

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <iterator>
 
-#include "models/message.h"
 #include "models/rope.h"
+#include "models/text_format.h"
 
 namespace warpchat {
 namespace {
@@ -38,7 +38,7 @@ constexpr ArchitectureTraits kArchitectures[] = {
 };
 
 // Far above every real model; no product of two overflows 64 bits.
-constexpr uint64_t kMostLayers = 1024, kMostHeads = 65536, kLargestHead = 4096, kMostExperts = 65536,
+constexpr uint64_t kMaxLayers = 1024, kMaxHeads = 65536, kLargestHead = 4096, kMaxExperts = 65536,
                    kLargestSize = 1 << 24, kLongestContext = 1 << 30, kLargestConvolution = 64;
 constexpr uint32_t kDeltaHeadStep = 32;  // kernels require multiples of this
 
@@ -68,14 +68,14 @@ class Keys {
   std::string name(std::string_view key) const { return prefix_ + std::string(key); }
   bool has(std::string_view key) const { return file_.has(name(key)); }
 
-  uint32_t count(std::string_view key, uint64_t most) const { return checked(key, file_.get_uint(name(key)), most); }
-  uint32_t count(std::string_view key, uint64_t most, uint32_t absent) const {
-    return has(key) ? count(key, most) : absent;
+  uint32_t count(std::string_view key, uint64_t max) const { return checked(key, file_.get_uint(name(key)), max); }
+  uint32_t count(std::string_view key, uint64_t max, uint32_t absent) const {
+    return has(key) ? count(key, max) : absent;
   }
 
   // A single number, or one per layer if all are equal.
-  uint32_t uniform_count(std::string_view key, uint64_t most, uint32_t n_blocks) const {
-    if (!file_.is_array(name(key))) return count(key, most);
+  uint32_t uniform_count(std::string_view key, uint64_t max, uint32_t n_blocks) const {
+    if (!file_.is_array(name(key))) return count(key, max);
     const std::vector<int32_t> counts = file_.get_ints(name(key));
     if (counts.size() != n_blocks)
       file_.fail("key " + name(key) + " has " + counted(counts.size(), "element") + " for " +
@@ -84,21 +84,21 @@ class Keys {
     if (other != counts.end())
       file_.fail("key " + name(key) + " differs from layer to layer (" + std::to_string(other[0]) + ", " +
                  std::to_string(other[1]) + "), which is not supported");
-    return checked(key, counts[0] < 0 ? 0 : static_cast<uint64_t>(counts[0]), most);
+    return checked(key, counts[0] < 0 ? 0 : static_cast<uint64_t>(counts[0]), max);
   }
 
-  double real(std::string_view key, double more_than, double most, double absent) const {
+  double real(std::string_view key, double more_than, double max, double absent) const {
     const double value = file_.get_float(name(key), absent);
-    if (value > more_than && value <= most) return value;
+    if (value > more_than && value <= max) return value;
     char text[96];
-    std::snprintf(text, sizeof text, "%g, expected more than %g and at most %g", value, more_than, most);
+    std::snprintf(text, sizeof text, "%g, expected more than %g and at most %g", value, more_than, max);
     file_.fail("key " + name(key) + " is " + text);
   }
 
  private:
-  uint32_t checked(std::string_view key, uint64_t value, uint64_t most) const {
-    if (value < 1 || value > most)
-      file_.fail("key " + name(key) + " is " + grouped(value) + ", expected 1 to " + grouped(most));
+  uint32_t checked(std::string_view key, uint64_t value, uint64_t max) const {
+    if (value < 1 || value > max)
+      file_.fail("key " + name(key) + " is " + grouped(value) + ", expected 1 to " + grouped(max));
     return static_cast<uint32_t>(value);
   }
 
@@ -126,9 +126,9 @@ void refuse_variants(const GgufFile& file, const Keys& keys, const ArchitectureT
 }
 
 void read_heads(const GgufFile& file, const Keys& keys, ModelConfig& config) {
-  config.n_heads = keys.uniform_count("attention.head_count", kMostHeads, config.n_blocks());
+  config.n_heads = keys.uniform_count("attention.head_count", kMaxHeads, config.n_blocks());
   config.n_kv_heads = keys.has("attention.head_count_kv")
-                          ? keys.uniform_count("attention.head_count_kv", kMostHeads, config.n_blocks())
+                          ? keys.uniform_count("attention.head_count_kv", kMaxHeads, config.n_blocks())
                           : config.n_heads;
   if (config.n_heads % config.n_kv_heads != 0)
     file.fail("key " + keys.name("attention.head_count_kv") + " is " + std::to_string(config.n_kv_heads) +
@@ -186,8 +186,8 @@ void read_rope(const GgufFile& file, const Keys& keys, const ArchitectureTraits&
 ExpertsConfig read_experts(const GgufFile& file, const Keys& keys, const ModelConfig& config,
                            const ArchitectureTraits& traits) {
   ExpertsConfig experts;
-  experts.n = keys.count("expert_count", kMostExperts);
-  experts.n_used = keys.uniform_count("expert_used_count", kMostExperts, config.n_blocks());
+  experts.n = keys.count("expert_count", kMaxExperts);
+  experts.n_used = keys.uniform_count("expert_used_count", kMaxExperts, config.n_blocks());
   if (experts.n_used > experts.n)
     file.fail("key " + keys.name("expert_used_count") + " is " + std::to_string(experts.n_used) + ", of " +
               counted(experts.n, "expert"));
@@ -207,8 +207,8 @@ ExpertsConfig read_experts(const GgufFile& file, const Keys& keys, const ModelCo
 
 DeltaNetConfig read_delta_net(const GgufFile& file, const Keys& keys, const ArchitectureTraits& traits) {
   DeltaNetConfig net{.tiled = traits.delta_net.tiled};
-  net.n_k_heads = keys.count("ssm.group_count", kMostHeads);
-  net.n_v_heads = keys.count("ssm.time_step_rank", kMostHeads);
+  net.n_k_heads = keys.count("ssm.group_count", kMaxHeads);
+  net.n_v_heads = keys.count("ssm.time_step_rank", kMaxHeads);
   net.head_dim = keys.count("ssm.state_size", kLargestHead);
   net.conv_kernel = keys.count("ssm.conv_kernel", kLargestConvolution);
   if (net.n_v_heads % net.n_k_heads != 0)
@@ -235,7 +235,7 @@ std::vector<bool> recurrent_layers(const GgufFile& file, const Keys& keys, uint3
     return is_recurrent;
   }
   constexpr uint32_t kUsualInterval = 4;
-  const uint32_t interval = keys.count("full_attention_interval", kMostLayers, kUsualInterval);
+  const uint32_t interval = keys.count("full_attention_interval", kMaxLayers, kUsualInterval);
   std::vector<bool> is_recurrent(n_blocks);
   for (uint32_t i = 0; i < n_blocks; ++i) is_recurrent[i] = (i + 1) % interval != 0;
   return is_recurrent;
@@ -292,7 +292,7 @@ uint64_t ModelConfig::delta_state_bytes() const {
   return n_layers_with(Mixer::kDeltaNet) * delta_net.layer_floats() * sizeof(float);
 }
 
-std::vector<uint32_t> ModelConfig::places() const {
+std::vector<uint32_t> ModelConfig::cache_slot_of_layer() const {
   std::vector<uint32_t> places;
   uint32_t n_recurrent = 0;
   for (const LayerConfig& layer : layers) {
@@ -311,10 +311,10 @@ ModelConfig read_model_config(const GgufFile& file) {
   ModelConfig config{};
   config.architecture = traits.architecture;
   config.name = file.get_string("general.name", "");
-  const uint32_t n_blocks = keys.count("block_count", kMostLayers);
+  const uint32_t n_blocks = keys.count("block_count", kMaxLayers);
   if (traits.delta_net.has && keys.has("nextn_predict_layers"))
     config.n_unused_blocks =
-        static_cast<uint32_t>(std::min<uint64_t>(file.get_uint(keys.name("nextn_predict_layers")), kMostLayers));
+        static_cast<uint32_t>(std::min<uint64_t>(file.get_uint(keys.name("nextn_predict_layers")), kMaxLayers));
   if (config.n_unused_blocks >= n_blocks)
     file.fail("key " + keys.name("nextn_predict_layers") + " is " + std::to_string(config.n_unused_blocks) + ", of " +
               counted(n_blocks, "block"));

@@ -87,7 +87,7 @@ struct ModelConfig {
   uint32_t n_blocks() const { return n_layers + n_unused_blocks; }
   uint32_t n_layers_with(Mixer mixer) const;
   uint64_t delta_state_bytes() const;    // per sequence, for all delta-net layers
-  std::vector<uint32_t> places() const;  // [n_layers]: index among the layers with the same mixer
+  std::vector<uint32_t> cache_slot_of_layer() const;  // [n_layers]: index among the layers with the same mixer
 };
 
 struct MatrixShape {

@@ -3,8 +3,8 @@
 #include <cassert>
 #include <set>
 
-#include "models/message.h"
 #include "models/model_config.h"
+#include "models/text_format.h"
 #include "models/weight_check.h"
 
 namespace warpchat {
@@ -64,7 +64,7 @@ class Directory {
   bool has(const std::string& name) const { return file_.find_tensor(name) != nullptr; }
 
   // An unused tensor means a computation that this program does not implement.
-  void refuse_strays() const {
+  void refuse_unused_tensors() const {
     for (const TensorInfo& tensor : file_.tensors()) {
       if (known_.count(&tensor) || is_obsolete(tensor.name)) continue;
       file_.fail("tensor " + printable(tensor.name) + " is not part of a supported " +
@@ -104,7 +104,7 @@ LayerVectors<bool> vectors_of(const Directory& directory, const ModelConfig& con
   if (directory.has(block + kVectorNames.q_bias) || directory.has(block + kVectorNames.k_bias) ||
       directory.has(block + kVectorNames.v_bias))
     has.q_bias = has.k_bias = has.v_bias = true;
-  has.shared_switch = config.experts.shared_ffn > 0;
+  has.shared_expert_gate = config.experts.shared_ffn > 0;
   return has;
 }
 
@@ -128,7 +128,7 @@ ExpertMatrices<const TensorInfo*> read_experts(Directory& directory, const GgufF
         if (tensor == nullptr && shape.rows > 0 && shape.k > 0)
           tensor = directory.matrix(block + name, shape.rows, shape.k, is_many ? e.n : 1);
       },
-      experts, kExpertNames, expert_shapes(config), kIsOfEachExpert);
+      experts, kExpertNames, expert_shapes(config), kIsPerExpert);
   if (!is_exact(experts.router->type))
     file.fail("tensor " + experts.router->name + " has type " + std::string(traits(experts.router->type).name) +
               ", expected F32, F16 or BF16");
@@ -200,8 +200,8 @@ LayerTensors read_layer(Directory& directory, const GgufFile& file, const ModelC
     }
   }
   for_each(
-      [&](const TensorInfo*& tensor, const char* name, uint64_t n, bool is_there) {
-        if (is_there) tensor = directory.vector(block + name, n);
+      [&](const TensorInfo*& tensor, const char* name, uint64_t n, bool is_present) {
+        if (is_present) tensor = directory.vector(block + name, n);
       },
       layer.vectors, vector_names, vector_sizes(config), has);
   for_each(read_matrix, layer.matrices, matrix_names, matrix_shapes(config, kinds.mixer));
@@ -267,7 +267,7 @@ LayerVectors<uint32_t> vector_sizes(const ModelConfig& c) {
           .v_bias = kv,
           .q_norm = c.head_dim,
           .k_norm = c.head_dim,
-          .shared_switch = c.hidden};
+          .shared_expert_gate = c.hidden};
 }
 
 LayerVectors<bool> vectors_of(Architecture architecture) {
@@ -292,7 +292,7 @@ ModelTensors find_model_tensors(const GgufFile& file, const ModelConfig& config)
   for (uint32_t i = 0; i < config.n_layers; ++i)
     tensors.layers.push_back(read_layer(directory, file, config, config.layers[i], "blk." + std::to_string(i) + "."));
   for (uint32_t i = config.n_layers; i < config.n_blocks(); ++i) directory.expect_all("blk." + std::to_string(i) + ".");
-  directory.refuse_strays();
+  directory.refuse_unused_tensors();
   return tensors;
 }
 

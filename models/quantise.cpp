@@ -10,8 +10,8 @@
 
 #include "models/error.h"
 #include "models/grid_blocks.h"
-#include "models/message.h"
 #include "models/quantise_fit.h"
+#include "models/text_format.h"
 
 namespace warpchat {
 namespace {
@@ -80,14 +80,14 @@ void quantise(Weights x, BlockQ5_0& b) {
 }
 
 void quantise(Weights x, BlockQ4_1& b) {
-  const auto [least, most] = std::minmax_element(x.begin(), x.end());
-  b.d = stored((*most - *least) / 15), b.m = stored(*least);
+  const auto [min, max] = std::minmax_element(x.begin(), x.end());
+  b.d = stored((*max - *min) / 15), b.m = stored(*min);
   pack_nibbles(b.qs, integers(x, to_float(b.d), to_float(b.m), 0, 15));
 }
 
 void quantise(Weights x, BlockQ5_1& b) {
-  const auto [least, most] = std::minmax_element(x.begin(), x.end());
-  b.d = stored((*most - *least) / 31), b.m = stored(*least);
+  const auto [min, max] = std::minmax_element(x.begin(), x.end());
+  b.d = stored((*max - *min) / 31), b.m = stored(*min);
   const std::array<int, 32> q = integers(x, to_float(b.d), to_float(b.m), 0, 31);
   pack_nibbles(b.qs, q), pack_fifth_bits(b, q);
 }
@@ -113,15 +113,15 @@ template <int size>
 AffineParts<size> affine_parts(Weights x, int levels, int scale_levels) {
   constexpr int n = AffineParts<size>::kSubBlocks;
   std::array<AffineFit, n> fits;
-  float most_scale = 0, most_min = 0;
+  float max_scale = 0, max_min = 0;
   for (int s = 0; s < n; ++s) {
     const Weights sub = x.subspan(s * size, size);
     fits[s] = fit_affine(sub, importance_of<size>(sub), levels);
-    most_scale = std::max(most_scale, fits[s].scale), most_min = std::max(most_min, fits[s].min);
+    max_scale = std::max(max_scale, fits[s].scale), max_min = std::max(max_min, fits[s].min);
   }
   AffineParts<size> parts{};
-  parts.d = stored(most_scale / static_cast<float>(scale_levels));
-  parts.dmin = stored(most_min / static_cast<float>(scale_levels));
+  parts.d = stored(max_scale / static_cast<float>(scale_levels));
+  parts.dmin = stored(max_min / static_cast<float>(scale_levels));
   const float d = to_float(parts.d), dmin = to_float(parts.dmin);
   for (int s = 0; s < n; ++s) {
     parts.scales[s] = static_cast<uint8_t>(nearest(fits[s].scale * inverse_of(d), 0, scale_levels));
@@ -258,15 +258,15 @@ void quantise(Weights x, BlockIQ4XS& b) {
 // Tries two scales, so that the largest weight is 8 to 16 times the scale, or half as much; the largest value is 12.
 void quantise(Weights x, BlockMXFP4& b) {
   const float extreme = std::fabs(extreme_of(x));
-  const int least = extreme == 0 ? 0 : std::clamp(std::ilogb(extreme) - 3 + 128, 0, 253);
-  double least_error = INFINITY;
-  for (int e : {least, least + 1}) {
+  const int min = extreme == 0 ? 0 : std::clamp(std::ilogb(extreme) - 3 + 128, 0, 253);
+  double min_error = INFINITY;
+  for (int e : {min, min + 1}) {
     const double d = std::ldexp(1.0, e - 128);
     const std::array<int, 32> q = indices(x, d, kMXFP4Values);
     double error = 0;
     for (size_t i = 0; i < 32; ++i) error += std::pow(d * kMXFP4Values[q[i]] - x[i], 2);
-    if (error >= least_error) continue;
-    least_error = error, b.e = static_cast<uint8_t>(e);
+    if (error >= min_error) continue;
+    min_error = error, b.e = static_cast<uint8_t>(e);
     pack_nibbles(b.qs, q);
   }
 }
@@ -355,9 +355,9 @@ void quantise(Weights x, Block& b) {
   const OddScale scale{double{to_float(b.d)} / kDivisor};
   for (size_t sub = 0; sub < 256 / Fields::kScaled; ++sub) {
     const Weights weights = x.subspan(sub * Fields::kScaled, Fields::kScaled);
-    const int least = scale.fitting(weights, kLargest);
+    const int min = scale.fitting(weights, kLargest);
     GridFit<Block> best;
-    for (int s = least; s <= std::min(15, 2 * least + 1); ++s)
+    for (int s = min; s <= std::min(15, 2 * min + 1); ++s)
       if (const GridFit<Block> fit(weights, scale, s); fit.error < best.error) best = fit;
     write_bits(b, Fields::scale(sub), static_cast<uint32_t>(best.s));
     for (size_t i = 0; i < best.entries.size(); ++i) {

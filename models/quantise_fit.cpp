@@ -76,8 +76,8 @@ int nearest_of(const int8_t (&values)[16], double v) {
 }
 
 AffineFit fit_affine(std::span<const float> x, std::span<const float> importance, int levels) {
-  const auto [least, most] = std::minmax_element(x.begin(), x.end());
-  const float low = std::min(*least, 0.0f), range = *most - low;  // min >= 0: the grid cannot begin above zero
+  const auto [min, max] = std::minmax_element(x.begin(), x.end());
+  const float low = std::min(*min, 0.0f), range = *max - low;  // min >= 0: the grid cannot begin above zero
   if (range < kNegligible) return {0, -low};
   AffineFit best{range / static_cast<float>(levels), -low};
   float best_error = INFINITY;

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "models/message.h"
+#include "models/text_format.h"
 
 namespace warpchat {
 namespace {
@@ -13,7 +13,7 @@ namespace {
 // A float in [least, most], with a default.
 struct FloatKey {
   const char* name;
-  double absent, least, most;
+  double absent, min, max;
 };
 constexpr double kLargestFactor = 1e6;  // larger factors would lose accuracy in the angles
 constexpr FloatKey kFactor{"rope.scaling.factor", 1, 1e-6, kLargestFactor};
@@ -28,14 +28,14 @@ constexpr FloatKey kLogMultiplier{"rope.scaling.yarn_log_multiplier", 0, 0, 0};
 double read(const GgufFile& file, std::string_view prefix, const FloatKey& wanted) {
   const std::string key = std::string(prefix) + "." + wanted.name;
   const double value = file.get_float(key, wanted.absent);
-  if (value >= wanted.least && value <= wanted.most) return value;
+  if (value >= wanted.min && value <= wanted.max) return value;
   const auto text = [](double number) {
     char digits[32];
     std::snprintf(digits, sizeof digits, "%g", number);
     return std::string(digits);
   };
-  file.fail("key " + key + " is " + text(value) + ", expected " + text(wanted.least) +
-            (wanted.least == wanted.most ? "" : " to " + text(wanted.most)));
+  file.fail("key " + key + " is " + text(value) + ", expected " + text(wanted.min) +
+            (wanted.min == wanted.max ? "" : " to " + text(wanted.max)));
 }
 
 RopeScaling::Kind read_kind(const GgufFile& file, std::string_view prefix) {

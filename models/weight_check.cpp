@@ -4,7 +4,7 @@
 #include <atomic>
 
 #include "models/dequantise.h"
-#include "models/message.h"
+#include "models/text_format.h"
 #include "models/threads.h"
 
 namespace warpchat {

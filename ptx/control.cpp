@@ -102,8 +102,8 @@ Operand Control::group_bound(const Counter& counter, int64_t rounds_ahead) {
     return immediate_operand(static_cast<uint64_t>(is_unsigned && bound < 0 ? 0 : bound), type);
   }
   if (!is_unsigned) return binary(Binary::kSub, type, end, distance);
-  const Operand most = emit(*body_, typed("max", type), type, {end.operand, distance.operand}, counter.at);
-  return binary(Binary::kSub, type, {most, body_, counter.at}, distance);
+  const Operand max = emit(*body_, typed("max", type), type, {end.operand, distance.operand}, counter.at);
+  return binary(Binary::kSub, type, {max, body_, counter.at}, distance);
 }
 
 void Control::counted(const std::string& name, Type type, const AnyIn& start, const AnyIn& end, const AnyIn& step,

@@ -50,7 +50,7 @@ CUresult cuCtxGetLimit(size_t* pvalue, CUlimit limit);
 CUresult cuCtxGetCacheConfig(CUfunc_cache* pconfig);
 CUresult cuCtxSetCacheConfig(CUfunc_cache config);
 CUresult cuCtxGetApiVersion(CUcontext ctx, unsigned* version);
-CUresult cuCtxGetStreamPriorityRange(int* least_priority, int* greatest_priority);
+CUresult cuCtxGetStreamPriorityRange(int* min_priority, int* greatest_priority);
 
 // Modules
 CUresult cuModuleLoad(CUmodule* module, const char* fname);

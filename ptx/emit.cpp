@@ -19,7 +19,7 @@ std::string role_of(const std::string& spelling) {
 }
 
 // Only mov accepts f16 constants and negated predicates.
-Operand take(Body& body, const std::string& spelling, const Operand& source, Where at) {
+Operand register_for(Body& body, const std::string& spelling, const Operand& source, Where at) {
   if (source.kind == Operand::Kind::kRegister && source.negated) {
     Operand plain = source;
     plain.negated = false;
@@ -34,7 +34,7 @@ Operand take(Body& body, const std::string& spelling, const Operand& source, Whe
   // Only stores accept constants in a list, and no f16 ones.
   if (source.kind == Operand::Kind::kList && spelling.starts_with("st.")) {
     Operand list = source;
-    for (Operand& part : list.parts) part = take(body, spelling, part, at);
+    for (Operand& part : list.parts) part = register_for(body, spelling, part, at);
     return list;
   }
   if (source.kind == Operand::Kind::kList) {
@@ -75,7 +75,7 @@ void append(Body& body, Instruction instruction, std::vector<Instruction>* into)
 
 Operand emit(Body& body, const std::string& spelling, Type result, std::vector<Operand> sources, Where at,
              std::string role) {
-  for (Operand& source : sources) source = take(body, spelling, source, at);
+  for (Operand& source : sources) source = register_for(body, spelling, source, at);
   if (role.empty()) role = role_of(spelling);
   Operand destination = new_register(body, in_register(result), std::move(role), at);
   sources.insert(sources.begin(), destination);
@@ -84,7 +84,7 @@ Operand emit(Body& body, const std::string& spelling, Type result, std::vector<O
 }
 
 void emit(Body& body, const std::string& spelling, std::vector<Operand> operands, Where at) {
-  for (Operand& operand : operands) operand = take(body, spelling, operand, at);
+  for (Operand& operand : operands) operand = register_for(body, spelling, operand, at);
   append(body, {.spelling = spelling, .operands = std::move(operands), .at = at});
 }
 
@@ -124,7 +124,7 @@ Operand settled(Body& body, Type type, const Operand& value, Where at) {
 }
 
 void assign(Body& body, Type type, const Operand& to, const Operand& value, Where at) {
-  const Operand source = take(body, mov(type), value, at);
+  const Operand source = register_for(body, mov(type), value, at);
   append(body, {.spelling = mov(type), .operands = {to, source}, .n_results = 1, .at = at});
 }
 

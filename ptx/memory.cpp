@@ -45,8 +45,8 @@ int widest_access(const Address& address, Type type, const Access& how) {
 // Lanes of the next instruction: limited by what remains, by width, and by the vector sizes of PTX.
 int next_lanes(int left, Type type, int widest) {
   int lanes = 1;
-  const int most = widest == 32 && bytes_of(type) == 4 ? 8 : 4;
-  while (lanes * 2 <= left && lanes * 2 <= most && lanes * 2 * bytes_of(type) <= widest) lanes *= 2;
+  const int max = widest == 32 && bytes_of(type) == 4 ? 8 : 4;
+  while (lanes * 2 <= left && lanes * 2 <= max && lanes * 2 * bytes_of(type) <= widest) lanes *= 2;
   return lanes;
 }
 

@@ -148,13 +148,13 @@ std::string Verifier::mismatch(const Slot& slot, const Operand& o) const {
 }
 
 std::string Verifier::mismatch(const Instruction& instruction, const Signature& signature) const {
-  const size_t most = signature.slots.size();
-  size_t least = 0;
-  for (const Slot& slot : signature.slots) least += !slot.optional;
+  const size_t max = signature.slots.size();
+  size_t min = 0;
+  for (const Slot& slot : signature.slots) min += !slot.optional;
   const size_t n = instruction.operands.size();
-  if (n < least || n > most) {
-    return instruction.spelling + " takes " + std::to_string(least) +
-           (most > least ? " to " + std::to_string(most) : "") + " operands, found " + std::to_string(n);
+  if (n < min || n > max) {
+    return instruction.spelling + " takes " + std::to_string(min) + (max > min ? " to " + std::to_string(max) : "") +
+           " operands, found " + std::to_string(n);
   }
   for (size_t k = 0; k < n; ++k) {
     const std::string what = mismatch(signature.slots[k], instruction.operands[k]);
@@ -295,7 +295,7 @@ void Verifier::check_barriers() {
       parted = i, condition = instruction.guard.index;
     }
     if (together <= needed) continue;
-    const char* whom = needed == Sharing::kBlock ? "block" : "warp";
+    const char* scope = needed == Sharing::kBlock ? "block" : "warp";
     const int cause = uniformity_.register_cause[condition];
     const std::string source =
         cause < 0
@@ -305,7 +305,7 @@ void Verifier::check_barriers() {
                                                   ? body_.code[cause].operands[1]
                                                   : body_.code[cause].operands[0]);
     found(i, (instruction.kind == Instruction::Kind::kCall ? "the call of " : "") + instruction.spelling +
-                 " waits for the whole " + whom + ", which may have diverged in " + line(parted) + " by " +
+                 " waits for the whole " + scope + ", which may have diverged in " + line(parted) + " by " +
                  names_[condition] + source + "; move it out, or vouch for the condition with " +
                  (needed == Sharing::kBlock ? "uniform()" : "warp_uniform()"));
   }
@@ -366,10 +366,10 @@ void Verifier::check_budgets() {
   const auto [fixed, dynamic] = lay_out_shared(body_);
   uint64_t constants = 0;
   for (const Symbol& symbol : body_.symbols) constants += symbol.space == Space::kConst ? symbol.bytes() : 0;
-  const auto over = [&](uint64_t bytes, uint64_t most, const std::string& what) {
-    if (bytes <= most) return;
+  const auto over = [&](uint64_t bytes, uint64_t max, const std::string& what) {
+    if (bytes <= max) return;
     found_overall(what + " takes " + std::to_string(bytes) + " bytes, " + spell(body_.target) + " has " +
-                  std::to_string(most));
+                  std::to_string(max));
   };
   over(fixed, kMaxStaticSharedBytes, "static shared memory");
   over(fixed + dynamic, limits(body_.target).shared_bytes, "shared memory");

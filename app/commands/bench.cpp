@@ -42,7 +42,7 @@ void prefill(Decoder& decoder, std::span<const Token> tokens, uint32_t position,
 
 // Every sequence decodes the same tokens in the requested launch mode. All logits are copied to the host.
 void decode(Decoder& decoder, std::span<const Token> tokens, uint32_t position, uint32_t sequences) {
-  if (sequences == 1 && decoder.steps().decode_given(tokens, position, [](std::span<const float>) {})) return;
+  if (sequences == 1 && decoder.steps().teacher_force(tokens, position, [](std::span<const float>) {})) return;
   std::vector<Run> runs;
   for (size_t n = 0; n < tokens.size(); ++n, ++position) {
     runs.clear();
@@ -80,12 +80,12 @@ std::vector<BenchResult> planned_tests(const BenchOptions& options) {
 // The most frequent format of the weights: "Q4_K".
 std::string main_format(const GgufFile& file) {
   std::string_view name = "F32";
-  uint64_t most = 0;
+  uint64_t max = 0;
   for (const TensorTypeTraits& type : supported_tensor_types()) {
     uint64_t bytes = 0;
     for (const TensorInfo& tensor : file.tensors())
       if (tensor.type == type.type) bytes += tensor.data.size();
-    if (bytes > most) most = bytes, name = type.name;
+    if (bytes > max) max = bytes, name = type.name;
   }
   return std::string(name);
 }

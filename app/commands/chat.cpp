@@ -19,7 +19,7 @@
 #include "app/signals.h"
 #include "app/text_input.h"
 #include "engine/session/local_responder.h"
-#include "models/message.h"
+#include "models/text_format.h"
 
 namespace warpchat {
 

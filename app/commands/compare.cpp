@@ -11,7 +11,7 @@
 #include "app/terminal/spinner.h"
 #include "app/text_input.h"
 #include "engine/compare.h"
-#include "models/message.h"
+#include "models/text_format.h"
 
 namespace warpchat {
 

@@ -10,7 +10,7 @@
 #include "app/signals.h"
 #include "app/text_input.h"
 #include "engine/remote/endpoint.h"
-#include "models/message.h"
+#include "models/text_format.h"
 
 namespace warpchat {
 

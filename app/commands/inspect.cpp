@@ -8,8 +8,8 @@
 #include "app/model_loading.h"
 #include "app/output.h"
 #include "models/gguf_reader.h"
-#include "models/message.h"
 #include "models/tensor_type.h"
+#include "models/text_format.h"
 
 namespace warpchat {
 

@@ -9,7 +9,7 @@
 #include "kernels/persistent_decoder.h"
 #include "kernels/sampling.h"
 #include "kernels/shapes.h"
-#include "models/message.h"
+#include "models/text_format.h"
 #include "models/text_table.h"
 #include "ptx/error.h"
 
@@ -104,17 +104,17 @@ std::vector<Module> modules_of(const ModelConfig& config, const DecoderFormats& 
   const auto specs = [&](PassKind kind, uint32_t columns) {
     return decoder_specs(config, formats, context, kind, columns);
   };
-  const DecoderSpecs of_token = specs(PassKind::kToken, 1);
+  const DecoderSpecs of_token = specs(PassKind::kDecode, 1);
   const SampleSpec sampling{.n_vocab = config.n_vocab, .ring = sample_ring(context), .advances = true};
   Module token{"token", "a token, with --launch persistent by the last kernel alone",
                decoder_kernels(of_token, target)};
   token.kernels.push_back(sample(sampling, target));
   token.kernels.push_back(persistent_decoder({of_token, sampling.ring, /*stamps=*/true}, target));
   Module few{"few", "a token each of 2 to " + grouped(kFewSequences) + " sequences",
-             decoder_kernels(specs(PassKind::kFew, kFewSequences), target)};
+             decoder_kernels(specs(PassKind::kSmallBatch, kFewSequences), target)};
   Module batch{"batch", "a token each of up to " + grouped(kBatchColumns) + " sequences",
                decoder_kernels(specs(PassKind::kBatch, kBatchColumns), target)};
-  Module prompt{"prompt", "a prompt", decoder_kernels(specs(PassKind::kPrompt, GpuSizes().batch), target)};
+  Module prompt{"prompt", "a prompt", decoder_kernels(specs(PassKind::kPrefill, GpuSizes().batch), target)};
   return {std::move(token), std::move(few), std::move(batch), std::move(prompt)};
 }
 

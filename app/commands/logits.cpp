@@ -4,7 +4,7 @@
 #include "app/commands/commands.h"
 #include "app/model_loading.h"
 #include "app/output.h"
-#include "models/message.h"
+#include "models/text_format.h"
 
 namespace warpchat {
 
@@ -29,8 +29,8 @@ int run_command(const LogitsOptions& options) {
   OutputFile file(options.output);
   Decoder& decoder = *model->decoder;
   const auto write = [&](std::span<const float> logits) { file.write(logits.data(), logits.size_bytes()); };
-  const bool done = options.one_by_one && decoder.steps().decode_given(tokens, 0, write);
-  const size_t columns = options.one_by_one ? 1 : decoder.max_logits_columns();
+  const bool done = options.token_by_token && decoder.steps().teacher_force(tokens, 0, write);
+  const size_t columns = options.token_by_token ? 1 : decoder.max_logits_columns();
   for (size_t position = 0; !done && position < tokens.size(); position += columns) {
     const auto pass = std::span(tokens).subspan(position, std::min(columns, tokens.size() - position));
     decoder.forward(pass, static_cast<uint32_t>(position), Logits::kAll);

@@ -10,7 +10,7 @@
 #include "app/model_loading.h"
 #include "app/output.h"
 #include "app/text_input.h"
-#include "models/message.h"
+#include "models/text_format.h"
 
 namespace warpchat {
 
@@ -32,8 +32,8 @@ double score_window(Decoder& decoder, std::span<const Token> window) {
   double sum = 0;
   for (size_t position = 0, n; position + 1 < window.size(); position += n) {
     const bool scored = position >= first_scored;
-    const uint32_t most = scored ? decoder.max_logits_columns() : decoder.max_columns();
-    n = std::min<size_t>(most, (scored ? window.size() : first_scored) - position);
+    const uint32_t max = scored ? decoder.max_logits_columns() : decoder.max_columns();
+    n = std::min<size_t>(max, (scored ? window.size() : first_scored) - position);
     decoder.forward(window.subspan(position, n), static_cast<uint32_t>(position),
                     scored ? Logits::kAll : Logits::kNone);
     for (size_t i = position; scored && i < position + n && i + 1 < window.size(); ++i)

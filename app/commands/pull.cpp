@@ -8,7 +8,7 @@
 #include "app/model_download.h"
 #include "app/output.h"
 #include "models/human_bytes.h"
-#include "models/message.h"
+#include "models/text_format.h"
 
 namespace warpchat {
 

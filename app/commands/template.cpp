@@ -7,7 +7,7 @@
 #include "app/text_input.h"
 #include "engine/session/model.h"
 #include "models/chat_template/chat_template.h"
-#include "models/message.h"
+#include "models/text_format.h"
 
 namespace warpchat {
 

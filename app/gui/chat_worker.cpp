@@ -13,7 +13,7 @@ constexpr std::chrono::milliseconds kBetweenLooks{1000};  // between checks for 
 }
 
 ChatWorker::ChatWorker(const ChatOptions& options, std::function<void()> wake)
-    : wake_(std::move(wake)), desk_(options) {
+    : wake_(std::move(wake)), controller_(options) {
   thread_ = start_thread("for the conversation", [this] { run(); });
 }
 
@@ -22,20 +22,20 @@ ChatWorker::~ChatWorker() { end(); }
 void ChatWorker::end() {
   if (!thread_.joinable()) return;
   ending_ = true;
-  desk_.interrupt();
+  controller_.interrupt();
   thread_.join();
-  desk_.close();
+  controller_.close();
 }
 
 void ChatWorker::run() {
   while (!ending_) {
-    desk_.turn(kBetweenLooks);
+    controller_.turn(kBetweenLooks);
     publish();
   }
 }
 
 void ChatWorker::publish() {
-  std::vector<Update> updates = desk_.take_updates();
+  std::vector<Update> updates = controller_.take_updates();
   if (updates.empty()) return;
   bool sleeps = false;
   {

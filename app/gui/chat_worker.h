@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include "app/desk/desk.h"
+#include "app/chat/chat_controller.h"
 
 namespace warpchat::gui {
 
@@ -17,16 +17,16 @@ class ChatWorker {
   ~ChatWorker();
   void end();  // stops everything; streamed text is stored before this returns
 
-  void post(Action action) { desk_.post(std::move(action)); }
+  void post(Action action) { controller_.post(std::move(action)); }
   std::vector<Update> take_updates();                   // to be applied in order
-  const Model* model() const { return desk_.model(); }  // only after end(); null: no local model
+  const Model* model() const { return controller_.model(); }  // only after end(); null: no local model
 
  private:
   void run();
   void publish();
 
   const std::function<void()> wake_;
-  Desk desk_;  // used by the thread alone, except post()
+  ChatController controller_;  // used by the thread alone, except post()
   std::atomic<bool> ending_ = false;
   std::mutex mutex_;
   std::vector<Update> published_;  // behind mutex_

@@ -8,7 +8,7 @@
 #include "app/output.h"
 #include "app/program_name.h"
 #include "app/terminal/column_text.h"
-#include "models/message.h"
+#include "models/text_format.h"
 
 namespace warpchat {
 

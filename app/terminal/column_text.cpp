@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kGap = 2;
 constexpr int kWidestCell = 28;  // columns; of those in front of the last
-constexpr int kLeastText = 24;   // columns of the last cell beside others
+constexpr int kMinText = 24;     // columns of the last cell beside others
 constexpr int kBelow = 4;        // its indent below them
 
 using Cells = std::vector<std::string>;
@@ -62,7 +62,7 @@ std::string row_text(const Cells& row, const std::vector<int>& widths, int width
   int begin = 0;  // of the last cell
   for (const int column : widths) begin += column + kGap;
   const int room = width == 0 ? text_width(row.back()) : width - begin;
-  const bool is_narrow = room < std::min(kLeastText, text_width(row.back()));
+  const bool is_narrow = room < std::min(kMinText, text_width(row.back()));
   std::string line, above;  // above: the cells before the last, where they have a line of their own
   int column = 0;
   for (size_t i = 0; i < widths.size(); ++i) {

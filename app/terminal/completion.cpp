@@ -8,7 +8,7 @@
 #include "app/text_input.h"
 #include "app/typed_path.h"
 #include "models/ascii.h"
-#include "models/message.h"
+#include "models/text_format.h"
 #include "models/tokenizer/utf8.h"
 
 namespace warpchat {
@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 constexpr int kBetweenNames = 2;  // columns between two names
-constexpr size_t kMostRows = 8;   // of a list
+constexpr size_t kMaxRows = 8;    // of a list
 
 size_t common_length(std::string_view a, std::string_view b) {
   const auto same = [](char x, char y) { return lower_case(x) == lower_case(y); };
@@ -117,7 +117,7 @@ std::vector<std::string> in_columns(const std::vector<Candidate>& candidates, in
   for (const Candidate& candidate : candidates) widest = std::max(widest, text_width(candidate.shown));
   widest = std::min(widest, std::max(width - 1, 1));
   const auto n_columns = static_cast<size_t>(std::max(1, (width - 1 + kBetweenNames) / (widest + kBetweenNames)));
-  const size_t n_shown = std::min(candidates.size(), n_columns * kMostRows);
+  const size_t n_shown = std::min(candidates.size(), n_columns * kMaxRows);
   std::vector<std::string> rows((n_shown + n_columns - 1) / n_columns);
   for (size_t i = 0; i < n_shown; ++i) {
     std::string name = fitting(candidates[i].shown, widest);

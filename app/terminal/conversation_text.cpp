@@ -6,7 +6,7 @@
 
 #include "app/terminal/prompt_view.h"
 #include "models/human_bytes.h"
-#include "models/message.h"
+#include "models/text_format.h"
 
 namespace warpchat {
 

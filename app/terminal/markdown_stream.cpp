@@ -16,7 +16,7 @@ constexpr Style kMark{.dim = true};
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n'; }
 bool is_punctuation(char c) { return std::ispunct(static_cast<unsigned char>(c)) != 0; }
 
-constexpr size_t kMostCodeHeld = 24;  // bytes of code
+constexpr size_t kMaxCodeHeld = 24;  // bytes of code
 
 // "cpp" of a fence's " cpp title=x" or "{.cpp}".
 std::string_view language_of(std::string_view info) {
@@ -227,7 +227,7 @@ void MarkdownStream::emit_code(bool line_ends) {
     const size_t blank = code_line_.find_last_of(' ', span.end - 1);
     if (span.kind != CodeKind::kString && blank != std::string::npos && blank >= span.begin) known = blank;
   }
-  if (line_ends || !scanner_.knows_language() || code_line_.size() - known > kMostCodeHeld) known = code_line_.size();
+  if (line_ends || !scanner_.knows_language() || code_line_.size() - known > kMaxCodeHeld) known = code_line_.size();
   for (const CodeSpan& span : spans) {
     const size_t begin = std::max(span.begin, code_shown_), end = std::min(span.end, known);
     if (begin < end)

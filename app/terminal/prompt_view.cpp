@@ -32,7 +32,7 @@ class Rows {
     layout_.cursor_row = layout_.rows.size() - 1;
     layout_.cursor_column = layout_.rows.back().width;
   }
-  PromptLayout take() { return std::move(layout_); }
+  PromptLayout release() { return std::move(layout_); }
 
  private:
   int width_;
@@ -75,7 +75,7 @@ PromptLayout lay_out_prompt(std::string_view prompt, std::string_view continuati
     }
   }
   if (text.cursor() == text.text().size()) rows.put_cursor(1);
-  return rows.take();
+  return rows.release();
 }
 
 std::string PromptView::draw(PromptLayout layout, int width, int height) {

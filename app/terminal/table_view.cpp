@@ -18,7 +18,7 @@ namespace warpchat {
 namespace {
 
 constexpr int kLongestWord = 16;  // columns; longer ones may be broken
-constexpr int kLeastColumn = 3;
+constexpr int kMinColumn = 3;
 // A terminal may have become narrower and not have told so yet; a line that it breaks could not be drawn over.
 constexpr std::string_view kNoWrap = "\x1b[?7l", kWrap = "\x1b[?7h";
 constexpr int kRecordIndent = 2;
@@ -111,23 +111,23 @@ std::vector<TableView::Cells> TableView::all_rows() const {
 }
 
 std::vector<int> TableView::widths_of(const std::vector<Cells>& rows) const {
-  std::vector<int> natural(header_.size()), least(header_.size()), widths(header_.size());
-  const auto take = [&](const Cells& row) {
+  std::vector<int> natural(header_.size()), min(header_.size()), widths(header_.size());
+  const auto measure = [&](const Cells& row) {
     for (size_t i = 0; i < header_.size(); ++i) {
-      natural[i] = std::max({natural[i], text_width(cell_at(row, i)), kLeastColumn});
-      least[i] = std::max({least[i], longest_word(cell_at(row, i)), kLeastColumn});
+      natural[i] = std::max({natural[i], text_width(cell_at(row, i)), kMinColumn});
+      min[i] = std::max({min[i], longest_word(cell_at(row, i)), kMinColumn});
     }
   };
-  take(header_);
-  for (const Cells& row : rows) take(row);
+  measure(header_);
+  for (const Cells& row : rows) measure(row);
   const int bars = 3 * static_cast<int>(header_.size()) + 1, left = room() - bars;
-  const auto share = [&](int most) {
-    for (size_t i = 0; i < widths.size(); ++i) widths[i] = std::min(natural[i], std::max(least[i], most));
+  const auto share = [&](int max) {
+    for (size_t i = 0; i < widths.size(); ++i) widths[i] = std::min(natural[i], std::max(min[i], max));
     return std::accumulate(widths.begin(), widths.end(), 0) <= left;
   };
-  int most = left;
-  while (most > 0 && !share(most)) --most;
-  if (!share(most)) return {};
+  int max = left;
+  while (max > 0 && !share(max)) --max;
+  if (!share(max)) return {};
   int spare = left - std::accumulate(widths.begin(), widths.end(), 0);
   for (size_t i = 0; i < widths.size(); ++i)
     if (spare > 0 && widths[i] < natural[i]) ++widths[i], --spare;

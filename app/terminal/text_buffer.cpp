@@ -5,14 +5,14 @@
 #include <algorithm>
 #include <utility>
 
-#include "models/message.h"
+#include "models/text_format.h"
 
 namespace warpchat {
 
 namespace {
 
-constexpr size_t kMostOpenLines = 10, kMostOpenBytes = 2000;  // of a paste that is shown as it is
-constexpr size_t kMostChanges = 1000;                         // that can be undone
+constexpr size_t kMaxOpenLines = 10, kMaxOpenBytes = 2000;  // of a paste that is shown as it is
+constexpr size_t kMaxChanges = 1000;                        // that can be undone
 
 size_t n_lines(std::string_view text) {
   const auto breaks = static_cast<size_t>(std::count(text.begin(), text.end(), '\n'));
@@ -74,7 +74,7 @@ Drawn TextBuffer::drawn(size_t at) const {
 }
 
 void TextBuffer::paste(std::string_view text) {
-  const bool folded = n_lines(text) > kMostOpenLines || text.size() > kMostOpenBytes;
+  const bool folded = n_lines(text) > kMaxOpenLines || text.size() > kMaxOpenBytes;
   const size_t from = cursor_;
   replace(from, from, text, Joins::kNothing);
   if (!folded) return;
@@ -183,7 +183,7 @@ void TextBuffer::remember(Change change, Joins joins) {
     last->removed.insert(0, change.removed);
     return;
   }
-  if (changes_.size() == kMostChanges) changes_.erase(changes_.begin());
+  if (changes_.size() == kMaxChanges) changes_.erase(changes_.begin());
   changes_.push_back(std::move(change));
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kTabWidth = 8;
 // Columns of an unfinished word that are held back: more if it could not be erased later.
-constexpr int kMostHeld = 16, kMostHeldForEver = 32;
+constexpr int kMaxHeld = 16, kMaxHeldForEver = 32;
 constexpr int kLongWord = 24;             // columns; one that is as long, and half a line, begins where it comes
 constexpr int kDictionaryLookahead = 12;  // columns after a break that a dictionary needs to be sure of it
 
@@ -176,8 +176,8 @@ size_t WordWrap::held_from() const {
   if (!is_simple)
     for (const size_t at : breaks())
       if (parts_words(at)) word = std::max(word, at);
-  const int most = look_.movable && may_take_back_ ? kMostHeld : kMostHeldForEver;
-  if (columns_to(size) - columns_to(word) > most) word = size - 1;
+  const int max = look_.movable && may_take_back_ ? kMaxHeld : kMaxHeldForEver;
+  if (columns_to(size) - columns_to(word) > max) word = size - 1;
   return without_blanks(word);
 }
 

@@ -59,7 +59,7 @@ const CpuKernels& kernels_for(const CpuOptions& options) {
 
 // One prompt chunk beside a token of every other sequence.
 uint32_t columns_of(const CpuOptions& options) { return options.max_columns + options.sequences - 1; }
-uint32_t states_of(const CpuOptions& options) { return options.sequences + options.kept_states; }
+uint32_t states_of(const CpuOptions& options) { return options.sequences + options.state_checkpoints; }
 
 class CpuSteps final : public Steps {
  public:
@@ -124,7 +124,8 @@ class CpuSteps final : public Steps {
 
   const CpuKernels& kernels_;
   ModelConfig config_;
-  const std::vector<uint32_t> places_ = config_.places();  // cache or state slot of each layer
+  const std::vector<uint32_t> cache_slot_of_layer_ =
+      config_.cache_slot_of_layer();  // cache or state slot of each layer
   uint32_t context_, max_columns_, sequences_;
   MemoryBudget budget_;
   ThreadPool pool_;
@@ -161,7 +162,7 @@ CpuSteps::CpuSteps(const CpuKernels& kernels, const ModelConfig& config, const M
       max_columns_(columns_of(options)),
       sequences_(options.sequences),
       budget_(budget),
-      pool_(std::min(options.threads > 0 ? options.threads : fast_cores().n, uint32_t{ThreadPool::kMostThreads})),
+      pool_(std::min(options.threads > 0 ? options.threads : fast_cores().n, uint32_t{ThreadPool::kMaxThreads})),
       products_(pool_, kernels, max_columns_, widest_input(config)),
       cache_(pool_, kernels, config, context_, sequences_, options.cache, options.pages),
       delta_nets_(pool_, kernels, config, states_of(options)),
@@ -238,20 +239,21 @@ void CpuSteps::lay_out_buffers() {
                           2 * uint64_t{net.n_v_heads};
   activations_ = Pages(max_columns_ * widths * sizeof(float), "activations");
   float* next = activations_.as<float>();
-  const auto take = [&](uint32_t width) {
+  const auto allocate = [&](uint32_t width) {
     const Buffer buffer{next, width};
     next += uint64_t{max_columns_} * width;
     return buffer;
   };
-  state_.hidden = take(config_.hidden);
-  state_.q = take(q_width);
-  state_.k = take(kv_width);
-  state_.v = take(kv_width);
-  q_gate_ = take(gate_width);
-  state_.mixed = take(q_width);
-  state_.inner = take(config_.ffn);
-  state_.scores = take(config_.experts.n);
-  state_.delta = {take(net.channels()), take(net.inner()), take(net.n_v_heads), take(net.n_v_heads), take(net.inner())};
+  state_.hidden = allocate(config_.hidden);
+  state_.q = allocate(q_width);
+  state_.k = allocate(kv_width);
+  state_.v = allocate(kv_width);
+  q_gate_ = allocate(gate_width);
+  state_.mixed = allocate(q_width);
+  state_.inner = allocate(config_.ffn);
+  state_.scores = allocate(config_.experts.n);
+  state_.delta = {allocate(net.channels()), allocate(net.inner()), allocate(net.n_v_heads), allocate(net.n_v_heads),
+                  allocate(net.inner())};
   logits_ = Pages(uint64_t{max_logits_columns()} * config_.n_vocab * sizeof(float), "logits");
   state_.logits = {logits_.as<float>(), config_.n_vocab};
 }
@@ -320,15 +322,15 @@ void CpuSteps::rope_scatter(uint32_t index, Buffer q, Buffer k, Buffer v) {
   const uint32_t head_dim = config_.head_dim;
   pool_.for_each(n_columns(), [&](uint32_t column) {
     const auto turn = [&](float* heads, uint32_t n_heads, const std::vector<float>& gain) {
-      kernels_.turn_heads({heads, n_heads, head_dim, gain.empty() ? nullptr : gain.data(), config_.rms_eps,
-                           rope.cosines(column), rope.sines(column), rope.dims(), rope.neox()});
+      kernels_.norm_and_rope_heads({heads, n_heads, head_dim, gain.empty() ? nullptr : gain.data(), config_.rms_eps,
+                                    rope.cosines(column), rope.sines(column), rope.dims(), rope.neox()});
     };
     float *keys = column_of(k, column), *values = column_of(v, column);
     turn(column_of(q, column), config_.n_heads, vectors.q_norm);
     turn(keys, config_.n_kv_heads, vectors.k_norm);
     for (uint32_t h = 0; h < config_.n_kv_heads; ++h)
-      cache_.store(places_[index], columns_[column].sequence, h, columns_[column].position, keys + h * head_dim,
-                   values + h * head_dim);
+      cache_.store(cache_slot_of_layer_[index], columns_[column].sequence, h, columns_[column].position,
+                   keys + h * head_dim, values + h * head_dim);
   });
 }
 
@@ -338,7 +340,7 @@ void CpuSteps::attention(uint32_t index, Buffer q, Buffer k, Buffer v, Buffer mi
   for (const CachedRun& run : runs_) n_keys += run.position + run.columns;
   const uint64_t cached = n_keys * config_.n_kv_heads * cache_.bytes_per_key();
   OperationTimer timer(profile_, op_attention_, column_bytes(2 * uint64_t{q.width}) + cached);
-  cache_.run(places_[index], runs_, floats(q), floats(mixed));
+  cache_.run(cache_slot_of_layer_[index], runs_, floats(q), floats(mixed));
   if (!config_.gated_attention) return;
   pool_.for_each(n_columns(), [&](uint32_t column) {
     kernels_.apply_gate({column_of(mixed, column), column_of(q_gate_, column), mixed.width, /*silu=*/false});
@@ -358,14 +360,14 @@ void CpuSteps::norm_delta(uint32_t index, Buffer hidden, const DeltaBuffers& x) 
 
 void CpuSteps::conv_step(uint32_t index, const DeltaBuffers& x) {
   OperationTimer timer(profile_, op_conv_, column_bytes(2 * uint64_t{x.qkv.width}));
-  delta_nets_.convolve(layers_[index].delta_net, places_[index], runs_, x);
+  delta_nets_.convolve(layers_[index].delta_net, cache_slot_of_layer_[index], runs_, x);
 }
 
 void CpuSteps::delta_step(uint32_t index, const DeltaBuffers& x) {
   const uint64_t states = runs_.size() * 2 * uint64_t{x.mixed.width} * config_.delta_net.head_dim * sizeof(float);
   OperationTimer timer(profile_, op_delta_step_,
                        states + column_bytes(uint64_t{x.qkv.width} + 3 * uint64_t{x.z.width}));
-  delta_nets_.step(layers_[index].delta_net, places_[index], runs_, x);
+  delta_nets_.step(layers_[index].delta_net, cache_slot_of_layer_[index], runs_, x);
 }
 
 bool CpuSteps::keep_wanted(Buffer mixed, Buffer hidden) {
@@ -412,7 +414,7 @@ void CpuSteps::experts_residual(uint32_t index, Buffer hidden) {
   Layer& layer = layers_[index];
   OperationTimer timer(profile_, op_experts_, column_bytes(2 * uint64_t{hidden.width}));
   timer.add_bytes(experts_.run(layer.experts, normalised(hidden, n_columns(), layer.vectors.ffn_norm),
-                               layer.vectors.shared_switch, floats(hidden)));
+                               layer.vectors.shared_expert_gate, floats(hidden)));
 }
 
 void CpuSteps::norm_logits(Buffer hidden, Buffer logits) {
@@ -428,14 +430,14 @@ PassEnd CpuSteps::end_pass() {
 }
 
 std::vector<MemoryUse> CpuSteps::memory() const {
-  std::vector<MemoryUse> uses{
+  std::vector<MemoryUse> assignments{
       {"weights", weights_.n_bytes()},
       {"KV cache", cache_.n_bytes()},
       {"states of delta nets", delta_nets_.n_bytes()},
       {"activations", activations_.n_bytes() + logits_.n_bytes() + products_.n_bytes() + experts_.n_bytes()}};
-  std::erase_if(uses, [](const MemoryUse& use) { return use.bytes == 0; });
-  if (!config_.tied_output) uses.push_back({"embedding, in the file", embedding_->data.size()});
-  return uses;
+  std::erase_if(assignments, [](const MemoryUse& use) { return use.bytes == 0; });
+  if (!config_.tied_output) assignments.push_back({"embedding, in the file", embedding_->data.size()});
+  return assignments;
 }
 
 // Position in the buffers. Also valid before keep_wanted, and if no column was dropped.
@@ -474,7 +476,7 @@ MemoryBudget budget_of(const CpuKernels& kernels, const ModelConfig& config, con
   if (options.pages == 0) return budget;
   budget.cache_bytes_per_position = CachedAttention::cache_bytes_per_position(config, options.cache);
   if (options.pages > pages_of(options.context))
-    budget.least_cache_bytes = saturating_product({options.pages, kPagePositions, budget.cache_bytes_per_position});
+    budget.min_cache_bytes = saturating_product({options.pages, kPagePositions, budget.cache_bytes_per_position});
   return budget;
 }
 

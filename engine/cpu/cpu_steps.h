@@ -16,7 +16,7 @@ struct CpuOptions {
   uint32_t max_columns = 512;  // prompt positions per pass
   uint32_t sequences = 1;      // with up to `context` positions each
   uint32_t pages = 0;          // in the shared KV cache; 0: a full context per sequence
-  uint32_t kept_states = 0;    // checkpoints of delta nets, besides the sequences' own states
+  uint32_t state_checkpoints = 0;  // checkpoints of delta nets, besides the sequences' own states
   KvTypes cache = {};          // element types of the KV cache
   std::string simd;            // "avx2", "neon_dot", ... (simd_level.cpp); empty: $WARPCHAT_SIMD, else the best
   std::function<void(double)> progress;  // 0..1 while the weights are prepared; may be empty

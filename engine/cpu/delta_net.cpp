@@ -14,7 +14,7 @@ namespace warpchat {
 namespace {
 
 constexpr uint32_t kChannels = 256;    // per task: a few positions of them fit in the L1 cache
-constexpr float kLeastLength = 1e-6f;  // squared; lower bound for a query or key
+constexpr float kMinLength = 1e-6f;    // squared; lower bound for a query or key
 
 float* at(Buffer buffer, uint32_t column, uint64_t offset = 0) {
   return static_cast<float*>(buffer.data) + uint64_t{column} * buffer.width + offset;
@@ -41,8 +41,8 @@ DeltaNets::DeltaNets(ThreadPool& pool, const CpuKernels& kernels, const ModelCon
       n_layers_(config.n_layers_with(Mixer::kDeltaNet)),
       tail_floats_(config_.tail_floats()),
       layer_floats_(config_.layer_floats()),
-      // turn_heads normalises by the mean square, so gains convert to unit length. Queries include the scale for their
-      // dot products with keys.
+      // norm_and_rope_heads normalises by the mean square, so gains convert to unit length. Queries include the scale
+      // for their dot products with keys.
       query_gain_(config_.head_dim, 1.0f / static_cast<float>(config_.head_dim)),
       key_gain_(config_.head_dim, 1.0f / std::sqrt(static_cast<float>(config_.head_dim))),
       positions_(n_layers_ > 0 ? n_states : 0),
@@ -80,12 +80,12 @@ void DeltaNets::convolve(const LayerDeltaNet& layer, uint32_t nth, std::span<con
   }
   pool_.for_each(columns, [&](uint32_t column) {
     const auto normalise = [&](uint64_t offset, const std::vector<float>& gain) {
-      kernels_.turn_heads({.heads = at(x.qkv, column, offset),
-                           .n_heads = config_.n_k_heads,
-                           .head_dim = config_.head_dim,
-                           .gain = gain.data(),
-                           .eps = kLeastLength / static_cast<float>(config_.head_dim),
-                           .neox = true});
+      kernels_.norm_and_rope_heads({.heads = at(x.qkv, column, offset),
+                                    .n_heads = config_.n_k_heads,
+                                    .head_dim = config_.head_dim,
+                                    .gain = gain.data(),
+                                    .eps = kMinLength / static_cast<float>(config_.head_dim),
+                                    .neox = true});
     };
     normalise(0, query_gain_);
     normalise(uint64_t{config_.n_k_heads} * config_.head_dim, key_gain_);
@@ -108,8 +108,8 @@ void DeltaNets::step(const LayerDeltaNet& layer, uint32_t nth, std::span<const C
                            .k = at(x.qkv, columns, uint64_t{config_.n_k_heads + key_head} * d),
                            .v = at(x.qkv, columns, uint64_t{2 * config_.n_k_heads + head} * d + first),
                            .stride = x.qkv.width,
-                           .forget = at(x.alpha, columns, head),
-                           .learn = at(x.beta, columns, head),
+                           .decay = at(x.alpha, columns, head),
+                           .beta = at(x.beta, columns, head),
                            .factor_stride = config_.n_v_heads,
                            .columns = run.columns,
                            .head_dim = d,
@@ -120,12 +120,12 @@ void DeltaNets::step(const LayerDeltaNet& layer, uint32_t nth, std::span<const C
     columns += run.columns;
   }
   pool_.for_each(columns, [&](uint32_t column) {
-    kernels_.turn_heads({.heads = at(x.mixed, column),
-                         .n_heads = config_.n_v_heads,
-                         .head_dim = d,
-                         .gain = layer.vectors.norm.data(),
-                         .eps = rms_eps_,
-                         .neox = true});
+    kernels_.norm_and_rope_heads({.heads = at(x.mixed, column),
+                                  .n_heads = config_.n_v_heads,
+                                  .head_dim = d,
+                                  .gain = layer.vectors.norm.data(),
+                                  .eps = rms_eps_,
+                                  .neox = true});
     kernels_.apply_gate({at(x.mixed, column), at(x.z, column), x.z.width, /*silu=*/true});
   });
 }

@@ -13,10 +13,10 @@
 namespace warpchat {
 namespace {
 
-constexpr float kLeastSum = 0x1p-14f;  // lower bound of the routing weights' sum when they are normalised
+constexpr float kMinSum = 0x1p-14f;  // lower bound of the routing weights' sum when they are normalised
 
 // At least the number for one column, and the number of experts.
-uint32_t most_uses(const ModelConfig& config, uint32_t max_columns) {
+uint32_t max_assignments(const ModelConfig& config, uint32_t max_columns) {
   return std::max(max_columns, config.experts.n_used);
 }
 
@@ -26,9 +26,9 @@ uint64_t ExpertRunner::bytes_needed(const ModelConfig& config, uint32_t max_colu
   if (config.experts.n == 0) return 0;
   return saturating_product(
       {sizeof(float),
-       saturating_sum(
-           {saturating_product({max_columns, uint64_t{config.hidden} + config.experts.shared_ffn}),
-            saturating_product({most_uses(config, max_columns), uint64_t{config.hidden} + config.experts.ffn})})});
+       saturating_sum({saturating_product({max_columns, uint64_t{config.hidden} + config.experts.shared_ffn}),
+                       saturating_product(
+                           {max_assignments(config, max_columns), uint64_t{config.hidden} + config.experts.ffn})})});
 }
 
 ExpertRunner::ExpertRunner(ThreadPool& pool, const CpuKernels& kernels, ProductRunner& products,
@@ -39,11 +39,11 @@ ExpertRunner::ExpertRunner(ThreadPool& pool, const CpuKernels& kernels, ProductR
       mappings_(mappings),
       arena_(arena),
       config_(config.experts),
-      most_uses_(config_.n > 0 ? most_uses(config, max_columns) : 0),
+      max_assignments_(config_.n > 0 ? max_assignments(config, max_columns) : 0),
       sums_(config_.n > 0 ? uint64_t{max_columns} * config.hidden * sizeof(float) : 0, "activations"),
       shared_inner_(uint64_t{max_columns} * config_.shared_ffn * sizeof(float), "activations"),
-      inner_(uint64_t{most_uses_} * config_.ffn * sizeof(float), "activations"),
-      outputs_(uint64_t{most_uses_} * config.hidden * sizeof(float), "activations") {}
+      inner_(uint64_t{max_assignments_} * config_.ffn * sizeof(float), "activations"),
+      outputs_(uint64_t{max_assignments_} * config.hidden * sizeof(float), "activations") {}
 
 LayerExperts ExpertRunner::load(const ExpertMatrices<const TensorInfo*>& tensors) {
   LayerExperts layer{tensors, {}};
@@ -56,12 +56,12 @@ LayerExperts ExpertRunner::load(const ExpertMatrices<const TensorInfo*>& tensors
           matrices.emplace_back(pool_, kernels_, *tensor, mappings_, arena_);
         }
       },
-      layer.packed, tensors, kIsOfEachExpert);
+      layer.packed, tensors, kIsPerExpert);
   return layer;
 }
 
 void ExpertRunner::choose(const float* scores, uint32_t columns) {
-  uses_.resize(uint64_t{columns} * config_.n_used);
+  assignments_.resize(uint64_t{columns} * config_.n_used);
   std::vector<uint32_t> best(config_.n);
   for (uint32_t column = 0; column < columns; ++column) {
     const float* score = scores + uint64_t{column} * config_.n;
@@ -70,15 +70,15 @@ void ExpertRunner::choose(const float* scores, uint32_t columns) {
                       [&](uint32_t a, uint32_t b) { return score[a] > score[b] || (score[a] == score[b] && a < b); });
     float sum_of_all = 0, sum_of_used = 0;
     for (uint32_t e = 0; e < config_.n; ++e) sum_of_all += std::exp(score[e] - score[best[0]]);
-    Use* uses = uses_.data() + uint64_t{column} * config_.n_used;
+    Use* assignments = assignments_.data() + uint64_t{column} * config_.n_used;
     for (uint32_t i = 0; i < config_.n_used; ++i) {
-      uses[i] = {best[i], column, std::exp(score[best[i]] - score[best[0]]) / sum_of_all};
-      sum_of_used += uses[i].weight;
+      assignments[i] = {best[i], column, std::exp(score[best[i]] - score[best[0]]) / sum_of_all};
+      sum_of_used += assignments[i].weight;
     }
-    const float divisor = config_.normalises ? std::max(sum_of_used, kLeastSum) : 1;
-    for (uint32_t i = 0; i < config_.n_used; ++i) uses[i].weight *= config_.scale / divisor;
+    const float divisor = config_.normalises ? std::max(sum_of_used, kMinSum) : 1;
+    for (uint32_t i = 0; i < config_.n_used; ++i) assignments[i].weight *= config_.scale / divisor;
   }
-  std::ranges::sort(uses_, {}, [](const Use& use) { return std::pair(use.expert, use.column); });
+  std::ranges::sort(assignments_, {}, [](const Use& use) { return std::pair(use.expert, use.column); });
 }
 
 const PackedMatrix& ExpertRunner::packed(std::vector<PackedMatrix>& experts, const TensorInfo& tensor, uint32_t index) {
@@ -89,7 +89,7 @@ const PackedMatrix& ExpertRunner::packed(std::vector<PackedMatrix>& experts, con
 
 // sums_ = its output, gated by the sigmoid of a dot product with the normalised input
 uint64_t ExpertRunner::run_shared(const LayerExperts& layer, const ProductInput& input,
-                                  const std::vector<float>& shared_switch) {
+                                  const std::vector<float>& shared_expert_gate) {
   const PackedMatrix &gate = layer.packed.shared_gate[0], &up = layer.packed.shared_up[0],
                      &down = layer.packed.shared_down[0];
   float *sums = sums_.as<float>(), *inner = shared_inner_.as<float>();
@@ -101,7 +101,7 @@ uint64_t ExpertRunner::run_shared(const LayerExperts& layer, const ProductInput&
     double squares = 0, dot = 0;
     for (uint32_t i = 0; i < input.k; ++i) {
       squares += double{x[i]} * x[i];
-      dot += double{x[i]} * input.gain[i] * shared_switch[i];
+      dot += double{x[i]} * input.gain[i] * shared_expert_gate[i];
     }
     const double rms = std::sqrt(squares / input.k + input.eps);
     const auto share = static_cast<float>(1 / (1 + std::exp(-dot / rms)));
@@ -110,7 +110,7 @@ uint64_t ExpertRunner::run_shared(const LayerExperts& layer, const ProductInput&
   return gate.n_bytes() + up.n_bytes() + down.n_bytes();
 }
 
-uint64_t ExpertRunner::run(LayerExperts& layer, const ProductInput& input, const std::vector<float>& shared_switch,
+uint64_t ExpertRunner::run(LayerExperts& layer, const ProductInput& input, const std::vector<float>& shared_expert_gate,
                            float* hidden) {
   const uint32_t width = input.k;
   float *sums = sums_.as<float>(), *inner = inner_.as<float>(), *outputs = outputs_.as<float>();
@@ -118,14 +118,14 @@ uint64_t ExpertRunner::run(LayerExperts& layer, const ProductInput& input, const
   std::vector<uint32_t> columns;
   uint64_t n_bytes = 0;
   if (config_.shared_ffn > 0) {
-    n_bytes = run_shared(layer, input, shared_switch);
+    n_bytes = run_shared(layer, input, shared_expert_gate);
   } else {
     std::fill_n(sums, uint64_t{input.columns} * width, 0.0f);
   }
-  for (uint32_t i = 0; i < uses_.size(); ++i) {
-    const Use& use = uses_[i];
+  for (uint32_t i = 0; i < assignments_.size(); ++i) {
+    const Use& use = assignments_[i];
     columns.push_back(use.column);
-    if (i > 0 && use.expert == uses_[i - 1].expert) {
+    if (i > 0 && use.expert == assignments_[i - 1].expert) {
       ++gated.back().end, ++down.back().end;
       continue;
     }
@@ -137,7 +137,7 @@ uint64_t ExpertRunner::run(LayerExperts& layer, const ProductInput& input, const
   for (size_t first = 0, end; first < gated.size(); first = end) {
     // as many groups as the buffers can hold
     end = first + products_.fitting(std::span(gated).subspan(first));
-    while (end > first + 1 && gated[end - 1].end - gated[first].first > most_uses_) --end;
+    while (end > first + 1 && gated[end - 1].end - gated[first].first > max_assignments_) --end;
     const auto part = [&](const std::vector<ProductGroup>& groups) {
       return std::span(groups).subspan(first, end - first);
     };
@@ -146,7 +146,7 @@ uint64_t ExpertRunner::run(LayerExperts& layer, const ProductInput& input, const
     products_.run_groups({inner, n, gated[first].matrix->rows()}, nullptr, part(down), outputs);
     const auto add = [&](uint32_t first_value, uint32_t end_value) {
       for (uint32_t i = 0; i < n; ++i) {
-        const Use& use = uses_[begin + i];
+        const Use& use = assignments_[begin + i];
         float* sum = sums + uint64_t{use.column} * width;
         const float* output = outputs + uint64_t{i} * width;
         for (uint32_t j = first_value; j < end_value; ++j) sum[j] += use.weight * output[j];

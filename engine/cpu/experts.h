@@ -29,16 +29,18 @@ class ExpertRunner {
   LayerExperts load(const ExpertMatrices<const TensorInfo*>& tensors);  // router and shared expert
   // Routes the columns. scores: [columns, n].
   void choose(const float* scores, uint32_t columns);
-  // hidden += outputs of the routed experts, and of the shared one if any. shared_switch: [hidden]. Returns the bytes
-  // of weights read.
-  uint64_t run(LayerExperts& layer, const ProductInput& input, const std::vector<float>& shared_switch, float* hidden);
+  // hidden += outputs of the routed experts, and of the shared one if any. shared_expert_gate: [hidden]. Returns the
+  // bytes of weights read.
+  uint64_t run(LayerExperts& layer, const ProductInput& input, const std::vector<float>& shared_expert_gate,
+               float* hidden);
 
  private:
   struct Use {  // assignment of a column to an expert
     uint32_t expert, column;
     float weight;
   };
-  uint64_t run_shared(const LayerExperts& layer, const ProductInput& input, const std::vector<float>& shared_switch);
+  uint64_t run_shared(const LayerExperts& layer, const ProductInput& input,
+                      const std::vector<float>& shared_expert_gate);
   const PackedMatrix& packed(std::vector<PackedMatrix>& experts, const TensorInfo& tensor, uint32_t index);
 
   ThreadPool& pool_;
@@ -47,10 +49,10 @@ class ExpertRunner {
   const FileMappings& mappings_;
   Arena& arena_;
   const ExpertsConfig config_;
-  const uint32_t most_uses_;   // assignments at once
-  std::vector<Use> uses_;      // this pass's assignments, sorted by expert and column
+  const uint32_t max_assignments_;  // assignments at once
+  std::vector<Use> assignments_;    // this pass's assignments, sorted by expert and column
   Pages sums_, shared_inner_;  // [columns, hidden], [columns, shared ffn]
-  Pages inner_, outputs_;      // [most_uses, ffn], [most_uses, hidden]
+  Pages inner_, outputs_;      // [max_assignments, ffn], [max_assignments, hidden]
 };
 
 }  // namespace warpchat

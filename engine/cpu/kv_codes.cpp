@@ -13,13 +13,13 @@ namespace {
 // body(group, scale, first value, count, 1 / scale)
 template <class F>
 void for_groups(const float* row, uint32_t head_dim, const F& body) {
-  constexpr float kMost = 127 * KvLayout::kMostScale;
+  constexpr float kMax = 127 * KvLayout::kMaxScale;
   for (uint32_t first = 0; first < head_dim; first += kCodeGroup) {
     const uint32_t n = std::min(kCodeGroup, head_dim - first);
-    float most = 0;
-    for (uint32_t i = first; i < first + n && !std::isnan(most); ++i)
-      most = std::isnan(row[i]) ? row[i] : std::max(most, std::fabs(row[i]));
-    const float scale = to_float(to_f16((most > kMost ? kMost : most) / 127));
+    float max = 0;
+    for (uint32_t i = first; i < first + n && !std::isnan(max); ++i)
+      max = std::isnan(row[i]) ? row[i] : std::max(max, std::fabs(row[i]));
+    const float scale = to_float(to_f16((max > kMax ? kMax : max) / 127));
     body(first / kCodeGroup, scale, first, n, scale == 0 ? 0 : 1 / scale);
   }
 }

@@ -71,7 +71,7 @@ uint64_t expert_bytes(const CpuKernels& kernels, const ModelConfig& config, cons
           bytes =
               saturating_sum({bytes, saturating_product({config.experts.n, packed_bytes(kernels, expert_of(*t, 0))})});
         },
-        layer.experts, kIsOfEachExpert);
+        layer.experts, kIsPerExpert);
   return bytes;
 }
 
@@ -88,7 +88,7 @@ MemoryBudget memory_budget(const CpuKernels& kernels, const ModelConfig& config,
         [&](const TensorInfo* t, bool is_of_each) {
           if (!is_of_each) add(t);
         },
-        layer.experts, kIsOfEachExpert);
+        layer.experts, kIsPerExpert);
   }
   budget.weights_bytes = saturating_sum({budget.weights_bytes, expert_bytes(kernels, config, tensors)});
   add(tensors.output);

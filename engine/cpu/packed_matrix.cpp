@@ -36,7 +36,7 @@ PackedMatrix::PackedMatrix(ThreadPool& pool, const CpuKernels& kernels, const Te
       k_(static_cast<uint32_t>(tensor.k())),
       n_groups_((rows_ + kernels.lanes - 1) / kernels.lanes),
       group_bytes_(bytes_of_group(*format_, k_)),
-      groups_(arena.take(bytes_needed(kernels, tensor))),
+      groups_(arena.allocate(bytes_needed(kernels, tensor))),
       lanes_(kernels.lanes) {
   try {
     pack_all(pool, tensor, mappings);

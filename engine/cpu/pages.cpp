@@ -47,7 +47,7 @@ Pages::~Pages() {
   if (mapping_ != nullptr) munmap(mapping_, mapping_bytes_);
 }
 
-uint8_t* Arena::take(uint64_t n_bytes) {
+uint8_t* Arena::allocate(uint64_t n_bytes) {
   assert(used_ + rounded(n_bytes) <= pages_.n_bytes());
   uint8_t* piece = pages_.as<uint8_t>() + used_;
   used_ += rounded(n_bytes);

@@ -45,7 +45,7 @@ class Pages {
 class Arena {
  public:
   Arena(uint64_t n_bytes, const char* purpose) : pages_(n_bytes, purpose, Pages::Size::kHuge) {}
-  uint8_t* take(uint64_t n_bytes);      // aligned to 64 bytes; sizes, rounded up to 64, must fit the arena
+  uint8_t* allocate(uint64_t n_bytes);  // aligned to 64 bytes; sizes, rounded up to 64, must fit the arena
   void give_back(const uint8_t* last);  // the latest allocation
   const uint8_t* data() const { return pages_.as<uint8_t>(); }
   uint64_t n_bytes() const { return pages_.n_bytes(); }

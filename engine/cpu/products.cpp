@@ -39,10 +39,10 @@ uint32_t n_wide_columns(const CpuKernels& kernels, uint32_t columns) {
 Cut cut(const PackedMatrix& matrix, uint32_t columns, uint32_t widest_tile, uint32_t n_threads, double share) {
   Cut c{};
   const uint64_t tile_bytes = uint64_t{matrix.k()} * widest_tile * sizeof(float);
-  const uint32_t most = matrix.format().takes_floats
-                            ? std::max<uint32_t>(1, static_cast<uint32_t>(kCachedInputBytes / tile_bytes)) * widest_tile
-                            : kColumnsAtOnce;
-  c.columns = std::min(columns, round_up(ceil_div(columns, ceil_div(columns, most)), widest_tile));
+  const uint32_t max = matrix.format().accepts_f32
+                           ? std::max<uint32_t>(1, static_cast<uint32_t>(kCachedInputBytes / tile_bytes)) * widest_tile
+                           : kColumnsAtOnce;
+  c.columns = std::min(columns, round_up(ceil_div(columns, ceil_div(columns, max)), widest_tile));
   c.column_parts = ceil_div(columns, c.columns);
   const double wanted = std::max(1.0, n_threads * kTasksPerThread * share / c.column_parts);
   c.groups = std::max(1u, static_cast<uint32_t>(matrix.n_groups() / wanted));
@@ -69,10 +69,10 @@ ProductRunner::ProductRunner(ThreadPool& pool, const CpuKernels& kernels, uint32
       floats_(max_columns_ * uint64_t{max_k} * sizeof(float), "activations") {}
 
 void ProductRunner::run(const ProductInput& input, std::span<const Product> products) {
-  constexpr size_t kMostProducts = 4;
-  assert(products.size() <= kMostProducts);
+  constexpr size_t kMaxProducts = 4;
+  assert(products.size() <= kMaxProducts);
   Kinds kinds;
-  Cut cuts[kMostProducts];
+  Cut cuts[kMaxProducts];
   uint32_t n_tasks = 0;
   double all_bytes = 0;
   for (const Product& p : products) all_bytes += static_cast<double>(p.matrix->n_bytes());
@@ -122,8 +122,8 @@ void ProductRunner::run_groups(const ProductInput& input, const uint32_t* from, 
   uint32_t at = 0, n_tasks = 0;
   for (const ProductGroup& group : groups) {
     const uint32_t columns = group.end - group.first, first = group.first - groups.front().first;
-    const auto part = [&](uint32_t column, uint32_t most) {
-      return Part{&group, first + column, {at + column, std::min(most, columns - column)}};
+    const auto part = [&](uint32_t column, uint32_t max) {
+      return Part{&group, first + column, {at + column, std::min(max, columns - column)}};
     };
     kinds.add(*group.matrix, group.gate);
     if (input.columns > 1 || prepared.empty())
@@ -157,7 +157,7 @@ void ProductRunner::run_groups(const ProductInput& input, const uint32_t* from, 
 
 void ProductRunner::Kinds::add(const PackedMatrix& matrix, const PackedMatrix* gate) {
   for (const PackedMatrix* m : {&matrix, gate})
-    if (m != nullptr) (m->format().takes_floats ? floats : integers) = true;
+    if (m != nullptr) (m->format().accepts_f32 ? floats : integers) = true;
 }
 
 void ProductRunner::prepare(const ProductInput& input, Kinds kinds) {
@@ -209,13 +209,13 @@ void ProductRunner::multiply(const Product& product, uint32_t k, uint32_t first_
     m.epilogue = epilogue;
     const auto run_columns = [&](MultiplyFunction run_tiles, uint32_t first, uint32_t end) {
       if (first == end) return;
-      m.tiles = format.takes_floats ? reinterpret_cast<const uint8_t*>(floats_at(tiles.at + first, k))
-                                    : integers_at(tiles.at + first, k);
+      m.tiles = format.accepts_f32 ? reinterpret_cast<const uint8_t*>(floats_at(tiles.at + first, k))
+                                   : integers_at(tiles.at + first, k);
       m.columns = end - first;
       m.out = product.out + uint64_t{first} * rows;
       run_tiles(m);
     };
-    const uint32_t n_wide = format.takes_floats ? 0 : n_wide_columns(kernels_, tiles.columns);
+    const uint32_t n_wide = format.accepts_f32 ? 0 : n_wide_columns(kernels_, tiles.columns);
     run_columns(format.multiply_wide, 0, n_wide);
     run_columns(format.multiply, n_wide, tiles.columns);
   };

@@ -12,7 +12,7 @@ namespace warpchat {
 namespace {
 
 constexpr uint64_t kMiB = uint64_t{1} << 20, kPieceBytes = kMiB / 4;
-constexpr uint64_t kLeastBytes = 32 * kMiB, kMostAgain = 256 * kMiB, kStretchBytes = 64 * kMiB;
+constexpr uint64_t kMinBytes = 32 * kMiB, kMaxAgain = 256 * kMiB, kStretchBytes = 64 * kMiB;
 constexpr uint64_t kRounds = 3;
 
 // Xor of whole cache lines, which depends on every byte. Eight streams side by side, because with one a core waits for
@@ -35,8 +35,8 @@ uint64_t parity(std::span<const uint8_t> bytes) {
 }  // namespace
 
 double read_bandwidth(ThreadPool& pool, std::span<const uint8_t> memory) {
-  if (memory.size() < kLeastBytes) return 0;
-  const bool again = memory.size() <= kMostAgain;
+  if (memory.size() < kMinBytes) return 0;
+  const bool again = memory.size() <= kMaxAgain;
   const uint64_t stretch = (again ? memory.size() : kStretchBytes) / kPieceBytes * kPieceBytes;
   std::atomic<uint64_t> all = 0;  // prevents removal of the reads
   double best = 0;

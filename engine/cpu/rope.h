@@ -17,7 +17,7 @@ class RopeTable {
   // Computes the table for a pass's positions.
   void prepare(ThreadPool& pool, std::span<const uint32_t> positions);
 
-  // [rope_dims], times the model's magnitude, in TurnHeads's order and with its signs.
+  // [rope_dims], times the model's magnitude, in NormAndRopeHeads's order and with its signs.
   const float* cosines(uint32_t column) const { return &cosines_[column * dims()]; }
   const float* sines(uint32_t column) const { return &sines_[column * dims()]; }
   bool neox() const { return neox_; }

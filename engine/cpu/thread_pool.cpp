@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "engine/cpu/cores.h"
-#include "engine/way_out.h"
+#include "engine/remedy.h"
 
 namespace warpchat {
 namespace {
@@ -47,8 +47,8 @@ bool spin(int64_t nanoseconds, const Done& done) {
 }  // namespace
 
 ThreadPool::ThreadPool(uint32_t n_threads) : shares_(n_threads) {
-  static_assert(kMostThreads <= kInside);
-  assert(n_threads > 0 && n_threads <= kMostThreads);
+  static_assert(kMaxThreads <= kInside);
+  assert(n_threads > 0 && n_threads <= kMaxThreads);
   is_on_fast_cores_ = n_threads <= fast_cores().n;
   spin_nanoseconds_ = n_threads <= n_usable_cpus() ? kSpinNanoseconds : 0;  // oversubscribed: sleep at once
   workers_.reserve(n_threads - 1);
@@ -59,7 +59,7 @@ ThreadPool::ThreadPool(uint32_t n_threads) : shares_(n_threads) {
     stop();
     throw ErrorWithWayOut("cannot start " + std::to_string(n_threads) + " threads, the system stops at " +
                               std::to_string(started) + " (" + error.what() + ")",
-                          WayOut::Kind::kFewerThreads);
+                          Remedy::Kind::kFewerThreads);
   }
 }
 

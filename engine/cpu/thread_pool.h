@@ -13,9 +13,9 @@ namespace warpchat {
 
 class ThreadPool {
  public:
-  static constexpr uint32_t kMostThreads = 1024;
+  static constexpr uint32_t kMaxThreads = 1024;
 
-  explicit ThreadPool(uint32_t n_threads);  // 1 .. kMostThreads, with the calling thread; Error if the system refuses
+  explicit ThreadPool(uint32_t n_threads);  // 1 .. kMaxThreads, with the calling thread; Error if the system refuses
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "models/message.h"
+#include "models/text_format.h"
 
 namespace warpchat {
 

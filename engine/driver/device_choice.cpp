@@ -5,7 +5,7 @@
 
 #include "engine/driver/driver_error.h"
 #include "engine/driver/emulator_library.h"
-#include "models/message.h"
+#include "models/text_format.h"
 #include "ptx/error.h"
 #include "ptx/target.h"
 
@@ -44,7 +44,7 @@ DeviceChoice cuda_device(int index) {
   if (static_cast<size_t>(index) >= gpus.size())
     throw ErrorWithWayOut(
         "cuda:" + std::to_string(index) + ": no such GPU; this machine has " + std::to_string(gpus.size()),
-        WayOut::Kind::kListDevices);
+        Remedy::Kind::kListDevices);
   gpus[index].target();
   return {&table, gpus[index], ""};
 }
@@ -110,7 +110,7 @@ bool is_device_name(std::string_view name) {
 DeviceChoice choose_device(std::string_view name, uint64_t needed_bytes) {
   if (!is_device_name(name))
     throw ErrorWithWayOut("unknown device '" + std::string(name) + "'; use cpu, cuda, cuda:N or emulator[:sm_XX]",
-                          WayOut::Kind::kListDevices);
+                          Remedy::Kind::kListDevices);
   if (name.empty()) {
     try {
       return choose_default(libcuda_table(), needed_bytes);

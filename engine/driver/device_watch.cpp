@@ -36,12 +36,12 @@ constexpr double kLoadsOfAPass = 12, kSlowerOnEmulator = 60;
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-void print_and_leave(const std::string& loss) {
+void print_and_exit(const std::string& loss) {
   std::fprintf(stderr, "%s\n", loss.c_str());
   _exit(1);
 }
 
-std::atomic<void (*)(const std::string&)> hanging_thread_handler = &print_and_leave;
+std::atomic<void (*)(const std::string&)> hanging_thread_handler = &print_and_exit;
 std::atomic<bool> has_lost_device = false;
 
 // Never destroyed: threads may hang in a driver until the process ends.

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/way_out.h"
+#include "engine/remedy.h"
 
 namespace warpchat {
 
@@ -27,7 +27,7 @@ struct DeviceBounds {
 
 class DeviceLost : public ErrorWithWayOut {
  public:
-  explicit DeviceLost(const std::string& sentence) : ErrorWithWayOut(sentence, WayOut::Kind::kUseCpu) {}
+  explicit DeviceLost(const std::string& sentence) : ErrorWithWayOut(sentence, Remedy::Kind::kUseCpu) {}
 };
 
 class DeviceWatch : public std::enable_shared_from_this<DeviceWatch> {

@@ -12,7 +12,7 @@ namespace {
 struct Meaning {
   CUresult code;
   const char* sentence;
-  WayOut::Kind way_out = WayOut::Kind::kNone;
+  Remedy::Kind remedy = Remedy::Kind::kNone;
 };
 
 constexpr const char* kLost =
@@ -26,9 +26,9 @@ constexpr const char* kFault =
 constexpr Meaning kMeanings[] = {
     {CUDA_ERROR_OUT_OF_MEMORY, "the GPU's memory is full; close other programs on it or use a smaller context"},
     {CUDA_ERROR_NO_DEVICE, "no NVIDIA GPU is visible; check nvidia-smi and CUDA_VISIBLE_DEVICES",
-     WayOut::Kind::kUseCpu},
-    {CUDA_ERROR_INVALID_DEVICE, "there is no GPU of that number", WayOut::Kind::kListDevices},
-    {CUDA_ERROR_DEVICE_UNAVAILABLE, "another program has the GPU for itself; end it", WayOut::Kind::kUseCpu},
+     Remedy::Kind::kUseCpu},
+    {CUDA_ERROR_INVALID_DEVICE, "there is no GPU of that number", Remedy::Kind::kListDevices},
+    {CUDA_ERROR_DEVICE_UNAVAILABLE, "another program has the GPU for itself; end it", Remedy::Kind::kUseCpu},
     {CUDA_ERROR_NOT_PERMITTED, "this user may not use the GPU; check the permissions of /dev/nvidia*"},
     {CUDA_ERROR_OPERATING_SYSTEM,
      "the operating system refuses what it needs; check the permissions of /dev/nvidia*, and the limit on threads "
@@ -79,7 +79,7 @@ void throw_driver_error(const DriverTable& table, CUresult code, std::string_vie
   throw DriverError(code,
                     std::string(what) + ": " + std::string(call) + " failed with " + name + " (" +
                         std::to_string(static_cast<unsigned>(code)) + "): " + meaning_of(table, code),
-                    {known != nullptr ? known->way_out : WayOut::Kind::kNone});
+                    {known != nullptr ? known->remedy : Remedy::Kind::kNone});
 }
 
 void throw_broken_bound(std::string_view what) { throw Error(std::string(what) + kOwnFault); }

@@ -4,13 +4,13 @@
 #include <string_view>
 
 #include "engine/driver/driver_table.h"
-#include "engine/way_out.h"
+#include "engine/remedy.h"
 
 namespace warpchat {
 
 class DriverError : public ErrorWithWayOut {
  public:
-  DriverError(ptx::cuda::CUresult code, const std::string& sentence, WayOut way = {})
+  DriverError(ptx::cuda::CUresult code, const std::string& sentence, Remedy way = {})
       : ErrorWithWayOut(sentence, way), code_(code) {}
   ptx::cuda::CUresult code() const { return code_; }
 

@@ -8,7 +8,7 @@
 
 #include "engine/driver/driver_table.h"
 #include "engine/driver/emulator_library.h"
-#include "engine/way_out.h"
+#include "engine/remedy.h"
 #include "ptx/emulator/driver/emulator_interface.h"
 
 namespace warpchat {
@@ -38,13 +38,13 @@ std::string fill(DriverTable& table, void* library) {
 
 DriverTable open_libcuda() {
   void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) throw ErrorWithWayOut("no NVIDIA driver (libcuda.so.1 not found)", WayOut::Kind::kUseCpu);
+  if (library == nullptr) throw ErrorWithWayOut("no NVIDIA driver (libcuda.so.1 not found)", Remedy::Kind::kUseCpu);
   DriverTable table;
   if (const std::string missing = fill(table, library); !missing.empty()) {
     dlclose(library);
     throw ErrorWithWayOut(
         "the NVIDIA driver libcuda.so.1 is too old: it lacks" + missing + "; install driver 525 or newer",
-        WayOut::Kind::kUseCpu);
+        Remedy::Kind::kUseCpu);
   }
   return table;
 }
@@ -88,11 +88,11 @@ std::string emulator_build_command() {
 
 EmulatorLibrary open_emulator() {
   if (const std::string reason = why_no_emulator(); !reason.empty())
-    throw ErrorWithWayOut(reason, WayOut::Kind::kUseCpu);
+    throw ErrorWithWayOut(reason, Remedy::Kind::kUseCpu);
   const fs::path file = emulator_file();
   void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr)
-    throw ErrorWithWayOut("cannot open the emulator: " + std::string(dlerror()), WayOut::Kind::kUseCpu);
+    throw ErrorWithWayOut("cannot open the emulator: " + std::string(dlerror()), Remedy::Kind::kUseCpu);
   EmulatorLibrary emulator;
   const bool is_same = resolve(library, "cuda_emulator_interface", emulator.interface_version) &&
                        emulator.interface_version() == CUDA_EMULATOR_INTERFACE;
@@ -104,7 +104,7 @@ EmulatorLibrary open_emulator() {
     dlclose(library);
     throw ErrorWithWayOut("the emulator " + file.string() +
                               " is of another version than this program; build it anew: " + emulator_build_command(),
-                          WayOut::Kind::kUseCpu);
+                          Remedy::Kind::kUseCpu);
   }
   return emulator;
 }

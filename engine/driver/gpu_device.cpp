@@ -70,7 +70,7 @@ ptx::Target GpuDevice::target() const {
     throw ErrorWithWayOut("GPU " + std::to_string(index) + " (" + name + ") has compute capability " +
                               std::to_string(major) + "." + std::to_string(minor) +
                               "; the kernels need 7.5 (Turing) or newer",
-                          WayOut::Kind::kUseCpu);
+                          Remedy::Kind::kUseCpu);
   }
 }
 
@@ -83,7 +83,7 @@ std::vector<GpuDevice> list_gpus(const DriverTable& table) {
   if (version < kOldestDriverVersion)
     throw ErrorWithWayOut("the NVIDIA driver is too old: it has CUDA " + cuda_version(version) + ", needed is " +
                               cuda_version(kOldestDriverVersion) + "; update it",
-                          WayOut::Kind::kUseCpu);
+                          Remedy::Kind::kUseCpu);
   int n = 0;
   check(table, table.cuDeviceGetCount(&n), "cuDeviceGetCount", "starting the NVIDIA driver");
   std::vector<GpuDevice> devices;

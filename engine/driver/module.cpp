@@ -1,7 +1,7 @@
 // Compilation through the driver, and launches.
 #include "engine/driver/module.h"
 
-#include "models/message.h"
+#include "models/text_format.h"
 
 namespace warpchat {
 
@@ -23,13 +23,13 @@ CUmodule compile(const Context& context, const std::string& text) {
   return nullptr;
 }
 
-constexpr size_t kMostParameters = 32;
+constexpr size_t kMaxParameters = 32;
 
 void check_arguments(const ptx::Kernel& kernel, std::span<const Argument> arguments) {
   const std::vector<ptx::Parameter>& parameters = kernel.parameters;
-  if (arguments.size() != parameters.size() || arguments.size() > kMostParameters)
+  if (arguments.size() != parameters.size() || arguments.size() > kMaxParameters)
     throw_broken_bound("launching " + kernel.name + ": " + counted(arguments.size(), "argument") + " for " +
-                       counted(parameters.size(), "parameter") + ", at most " + std::to_string(kMostParameters));
+                       counted(parameters.size(), "parameter") + ", at most " + std::to_string(kMaxParameters));
   for (size_t i = 0; i < arguments.size(); ++i) {
     const bool takes_address = parameters[i].pointer || parameters[i].type == ptx::Type::kU64;  // may be null
     if (arguments[i].is_address != takes_address)
@@ -71,8 +71,8 @@ uint32_t LoadedKernel::resident_blocks(const Context& context) const {
 
 void LoadedKernel::launch(const Stream& stream, std::span<const Argument> arguments, ptx::Dimensions blocks) const {
   check_arguments(*kernel_, arguments);
-  std::array<uint64_t, kMostParameters> values;
-  std::array<void*, kMostParameters> pointers;
+  std::array<uint64_t, kMaxParameters> values;
+  std::array<void*, kMaxParameters> pointers;
   for (size_t i = 0; i < arguments.size(); ++i) {
     values[i] = arguments[i].bits;  // little-endian: a 32-bit parameter reads the lower half
     pointers[i] = &values[i];

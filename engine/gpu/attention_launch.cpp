@@ -5,17 +5,17 @@
 #include <cstring>
 
 #include "kernels/error_word.h"
-#include "models/message.h"
+#include "models/text_format.h"
 
 namespace warpchat {
 
 namespace {
 
 // Number of columns: q's first dimension, which must be within the spec's.
-uint32_t columns_of(const std::string& operation, const TensorView& q, uint32_t most) {
+uint32_t columns_of(const std::string& operation, const TensorView& q, uint32_t max) {
   const uint64_t columns = q.shape.empty() ? 0 : q.shape[0];
-  if (columns < 1 || columns > most)
-    throw Error(operation + ": q is " + describe(q.type, q.shape) + ", expected 1 to " + grouped(most) +
+  if (columns < 1 || columns > max)
+    throw Error(operation + ": q is " + describe(q.type, q.shape) + ", expected 1 to " + grouped(max) +
                 " in its first dimension");
   return static_cast<uint32_t>(columns);
 }
@@ -39,7 +39,7 @@ uint32_t checked_pages(const std::string& operation, const Spec& s, const Tensor
 
 const AttentionSpec& checked(const AttentionSpec& spec) {
   if (!spec.scatters.empty()) throw Error("incremental attention: a launch by itself takes queries that are rotated");
-  if (spec.writes_halves) throw Error("incremental attention: a launch by itself gives f32");
+  if (spec.writes_f16) throw Error("incremental attention: a launch by itself gives f32");
   return spec;
 }
 

@@ -42,7 +42,7 @@ struct Arguments {
 struct Input {  // input of matrix products
   Buffer x;
   uint64_t gamma;           // 0: no norm
-  bool has_halves = false;  // x contains f16 values of its columns, then their scales, instead of floats
+  bool has_f16 = false;     // x contains f16 values of its columns, then their scales, instead of floats
 };
 struct Product {  // matrix product with an input: device addresses, 0 if absent
   const ProductStep& step;
@@ -55,7 +55,7 @@ inline Argument at(uint64_t address) { return Argument::address(address); }
 inline Argument at(Buffer buffer) { return at(address_of(buffer)); }
 // Address of a column's f16 values in a buffer of float columns. The scales follow the last column.
 inline uint64_t halves_of(Buffer buffer, uint32_t column) {
-  return address_of(buffer) + column * half_column_size(buffer.width) * sizeof(uint16_t);
+  return address_of(buffer) + column * f16_activation_size(buffer.width) * sizeof(uint16_t);
 }
 inline uint64_t column_of(Buffer buffer, uint32_t column) {
   return address_of(buffer) + uint64_t{column} * buffer.width * sizeof(float);
@@ -86,7 +86,7 @@ class GpuSteps final : public Steps, private DeviceSampler {
   bool is_gpu() const override { return true; }
   void set_measuring(bool on) override;
   void set_launch_mode(LaunchMode mode) override;
-  bool has_settled() const override { return !choice_ || choice_->is_settled(); }
+  bool is_launch_mode_final() const override { return !choice_ || choice_->is_settled(); }
   bool can_launch(LaunchMode mode) const override {
     return mode != LaunchMode::kPersistent || (context_->device().can_cooperate && !sizes_.cache.has_f32());
   }
@@ -96,10 +96,10 @@ class GpuSteps final : public Steps, private DeviceSampler {
     return name_of(n_sequences > 1 && mode == LaunchMode::kPersistent ? LaunchMode::kGraph : mode);
   }
 
-  void end_long_launch() override;
+  void stop_persistent_launch() override;
   std::string loss() const override { return context_->watch()->loss(); }
   void enter_worker_thread() override { make_this_thread_replaceable(); }
-  bool takes_one_by_one() override;
+  bool can_verify_draft() override;
   void begin(std::span<const Run> runs) override;
   void embed(Buffer hidden) override;
   void norm_qkv(uint32_t layer, Buffer hidden, Buffer q, Buffer k, Buffer v) override;
@@ -121,8 +121,8 @@ class GpuSteps final : public Steps, private DeviceSampler {
   std::span<const float> read_logits(uint32_t column) override;
   DeviceSampler* sampler() override { return this; }
   std::unique_ptr<TokenSource> token_source(Decoder& decoder, const TokenRun& run) override;
-  bool decode_given(std::span<const Token> tokens, uint32_t position,
-                    const std::function<void(std::span<const float>)>& take) override;
+  bool teacher_force(std::span<const Token> tokens, uint32_t position,
+                     const std::function<void(std::span<const float>)>& take) override;
 
  private:
   void start(std::span<const Start> columns) override;
@@ -136,7 +136,7 @@ class GpuSteps final : public Steps, private DeviceSampler {
   };
   PassKernels pass_kernels(PassKind kind);
   PassKernels& kernels_of(PassKind kind) { return passes_[static_cast<size_t>(kind)]; }
-  const PassKernels::Steps& pass() { return kernels_of(part_.kind).steps(); }
+  const PassKernels::Steps& pass() { return kernels_of(segment_.kind).steps(); }
   void prepare_first_token();
   void await_first_token();
   void place_weights(const ModelTensors& tensors, const GpuOptions& options);
@@ -145,29 +145,30 @@ class GpuSteps final : public Steps, private DeviceSampler {
   template <class Body>
   void each_part(const Body& body);
   template <class Body>
-  void each_state(const Body& body);
-  Buffer of_part(Buffer buffer) const;
+  void for_each_state_column(const Body& body);
+  Buffer segment_view(Buffer buffer) const;
   Buffer buffer(uint64_t offset, uint32_t width) const {
     return {reinterpret_cast<void*>(activations_.address() + offset), width};
   }
-  void order_uses(const GpuStep& step, const ExpertOrderSpec& spec, uint64_t experts);
-  struct UsesProduct {  // matrix product with experts
+  void order_assignments(const GpuStep& step, const ExpertOrderSpec& spec, uint64_t experts);
+  struct RoutedProduct {  // matrix product with experts
     uint64_t weights, up;
     Input input;  // one column per token, or per assignment
     Buffer y;     // one column per assignment
   };
-  void multiply_uses(const GpuStep& step, const ExpertProductSpec& spec, const UsesProduct& product, uint64_t experts);
-  void multiply_grouped(const GpuStep& step, const GemmSpec& spec, const UsesProduct& product);
+  void multiply_routed(const GpuStep& step, const ExpertProductSpec& spec, const RoutedProduct& product,
+                       uint64_t experts);
+  void multiply_grouped(const GpuStep& step, const GemmSpec& spec, const RoutedProduct& product);
   void end_layer(uint32_t layer);
-  bool has_halves(Buffer buffer, const PassLayout::Part& part) {  // instead of floats
-    return buffer.data == state_.mixed.data && writes_halves(kernels_of(part.kind).specs().attention);
+  bool has_f16(Buffer buffer, const PassLayout::Segment& segment) {  // instead of floats
+    return buffer.data == state_.mixed.data && writes_f16(kernels_of(segment.kind).specs().attention);
   }
-  struct Stretch {  // columns that are adjacent in the pass and in the buffers
-    const PassLayout::Part& part;
+  struct ColumnRange {  // columns that are adjacent in the pass and in the buffers
+    const PassLayout::Segment& segment;
     uint32_t first, n_columns;  // in the buffers
   };
-  std::vector<Stretch> stretches(uint32_t first, uint64_t n_columns) const;  // columns of the pass
-  void read_halves(const PassLayout::Part& part, Buffer buffer, uint32_t column, std::span<float> values);
+  std::vector<ColumnRange> stretches(uint32_t first, uint64_t n_columns) const;  // columns of the pass
+  void read_f16(const PassLayout::Segment& segment, Buffer buffer, uint32_t column, std::span<float> values);
   struct Projections {
     Buffer q, k, v;
   };
@@ -183,29 +184,29 @@ class GpuSteps final : public Steps, private DeviceSampler {
   void delta_chunks(uint32_t layer, const DeltaBuffers& x);                           // for a prompt part
   // Computes products of one input, after converting it to f16 or integers where a product needs that.
   void multiply(PassKernels& kernels, const Input& input, std::initializer_list<Product> products, uint32_t columns,
-                const TogetherSteps& together = {});
+                const FusedSteps& fused = {});
   void multiply(const Input& input, std::initializer_list<Product> products,  // for the current part
-                const TogetherSteps& together = {}) {
-    multiply(kernels_of(part_.kind), input, products, part_.n_columns, together);
+                const FusedSteps& fused = {}) {
+    multiply(kernels_of(segment_.kind), input, products, segment_.n_columns, fused);
   }
   // Computes those of the products that this launch fuses.
-  void multiply_together(const TogetherStep& together, const Input& input, std::initializer_list<Product> products,
-                         uint32_t columns);
+  void multiply_fused(const FusedStep& fused, const Input& input, std::initializer_list<Product> products,
+                      uint32_t columns);
   void multiply_halves(const GpuStep& step, const Input& input, std::span<const Product* const> products,
                        uint32_t columns);
   void multiply(const Product& product, const Input& input, uint32_t columns);  // input is already converted
   void add_halves(Arguments& arguments, const Input& input, uint32_t columns) const;
-  void make_halves(const GpuStep& step, const Input& input, uint32_t columns);
-  void make_integers(const GpuStep& step, const Input& input, uint32_t columns);
+  void convert_to_f16(const GpuStep& step, const Input& input, uint32_t columns);
+  void quantize_activations(const GpuStep& step, const Input& input, uint32_t columns);
   uint64_t halves() const { return activations_.address() + plan_.halves; }  // latest conversion
   uint64_t half_factors() const { return activations_.address() + plan_.half_factors; }
   uint64_t integers() const { return activations_.address() + plan_.integers; }  // latest conversion
   uint64_t integer_factors() const { return activations_.address() + plan_.integer_factors; }
   uint64_t pass_address() const { return activations_.address() + plan_.pass; }
-  uint64_t page_tables() const { return pass_address() + part_.first_sequence * sizeof(uint64_t); }
+  uint64_t page_tables() const { return pass_address() + segment_.first_sequence * sizeof(uint64_t); }
   uint64_t states() const { return page_tables() + pass_.sequences.size() * sizeof(uint64_t); }
   uint64_t tokens() const {
-    return pass_address() + 2 * pass_.sequences.size() * sizeof(uint64_t) + part_.first * sizeof(uint32_t);
+    return pass_address() + 2 * pass_.sequences.size() * sizeof(uint64_t) + segment_.first * sizeof(uint32_t);
   }
   uint64_t positions() const { return tokens() + pass_.n_columns() * sizeof(uint32_t); }
   uint64_t logits_row(uint64_t row) const {  // norm_logits may need room for three rows before the first
@@ -218,10 +219,10 @@ class GpuSteps final : public Steps, private DeviceSampler {
   uint64_t state_address(uint32_t sequence) const { return states_.address() + sequence * config_.delta_state_bytes(); }
   uint64_t error_address() const { return activations_.address() + plan_.error; }
   bool is_of_graphs() const {  // whether the pass runs as graphs
-    return pass_.has_prompts()              ? false
-           : part_.kind == PassKind::kToken ? launch_mode_ == LaunchMode::kGraph
-           : choice_                        ? choice_->has_worked(LaunchMode::kGraph)
-                                            : launch_mode_ != LaunchMode::kStream;
+    return pass_.has_prompts()                  ? false
+           : segment_.kind == PassKind::kDecode ? launch_mode_ == LaunchMode::kGraph
+           : choice_                            ? choice_->has_worked(LaunchMode::kGraph)
+                                                : launch_mode_ != LaunchMode::kStream;
   }
   void collect_profile();
   std::span<const PassKind> kinds_beside_persistent() const;
@@ -236,7 +237,8 @@ class GpuSteps final : public Steps, private DeviceSampler {
   void check(const ErrorWord& word);
 
   ModelConfig config_;
-  const std::vector<uint32_t> places_ = config_.places();  // cache or state slot of each layer
+  const std::vector<uint32_t> cache_slot_of_layer_ =
+      config_.cache_slot_of_layer();  // cache or state slot of each layer
   DecoderFormats formats_;
   GpuSizes sizes_;
   MemoryBudget budget_;
@@ -263,7 +265,7 @@ class GpuSteps final : public Steps, private DeviceSampler {
   std::shared_ptr<GpuEvent> pass_began_;                    // for passes with prompts, else null
   PassState state_;
   PassLayout pass_;
-  PassLayout::Part part_{};  // the part being launched
+  PassLayout::Segment segment_{};  // the part being launched
   uint32_t next_slot_ = 0;
   std::vector<uint32_t> pages_;  // page tables: [sequences, pages_per_sequence]
   bool has_arrived_ = false;     // the pass's logits are on the host

@@ -7,8 +7,8 @@
 #include "engine/gpu/weight_upload.h"
 #include "kernels/attention.h"
 #include "kernels/delta_chunk.h"
-#include "kernels/half_columns.h"
-#include "kernels/integer_columns.h"
+#include "kernels/f16_activations.h"
+#include "kernels/int_activations.h"
 #include "kernels/sampling.h"
 
 namespace warpchat {
@@ -24,12 +24,12 @@ uint64_t page_table_bytes(const GpuSizes& sizes) {
 // For the kind of pass with the most tiles, since smaller passes have smaller tiles.
 uint64_t expert_tiles_bytes(const ExpertsConfig& e, const GpuSizes& sizes) {
   if (e.n == 0) return 0;
-  uint64_t most = 0;
-  for (const PassKind kind : {PassKind::kPrompt, PassKind::kBatch}) {
+  uint64_t max = 0;
+  for (const PassKind kind : {PassKind::kPrefill, PassKind::kBatch}) {
     const ExpertOrderSpec spec = decoder_expert_order(e, sizes.columns_of(kind));
-    most = std::max<uint64_t>(most, most_expert_tiles(e.n, spec.tile, spec.columns * e.n_used));
+    max = std::max<uint64_t>(max, max_expert_tiles(e.n, spec.tile, spec.columns * e.n_used));
   }
-  return most * sizeof(ExpertTile);
+  return max * sizeof(ExpertTile);
 }
 
 }  // namespace
@@ -37,20 +37,20 @@ uint64_t expert_tiles_bytes(const ExpertsConfig& e, const GpuSizes& sizes) {
 // One prompt chunk beside a token of every other sequence.
 uint32_t GpuSizes::columns() const { return std::min(batch, context) + sequences - 1; }
 
-uint32_t GpuSizes::token_columns() const { return std::max(sequences, columns_of(PassKind::kRun)); }
+uint32_t GpuSizes::token_columns() const { return std::max(sequences, columns_of(PassKind::kVerify)); }
 
 uint32_t GpuSizes::buffer_columns() const { return columns() + (kAlignedColumns - 1) * (sequences - 1); }
 
 uint32_t GpuSizes::columns_of(PassKind kind) const {
   switch (kind) {
-    case PassKind::kToken:
+    case PassKind::kDecode:
       return 1;
-    case PassKind::kPrompt:
+    case PassKind::kPrefill:
       return columns();
-    case PassKind::kFew:
+    case PassKind::kSmallBatch:
       return std::min(sequences, kFewSequences);
-    case PassKind::kRun:
-      return std::min(columns(), kMostOneByOne);
+    case PassKind::kVerify:
+      return std::min(columns(), kMaxVerifyTokens);
     case PassKind::kBatch:
       break;
   }
@@ -74,7 +74,7 @@ uint64_t weights_bytes(const ModelConfig& config, const ModelTensors& tensors) {
     for_each(add_matrix, t.delta_matrices);
     for_each(add_vector, t.vectors);
     for_each(add_vector, t.delta_vectors);
-    add_matrix(t.vectors.shared_switch);
+    add_matrix(t.vectors.shared_expert_gate);
   }
   return sum;
 }
@@ -116,7 +116,7 @@ ActivationPlan plan_activations(const ModelConfig& config, const GpuSizes& sizes
   plan.alpha = floats(net.n_v_heads);
   plan.beta = floats(net.n_v_heads);
   plan.delta_mixed = floats(net.inner());
-  const DeltaNetSpec prompt{net, config.rms_eps, sizes.columns_of(PassKind::kPrompt), true};
+  const DeltaNetSpec prompt{net, config.rms_eps, sizes.columns_of(PassKind::kPrefill), true};
   plan.delta_chunks = place(takes_chunks(prompt) ? delta_chunk_scratch_bytes(prompt) : 0);
   const ExpertsConfig& e = config.experts;
   plan.scores = floats(e.n);
@@ -128,18 +128,18 @@ ActivationPlan plan_activations(const ModelConfig& config, const GpuSizes& sizes
   plan.expert_tiles = place(expert_tiles_bytes(e, sizes));
   plan.shared_inner = floats(e.shared_ffn);
   plan.shared_output = floats(e.shared_ffn > 0 ? config.hidden : 0);
-  plan.shared_switch = floats(e.shared_ffn > 0 ? 1 : 0);
+  plan.shared_expert_gate = floats(e.shared_ffn > 0 ? 1 : 0);
   uint64_t half_values = 0, values = 0;  // half_values: per token, over all its assignments
   for (const uint64_t width :
        {uint64_t{config.hidden}, q_width, uint64_t{config.ffn}, uint64_t{net.inner()}, uint64_t{e.shared_ffn}}) {
-    half_values = std::max(half_values, half_column_size(width));
+    half_values = std::max(half_values, f16_activation_size(width));
     values = std::max(values, width);
   }
-  half_values = std::max(half_values, saturating_product({e.n_used, half_column_size(e.ffn)}));
+  half_values = std::max(half_values, saturating_product({e.n_used, f16_activation_size(e.ffn)}));
   plan.halves = place(saturating_product({columns, half_values, sizeof(uint16_t)}));
   plan.half_factors = floats(std::max(1u, e.n_used));
-  const uint64_t of_integers = integer_column_blocks(columns);
-  plan.integers = place(saturating_product({integer_columns_words(values, of_integers), sizeof(uint32_t)}));
+  const uint64_t of_integers = int_activation_blocks(columns);
+  plan.integers = place(saturating_product({int_activations_words(values, of_integers), sizeof(uint32_t)}));
   plan.integer_factors = place(of_integers * sizeof(float));
   plan.logits = place(saturating_product({logits_rows(sizes), config.n_vocab, sizeof(float)}));
   plan.pass = place(pass_bytes(sizes));
@@ -147,7 +147,8 @@ ActivationPlan plan_activations(const ModelConfig& config, const GpuSizes& sizes
   plan.page_tables = place(page_table_bytes(sizes));
   plan.batch_scratch = place(sizes.sequences > kFewSequences ? batch_scratch_bytes(sizes.sequences) : 0);
   const uint64_t before = plan.n_bytes;
-  for (const PassKind kind : {PassKind::kToken, PassKind::kPrompt, PassKind::kFew, PassKind::kBatch, PassKind::kRun}) {
+  for (const PassKind kind :
+       {PassKind::kDecode, PassKind::kPrefill, PassKind::kSmallBatch, PassKind::kBatch, PassKind::kVerify}) {
     if (kind == PassKind::kBatch && sizes.sequences <= kFewSequences) continue;
     const DecoderAttentionSpec spec =
         decoder_attention(config, sizes.context, kind, sizes.columns_of(kind), sizes.cache);
@@ -168,15 +169,15 @@ MemoryBudget gpu_memory_budget(const ModelConfig& config, const ModelTensors& te
   GpuSizes of_many = sizes;  // a context of one split would need no scratch
   of_many.context = std::max(sizes.context, 64 * kPagePositions);
   const uint64_t scratch_per_position = plan_activations(config, of_many).scratch_bytes / of_many.context + 1;
-  const uint64_t least_cache = sizes.n_pages <= sizes.pages_per_sequence()
-                                   ? 0
-                                   : saturating_sum({saturating_product({sizes.n_pages, cache.page_bytes()}),
-                                                     saturating_product({scratch_per_position, sizes.context})});
+  const uint64_t min_cache = sizes.n_pages <= sizes.pages_per_sequence()
+                                 ? 0
+                                 : saturating_sum({saturating_product({sizes.n_pages, cache.page_bytes()}),
+                                                   saturating_product({scratch_per_position, sizes.context})});
   return {weights_bytes(config, tensors), saturating_sum({pages_at_once / kPagePositions + 1, scratch_per_position}),
           saturating_sum({activations.n_bytes - activations.scratch_bytes - page_table_bytes(sizes), pages_at_once,
                           cache.v.n_bytes(), saturating_product({sizes.n_states(config), config.delta_state_bytes()}),
                           sampler_bytes(config, sizes), kModuleBytes}),
-          least_cache};
+          min_cache};
 }
 
 }  // namespace warpchat

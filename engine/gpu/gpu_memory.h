@@ -15,9 +15,9 @@ struct GpuSizes {
   uint32_t sequences = 1;  // each with a page table
   KvTypes cache = {};
   uint32_t n_pages = 0;      // in the shared KV cache; 0: a full context per sequence
-  uint32_t kept_states = 0;  // checkpoints of delta nets, besides the sequences' own states
+  uint32_t state_checkpoints = 0;  // checkpoints of delta nets, besides the sequences' own states
   uint32_t n_states(const ModelConfig& config) const {
-    return config.n_layers_with(Mixer::kDeltaNet) > 0 ? sequences + kept_states : 0;
+    return config.n_layers_with(Mixer::kDeltaNet) > 0 ? sequences + state_checkpoints : 0;
   }
   uint32_t pages_per_sequence() const { return pages_of(context); }  // maximum
   uint64_t pages() const { return n_pages > 0 ? n_pages : uint64_t{sequences} * pages_per_sequence(); }
@@ -62,12 +62,12 @@ inline uint32_t logits_rows(const GpuSizes& sizes) { return sizes.logits_columns
 // Byte offsets in one allocation, each a multiple of 256.
 struct ActivationPlan {
   uint64_t hidden, q, k, v, mixed, inner;                       // f32 [buffer_columns, width]
-  uint64_t halves, half_factors;                                // for the widest input: see kernels/half_columns.h
-  uint64_t integers, integer_factors;                           // for the widest input: see kernels/integer_columns.h
+  uint64_t halves, half_factors;                                // for the widest input: see kernels/f16_activations.h
+  uint64_t integers, integer_factors;                           // for the widest input: see kernels/int_activations.h
   uint64_t batch_scratch;                                       // scratch for a batch's products: batch_scratch_bytes
   uint64_t q_gate, qkv, z, alpha, beta, delta_mixed;            // f32 [buffer_columns, width], for hybrids
   uint64_t delta_chunks;                                        // for prompts of hybrids: see DeltaChunkScratch
-  uint64_t scores, shared_inner, shared_output, shared_switch;  // f32 [buffer_columns, width], for expert layers
+  uint64_t scores, shared_inner, shared_output, shared_expert_gate;  // f32 [buffer_columns, width], for expert layers
   uint64_t experts, expert_weights;                             // u32, f32 [buffer_columns, n_used]
   uint64_t expert_inner, expert_outputs;                        // f32 [buffer_columns, n_used, width]
   uint64_t expert_order, expert_tiles;                          // u32, for one part: see kernels/expert_order.h

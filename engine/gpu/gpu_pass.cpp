@@ -25,59 +25,59 @@ void GpuSteps::run(const GpuStep& step, const Arguments& arguments, ptx::Dimensi
 void GpuSteps::run(const GpuStep& step, Arguments arguments) {
   const ptx::Kernel& kernel = step.kernel->kernel();
   ptx::Dimensions blocks = kernel.launch.blocks;
-  const uint32_t most = blocks.y;  // the kernel has at least one block in y per possible column
-  if (part_.kind != PassKind::kToken) {
-    arguments.add(part_.n_columns);
-    blocks.y = part_.n_columns;
+  const uint32_t max = blocks.y;  // the kernel has at least one block in y per possible column
+  if (segment_.kind != PassKind::kDecode) {
+    arguments.add(segment_.n_columns);
+    blocks.y = segment_.n_columns;
   }
-  run(step, arguments, blocks, kernel.cost.bytes / most * part_.n_columns);
+  run(step, arguments, blocks, kernel.cost.bytes / max * segment_.n_columns);
 }
 
-void GpuSteps::make_halves(const GpuStep& step, const Input& input, uint32_t n_columns) {
+void GpuSteps::convert_to_f16(const GpuStep& step, const Input& input, uint32_t n_columns) {
   const uint32_t k = input.x.width;
   run(step, {at(input.x), at(input.gamma), at(halves()), at(half_factors()), k}, {n_columns},
-      half_columns_bytes(k, input.gamma != 0, n_columns));
+      f16_activations_bytes(k, input.gamma != 0, n_columns));
 }
 
-void GpuSteps::make_integers(const GpuStep& step, const Input& input, uint32_t n_columns) {
+void GpuSteps::quantize_activations(const GpuStep& step, const Input& input, uint32_t n_columns) {
   const uint32_t k = input.x.width;
   run(step, {at(input.x), at(input.gamma), at(integers()), at(integer_factors()), k, n_columns},
-      {integer_column_blocks(n_columns)}, integer_columns_bytes(k, input.gamma != 0, n_columns));
+      {int_activation_blocks(n_columns)}, int_activations_bytes(k, input.gamma != 0, n_columns));
 }
 
 void GpuSteps::multiply(PassKernels& kernels, const Input& input, std::initializer_list<Product> products,
-                        uint32_t n_columns, const TogetherSteps& together) {
-  if (!input.has_halves && std::ranges::any_of(products, [](const Product& p) { return takes_halves(p.step.spec); }))
-    make_halves(kernels.steps().half_columns, input, n_columns);
-  if (std::ranges::any_of(products, [](const Product& p) { return takes_integers(p.step.spec); }))
-    make_integers(kernels.steps().integer_columns, input, n_columns);
-  for (const TogetherStep& all : together) multiply_together(all, input, products, n_columns);
+                        uint32_t n_columns, const FusedSteps& fused) {
+  if (!input.has_f16 && std::ranges::any_of(products, [](const Product& p) { return accepts_f16(p.step.spec); }))
+    convert_to_f16(kernels.steps().f16_activations, input, n_columns);
+  if (std::ranges::any_of(products, [](const Product& p) { return accepts_int(p.step.spec); }))
+    quantize_activations(kernels.steps().int_activations, input, n_columns);
+  for (const FusedStep& all : fused) multiply_fused(all, input, products, n_columns);
   for (const Product& product : products)
-    if (is_there(product.step.spec) && !is_part_of_any(together, product.step.spec))
+    if (is_present(product.step.spec) && !is_fused_into_any(fused, product.step.spec))
       multiply(product, input, n_columns);
 }
 
-void GpuSteps::multiply_together(const TogetherStep& together, const Input& input,
-                                 std::initializer_list<Product> products, uint32_t n_columns) {
+void GpuSteps::multiply_fused(const FusedStep& fused, const Input& input, std::initializer_list<Product> products,
+                              uint32_t n_columns) {
   std::vector<const Product*> own;
   for (const Product& product : products)
-    if (is_part_of(together, product.step.spec)) own.push_back(&product);
-  const GpuStep& step = together.step;
-  const auto* gemvs = std::get_if<GemvTogether>(&together.spec);
+    if (is_fused_into(fused, product.step.spec)) own.push_back(&product);
+  const GpuStep& step = fused.step;
+  const auto* gemvs = std::get_if<FusedGemv>(&fused.spec);
   if (gemvs == nullptr) return multiply_halves(step, input, own, n_columns);
   Arguments arguments{};
   for (const Product* product : own)
     arguments.add(at(product->weights)), arguments.add(at(product->bias)), arguments.add(at(product->y));
   arguments.add(at(integers())), arguments.add(at(integer_factors())), arguments.add(n_columns);
   run(step, arguments, {step.kernel->kernel().launch.blocks.x, ceil_div(n_columns, kGemvColumns)},
-      gemv_together_bytes(*gemvs, n_columns));
+      fused_gemv_bytes(*gemvs, n_columns));
 }
 
 // Runs several products in one kernel.
 void GpuSteps::multiply_halves(const GpuStep& step, const Input& input, std::span<const Product* const> products,
                                uint32_t n_columns) {
   Arguments arguments{};
-  GemmTogether all;
+  FusedGemm all;
   for (const Product* product : products) {
     const GemmSpec& spec = all.products.emplace_back(std::get<GemmSpec>(product->step.spec));
     const uint64_t y = address_of(product->y);
@@ -86,12 +86,12 @@ void GpuSteps::multiply_halves(const GpuStep& step, const Input& input, std::spa
   }
   const auto add_numbers = [&](const auto& number_of) {
     for (const GemmSpec& spec : all.products) arguments.add(number_of(spec));
-    for (size_t i = all.products.size(); i < kMostGemmProducts; ++i) arguments.add(0u);
+    for (size_t i = all.products.size(); i < kMaxGemmProducts; ++i) arguments.add(0u);
   };
-  for (size_t i = 4 * all.products.size(); i < 4 * kMostGemmProducts; ++i) arguments.add(at(uint64_t{0}));
+  for (size_t i = 4 * all.products.size(); i < 4 * kMaxGemmProducts; ++i) arguments.add(at(uint64_t{0}));
   add_halves(arguments, input, n_columns);
   const GemmSpec& first = all.products[0];
-  if (first.parts > 1) arguments.add(at(activations_.address() + plan_.batch_scratch));
+  if (first.split_k > 1) arguments.add(at(activations_.address() + plan_.batch_scratch));
   add_numbers([](const GemmSpec& spec) { return spec.rows; });
   if (first.formats.size() > 1) add_numbers(format_number);
   arguments.add(first.k), arguments.add(n_columns);
@@ -99,8 +99,8 @@ void GpuSteps::multiply_halves(const GpuStep& step, const Input& input, std::spa
 }
 
 void GpuSteps::add_halves(Arguments& arguments, const Input& input, uint32_t n_columns) const {
-  arguments.add(at(input.has_halves ? halves_of(input.x, 0) : halves()));
-  arguments.add(at(input.has_halves ? halves_of(input.x, n_columns) : half_factors()));
+  arguments.add(at(input.has_f16 ? halves_of(input.x, 0) : halves()));
+  arguments.add(at(input.has_f16 ? halves_of(input.x, n_columns) : half_factors()));
 }
 
 void GpuSteps::multiply(const Product& product, const Input& input, uint32_t n_columns) {
@@ -113,7 +113,7 @@ void GpuSteps::multiply(const Product& product, const Input& input, uint32_t n_c
     Arguments arguments{at(product.weights)};
     arguments.add_unless_null(product.up);
     const uint64_t y = column_of(product.y, first);
-    if (takes_integers(step.spec)) {
+    if (accepts_int(step.spec)) {
       arguments.add(at(integers())), arguments.add(at(integer_factors()));
       arguments.add_unless_null(product.bias);
     } else if (gemm == nullptr) {
@@ -121,9 +121,9 @@ void GpuSteps::multiply(const Product& product, const Input& input, uint32_t n_c
       arguments.add_unless_null(input.gamma), arguments.add_unless_null(product.bias);
     } else {
       add_halves(arguments, input, n_columns);
-      if (takes_addends(*gemm))
+      if (has_addends(*gemm))
         arguments.add(at(product.bias)), arguments.add(at(gemm->epilogue == GemvEpilogue::kResidual ? y : 0));
-      if (gemm->parts > 1) arguments.add(at(activations_.address() + plan_.batch_scratch));
+      if (gemm->split_k > 1) arguments.add(at(activations_.address() + plan_.batch_scratch));
     }
     arguments.add(at(y));
     if (gemm != nullptr) arguments.add(gemm->rows), arguments.add(gemm->k);
@@ -138,7 +138,7 @@ void GpuSteps::begin(std::span<const Run> runs) {
   for (const Run& run : runs) {
     require(run.position + run.tokens.size() <= sizes_.context && run.sequence < sizes_.sequences,
             "pass with a position or sequence out of range");
-    require(!run.one_by_one || (runs.size() == 1 && run.tokens.size() <= kMostOneByOne),
+    require(!run.verify_draft || (runs.size() == 1 && run.tokens.size() <= kMaxVerifyTokens),
             "draft verification of too many tokens, or beside another run");
     n_columns += run.tokens.size();
   }
@@ -166,7 +166,7 @@ PassEnd GpuSteps::end_pass() {
 
 void GpuSteps::upload_pass(PassLayout layout) {
   pass_ = std::move(layout);
-  part_ = pass_.parts.front();
+  segment_ = pass_.segments.front();
   std::vector<uint32_t> words;
   const auto add = [&](uint64_t address) {
     words.insert(words.end(), {static_cast<uint32_t>(address), static_cast<uint32_t>(address >> 32)});
@@ -187,40 +187,42 @@ void GpuSteps::upload(uint64_t to, std::span<const uint32_t> words) {
 }
 
 void GpuSteps::begin_pass() {
-  for (const PassLayout::Part& part : pass_.parts) kernels_of(part.kind).steps();
+  for (const PassLayout::Segment& segment : pass_.segments) kernels_of(segment.kind).steps();
   has_arrived_ = false;
   timer_.begin();
-  if (is_of_graphs()) graphs_.begin(pass_.n_columns(), part_.kind == PassKind::kRun);
+  if (is_of_graphs()) graphs_.begin(pass_.n_columns(), segment_.kind == PassKind::kVerify);
 }
 
 template <class Body>
 void GpuSteps::each_part(const Body& body) {
-  for (const PassLayout::Part& part : pass_.parts) {
-    part_ = part;
+  for (const PassLayout::Segment& segment : pass_.segments) {
+    segment_ = segment;
     body();
   }
-  part_ = pass_.parts.front();
+  segment_ = pass_.segments.front();
 }
 
 // Columns of a draft verification share a recurrent state, so they run one after the other.
 template <class Body>
-void GpuSteps::each_state(const Body& body) {
+void GpuSteps::for_each_state_column(const Body& body) {
   each_part([&] {
-    if (part_.kind != PassKind::kRun) return body();
-    const PassLayout::Part run = part_;
+    if (segment_.kind != PassKind::kVerify) return body();
+    const PassLayout::Segment run = segment_;
     for (uint32_t i = 0; i < run.n_columns; ++i) {
-      part_ = {.kind = run.kind, .first = run.first + i, .n_columns = 1, .first_sequence = run.first_sequence + i};
+      segment_ = {.kind = run.kind, .first = run.first + i, .n_columns = 1, .first_sequence = run.first_sequence + i};
       body();
     }
   });
 }
 
-Buffer GpuSteps::of_part(Buffer buffer) const {
-  return {reinterpret_cast<void*>(column_of(buffer, part_.first)), buffer.width};
+Buffer GpuSteps::segment_view(Buffer buffer) const {
+  return {reinterpret_cast<void*>(column_of(buffer, segment_.first)), buffer.width};
 }
 
 void GpuSteps::embed(Buffer hidden) {
-  each_part([&] { run(pass().embedding, {at(token_embd_), at(tokens()), at(of_part(hidden)), at(error_address())}); });
+  each_part([&] {
+    run(pass().embedding, {at(token_embd_), at(tokens()), at(segment_view(hidden)), at(error_address())});
+  });
 }
 
 void GpuSteps::norm_qkv(uint32_t index, Buffer hidden, Buffer q, Buffer k, Buffer v) {
@@ -228,20 +230,20 @@ void GpuSteps::norm_qkv(uint32_t index, Buffer hidden, Buffer q, Buffer k, Buffe
   const LayerVectors<uint64_t>& vectors = layers_[index].vectors;
   each_part([&] {
     const LayerSteps& step = pass().layers[index];
-    multiply({of_part(hidden), vectors.attn_norm},
-             {{step.q, w.q, 0, vectors.q_bias, of_part(q)},
-              {step.k, w.k, 0, vectors.k_bias, of_part(k)},
-              {step.v, w.v, 0, vectors.v_bias, of_part(v)},
-              {step.q_gate, w.q_gate, 0, 0, of_part(buffer(plan_.q_gate, q.width))}},
-             pass().layers_together[index]);
+    multiply({segment_view(hidden), vectors.attn_norm},
+             {{step.q, w.q, 0, vectors.q_bias, segment_view(q)},
+              {step.k, w.k, 0, vectors.k_bias, segment_view(k)},
+              {step.v, w.v, 0, vectors.v_bias, segment_view(v)},
+              {step.q_gate, w.q_gate, 0, 0, segment_view(buffer(plan_.q_gate, q.width))}},
+             pass().fused_layers[index]);
   });
 }
 
 void GpuSteps::attention(uint32_t index, Buffer q, Buffer k, Buffer v, Buffer mixed) {
   each_part([&] {
-    const Projections x{of_part(q), of_part(k), of_part(v)};
+    const Projections x{segment_view(q), segment_view(k), segment_view(v)};
     if (!pass().kv_scatters.empty()) rope_scatter(index, x);
-    attend(index, x, of_part(mixed));
+    attend(index, x, segment_view(mixed));
   });
 }
 
@@ -266,36 +268,38 @@ void GpuSteps::norm_delta(uint32_t index, Buffer hidden, const DeltaBuffers& x) 
   const uint64_t gamma = layers_[index].vectors.attn_norm;
   each_part([&] {
     const DeltaMatrices<ProductStep>& step = pass().deltas[index];
-    multiply({of_part(hidden), gamma},
-             {{step.qkv, w.qkv, 0, 0, of_part(x.qkv)},
-              {step.z, w.z, 0, 0, of_part(x.z)},
-              {step.alpha, w.alpha, 0, 0, of_part(x.alpha)},
-              {step.beta, w.beta, 0, 0, of_part(x.beta)}},
-             pass().deltas_together[index]);
+    multiply({segment_view(hidden), gamma},
+             {{step.qkv, w.qkv, 0, 0, segment_view(x.qkv)},
+              {step.z, w.z, 0, 0, segment_view(x.z)},
+              {step.alpha, w.alpha, 0, 0, segment_view(x.alpha)},
+              {step.beta, w.beta, 0, 0, segment_view(x.beta)}},
+             pass().fused_deltas[index]);
   });
 }
 
 void GpuSteps::run_prompt(const GpuStep& step, Arguments arguments, ptx::Dimensions blocks) {
-  arguments.add(part_.n_columns);
-  run(step, arguments, blocks, step.kernel->kernel().cost.bytes / sizes_.columns_of(part_.kind) * part_.n_columns);
+  arguments.add(segment_.n_columns);
+  run(step, arguments, blocks,
+      step.kernel->kernel().cost.bytes / sizes_.columns_of(segment_.kind) * segment_.n_columns);
 }
 
 void GpuSteps::conv_step(uint32_t index, const DeltaBuffers& x) {
-  each_state([&] {
+  for_each_state_column([&] {
     const GpuStep& step = pass().conv;
-    const Arguments arguments{at(of_part(x.qkv)), at(layers_[index].delta_vectors.conv), at(states()), at(positions()),
-                              places_[index]};
-    if (part_.kind == PassKind::kPrompt) return run_prompt(step, arguments, step.kernel->kernel().launch.blocks);
+    const Arguments arguments{at(segment_view(x.qkv)), at(layers_[index].delta_vectors.conv), at(states()),
+                              at(positions()), cache_slot_of_layer_[index]};
+    if (segment_.kind == PassKind::kPrefill) return run_prompt(step, arguments, step.kernel->kernel().launch.blocks);
     run(step, arguments);
   });
 }
 
 void GpuSteps::delta_step(uint32_t index, const DeltaBuffers& x) {
   const DeltaVectors<uint64_t>& v = layers_[index].delta_vectors;
-  each_state([&] {
-    if (part_.kind == PassKind::kPrompt) return delta_chunks(index, x);
-    run(pass().delta, {at(of_part(x.qkv)), at(of_part(x.z)), at(of_part(x.alpha)), at(of_part(x.beta)), at(v.dt_bias),
-                       at(v.decay), at(v.norm), at(states()), at(positions()), places_[index], at(of_part(x.mixed))});
+  for_each_state_column([&] {
+    if (segment_.kind == PassKind::kPrefill) return delta_chunks(index, x);
+    run(pass().delta, {at(segment_view(x.qkv)), at(segment_view(x.z)), at(segment_view(x.alpha)),
+                       at(segment_view(x.beta)), at(v.dt_bias), at(v.decay), at(v.norm), at(states()), at(positions()),
+                       cache_slot_of_layer_[index], at(segment_view(x.mixed))});
   });
 }
 
@@ -304,36 +308,37 @@ static_assert(PassLength::kChunk % kDeltaChunk == 0);
 
 void GpuSteps::delta_chunks(uint32_t index, const DeltaBuffers& x) {
   const DeltaVectors<uint64_t>& v = layers_[index].delta_vectors;
-  const DeltaNetSpec& spec = kernels_of(part_.kind).specs().delta_net;
-  const Argument qkv = at(of_part(x.qkv)), mixed = at(of_part(x.mixed));
+  const DeltaNetSpec& spec = kernels_of(segment_.kind).specs().delta_net;
+  const Argument qkv = at(segment_view(x.qkv)), mixed = at(segment_view(x.mixed));
   const Argument scratch = at(activations_.address() + plan_.delta_chunks);
   run_prompt(pass().delta_prepare,
-             {qkv, at(of_part(x.alpha)), at(of_part(x.beta)), at(v.dt_bias), at(v.decay), scratch},
-             delta_prepare_grid(spec, part_.n_columns));
+             {qkv, at(segment_view(x.alpha)), at(segment_view(x.beta)), at(v.dt_bias), at(v.decay), scratch},
+             delta_prepare_grid(spec, segment_.n_columns));
   const GpuStep& scan = pass().delta_scan;
-  run_prompt(scan, {qkv, at(states()), at(positions()), places_[index], scratch, mixed},
+  run_prompt(scan, {qkv, at(states()), at(positions()), cache_slot_of_layer_[index], scratch, mixed},
              scan.kernel->kernel().launch.blocks);
-  run_prompt(pass().delta_finish, {at(of_part(x.z)), at(v.norm), mixed}, delta_finish_grid(spec, part_.n_columns));
+  run_prompt(pass().delta_finish, {at(segment_view(x.z)), at(v.norm), mixed},
+             delta_finish_grid(spec, segment_.n_columns));
 }
 
 void GpuSteps::attend(uint32_t index, const Projections& x, Buffer mixed) {
   const GpuStep& step = pass().attention;
-  const uint32_t n_columns = part_.n_columns;
+  const uint32_t n_columns = segment_.n_columns;
   const uint64_t keys = layers_[index].k_pages, values = layers_[index].v_pages, tables = page_tables();
   const auto gate_of = [&](uint32_t first) {
-    return config_.gated_attention ? column_of(of_part(buffer(plan_.q_gate, mixed.width)), first) : 0;
+    return config_.gated_attention ? column_of(segment_view(buffer(plan_.q_gate, mixed.width)), first) : 0;
   };
-  if (const auto* flash = std::get_if<FlashAttentionSpec>(&kernels_of(part_.kind).specs().attention)) {
+  if (const auto* flash = std::get_if<FlashAttentionSpec>(&kernels_of(segment_.kind).specs().attention)) {
     Arguments arguments{at(x.q), at(keys), at(values), at(tables), at(positions()), at(mixed)};
     arguments.add_unless_null(gate_of(0));
     arguments.add(at(error_address())), arguments.add(n_columns);
     run(step, arguments, flash_attention_grid(*flash, n_columns),
-        flash_attention_cost(*flash, n_columns, part_.longest - n_columns).bytes);
+        flash_attention_cost(*flash, n_columns, segment_.longest - n_columns).bytes);
     return;
   }
-  const auto& spec = std::get<AttentionSpec>(kernels_of(part_.kind).specs().attention);
-  const uint32_t longest = graphs_.is_open() ? sizes_.context : part_.longest;  // a graph must serve every position
-  const uint64_t scratch = activations_.address() + plan_.scratch[static_cast<size_t>(part_.kind)];
+  const auto& spec = std::get<AttentionSpec>(kernels_of(segment_.kind).specs().attention);
+  const uint32_t longest = graphs_.is_open() ? sizes_.context : segment_.longest;  // a graph must serve every position
+  const uint64_t scratch = activations_.address() + plan_.scratch[static_cast<size_t>(segment_.kind)];
   for (uint32_t first = 0; first < n_columns; first += spec.columns) {
     const uint32_t columns = std::min(spec.columns, n_columns - first);
     Arguments arguments{};
@@ -343,12 +348,13 @@ void GpuSteps::attend(uint32_t index, const Projections& x, Buffer mixed) {
     if (turns) arguments.add(n_pages());
     if (spec.scatters.size() > 1) arguments.add(config_.layers[index].rope);
     arguments.add(at(positions() + first * sizeof(uint32_t)));
-    arguments.add(at(spec.writes_halves ? halves_of(mixed, first) : column_of(mixed, first)));
-    if (spec.writes_halves) arguments.add(at(halves_of(mixed, n_columns) + first * sizeof(float)));
+    arguments.add(at(spec.writes_f16 ? halves_of(mixed, first) : column_of(mixed, first)));
+    if (spec.writes_f16) arguments.add(at(halves_of(mixed, n_columns) + first * sizeof(float)));
     arguments.add_unless_null(gate_of(first));
     arguments.add(at(scratch)), arguments.add(at(error_address()));
     if (spec.columns > 1) arguments.add(columns);
-    run(step, arguments, attention_grid(spec, longest), attention_cost(spec, part_.n_keys * columns / n_columns).bytes);
+    run(step, arguments, attention_grid(spec, longest),
+        attention_cost(spec, segment_.n_keys * columns / n_columns).bytes);
   }
 }
 
@@ -356,29 +362,30 @@ void GpuSteps::attend(uint32_t index, const Projections& x, Buffer mixed) {
 bool GpuSteps::keep_wanted(Buffer mixed, Buffer hidden) {
   const uint32_t widths = mixed.width | hidden.width | config_.ffn | config_.experts.ffn | config_.experts.shared_ffn;
   pass_.keep_wanted(widths % kAlignedColumns == 0 ? 1 : kAlignedColumns);
-  return !pass_.parts.empty();
+  return !pass_.segments.empty();
 }
 
 void GpuSteps::output_residual(uint32_t index, Buffer mixed, Buffer hidden) {
   const bool is_attention = config_.layers[index].mixer == Mixer::kAttention;
   each_part([&] {
-    const bool has_halves = is_attention && writes_halves(kernels_of(part_.kind).specs().attention);
-    multiply({of_part(mixed), 0, has_halves},
-             {{pass().layers[index].output, layers_[index].matrices.output, 0, 0, of_part(hidden)}});
+    const bool has_f16 = is_attention && writes_f16(kernels_of(segment_.kind).specs().attention);
+    multiply({segment_view(mixed), 0, has_f16},
+             {{pass().layers[index].output, layers_[index].matrices.output, 0, 0, segment_view(hidden)}});
   });
 }
 
 void GpuSteps::norm_gate_up(uint32_t index, Buffer hidden, Buffer inner) {
   const LayerMatrices<uint64_t>& w = layers_[index].matrices;
   each_part([&] {
-    multiply({of_part(hidden), layers_[index].vectors.ffn_norm},
-             {{pass().layers[index].gate_up, w.gate, w.up, 0, of_part(inner)}});
+    multiply({segment_view(hidden), layers_[index].vectors.ffn_norm},
+             {{pass().layers[index].gate_up, w.gate, w.up, 0, segment_view(inner)}});
   });
 }
 
 void GpuSteps::down_residual(uint32_t index, Buffer inner, Buffer hidden) {
   each_part([&] {
-    multiply({of_part(inner), 0}, {{pass().layers[index].down, layers_[index].matrices.down, 0, 0, of_part(hidden)}});
+    multiply({segment_view(inner), 0},
+             {{pass().layers[index].down, layers_[index].matrices.down, 0, 0, segment_view(hidden)}});
   });
   end_layer(index);
 }
@@ -392,47 +399,47 @@ void GpuSteps::norm_route(uint32_t index, Buffer hidden, Buffer scores) {
   const uint32_t n_used = config_.experts.n_used;
   each_part([&] {
     const ExpertSteps& step = pass().experts[index];
-    multiply({of_part(hidden), gamma}, {{step.router, layers_[index].experts.router, 0, 0, of_part(scores)}});
-    run(step.route, {at(of_part(scores)), at(of_part(buffer(plan_.experts, n_used))),
-                     at(of_part(buffer(plan_.expert_weights, n_used)))});
+    multiply({segment_view(hidden), gamma}, {{step.router, layers_[index].experts.router, 0, 0, segment_view(scores)}});
+    run(step.route, {at(segment_view(scores)), at(segment_view(buffer(plan_.experts, n_used))),
+                     at(segment_view(buffer(plan_.expert_weights, n_used)))});
   });
 }
 
 // Launches up to spec.columns columns at a time, with one block in y per assignment.
-void GpuSteps::multiply_uses(const GpuStep& step, const ExpertProductSpec& spec, const UsesProduct& o,
-                             uint64_t experts) {
+void GpuSteps::multiply_routed(const GpuStep& step, const ExpertProductSpec& spec, const RoutedProduct& o,
+                               uint64_t experts) {
   const ptx::Kernel& kernel = step.kernel->kernel();
-  for (uint32_t first = 0; first < part_.n_columns; first += spec.columns) {
-    const uint32_t columns = std::min(spec.columns, part_.n_columns - first), first_use = first * spec.n_used;
+  for (uint32_t first = 0; first < segment_.n_columns; first += spec.columns) {
+    const uint32_t columns = std::min(spec.columns, segment_.n_columns - first), first_assignment = first * spec.n_used;
     Arguments arguments{at(o.weights)};
     arguments.add_unless_null(o.up);
-    arguments.add(at(column_of(o.input.x, spec.by_column ? first : first_use)));
+    arguments.add(at(column_of(o.input.x, spec.by_column ? first : first_assignment)));
     arguments.add_unless_null(o.input.gamma);
-    arguments.add(at(experts + first_use * sizeof(uint32_t)));
-    arguments.add(at(column_of(o.y, first_use)));
+    arguments.add(at(experts + first_assignment * sizeof(uint32_t)));
+    arguments.add(at(column_of(o.y, first_assignment)));
     if (spec.columns > 1) arguments.add(columns);
     run(step, arguments, {kernel.launch.blocks.x, columns * spec.n_used}, kernel.cost.bytes / spec.columns * columns);
   }
 }
 
-void GpuSteps::order_uses(const GpuStep& step, const ExpertOrderSpec& spec, uint64_t experts) {
+void GpuSteps::order_assignments(const GpuStep& step, const ExpertOrderSpec& spec, uint64_t experts) {
   const ptx::Kernel& kernel = step.kernel->kernel();
   Arguments arguments{at(experts), at(activations_.address() + plan_.expert_order),
                       at(activations_.address() + plan_.expert_tiles)};
-  if (spec.columns > 1) arguments.add(part_.n_columns);
-  run(step, arguments, kernel.launch.blocks, kernel.cost.bytes / spec.columns * part_.n_columns);
+  if (spec.columns > 1) arguments.add(segment_.n_columns);
+  run(step, arguments, kernel.launch.blocks, kernel.cost.bytes / spec.columns * segment_.n_columns);
 }
 
 // Grouped GEMM over all assignments of the part, in sorted order. The input must be in f16 already.
-void GpuSteps::multiply_grouped(const GpuStep& step, const GemmSpec& spec, const UsesProduct& o) {
+void GpuSteps::multiply_grouped(const GpuStep& step, const GemmSpec& spec, const RoutedProduct& o) {
   Arguments arguments{at(o.weights)};
   arguments.add_unless_null(o.up);
   arguments.add(at(halves())), arguments.add(at(half_factors()));
   arguments.add(at(activations_.address() + plan_.expert_order));
   arguments.add(at(activations_.address() + plan_.expert_tiles));
   arguments.add(at(o.y)), arguments.add(spec.rows), arguments.add(spec.k);
-  const uint32_t n_uses = part_.n_columns * config_.experts.n_used;
-  run(step, arguments, gemm_grid(spec, n_uses), gemm_cost(spec, n_uses).bytes);
+  const uint32_t n_assignments = segment_.n_columns * config_.experts.n_used;
+  run(step, arguments, gemm_grid(spec, n_assignments), gemm_cost(spec, n_assignments).bytes);
 }
 
 void GpuSteps::experts_residual(uint32_t index, Buffer hidden) {
@@ -442,37 +449,38 @@ void GpuSteps::experts_residual(uint32_t index, Buffer hidden) {
   const ExpertsConfig& e = config_.experts;
   each_part([&] {
     const ExpertSteps& step = pass().experts[index];
-    const ExpertSpecs& specs = kernels_of(part_.kind).specs().experts[index];
-    const auto of_uses = [&](uint64_t offset, uint32_t width) {
-      return Buffer{of_part(buffer(offset, e.n_used * width)).data, width};
+    const ExpertSpecs& specs = kernels_of(segment_.kind).specs().experts[index];
+    const auto of_assignments = [&](uint64_t offset, uint32_t width) {
+      return Buffer{segment_view(buffer(offset, e.n_used * width)).data, width};
     };
-    const uint64_t experts = address_of(of_uses(plan_.experts, 1));
-    const Buffer inner = of_uses(plan_.expert_inner, e.ffn), outputs = of_uses(plan_.expert_outputs, config_.hidden);
-    const Buffer shared_inner = of_part(buffer(plan_.shared_inner, e.shared_ffn));
-    const Buffer output = of_part(buffer(plan_.shared_output, config_.hidden));
-    const Buffer switches = of_part(buffer(plan_.shared_switch, 1));
-    const Input normed{of_part(hidden), gamma};
-    const UsesProduct gate_up{w.gate, w.up, normed, inner}, down{w.down, 0, {inner, 0}, outputs};
-    if (specs.has_order()) order_uses(step.order, specs.order, experts);
+    const uint64_t experts = address_of(of_assignments(plan_.experts, 1));
+    const Buffer inner = of_assignments(plan_.expert_inner, e.ffn),
+                 outputs = of_assignments(plan_.expert_outputs, config_.hidden);
+    const Buffer shared_inner = segment_view(buffer(plan_.shared_inner, e.shared_ffn));
+    const Buffer output = segment_view(buffer(plan_.shared_output, config_.hidden));
+    const Buffer switches = segment_view(buffer(plan_.shared_expert_gate, 1));
+    const Input normed{segment_view(hidden), gamma};
+    const RoutedProduct gate_up{w.gate, w.up, normed, inner}, down{w.down, 0, {inner, 0}, outputs};
+    if (specs.has_order()) order_assignments(step.order, specs.order, experts);
     // Shared expert first: the next f16 conversion overwrites its input.
     multiply(normed, {{step.shared_gate_up, w.shared_gate, w.shared_up, 0, shared_inner},
-                      {step.shared_switch, layer.vectors.shared_switch, 0, 0, switches}});
+                      {step.shared_expert_gate, layer.vectors.shared_expert_gate, 0, 0, switches}});
     if (specs.grouped_gate_up) {
-      if (!takes_halves(step.shared_gate_up.spec)) make_halves(pass().half_columns, normed, part_.n_columns);
+      if (!accepts_f16(step.shared_gate_up.spec)) convert_to_f16(pass().f16_activations, normed, segment_.n_columns);
       multiply_grouped(step.gate_up, *specs.grouped_gate_up, gate_up);
     } else {
-      multiply_uses(step.gate_up, specs.gate_up, gate_up, experts);
+      multiply_routed(step.gate_up, specs.gate_up, gate_up, experts);
     }
     if (specs.grouped_down) {
-      make_halves(pass().half_columns, down.input, part_.n_columns * e.n_used);
+      convert_to_f16(pass().f16_activations, down.input, segment_.n_columns * e.n_used);
       multiply_grouped(step.down, *specs.grouped_down, down);
     } else {
-      multiply_uses(step.down, specs.down, down, experts);
+      multiply_routed(step.down, specs.down, down, experts);
     }
     multiply({shared_inner, 0}, {{step.shared_down, w.shared_down, 0, 0, output}});
-    Arguments sum{at(outputs), at(of_uses(plan_.expert_weights, 1))};
+    Arguments sum{at(outputs), at(of_assignments(plan_.expert_weights, 1))};
     if (e.shared_ffn > 0) sum.add(at(output)), sum.add(at(switches));
-    sum.add(at(of_part(hidden)));
+    sum.add(at(segment_view(hidden)));
     run(step.sum, sum);
   });
   end_layer(index);
@@ -487,10 +495,10 @@ void GpuSteps::norm_logits(Buffer hidden, Buffer logits) {
     const Buffer x{reinterpret_cast<void*>(column_of(hidden, wanted->column - before)), hidden.width};
     const Buffer y{reinterpret_cast<void*>(logits_row(wanted->row) - uint64_t{before} * logits.width * sizeof(float)),
                    logits.width};
-    PassKernels& kernels = kernels_of(columns == 1 ? PassKind::kToken : wanted->kind);
+    PassKernels& kernels = kernels_of(columns == 1 ? PassKind::kDecode : wanted->kind);
     multiply(kernels, {x, output_norm_}, {{kernels.logits(), output_, 0, 0, y}}, columns);
-    if (wanted->kind == PassKind::kPrompt && wanted->n == 1)
-      kernels_of(PassKind::kToken).prepare();  // overlaps with a prefill
+    if (wanted->kind == PassKind::kPrefill && wanted->n == 1)
+      kernels_of(PassKind::kDecode).prepare();  // overlaps with a prefill
   }
 }
 
@@ -503,12 +511,13 @@ void GpuSteps::wait() {
   check(word);
 }
 
-std::vector<GpuSteps::Stretch> GpuSteps::stretches(uint32_t first, uint64_t n_columns) const {
-  std::vector<Stretch> all;
+std::vector<GpuSteps::ColumnRange> GpuSteps::stretches(uint32_t first, uint64_t n_columns) const {
+  std::vector<ColumnRange> all;
   for (const uint32_t column : std::span(pass_.buffer_columns).subspan(first, n_columns)) {
-    const PassLayout::Part& part = pass_.part_of(column);
-    const bool goes_on = !all.empty() && &all.back().part == &part && column == all.back().first + all.back().n_columns;
-    if (!goes_on) all.push_back({part, column, 0});
+    const PassLayout::Segment& segment = pass_.segment_of(column);
+    const bool goes_on =
+        !all.empty() && &all.back().segment == &segment && column == all.back().first + all.back().n_columns;
+    if (!goes_on) all.push_back({segment, column, 0});
     ++all.back().n_columns;
   }
   return all;
@@ -517,12 +526,12 @@ std::vector<GpuSteps::Stretch> GpuSteps::stretches(uint32_t first, uint64_t n_co
 bool GpuSteps::read_columns(Buffer buffer, uint32_t first, std::span<float> values) {
   if (graphs_.is_open()) return false;
   context_->make_current();
-  for (const Stretch& stretch : stretches(first, values.size() / buffer.width)) {
+  for (const ColumnRange& stretch : stretches(first, values.size() / buffer.width)) {
     const std::span<float> to = values.first(uint64_t{stretch.n_columns} * buffer.width);
     values = values.subspan(to.size());
-    if (has_halves(buffer, stretch.part))
+    if (has_f16(buffer, stretch.segment))
       for (uint32_t i = 0; i < stretch.n_columns; ++i)
-        read_halves(stretch.part, buffer, stretch.first + i, to.subspan(uint64_t{i} * buffer.width, buffer.width));
+        read_f16(stretch.segment, buffer, stretch.first + i, to.subspan(uint64_t{i} * buffer.width, buffer.width));
     else
       stream_.download(std::as_writable_bytes(to), column_of(buffer, stretch.first));
   }
@@ -533,9 +542,9 @@ bool GpuSteps::read_columns(Buffer buffer, uint32_t first, std::span<float> valu
 bool GpuSteps::write_columns(Buffer buffer, uint32_t first, std::span<const float> values) {
   if (graphs_.is_open()) return false;
   context_->make_current();
-  const std::vector<Stretch> all = stretches(first, values.size() / buffer.width);
-  if (std::ranges::any_of(all, [&](const Stretch& s) { return has_halves(buffer, s.part); })) return false;
-  for (const Stretch& stretch : all) {
+  const std::vector<ColumnRange> all = stretches(first, values.size() / buffer.width);
+  if (std::ranges::any_of(all, [&](const ColumnRange& s) { return has_f16(buffer, s.segment); })) return false;
+  for (const ColumnRange& stretch : all) {
     const std::span<const float> from = values.first(uint64_t{stretch.n_columns} * buffer.width);
     values = values.subspan(from.size());
     stream_.upload(column_of(buffer, stretch.first), std::as_bytes(from));
@@ -544,15 +553,15 @@ bool GpuSteps::write_columns(Buffer buffer, uint32_t first, std::span<const floa
   return true;
 }
 
-// Reverses the order of kernels/half_columns.h.
-void GpuSteps::read_halves(const PassLayout::Part& part, Buffer buffer, uint32_t column, std::span<float> values) {
-  const Buffer own{reinterpret_cast<void*>(column_of(buffer, part.first)), buffer.width};
-  const uint32_t index = column - part.first;
-  std::vector<f16> halves(half_column_values(buffer.width));
+// Reverses the order of kernels/f16_activations.h.
+void GpuSteps::read_f16(const PassLayout::Segment& segment, Buffer buffer, uint32_t column, std::span<float> values) {
+  const Buffer own{reinterpret_cast<void*>(column_of(buffer, segment.first)), buffer.width};
+  const uint32_t index = column - segment.first;
+  std::vector<f16> halves(f16_activation_values(buffer.width));
   float factor = 0;
   stream_.download(std::as_writable_bytes(std::span(halves)), halves_of(own, index));
   stream_.download(std::as_writable_bytes(std::span(&factor, 1)),
-                   halves_of(own, part.n_columns) + index * sizeof(float));
+                   halves_of(own, segment.n_columns) + index * sizeof(float));
   wait();
   for (uint32_t i = 0; i < values.size(); ++i) {
     const uint32_t in_unit = i % 32, octet = in_unit / 4 % 4, place = octet * 8 + in_unit / 16 * 4 + in_unit % 4;

@@ -10,7 +10,7 @@
 #include "engine/gpu/measured_tokens.h"
 #include "engine/gpu/persistent_tokens.h"
 #include "engine/gpu/weight_upload.h"
-#include "models/message.h"
+#include "models/text_format.h"
 #include "models/threads.h"
 
 namespace warpchat {
@@ -28,7 +28,7 @@ HostMemory pinned_bytes(const ContextPointer& context, const GpuSizes& sizes) {
 void check_launch(LaunchMode mode, KvTypes cache) {
   if (mode == LaunchMode::kPersistent && cache.has_f32())
     throw ErrorWithWayOut("launch mode persistent takes keys and values in f16 and q8_0, not in f32",
-                          WayOut::Kind::kLaunchGraph);
+                          Remedy::Kind::kLaunchGraph);
 }
 
 }  // namespace
@@ -51,8 +51,8 @@ GpuSteps::GpuSteps(const ModelConfig& config, const ModelTensors& tensors, const
                   : DeviceMemory(context, n_states() * config.delta_state_bytes(), "the states of delta nets")),
       launch_mode_(options.launch.value_or(LaunchMode::kStream)),
       graphs_(stream_, timer_),
-      passes_{pass_kernels(PassKind::kToken), pass_kernels(PassKind::kPrompt), pass_kernels(PassKind::kFew),
-              pass_kernels(PassKind::kBatch), pass_kernels(PassKind::kRun)},
+      passes_{pass_kernels(PassKind::kDecode), pass_kernels(PassKind::kPrefill), pass_kernels(PassKind::kSmallBatch),
+              pass_kernels(PassKind::kBatch), pass_kernels(PassKind::kVerify)},
       slots_{Slot{pinned_bytes(context, sizes_), GpuEvent(context)},
              Slot{pinned_bytes(context, sizes_), GpuEvent(context)},
              Slot{pinned_bytes(context, sizes_), GpuEvent(context)},
@@ -125,14 +125,14 @@ PassKernels GpuSteps::pass_kernels(PassKind kind) {
 
 // Starts compiling prefill, logits and sampling kernels.
 void GpuSteps::prepare_first_token() {
-  if (sizes_.columns() > 1) kernels_of(PassKind::kPrompt).prepare();
-  kernels_of(PassKind::kToken).prepare_logits();
+  if (sizes_.columns() > 1) kernels_of(PassKind::kPrefill).prepare();
+  kernels_of(PassKind::kDecode).prepare_logits();
   sampler_.prepare();
 }
 
 void GpuSteps::await_first_token() {
-  if (sizes_.columns() > 1) kernels_of(PassKind::kPrompt).steps();
-  kernels_of(PassKind::kToken).logits();
+  if (sizes_.columns() > 1) kernels_of(PassKind::kPrefill).steps();
+  kernels_of(PassKind::kDecode).logits();
   sampler_.await_prepared();
 }
 
@@ -146,12 +146,13 @@ void GpuSteps::place_weights(const ModelTensors& tensors, const GpuOptions& opti
                        .experts = map(t.experts, matrix),
                        .delta_matrices = map(t.delta_matrices, matrix),
                        .delta_vectors = map(t.delta_vectors, vector)});
-    layers_.back().vectors.shared_switch = matrix(t.vectors.shared_switch);  // a matrix of one row for the kernels
+    layers_.back().vectors.shared_expert_gate =
+        matrix(t.vectors.shared_expert_gate);  // a matrix of one row for the kernels
   }
   for (size_t layer = 0; layer < layers_.size(); ++layer) {
     if (config_.layers[layer].mixer != Mixer::kAttention) continue;
-    layers_[layer].k_pages = cache_.address() + cache_plan_.offset(places_[layer], false);
-    layers_[layer].v_pages = cache_.address() + cache_plan_.offset(places_[layer], true);
+    layers_[layer].k_pages = cache_.address() + cache_plan_.offset(cache_slot_of_layer_[layer], false);
+    layers_[layer].v_pages = cache_.address() + cache_plan_.offset(cache_slot_of_layer_[layer], true);
   }
   token_embd_ = matrix(tensors.token_embd);
   output_ = config_.tied_output ? token_embd_ : matrix(tensors.output);
@@ -165,7 +166,7 @@ void GpuSteps::place_weights(const ModelTensors& tensors, const GpuOptions& opti
           const ExpertsConfig& e = config_.experts;
           weight_bytes_per_token_ -= matrix_bytes(*tensor) / e.n * (e.n - e.n_used);
         },
-        t.experts, kIsOfEachExpert);
+        t.experts, kIsPerExpert);
 }
 
 void GpuSteps::place_page_tables() {
@@ -224,10 +225,10 @@ void GpuSteps::sample() {
 
 void GpuSteps::begin_next() {
   graphs_.forget();  // drops an interrupted pass
-  PassLayout::Part& part = pass_.parts.front();
-  part.longest = 0, part.n_keys = 0;
-  for (const uint32_t position : pass_.last_positions) part.add_position(position);
-  part_ = part;
+  PassLayout::Segment& segment = pass_.segments.front();
+  segment.longest = 0, segment.n_keys = 0;
+  for (const uint32_t position : pass_.last_positions) segment.add_position(position);
+  segment_ = segment;
   begin_pass();
 }
 
@@ -239,25 +240,25 @@ std::span<const Token> GpuSteps::read() {
   return sampled.tokens;
 }
 
-void GpuSteps::end_long_launch() {
+void GpuSteps::stop_persistent_launch() {
   if (PersistentLaunch* launch = launch_to_end_) launch->stop();
 }
 
-bool GpuSteps::takes_one_by_one() {
-  PassKernels& kernels = kernels_of(PassKind::kRun);
+bool GpuSteps::can_verify_draft() {
+  PassKernels& kernels = kernels_of(PassKind::kVerify);
   kernels.prepare();
   kernels.prepare_logits();
   return kernels.is_ready();
 }
 
 PersistentSpec GpuSteps::persistent_spec() const {
-  return {passes_[static_cast<size_t>(PassKind::kToken)].specs(), sampler_.ring(), /*stamps=*/true};
+  return {passes_[static_cast<size_t>(PassKind::kDecode)].specs(), sampler_.ring(), /*stamps=*/true};
 }
 
 // Kinds of passes between persistent launches, with drafts. Their kernels are compiled early, since a load would end a
 // launch.
 std::span<const PassKind> GpuSteps::kinds_beside_persistent() const {
-  static constexpr std::array kKinds = {PassKind::kToken, PassKind::kRun};
+  static constexpr std::array kKinds = {PassKind::kDecode, PassKind::kVerify};
   return std::span(kKinds).first(has_drafts_ ? 2 : 1);
 }
 
@@ -287,13 +288,13 @@ PersistentLaunch& GpuSteps::persistent() {
   at.hidden = address_of(state_.hidden), at.logits = address_of(state_.logits);
   at.q = address_of(state_.q), at.k = address_of(state_.k), at.v = address_of(state_.v);
   at.mixed = address_of(state_.mixed), at.inner = address_of(state_.inner);
-  at.scratch = activations_.address() + plan_.scratch[static_cast<size_t>(PassKind::kToken)];
+  at.scratch = activations_.address() + plan_.scratch[static_cast<size_t>(PassKind::kDecode)];
   const auto place = [&](uint64_t offset) { return activations_.address() + offset; };
   at.q_gate = place(plan_.q_gate), at.qkv = place(plan_.qkv), at.z = place(plan_.z);
   at.alpha = place(plan_.alpha), at.beta = place(plan_.beta), at.delta_mixed = place(plan_.delta_mixed);
   at.scores = place(plan_.scores), at.expert_inner = place(plan_.expert_inner);
   at.expert_outputs = place(plan_.expert_outputs), at.shared_inner = place(plan_.shared_inner);
-  at.shared_output = place(plan_.shared_output), at.shared_switch = place(plan_.shared_switch);
+  at.shared_output = place(plan_.shared_output), at.shared_expert_gate = place(plan_.shared_expert_gate);
   at.error = error_address();
   at.n_pages = n_pages();
   const DeviceTask<std::unique_ptr<Module>> compiled = std::exchange(persistent_module_, {});
@@ -359,7 +360,7 @@ void GpuSteps::verify(LaunchMode mode, Decoder& decoder, const TokenRun& run) {
       throw ErrorWithWayOut("the logits of launch mode " + std::string(name_of(mode)) +
                                 " differ from those of stream, first in number " + std::to_string(at - got.begin()) +
                                 ", which is a fault of warpchat or of the GPU: please report it",
-                            mode == LaunchMode::kPersistent ? WayOut::Kind::kLaunchGraph : WayOut::Kind::kUseCpu);
+                            mode == LaunchMode::kPersistent ? Remedy::Kind::kLaunchGraph : Remedy::Kind::kUseCpu);
   } catch (...) {
     restore();
     throw;
@@ -377,7 +378,7 @@ std::vector<float> GpuSteps::logits_of_token(LaunchMode mode, Decoder& decoder, 
     PersistentLaunch& launch = persistent();
     launch.start({.token = token,
                   .position = position,
-                  .most_tokens = 1,
+                  .max_tokens = 1,
                   .returns_rows = true,
                   .page_table = page_table(sequence),
                   .delta_state = state_address(sequence)});
@@ -396,7 +397,7 @@ std::unique_ptr<TokenSource> GpuSteps::persistent_tokens(const TokenRun& run) {
   sample();
   const uint32_t sequence = pass_.sequences.front();
   PersistentTokens::Start start{read()[0], page_table(sequence), state_address(sequence)};
-  PhaseProfile times(profile_, kernels_of(PassKind::kToken), launch);
+  PhaseProfile times(profile_, kernels_of(PassKind::kDecode), launch);
   start.stamps = times.stamps();
   start.tokens_per_launch = tokens_per_launch(times, start.stamps);
   start.ended = [this, times](uint32_t position) mutable {
@@ -407,30 +408,30 @@ std::unique_ptr<TokenSource> GpuSteps::persistent_tokens(const TokenRun& run) {
 }
 
 uint32_t GpuSteps::tokens_per_launch(const PhaseProfile& times, const StampRequest& stamps) const {
-  const uint32_t most = times.tokens_per_launch(stamps);
-  return context_->device().has_watchdog ? std::min(most, kTokensUnderWatchdog) : most;
+  const uint32_t max = times.tokens_per_launch(stamps);
+  return context_->device().has_watchdog ? std::min(max, kTokensUnderWatchdog) : max;
 }
 
-bool GpuSteps::decode_given(std::span<const Token> tokens, uint32_t position,
-                            const std::function<void(std::span<const float>)>& take) {
+bool GpuSteps::teacher_force(std::span<const Token> tokens, uint32_t position,
+                             const std::function<void(std::span<const float>)>& on_row) {
   if (launch_mode_ != LaunchMode::kPersistent) return false;
   context_->make_current();
   PersistentLaunch& launch = persistent();
-  PhaseProfile times(profile_, kernels_of(PassKind::kToken), launch);
+  PhaseProfile times(profile_, kernels_of(PassKind::kDecode), launch);
   PersistentLaunch::Request request;
   request.returns_rows = true;
   request.page_table = page_table(0);
   request.delta_state = state_address(0);
   request.stamps = times.stamps();
-  for (const uint32_t most = tokens_per_launch(times, request.stamps); !tokens.empty();) {
+  for (const uint32_t max = tokens_per_launch(times, request.stamps); !tokens.empty();) {
     request.token = tokens.front();
     request.position = position;
-    request.most_tokens = std::min<uint32_t>(most, static_cast<uint32_t>(tokens.size()));
+    request.max_tokens = std::min<uint32_t>(max, static_cast<uint32_t>(tokens.size()));
     request.forced = tokens;
     launch.start(request);
     uint32_t n = 0;  // may end early if another thread needs the device
     try {
-      for (; launch.next(); ++n) take(launch.row());
+      for (; launch.next(); ++n) on_row(launch.row());
     } catch (...) {
       launch.cut();  // after an error of `take`; after an error of next() it has ended
       throw;

@@ -29,7 +29,7 @@ struct GpuOptions {
 // No GPU can run the model with these kernels.
 class UnsupportedModel : public ErrorWithWayOut {
  public:
-  explicit UnsupportedModel(const std::string& sentence) : ErrorWithWayOut(sentence, WayOut::Kind::kUseCpu) {}
+  explicit UnsupportedModel(const std::string& sentence) : ErrorWithWayOut(sentence, Remedy::Kind::kUseCpu) {}
 };
 
 // tensors must outlive only the call. MemoryShortage if device memory is short (needed, free, largest context that

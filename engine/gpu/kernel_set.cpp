@@ -19,13 +19,13 @@ std::vector<std::vector<ptx::Kernel>> split_into_modules(std::vector<ptx::Kernel
   std::erase_if(kernels, [&](const ptx::Kernel& kernel) { return !names.insert(kernel.name).second; });
   std::ranges::stable_sort(kernels, std::greater(), lines_of);
   const size_t lines = std::transform_reduce(kernels.begin(), kernels.end(), size_t{0}, std::plus(), lines_of);
-  const size_t most = std::min(kMostModules, kernels.size());
-  std::vector<std::vector<ptx::Kernel>> modules(std::min(most, 1 + lines / kModuleLines));
+  const size_t max = std::min(kMaxModules, kernels.size());
+  std::vector<std::vector<ptx::Kernel>> modules(std::min(max, 1 + lines / kModuleLines));
   std::vector<size_t> filled(modules.size(), 0);
   for (ptx::Kernel& kernel : kernels) {
-    const auto least = static_cast<size_t>(std::ranges::min_element(filled) - filled.begin());
-    filled[least] += lines_of(kernel);
-    modules[least].push_back(std::move(kernel));
+    const auto min = static_cast<size_t>(std::ranges::min_element(filled) - filled.begin());
+    filled[min] += lines_of(kernel);
+    modules[min].push_back(std::move(kernel));
   }
   return modules;
 }

@@ -27,9 +27,9 @@ class KernelSet {
   std::map<std::string, Place> places_;
 };
 
-// Splits kernels into at most kMostModules modules of about kModuleLines lines of PTX; equal names count once. The
+// Splits kernels into at most kMaxModules modules of about kModuleLines lines of PTX; equal names count once. The
 // longest kernel goes to the shortest module first. The result depends on the kernels alone, not on the machine.
-constexpr size_t kModuleLines = 1500, kMostModules = 8;
+constexpr size_t kModuleLines = 1500, kMaxModules = 8;
 std::vector<std::vector<ptx::Kernel>> split_into_modules(std::vector<ptx::Kernel> kernels);
 
 }  // namespace warpchat

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "models/message.h"
+#include "models/text_format.h"
 
 namespace warpchat {
 

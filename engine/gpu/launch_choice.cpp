@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "models/message.h"
+#include "models/text_format.h"
 
 namespace warpchat {
 
 namespace {
 
-constexpr size_t kMostErrorBytes = 200;  // in a status line
+constexpr size_t kMaxErrorBytes = 200;  // in a status line
 
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -39,7 +39,7 @@ void LaunchChoice::leave_out(LaunchMode mode, std::string_view error) {
   std::lock_guard lock(mutex_);
   Candidate& c = candidates_[static_cast<size_t>(mode)];
   c.is_left_out = true;
-  c.error = printable(error.substr(0, error.find('\n')), kMostErrorBytes);
+  c.error = printable(error.substr(0, error.find('\n')), kMaxErrorBytes);
 }
 
 bool LaunchChoice::is_settled() const {

@@ -8,7 +8,7 @@ namespace warpchat {
 
 namespace {
 
-constexpr size_t kMostMarks = 1 << 13;
+constexpr size_t kMaxMarks = 1 << 13;
 
 }  // namespace
 
@@ -20,7 +20,7 @@ void LaunchTimer::mark(Mark mark) {
 
 void LaunchTimer::begin() {
   if (!profile_.is_enabled()) return;
-  if (marks_.size() >= kMostMarks) {
+  if (marks_.size() >= kMaxMarks) {
     stream_.wait();
     collect();
   }

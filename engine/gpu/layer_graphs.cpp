@@ -18,7 +18,7 @@ LayerGraphs::Graphs& LayerGraphs::graphs_of(uint32_t columns, bool is_run) {
   if (known != graphs_.end()) {
     graphs_.splice(graphs_.begin(), graphs_, known);
   } else {
-    if (graphs_.size() == kMost) drop_oldest();
+    if (graphs_.size() == kMax) drop_oldest();
     graphs_.emplace_front(stream_.context(), columns, is_run);
   }
   return graphs_.front();

@@ -13,7 +13,7 @@ namespace warpchat {
 
 class LayerGraphs {
  public:
-  static constexpr size_t kMost = 32;  // number of shapes kept; the least recently used is dropped first
+  static constexpr size_t kMax = 32;  // number of shapes kept; the least recently used is dropped first
 
   LayerGraphs(const Stream& stream, LaunchTimer& timer) : stream_(stream), timer_(timer) {}
 

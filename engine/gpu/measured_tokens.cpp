@@ -33,7 +33,7 @@ std::optional<Token> MeasuredTokens::next(const std::atomic<bool>& stop) {
     if (part_.mode == LaunchMode::kStream || (!run_.may_rewind && n_given_ > 0)) throw;
     token = next_by_stream(error.what(), stop);
   }
-  if (token) given(*token);
+  if (token) on_token(*token);
   return token;
 }
 
@@ -69,7 +69,7 @@ std::optional<Token> MeasuredTokens::next_by_stream(const std::string& error, co
   return token;
 }
 
-void MeasuredTokens::given(Token token) {
+void MeasuredTokens::on_token(Token token) {
   const Clock::time_point now = Clock::now();
   if (++n_given_ > LaunchChoice::kWarmTokens)
     choice_.add(part_.mode, std::chrono::duration<double>(now - last_).count());
@@ -83,7 +83,7 @@ void MeasuredTokens::given(Token token) {
 void settle_launch_mode(Decoder& decoder) {
   Steps& steps = decoder.steps();
   const uint32_t n_tokens = std::min(64u, decoder.max_positions());
-  if (steps.has_settled() || n_tokens <= 2 * LaunchChoice::kWarmTokens) return;
+  if (steps.is_launch_mode_final() || n_tokens <= 2 * LaunchChoice::kWarmTokens) return;
   Profile& profile = steps.profile();
   const bool is_profiled = profile.is_enabled();
   profile.set_enabled(false);
@@ -91,7 +91,7 @@ void settle_launch_mode(Decoder& decoder) {
   const Token first = 0;
   SamplingParams greedy;
   greedy.temperature = 0;
-  while (!steps.has_settled()) {
+  while (!steps.is_launch_mode_final()) {
     decoder.forward({&first, 1}, 0, Logits::kLast);
     const auto source = make_token_source(decoder, {greedy, {first}, 1, 0, n_tokens});
     for (uint32_t i = 0; i < n_tokens; ++i) source->next(stop);

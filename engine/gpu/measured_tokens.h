@@ -32,7 +32,7 @@ class MeasuredTokens final : public TokenSource {
   using Clock = std::chrono::steady_clock;
   bool start_part(LaunchChoice::Part part, const std::atomic<bool>& stop);
   std::optional<Token> next_by_stream(const std::string& error, const std::atomic<bool>& stop);
-  void given(Token token);
+  void on_token(Token token);
 
   Decoder& decoder_;
   LaunchChoice& choice_;

@@ -15,8 +15,8 @@ namespace warpchat {
 
 namespace {
 
-std::string name_of_uses(const ExpertProductSpec& uses, const std::optional<GemmSpec>& grouped) {
-  return grouped ? name_of(*grouped) : name_of(uses);
+std::string name_of_routed(const ExpertProductSpec& assignments, const std::optional<GemmSpec>& grouped) {
+  return grouped ? name_of(*grouped) : name_of(assignments);
 }
 
 }  // namespace
@@ -43,8 +43,8 @@ PassKernels::PassKernels(ContextPointer context, DecoderSpecs specs, Profile& pr
     : context_(std::move(context)), specs_(std::move(specs)), profile_(profile), texts_(texts) {
   layer_names_ = {name_of(specs_.embedding), name_of(specs_.attention)};
   for (const KvScatterSpec& spec : specs_.kv_scatters) layer_names_.insert(name_of(spec));
-  if (specs_.half_columns) layer_names_.insert(name_of(*specs_.half_columns));
-  if (specs_.integer_columns) layer_names_.insert(name_of(*specs_.integer_columns));
+  if (specs_.f16_activations) layer_names_.insert(name_of(*specs_.f16_activations));
+  if (specs_.int_activations) layer_names_.insert(name_of(*specs_.int_activations));
   const auto insert = [&](const auto& launch) { layer_names_.insert(name_of(launch)); };
   for_each_launch(specs_, insert, insert);
   const DeltaNetSpec& net = specs_.delta_net;
@@ -53,8 +53,8 @@ PassKernels::PassKernels(ContextPointer context, DecoderSpecs specs, Profile& pr
   else if (net.n_v_heads > 0)
     layer_names_.insert({name_of_conv(net), name_of_step(net)});
   for (const ExpertSpecs& e : specs_.experts) {
-    layer_names_.insert({name_of(e.route), name_of_uses(e.gate_up, e.grouped_gate_up),
-                         name_of_uses(e.down, e.grouped_down), name_of(e.sum)});
+    layer_names_.insert({name_of(e.route), name_of_routed(e.gate_up, e.grouped_gate_up),
+                         name_of_routed(e.down, e.grouped_down), name_of(e.sum)});
     if (e.has_order()) layer_names_.insert(name_of(e.order));
   }
 }
@@ -98,25 +98,25 @@ const PassKernels::Steps& PassKernels::steps() {
   try {
     const KernelSet& kernels = *layer_kernels_;
     const auto product = [&](const ProductSpec& spec) {
-      return is_there(spec) ? ProductStep{step(kernels, name_of(spec)), spec} : ProductStep{};
+      return is_present(spec) ? ProductStep{step(kernels, name_of(spec)), spec} : ProductStep{};
     };
     Steps steps{};
     steps.embedding = step(kernels, name_of(specs_.embedding));
     steps.attention = step(kernels, name_of(specs_.attention));
-    if (specs_.half_columns) steps.half_columns = step(kernels, name_of(*specs_.half_columns));
-    if (specs_.integer_columns) steps.integer_columns = step(kernels, name_of(*specs_.integer_columns));
+    if (specs_.f16_activations) steps.f16_activations = step(kernels, name_of(*specs_.f16_activations));
+    if (specs_.int_activations) steps.int_activations = step(kernels, name_of(*specs_.int_activations));
     for (const KvScatterSpec& spec : specs_.kv_scatters) steps.kv_scatters.push_back(step(kernels, name_of(spec)));
-    const auto add = [&](const auto& specs, auto& to, std::vector<TogetherSteps>& all_together) {
+    const auto add = [&](const auto& specs, auto& to, std::vector<FusedSteps>& all_fused) {
       const std::vector<const ProductSpec*> of_first = of_one_input(specs);
-      TogetherSteps& launches = all_together.emplace_back();
-      for (const ProductsTogether& all : together(of_first)) launches.push_back({step(kernels, name_of(all)), all});
+      FusedSteps& launches = all_fused.emplace_back();
+      for (const FusedProducts& all : fuse(of_first)) launches.push_back({step(kernels, name_of(all)), all});
       to.push_back(map(specs, [&](const ProductSpec& spec) {
         const bool has_first = std::ranges::find(of_first, &spec) != of_first.end();
-        return has_first && is_part_of_any(launches, spec) ? ProductStep{{}, spec} : product(spec);
+        return has_first && is_fused_into_any(launches, spec) ? ProductStep{{}, spec} : product(spec);
       }));
     };
-    for (const LayerSpecs& layer : specs_.layers) add(layer, steps.layers, steps.layers_together);
-    for (const DeltaSpecs& delta : specs_.deltas) add(delta, steps.deltas, steps.deltas_together);
+    for (const LayerSpecs& layer : specs_.layers) add(layer, steps.layers, steps.fused_layers);
+    for (const DeltaSpecs& delta : specs_.deltas) add(delta, steps.deltas, steps.fused_deltas);
     const DeltaNetSpec& net = specs_.delta_net;
     if (takes_chunks(net)) {
       steps.conv = step(kernels, name_of_conv_prompt(net));
@@ -129,10 +129,10 @@ const PassKernels::Steps& PassKernels::steps() {
     }
     for (const ExpertSpecs& e : specs_.experts)
       steps.experts.push_back({product(e.router), product(e.shared_gate_up), product(e.shared_down),
-                               product(e.shared_switch), step(kernels, name_of(e.route)),
+                               product(e.shared_expert_gate), step(kernels, name_of(e.route)),
                                e.has_order() ? step(kernels, name_of(e.order)) : GpuStep{},
-                               step(kernels, name_of_uses(e.gate_up, e.grouped_gate_up)),
-                               step(kernels, name_of_uses(e.down, e.grouped_down)), step(kernels, name_of(e.sum))});
+                               step(kernels, name_of_routed(e.gate_up, e.grouped_gate_up)),
+                               step(kernels, name_of_routed(e.down, e.grouped_down)), step(kernels, name_of(e.sum))});
     return steps_.emplace(std::move(steps));
   } catch (const Error&) {
     layer_kernels_.reset();

@@ -30,16 +30,16 @@ struct ProductStep {
 };
 
 // Products of one input, fused into one launch.
-struct TogetherStep {
+struct FusedStep {
   GpuStep step;
-  ProductsTogether spec;
+  FusedProducts spec;
 };
-using TogetherSteps = std::vector<TogetherStep>;
-inline bool is_part_of(const TogetherStep& all, const ProductSpec& product) { return is_part_of(all.spec, product); }
+using FusedSteps = std::vector<FusedStep>;
+inline bool is_fused_into(const FusedStep& all, const ProductSpec& product) { return is_fused_into(all.spec, product); }
 
 using LayerSteps = LayerProducts<ProductStep>;
 struct ExpertSteps {  // for a layer of experts
-  ProductStep router, shared_gate_up, shared_down, shared_switch;
+  ProductStep router, shared_gate_up, shared_down, shared_expert_gate;
   GpuStep route, order, gate_up, down, sum;  // order: if the specs contain it
 };
 
@@ -57,12 +57,12 @@ class PassKernels {
   // again.
   struct Steps {
     GpuStep embedding, attention;
-    GpuStep half_columns, integer_columns;  // if the specs contain them
+    GpuStep f16_activations, int_activations;  // if the specs contain them
     std::vector<GpuStep> kv_scatters;       // one per spec
     std::vector<LayerSteps> layers;
     std::vector<ExpertSteps> experts;
     std::vector<DeltaMatrices<ProductStep>> deltas;
-    std::vector<TogetherSteps> layers_together, deltas_together;  // fused products of each layer's first input
+    std::vector<FusedSteps> fused_layers, fused_deltas;           // fused products of each layer's first input
     GpuStep conv;                                                 // for hybrids
     GpuStep delta;                                                // for hybrids' decode passes
     GpuStep delta_prepare, delta_scan, delta_finish;              // for hybrids' prefill passes

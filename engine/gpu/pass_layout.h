@@ -15,7 +15,7 @@ namespace warpchat {
 inline constexpr uint32_t kAlignedColumns = 4;
 
 struct PassLayout {
-  struct Part {
+  struct Segment {
     PassKind kind;
     uint32_t first, n_columns;  // in the buffers
     uint32_t first_sequence;    // index of the first column in `sequences`
@@ -28,7 +28,7 @@ struct PassLayout {
     PassKind kind;
     uint32_t column, row, n;
   };
-  std::vector<Part> parts;
+  std::vector<Segment> segments;
   std::vector<Wanted> wanted;
   std::vector<uint32_t> words;                           // u32 tokens [n_columns], then as many positions
   std::vector<uint32_t> sequences;                       // per column, once per prompt
@@ -39,8 +39,8 @@ struct PassLayout {
   uint32_t n_columns() const { return static_cast<uint32_t>(words.size() / 2); }  // in the buffers
   // Reduces prompts to wanted columns, and earlier ones back to a multiple of `aligned`, which divides kAlignedColumns.
   void keep_wanted(uint32_t aligned);
-  const Part& part_of(uint32_t buffer_column) const;  // Error if the column was dropped
-  bool has_prompts() const { return !parts.empty() && parts.back().kind == PassKind::kPrompt; }
+  const Segment& segment_of(uint32_t buffer_column) const;  // Error if the column was dropped
+  bool has_prompts() const { return !segments.empty() && segments.back().kind == PassKind::kPrefill; }
 };
 
 PassLayout lay_out(std::span<const Run> runs);

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <thread>
 
-#include "engine/way_out.h"
+#include "engine/remedy.h"
 
 namespace warpchat {
 namespace {
@@ -53,7 +53,7 @@ PersistentLaunch::PersistentLaunch(const Stream& stream, const PersistentSpec& s
   const ContextPointer& context = stream.context();
   if (n_blocks_ == 0 || !context->device().can_cooperate)
     throw ErrorWithWayOut("the GPU cannot run the persistent decoder, whose blocks must all be resident",
-                          WayOut::Kind::kLaunchGraph);
+                          Remedy::Kind::kLaunchGraph);
   const uint64_t n_layers = spec.decoder.layers.size();
   offsets_ = {0, 128, 256, 384, 384 + (n_layers + 1) * sizeof(LayerRow)};
   control_ = DeviceMemory(context, offsets_.n_bytes, "the persistent decoder");
@@ -82,10 +82,10 @@ PersistentLaunch::~PersistentLaunch() {
 
 // Uploads everything that the kernel reads and a previous launch may have changed.
 void PersistentLaunch::place_request(const Request& r) {
-  require(r.end_tokens.size() <= DecodeRequest::kMostEndTokens, "persistent launch with too many end tokens");
+  require(r.end_tokens.size() <= DecodeRequest::kMaxEndTokens, "persistent launch with too many end tokens");
   DecodeRequest request{.page_table = r.page_table,
                         .n_pages = at_.n_pages,
-                        .most_steps = std::min(r.most_tokens, r.returns_rows ? kMaxTokensWithRows : kMaxTokens),
+                        .max_steps = std::min(r.max_tokens, r.returns_rows ? kMaxTokensWithRows : kMaxTokens),
                         .n_forced = static_cast<uint32_t>(r.forced.size()),
                         .returns_rows = r.returns_rows,
                         .n_end_tokens = static_cast<uint32_t>(r.end_tokens.size()),
@@ -123,7 +123,7 @@ void PersistentLaunch::place_stamp_request(StampRequest request) {
 }
 
 void PersistentLaunch::start(const Request& request) {
-  require(!is_running_ && request.most_tokens > 0, "persistent launch while another runs, or for no token");
+  require(!is_running_ && request.max_tokens > 0, "persistent launch while another runs, or for no token");
   stream_.context()->make_current();
   const uint64_t row_bytes = uint64_t{spec_.decoder.embedding.n_vocab} * sizeof(float);
   returns_rows_ = request.returns_rows;
@@ -161,7 +161,7 @@ void PersistentLaunch::launch() {
   stream_.record(done_);
 }
 
-std::optional<Token> PersistentLaunch::take() {
+std::optional<Token> PersistentLaunch::try_next() {
   if (n_returned_ == kMaxTokens) return {};
   const uint64_t* tokens = reinterpret_cast<const uint64_t*>(host_.bytes().data() + sizeof(HostWords));
   const uint64_t slot = read_host_word(tokens[n_returned_]);
@@ -176,9 +176,9 @@ std::optional<Token> PersistentLaunch::next() {
   if (!is_running_) return {};
   constexpr uint32_t kPollsBetweenChecks = 256;
   for (uint32_t poll = 1;; ++poll) {
-    if (const std::optional<Token> token = take()) return token;
+    if (const std::optional<Token> token = try_next()) return token;
     if (read_host_word(words().end) != 0) {
-      if (const std::optional<Token> token = take()) return token;  // written before `end`
+      if (const std::optional<Token> token = try_next()) return token;  // written before `end`
       finish();
       return {};
     }

@@ -32,9 +32,9 @@ class PersistentLaunch {
     Token token = 0;  // first token to decode, at `position`
     uint32_t position = 0;
     // Limited to kMaxTokens, or kMaxTokensWithRows. Must be small enough for a device's watchdog.
-    uint32_t most_tokens = kMaxTokens;
+    uint32_t max_tokens = kMaxTokens;
     std::span<const Token> forced = {};      // first tokens, including `token`, instead of sampled ones
-    std::span<const Token> end_tokens = {};  // at most DecodeRequest::kMostEndTokens; returned before the end
+    std::span<const Token> end_tokens = {};  // at most DecodeRequest::kMaxEndTokens; returned before the end
     bool returns_rows = false;               // also returns every token's logits
     SamplerState sampler = {};               // default: argmax
     std::span<const Token> recent = {};      // tokens that the sampler's penalties count, oldest first
@@ -70,7 +70,7 @@ class PersistentLaunch {
   void place_request(const Request& request);
   void place_stamp_request(StampRequest request);
   void launch();
-  std::optional<Token> take();  // nullopt if not written yet
+  std::optional<Token> try_next();  // nullopt if not written yet
   void check_alive();           // throws if the launch ended without reporting it, or takes too long
   [[noreturn]] void give_up();  // rethrows the current exception
   void finish();

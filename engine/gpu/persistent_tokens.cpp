@@ -26,11 +26,11 @@ void PersistentTokens::start_launch() {
   PersistentLaunch::Request request;
   request.token = run_.recent.back();
   request.position = run_.position;
-  request.most_tokens = static_cast<uint32_t>(std::min<uint64_t>(run_.max_tokens - n_given_, start_.tokens_per_launch));
+  request.max_tokens = static_cast<uint32_t>(std::min<uint64_t>(run_.max_tokens - n_given_, start_.tokens_per_launch));
   request.sampler = sampler_state(run_.sampling);
   request.recent = run_.recent;
   request.end_tokens =
-      std::span(run_.end_tokens).first(std::min<size_t>(run_.end_tokens.size(), DecodeRequest::kMostEndTokens));
+      std::span(run_.end_tokens).first(std::min<size_t>(run_.end_tokens.size(), DecodeRequest::kMaxEndTokens));
   request.page_table = start_.page_table;
   request.delta_state = start_.delta_state;
   request.stamps = start_.stamps;

@@ -25,7 +25,8 @@ PhaseProfile::PhaseProfile(Profile& profile, PassKernels& token_kernels, const P
 
 StampRequest PhaseProfile::stamps() const {
   if (!profile_.is_enabled()) return {};
-  return profile_.keeps_trace() ? StampRequest{launch_.n_blocks(), kSlotsOfEach} : StampRequest{1, kSlotsOfOne};
+  return profile_.keeps_trace() ? StampRequest{launch_.n_blocks(), kStampsPerBlock}
+                                : StampRequest{1, kStampsSingleBlock};
 }
 
 uint32_t PhaseProfile::tokens_per_launch(const StampRequest& stamps) const {
@@ -142,7 +143,7 @@ uint64_t PhaseProfile::bytes_of(uint32_t phase, size_t layer, uint32_t position)
     case PhaseKind::kDown:
       return l.down.bytes(1);
     case PhaseKind::kRouter:
-      return products({&e->router, &e->shared_switch});
+      return products({&e->router, &e->shared_expert_gate});
     case PhaseKind::kExpertsGateUp:
       return of(e->gate_up) + products({&e->shared_gate_up});
     case PhaseKind::kExpertsDown:
@@ -151,9 +152,9 @@ uint64_t PhaseProfile::bytes_of(uint32_t phase, size_t layer, uint32_t position)
       return of(e->sum);
     case PhaseKind::kLogits:
       return kernels_.logits().bytes(1);
-    case PhaseKind::kChoose:
+    case PhaseKind::kSample:
       return uint64_t{kernels_.specs().embedding.n_vocab} * sizeof(float);
-    case PhaseKind::kPublish:
+    case PhaseKind::kEmit:
       return 0;
   }
   return 0;

@@ -17,7 +17,7 @@ namespace warpchat {
 class PhaseProfile {
  public:
   // Stamps if only the first block records, and per block if all do.
-  static constexpr uint32_t kSlotsOfOne = 1 << 16, kSlotsOfEach = 1 << 12;
+  static constexpr uint32_t kStampsSingleBlock = 1 << 16, kStampsPerBlock = 1 << 12;
 
   // token_kernels: kernels of decode passes, whose formulas give the phases' bytes. All must outlive this.
   PhaseProfile(Profile& profile, PassKernels& token_kernels, const PersistentLaunch& launch);

@@ -2,7 +2,7 @@
 #include "engine/gpu/tensor_view.h"
 
 #include "models/error.h"
-#include "models/message.h"
+#include "models/text_format.h"
 
 namespace warpchat {
 
@@ -30,17 +30,18 @@ std::string describe(ElementType type, const std::vector<uint64_t>& shape) {
 
 void require_tensor(std::string_view operation, std::string_view name, const TensorView& given, ElementType type,
                     const std::vector<uint64_t>& shape, uint64_t alignment) {
-  const std::string who = std::string(operation) + ": " + std::string(name);
+  const std::string subject = std::string(operation) + ": " + std::string(name);
   if (given.type != type || given.shape != shape)
-    throw Error(who + " is " + describe(given.type, given.shape) + ", expected " + describe(type, shape));
-  if (given.address == 0) throw Error(who + " has no address, expected " + describe(type, shape));
+    throw Error(subject + " is " + describe(given.type, given.shape) + ", expected " + describe(type, shape));
+  if (given.address == 0) throw Error(subject + " has no address, expected " + describe(type, shape));
   if (given.address % alignment != 0)
-    throw Error(who + " lies at address " + grouped(given.address) + ", expected a multiple of " + grouped(alignment));
+    throw Error(subject + " lies at address " + grouped(given.address) + ", expected a multiple of " +
+                grouped(alignment));
   uint64_t n_bytes = element_bytes(type), end = 0;
   for (uint64_t n : shape)
     if (__builtin_mul_overflow(n_bytes, n, &n_bytes)) n_bytes = UINT64_MAX;
   if (__builtin_add_overflow(given.address, n_bytes, &end))
-    throw Error(who + " of " + describe(type, shape) + " does not fit into memory at address " +
+    throw Error(subject + " of " + describe(type, shape) + " does not fit into memory at address " +
                 grouped(given.address));
 }
 

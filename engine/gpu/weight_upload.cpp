@@ -6,10 +6,10 @@
 #include <cstring>
 #include <thread>
 
-#include "engine/way_out.h"
+#include "engine/remedy.h"
 #include "kernels/weight_layout.h"
 #include "models/kernel_type.h"
-#include "models/message.h"
+#include "models/text_format.h"
 #include "models/threads.h"
 
 namespace warpchat {
@@ -38,7 +38,7 @@ uint64_t packed_row_bytes(const TensorInfo& tensor) {
   if (!is_packable(kernel_type(tensor.type), k))
     throw ErrorWithWayOut("tensor " + tensor.name + " (" + std::string(traits(tensor.type).name) + ", rows of " +
                               grouped(k) + ") has a format that the GPU kernels do not read",
-                          WayOut::Kind::kUseCpu);
+                          Remedy::Kind::kUseCpu);
   return packed_bytes_per_row(kernel_type(tensor.type), k);
 }
 
@@ -76,7 +76,7 @@ WeightUpload::~WeightUpload() {
   }
 }
 
-uint64_t WeightUpload::take(uint64_t n_bytes) {
+uint64_t WeightUpload::allocate(uint64_t n_bytes) {
   require(used_ + rounded(n_bytes) <= memory_.n_bytes(), "uploading more weights than planned");
   const uint64_t address = memory_.address() + used_;
   used_ += rounded(n_bytes);
@@ -100,7 +100,7 @@ void WeightUpload::send(uint64_t to, std::span<const std::byte> staged) {
 
 uint64_t WeightUpload::place_matrix(const TensorInfo& tensor) {
   const uint64_t row_bytes = packed_row_bytes(tensor);
-  const uint64_t address = take(row_bytes * tensor.rows());
+  const uint64_t address = allocate(row_bytes * tensor.rows());
   const uint64_t rows_a_slot = std::max<uint64_t>(1, kStagingBytes / row_bytes);
   for (uint64_t row = 0; row < tensor.rows(); row += rows_a_slot) {
     const uint64_t n_rows = std::min(rows_a_slot, tensor.rows() - row);
@@ -117,7 +117,7 @@ uint64_t WeightUpload::place_matrix(const TensorInfo& tensor) {
 }
 
 uint64_t WeightUpload::place_vector(const TensorInfo& tensor) {
-  const uint64_t address = take(tensor.data.size());
+  const uint64_t address = allocate(tensor.data.size());
   const std::span<std::byte> staged = free_slot(tensor.data.size()).first(tensor.data.size());
   std::memcpy(staged.data(), tensor.data.data(), staged.size());
   send(address, staged);

@@ -33,7 +33,7 @@ class WeightUpload {
     HostMemory memory;
     GpuEvent done;
   };
-  uint64_t take(uint64_t n_bytes);
+  uint64_t allocate(uint64_t n_bytes);
   std::span<std::byte> free_slot(uint64_t n_bytes);  // staging memory, after its previous copy
   void send(uint64_t to, std::span<const std::byte> staged);
 

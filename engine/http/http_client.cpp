@@ -12,7 +12,7 @@
 namespace warpchat {
 
 namespace {
-constexpr int kMostRedirects = 10;
+constexpr int kMaxRedirects = 10;
 constexpr int kPollMilliseconds = 250;
 }  // namespace
 
@@ -42,14 +42,14 @@ HttpClient::~HttpClient() = default;
 
 HttpAnswer HttpClient::send(const HttpRequest& request) {
   std::string url = request.url;
-  for (int i = 0; i <= kMostRedirects; ++i) {
+  for (int i = 0; i <= kMaxRedirects; ++i) {
     HttpAnswer answer = send_once(request, url);
     url = next_url(request, answer);
     if (url.empty()) return answer;
     if (url.starts_with("http://") && !state_->options.origin.starts_with("http://"))
       throw Error(host_of(answer.url) + " redirects to " + host_of(url) + " without encryption; not followed");
   }
-  throw Error(host_of(request.url) + " redirects in a circle: " + std::to_string(kMostRedirects) +
+  throw Error(host_of(request.url) + " redirects in a circle: " + std::to_string(kMaxRedirects) +
               " times without an answer");
 }
 

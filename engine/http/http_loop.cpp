@@ -42,7 +42,7 @@ struct HttpLoop::State {
   std::thread thread = {};
 
   void run();
-  bool take_orders();
+  bool drain_requests();
   void begin_due();
   void end_what_ended();
   void end(uint64_t id, CURLcode code, bool is_stopped);
@@ -83,7 +83,7 @@ void HttpLoop::stop(uint64_t request) {
 }
 
 void HttpLoop::State::run() {
-  while (take_orders()) {
+  while (drain_requests()) {
     begin_due();
     int n_running = 0;
     curl_multi_perform(multi.get(), &n_running);
@@ -94,7 +94,7 @@ void HttpLoop::State::run() {
 }
 
 // False once the loop shuts down. All orders are then among the jobs, and ends add no more.
-bool HttpLoop::State::take_orders() {
+bool HttpLoop::State::drain_requests() {
   std::set<uint64_t> to_stop;
   bool over = false;
   {

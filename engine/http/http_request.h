@@ -22,8 +22,8 @@ class HttpStopped : public Error {
 // The connection broke, stalled or could not be made; a retry may succeed. Other faults are plain Errors.
 class HttpBroken : public Error {
  public:
-  explicit HttpBroken(const std::string& sentence, long seconds = 0) : Error(sentence), least_seconds(seconds) {}
-  long least_seconds;  // minimum wait before a retry, requested by the server
+  explicit HttpBroken(const std::string& sentence, long seconds = 0) : Error(sentence), min_seconds(seconds) {}
+  long min_seconds;  // minimum wait before a retry, requested by the server
 };
 
 // No connection: unknown host, no listener, no network.
@@ -67,7 +67,7 @@ struct HttpOptions {
   std::string origin;  // "https://huggingface.co"; unencrypted requests need an http:// origin
   std::string user_agent;
   std::chrono::seconds stall{30};            // nearly no bytes for this long counts as a broken connection
-  size_t most_text_bytes = size_t{8} << 20;  // limit of a body without on_body; longer errors are truncated
+  size_t max_text_bytes = size_t{8} << 20;   // limit of a body without on_body; longer errors are truncated
 };
 
 }  // namespace warpchat

@@ -10,13 +10,13 @@
 
 #include "engine/http/http_url.h"
 #include "models/ascii.h"
-#include "models/message.h"
+#include "models/text_format.h"
 
 namespace warpchat {
 
 namespace {
 
-constexpr size_t kMostHeaderBytes = 64 << 10;
+constexpr size_t kMaxHeaderBytes = 64 << 10;
 constexpr size_t kStallBytesPerSecond = 100;
 constexpr long kBufferBytes = 256 << 10;
 
@@ -119,7 +119,7 @@ HttpTransfer::HttpTransfer(CURLM* multi, const HttpOptions& options, const HttpR
     : multi_(multi),
       easy_(curl_easy_init()),
       request_(request),
-      most_text_bytes_(options.most_text_bytes),
+      max_text_bytes_(options.max_text_bytes),
       stall_(options.stall) {
   if (easy_ == nullptr) throw Error("cannot start libcurl");
   answer_.url = std::move(url);
@@ -176,8 +176,8 @@ void HttpTransfer::begin() {
 
 void HttpTransfer::add_header(std::string_view line) {
   header_bytes_ += line.size();
-  if (header_bytes_ > kMostHeaderBytes)
-    throw Error(host_of(answer_.url) + " sends more than " + grouped(kMostHeaderBytes) + " bytes of headers");
+  if (header_bytes_ > kMaxHeaderBytes)
+    throw Error(host_of(answer_.url) + " sends more than " + grouped(kMaxHeaderBytes) + " bytes of headers");
   if (line.starts_with("HTTP/")) {  // earlier headers belong to another answer, e.g. 100 Continue
     answer_.headers.clear();
     answer_.status = std::strtol(std::string(line.substr(std::min(line.find(' '), line.size()))).c_str(), nullptr, 10);
@@ -193,9 +193,9 @@ void HttpTransfer::add_body(std::string_view bytes) {
   const bool is_good = answer_.status / 100 == 2;
   if (!is_followed_ && is_good && request_.on_body) return request_.on_body(std::as_bytes(std::span(bytes)));
   if (is_followed_ || !is_good)
-    bytes = bytes.substr(0, kMostHeaderBytes - std::min(kMostHeaderBytes, answer_.body.size()));
-  if (answer_.body.size() + bytes.size() > most_text_bytes_)
-    throw Error(host_of(answer_.url) + " answers with more than " + grouped(most_text_bytes_) +
+    bytes = bytes.substr(0, kMaxHeaderBytes - std::min(kMaxHeaderBytes, answer_.body.size()));
+  if (answer_.body.size() + bytes.size() > max_text_bytes_)
+    throw Error(host_of(answer_.url) + " answers with more than " + grouped(max_text_bytes_) +
                 " bytes where a short text was expected; is this the right server?");
   answer_.body += bytes;
 }

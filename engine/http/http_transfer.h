@@ -54,7 +54,7 @@ class HttpTransfer {
   CURL* easy_;
   curl_slist* headers_ = nullptr;
   const HttpRequest& request_;
-  size_t most_text_bytes_;
+  size_t max_text_bytes_;
   std::chrono::seconds stall_;
   HttpAnswer answer_;
   size_t header_bytes_ = 0, body_bytes_ = 0;

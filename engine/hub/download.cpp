@@ -7,7 +7,7 @@
 
 #include "engine/http/http_url.h"
 #include "models/human_bytes.h"
-#include "models/message.h"
+#include "models/text_format.h"
 
 namespace warpchat {
 

@@ -16,7 +16,7 @@
 #include <limits>
 #include <thread>
 
-#include "models/message.h"
+#include "models/text_format.h"
 
 namespace warpchat {
 

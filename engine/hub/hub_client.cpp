@@ -7,14 +7,14 @@
 
 #include "engine/http/http_url.h"
 #include "models/ascii.h"
-#include "models/message.h"
+#include "models/text_format.h"
 
 namespace warpchat {
 
 namespace {
 
 constexpr int kTries = 5;
-constexpr int kMostPages = 64;                    // pages of a repository's list, 1,000 files each
+constexpr int kMaxPages = 64;                     // pages of a repository's list, 1,000 files each
 constexpr long kLongestWait = 120;                // s; longest wait that a server may request
 constexpr std::chrono::seconds kTextTimeout{60};  // for a whole list
 constexpr size_t kNearNames = 5;
@@ -73,15 +73,15 @@ std::string HubClient::file_url(const std::string& repository, const std::string
   return settings_.endpoint + "/" + repository + "/resolve/main/" + escape_url_path(path);
 }
 
-std::string HubClient::search_url(const std::string& words, size_t most) const {
+std::string HubClient::search_url(const std::string& words, size_t max) const {
   return settings_.endpoint + "/api/models?search=" + escape_url_value(words) +
-         "&filter=gguf&sort=downloads&direction=-1&limit=" + std::to_string(most) + "&expand=downloads&expand=gguf";
+         "&filter=gguf&sort=downloads&direction=-1&limit=" + std::to_string(max) + "&expand=downloads&expand=gguf";
 }
 
-std::vector<HubHit> HubClient::search(const std::string& words, size_t most) {
-  const HttpAnswer answer = ask_for_list(search_url(words, most), "");
+std::vector<HubHit> HubClient::search(const std::string& words, size_t max) {
+  const HttpAnswer answer = ask_for_list(search_url(words, max), "");
   std::vector<HubHit> hits = parse_search(answer.body, host_of(answer.url));
-  hits.resize(std::min(hits.size(), most));
+  hits.resize(std::min(hits.size(), max));
   return hits;
 }
 
@@ -102,8 +102,8 @@ std::vector<HubFile> HubClient::files(const std::string& repository) {
   std::vector<HubFile> files;
   std::string url = settings_.endpoint + "/api/models/" + repository + "/tree/main?recursive=true";
   for (int page = 0; !url.empty(); ++page) {
-    if (page == kMostPages)
-      throw Error(repository + " lists more than " + std::to_string(kMostPages) + " pages of files; that is no model");
+    if (page == kMaxPages)
+      throw Error(repository + " lists more than " + std::to_string(kMaxPages) + " pages of files; that is no model");
     const HttpAnswer answer = ask_for_list(url, repository);
     for (HubFile& file : parse_file_list(answer.body, host_of(url))) files.push_back(std::move(file));
     url = next_page(answer);
@@ -159,14 +159,14 @@ HttpAnswer HubClient::ask(const HttpRequest& request, const std::string& reposit
 }
 
 void HubClient::wait_after(const HttpBroken& fault, int tries) {
-  if (fault.least_seconds > kLongestWait)
-    throw Error(std::string(fault.what()) + " and wants " + grouped(static_cast<uint64_t>(fault.least_seconds)) +
+  if (fault.min_seconds > kLongestWait)
+    throw Error(std::string(fault.what()) + " and wants " + grouped(static_cast<uint64_t>(fault.min_seconds)) +
                 " s to pass; run the same command again then");
   if (tries >= kTries)
     throw Error(std::string(fault.what()) + "; given up after " + std::to_string(kTries) +
                 " tries, the same command goes on from here");
   const auto wait = std::max<std::chrono::milliseconds>(settings_.first_wait * (1 << (tries - 1)),
-                                                        std::chrono::seconds(fault.least_seconds));
+                                                        std::chrono::seconds(fault.min_seconds));
   note_(std::string(fault.what()) + "; try " + std::to_string(tries + 1) + " of " + std::to_string(kTries) + " in " +
         seconds_text(wait));
   if (!http_.wait(wait)) throw HttpStopped();

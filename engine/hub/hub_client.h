@@ -23,7 +23,7 @@ class HubClient {
 
   const HubSettings& settings() const { return settings_; }
 
-  std::vector<HubHit> search(const std::string& words, size_t most);  // GGUF repositories, most downloads first
+  std::vector<HubHit> search(const std::string& words, size_t max);  // GGUF repositories, most downloads first
   std::vector<HubFile> files(const std::string& repository);
   HubFileFacts facts(const std::string& repository, const std::string& path);
 
@@ -46,7 +46,7 @@ class HubClient {
   HttpAnswer ask_for_list(const std::string& url, const std::string& repository);
   [[noreturn]] void refuse(const HttpAnswer& answer, const std::string& repository);
   std::string near_names(const std::string& repository);
-  std::string search_url(const std::string& words, size_t most) const;
+  std::string search_url(const std::string& words, size_t max) const;
   std::string file_url(const std::string& repository, const std::string& path) const;
 
   HubSettings settings_;

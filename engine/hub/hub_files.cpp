@@ -9,7 +9,7 @@
 #include "engine/hub/sha256.h"
 #include "models/ascii.h"
 #include "models/human_bytes.h"
-#include "models/message.h"
+#include "models/text_format.h"
 
 namespace warpchat {
 

@@ -10,7 +10,7 @@
 #include "engine/hub/model_name.h"
 #include "models/ascii.h"
 #include "models/error.h"
-#include "models/message.h"
+#include "models/text_format.h"
 
 namespace warpchat {
 

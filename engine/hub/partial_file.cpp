@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "models/error.h"
-#include "models/message.h"
+#include "models/text_format.h"
 
 namespace warpchat {
 
@@ -29,10 +29,10 @@ PartialFile::PartialFile(std::string path) : path_(std::move(path)) {
 
 PartialFile::~PartialFile() { close(descriptor_); }
 
-void PartialFile::read_back(uint64_t most, const std::function<void(uint64_t)>& progress) {
+void PartialFile::read_back(uint64_t max, const std::function<void(uint64_t)>& progress) {
   struct stat status;
   if (fstat(descriptor_, &status) != 0) fail("read");
-  if (static_cast<uint64_t>(status.st_size) > most) return restart();
+  if (static_cast<uint64_t>(status.st_size) > max) return restart();
   std::vector<std::byte> buffer(kReadBytes);
   for (;;) {
     const ssize_t n = read(descriptor_, buffer.data(), buffer.size());

@@ -22,7 +22,7 @@ class PartialFile {
 
   // Reads an earlier download's data, once before the first append; progress may throw. most: a longer file is invalid
   // and starts over.
-  void read_back(uint64_t most, const std::function<void(uint64_t bytes)>& progress);
+  void read_back(uint64_t max, const std::function<void(uint64_t bytes)>& progress);
   void append(std::span<const std::byte> bytes);  // Error for a full disk and the like; keeps what fitted
   void restart();                                 // truncates to empty
 

@@ -7,7 +7,7 @@
 
 #include "engine/remote/refusal.h"
 #include "models/error.h"
-#include "models/message.h"
+#include "models/text_format.h"
 
 namespace warpchat {
 
@@ -16,8 +16,8 @@ namespace {
 using nlohmann::json;
 
 constexpr std::string_view kBlank = " \t\r\n";
-constexpr uint32_t kMostToolCalls = 1024;
-constexpr double kLeastGap = 1e-6;  // s, for tokens in the same packet; 0 marks a token's second piece
+constexpr uint32_t kMaxToolCalls = 1024;
+constexpr double kMinGap = 1e-6;  // s, for tokens in the same packet; 0 marks a token's second piece
 
 class ReportedError : public Error {  // reported by the server; a complete message
  public:
@@ -55,9 +55,9 @@ ChatStream::ChatStream(Context context, std::function<void(Event)> emit)
     : context_(std::move(context)),
       emit_(std::move(emit)),
       parser_([this](std::string_view data) { take_data(data); }),
-      splitter_(!context_.parts_thought ? ReasoningSplitter::State::kAnswer
-                : context_.in_thought   ? ReasoningSplitter::State::kThinking
-                                        : ReasoningSplitter::State::kUndecided) {}
+      splitter_(!context_.splits_reasoning ? ReasoningSplitter::State::kAnswer
+                : context_.in_thought      ? ReasoningSplitter::State::kThinking
+                                           : ReasoningSplitter::State::kUndecided) {}
 
 void ChatStream::add(std::string_view bytes, double seconds) {
   now_ = seconds;
@@ -78,8 +78,8 @@ void ChatStream::take_bytes(std::string_view bytes) {
   if (body_ == Body::kUnknown && begin != std::string::npos)
     body_ = start_[begin] == '{' || start_[begin] == '<' ? Body::kWhole : Body::kEvents;
   if (body_ == Body::kEvents) return parser_.add(std::exchange(start_, {}));
-  if (start_.size() > SseParser::kMostEventBytes)
-    throw Error("it is longer than " + grouped(SseParser::kMostEventBytes) + " bytes and not an event stream");
+  if (start_.size() > SseParser::kMaxEventBytes)
+    throw Error("it is longer than " + grouped(SseParser::kMaxEventBytes) + " bytes and not an event stream");
 }
 
 void ChatStream::take_data(std::string_view data) {
@@ -130,7 +130,7 @@ void ChatStream::take_choice(const json& choice) {
 
 void ChatStream::count_delta() {
   if (n_deltas_++ == 0) timings_.first_token_seconds = now_;
-  gap_ = std::max(now_ - std::exchange(last_token_, now_), kLeastGap);
+  gap_ = std::max(now_ - std::exchange(last_token_, now_), kMinGap);
 }
 
 void ChatStream::emit_text(std::string text, bool thinking) {
@@ -155,7 +155,7 @@ void ChatStream::take_tool_calls(const json& calls) {
     const json& call = calls[i];
     const json* function = member(call, "function");
     const uint32_t index = member(call, "index") != nullptr ? count_of(call, "index") : static_cast<uint32_t>(i);
-    if (index >= kMostToolCalls) throw Error("it calls more than " + grouped(kMostToolCalls) + " tools");
+    if (index >= kMaxToolCalls) throw Error("it calls more than " + grouped(kMaxToolCalls) + " tools");
     std::string arguments;
     if (function != nullptr)
       if (const json* value = member(*function, "arguments"))  // Ollama and others send an object

@@ -15,7 +15,7 @@ class ChatStream {
  public:
   struct Context {
     std::string host;            // for messages
-    bool parts_thought = true;   // <think> is a tag; false for text completion
+    bool splits_reasoning = true;  // <think> is a tag; false for text completion
     bool in_thought = false;     // the text begins within reasoning
     bool limits_tokens = false;  // the request had max_tokens
     uint32_t context = 0;        // context in tokens; 0: unknown

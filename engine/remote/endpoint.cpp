@@ -13,7 +13,7 @@
 #include "engine/http/http_url.h"
 #include "engine/remote/refusal.h"
 #include "models/ascii.h"
-#include "models/message.h"
+#include "models/text_format.h"
 
 namespace warpchat {
 
@@ -138,12 +138,12 @@ std::vector<RemoteModel> parse_models(const std::string& body) {
 
 std::optional<NextTry> next_try(const Endpoint& endpoint, const HttpAnswer& answer, int n_tries) {
   const long wanted = answer.retry_after();
-  if ((answer.status != 429 && answer.status != 503) || n_tries >= kMostTries || wanted > kLongestWait)
+  if ((answer.status != 429 && answer.status != 503) || n_tries >= kMaxTries || wanted > kLongestWait)
     return std::nullopt;
   const auto wait =
       std::max<std::chrono::milliseconds>(endpoint.first_wait * (1 << (n_tries - 1)), std::chrono::seconds(wanted));
   return NextTry{wait, refusal(endpoint, answer) + "; try " + std::to_string(n_tries + 1) + " of " +
-                           std::to_string(kMostTries) + " in " + seconds_text(wait)};
+                           std::to_string(kMaxTries) + " in " + seconds_text(wait)};
 }
 
 std::vector<RemoteModel> list_models(const Endpoint& endpoint, const Waiting& waiting) {

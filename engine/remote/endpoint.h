@@ -56,7 +56,7 @@ std::vector<RemoteModel> list_models(const Endpoint& endpoint, const Waiting& wa
 
 // Next try after a busy server (429, 503): the wait, and a message for the user. nullopt for any other answer, after
 // the last try, and if the server requests too long a wait.
-constexpr int kMostTries = 3;
+constexpr int kMaxTries = 3;
 struct NextTry {
   std::chrono::milliseconds wait;
   std::string sentence;

@@ -9,7 +9,7 @@ namespace warpchat {
 
 namespace {
 
-constexpr size_t kMostRemembered = 4096;
+constexpr size_t kMaxRemembered = 4096;
 constexpr std::string_view kBlanks = " \t\r\n";
 
 // Hash of a message sequence, given the hash of all messages before the last.
@@ -20,7 +20,7 @@ uint64_t hash_with(uint64_t before, const nlohmann::ordered_json& message) {
 
 }  // namespace
 
-uint32_t least_tokens(std::string_view text) {
+uint32_t min_tokens(std::string_view text) {
   size_t n = 0;
   for (size_t at = text.find_first_not_of(kBlanks); at != std::string_view::npos; ++n)
     at = text.find_first_not_of(kBlanks, std::min(text.find_first_of(kBlanks, at), text.size()));
@@ -30,7 +30,7 @@ uint32_t least_tokens(std::string_view text) {
 void PromptLengths::remember(const Messages& messages, uint32_t tokens) {
   uint64_t hash = 0;
   for (const auto& message : messages) hash = hash_with(hash, message);
-  if (counted_.size() >= kMostRemembered) counted_.clear();
+  if (counted_.size() >= kMaxRemembered) counted_.clear();
   counted_[hash] = tokens;
 }
 
@@ -41,7 +41,7 @@ uint32_t PromptLengths::at_least(const Messages& messages) const {
     hash = hash_with(hash, message);
     const auto known = counted_.find(hash);
     const auto content = message.find("content");
-    n += content != message.end() && content->is_string() ? least_tokens(content->get_ref<const std::string&>()) : 0;
+    n += content != message.end() && content->is_string() ? min_tokens(content->get_ref<const std::string&>()) : 0;
     if (known != counted_.end()) n = known->second;
   }
   return n;

@@ -8,7 +8,7 @@
 namespace warpchat {
 
 // One token per word between blanks: tokens of served models never span words.
-uint32_t least_tokens(std::string_view text);
+uint32_t min_tokens(std::string_view text);
 
 // Remembers a server's counts, so that in a growing conversation all but the latest messages are known exactly.
 class PromptLengths {

@@ -6,14 +6,14 @@
 
 #include "engine/http/http_url.h"
 #include "models/ascii.h"
-#include "models/message.h"
+#include "models/text_format.h"
 
 namespace warpchat {
 
 namespace {
 
 using nlohmann::json;
-constexpr size_t kMostWords = 300;
+constexpr size_t kMaxWords = 300;
 constexpr char kTooLongAdvice[] = "; a shorter message, or a new conversation, has room";
 
 std::string text_at(const json& object, const char* name) {
@@ -65,7 +65,7 @@ std::string server_words(std::string_view body) {
   for (char& c : words)
     if (c == '\n' || c == '\r' || c == '\t') c = ' ';
   while (words.ends_with('.') || words.ends_with(' ')) words.pop_back();
-  return printable(words, kMostWords);
+  return printable(words, kMaxWords);
 }
 
 std::string refusal(const Endpoint& endpoint, const HttpAnswer& answer, int n_tries) {
@@ -88,8 +88,8 @@ std::string refusal(const Endpoint& endpoint, const HttpAnswer& answer, int n_tr
   return says + quoted + given_up;
 }
 
-WayOut way_out_of_refusal(const Endpoint& endpoint, const HttpAnswer& answer) {
-  return {is_about_key(answer) && endpoint.key.empty() ? WayOut::Kind::kEndpointKey : WayOut::Kind::kNone};
+Remedy way_out_of_refusal(const Endpoint& endpoint, const HttpAnswer& answer) {
+  return {is_about_key(answer) && endpoint.key.empty() ? Remedy::Kind::kEndpointKey : Remedy::Kind::kNone};
 }
 
 void require_no_web_page(const std::string& host, std::string_view body) {

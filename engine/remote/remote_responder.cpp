@@ -12,7 +12,7 @@
 #include "engine/remote/chat_stream.h"
 #include "engine/remote/prompt_length.h"
 #include "engine/remote/refusal.h"
-#include "models/message.h"
+#include "models/text_format.h"
 
 namespace warpchat {
 
@@ -21,8 +21,8 @@ namespace {
 using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
-constexpr uint32_t kMostAtOnce = 64;
-constexpr uint64_t kMostAnswerBytes = uint64_t{1} << 30;  // per answer, with JSON overhead
+constexpr uint32_t kMaxAtOnce = 64;
+constexpr uint64_t kMaxAnswerBytes = uint64_t{1} << 30;  // per answer, with JSON overhead
 
 std::string joined(const std::set<std::string>& names) {
   std::string list;
@@ -75,7 +75,7 @@ class RemoteResponder::Answering : public std::enable_shared_from_this<Answering
   void require_room() const;  // throws PromptTooLong
   void begin(milliseconds delay = milliseconds(0));
   void stop();
-  void take(std::span<const std::byte> bytes);
+  void on_bytes(std::span<const std::byte> bytes);
   void end(const HttpAnswer& answer, const std::exception_ptr& fault);
 
   Queue<Event> events;
@@ -86,13 +86,13 @@ class RemoteResponder::Answering : public std::enable_shared_from_this<Answering
   ChatStream make_stream();
   void start(HttpRequest http, HttpLoop::OnEnd on_end, milliseconds delay);
   void finish(GenerationEnd end);
-  void fail(const std::string& sentence, WayOut way_out = {}) {
+  void fail(const std::string& sentence, Remedy remedy = {}) {
     GenerationEnd end = stream_.cut(EndReason::kFailed, sentence);
-    end.way_out = way_out;
+    end.remedy = remedy;
     finish(std::move(end));
   }
   void refuse(const HttpAnswer& answer);
-  bool tries_without_fields(const HttpAnswer& answer);
+  bool retry_without_fields(const HttpAnswer& answer);
   bool tries_later(const HttpAnswer& answer);
   void ask_for_models(const std::string& sentence);
 
@@ -144,7 +144,7 @@ RemoteRequest RemoteResponder::Answering::make_request() {
 
 ChatStream RemoteResponder::Answering::make_stream() {
   return ChatStream({.host = shared_.host(),
-                     .parts_thought = std::holds_alternative<std::vector<Message>>(prompt_),
+                     .splits_reasoning = std::holds_alternative<std::vector<Message>>(prompt_),
                      .in_thought = request_.in_thought,
                      .limits_tokens = options_.max_tokens >= 0,
                      .context = shared_.model.context},
@@ -158,7 +158,7 @@ void RemoteResponder::Answering::require_room() const {
   std::lock_guard lock(shared_.mutex);
   const auto messages = request_.body.find("messages");
   const uint32_t n = messages != request_.body.end() ? shared_.lengths.at_least(*messages)
-                                                     : least_tokens(std::get<std::string>(prompt_));
+                                                     : min_tokens(std::get<std::string>(prompt_));
   if (n > context)
     throw PromptTooLong("the prompt needs " + grouped(n) + " tokens or more, the context of " + shared_.host() +
                             " holds " + grouped(context),
@@ -181,7 +181,7 @@ void RemoteResponder::Answering::begin(milliseconds delay) {
   http.longest_silence = [this] {
     return stream_.has_tokens() ? shared_.endpoint.stall : shared_.endpoint.first_token_limit;
   };
-  http.on_body = [this](std::span<const std::byte> bytes) { take(bytes); };
+  http.on_body = [this](std::span<const std::byte> bytes) { on_bytes(bytes); };
   start(
       std::move(http),
       [self = shared_from_this()](const HttpAnswer& answer, const std::exception_ptr& fault) {
@@ -202,10 +202,10 @@ void RemoteResponder::Answering::stop() {
   shared_.loop.stop(running_);
 }
 
-void RemoteResponder::Answering::take(std::span<const std::byte> bytes) {
+void RemoteResponder::Answering::on_bytes(std::span<const std::byte> bytes) {
   n_bytes_ += bytes.size();
-  if (n_bytes_ > kMostAnswerBytes)
-    throw Error(shared_.host() + " answers with more than " + grouped(kMostAnswerBytes) + " bytes; left");
+  if (n_bytes_ > kMaxAnswerBytes)
+    throw Error(shared_.host() + " answers with more than " + grouped(kMaxAnswerBytes) + " bytes; left");
   stream_.add({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, seconds());
 }
 
@@ -221,14 +221,14 @@ void RemoteResponder::Answering::end(const HttpAnswer& answer, const std::except
 }
 
 void RemoteResponder::Answering::refuse(const HttpAnswer& answer) {
-  if (tries_without_fields(answer) || tries_later(answer)) return;
+  if (retry_without_fields(answer) || tries_later(answer)) return;
   const std::string sentence = refusal(shared_.endpoint, answer, n_tries_);
   if (answer.status == 404) return ask_for_models(sentence);
   fail(sentence, way_out_of_refusal(shared_.endpoint, answer));
 }
 
 // Terminates, since each retry has fewer fields.
-bool RemoteResponder::Answering::tries_without_fields(const HttpAnswer& answer) {
+bool RemoteResponder::Answering::retry_without_fields(const HttpAnswer& answer) {
   if (answer.status != 400 && answer.status != 422) return false;
   const std::set<std::string> refused = refused_fields(request_.body, server_words(answer.body));
   if (refused.empty()) return false;
@@ -264,8 +264,9 @@ void RemoteResponder::Answering::ask_for_models(const std::string& sentence) {
     } catch (const Error&) {  // the original error is reported anyway
     }
     const std::string& id = self->shared_.model.id;
-    const bool is_there = std::any_of(models.begin(), models.end(), [&](const auto& model) { return model.id == id; });
-    self->fail(models.empty() || is_there
+    const bool is_present =
+        std::any_of(models.begin(), models.end(), [&](const auto& model) { return model.id == id; });
+    self->fail(models.empty() || is_present
                    ? sentence
                    : self->shared_.host() + " has no model '" + printable(id) + "'; it has " + near_names(models, id));
   };
@@ -283,14 +284,14 @@ ResponderFacts RemoteResponder::facts() const {
           .context = shared_->model.context,
           .can_think = true,
           .counts_tokens = false,
-          .at_once = kMostAtOnce};
+          .at_once = kMaxAtOnce};
 }
 
 const Endpoint& RemoteResponder::endpoint() const { return shared_->endpoint; }
 
 std::unique_ptr<Generation> RemoteResponder::start(const Prompt& prompt, const AnswerOptions& options) {
-  if (shared_->n_running >= kMostAtOnce)
-    throw Error(std::to_string(kMostAtOnce) + " answers are on their way; stop one first");
+  if (shared_->n_running >= kMaxAtOnce)
+    throw Error(std::to_string(kMaxAtOnce) + " answers are on their way; stop one first");
   AnswerOptions own = options;
   own.sampling.seed += n_generations_++;  // a regenerated answer should differ
   return std::make_unique<RemoteGeneration>(*shared_, prompt, own);

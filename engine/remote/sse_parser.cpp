@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "models/error.h"
-#include "models/message.h"
+#include "models/text_format.h"
 
 namespace warpchat {
 
@@ -20,8 +20,8 @@ void SseParser::add(std::string_view bytes) {
     skips_newline_ = false;
     const size_t end = bytes.find_first_of("\r\n");
     const std::string_view piece = bytes.substr(0, end);
-    if (line_.size() + piece.size() > kMostEventBytes)
-      throw Error("a line is longer than " + grouped(kMostEventBytes) + " bytes");
+    if (line_.size() + piece.size() > kMaxEventBytes)
+      throw Error("a line is longer than " + grouped(kMaxEventBytes) + " bytes");
     if (end == std::string_view::npos) {
       line_ += piece;
       return;
@@ -57,15 +57,15 @@ void SseParser::take_line(std::string_view line) {
   std::string_view value = colon == std::string_view::npos ? "" : line.substr(colon + 1);
   if (value.starts_with(' ')) value.remove_prefix(1);
   if (field == "data") {
-    if (data_.size() + value.size() + 1 > kMostEventBytes)
-      throw Error("an event is longer than " + grouped(kMostEventBytes) + " bytes");
+    if (data_.size() + value.size() + 1 > kMaxEventBytes)
+      throw Error("an event is longer than " + grouped(kMaxEventBytes) + " bytes");
     if (std::exchange(has_data_, true)) data_ += '\n';
     data_ += value;
     return;
   }
   if (has_event_ || std::find(std::begin(kFields), std::end(kFields), field) != std::end(kFields)) return;
   foreign_bytes_ += line.size();
-  if (foreign_bytes_ > kMostForeignBytes) throw Error("it is not an event stream");
+  if (foreign_bytes_ > kMaxForeignBytes) throw Error("it is not an event stream");
 }
 
 void SseParser::dispatch() {

@@ -10,8 +10,8 @@ namespace warpchat {
 
 class SseParser {
  public:
-  static constexpr size_t kMostEventBytes = size_t{4} << 20;     // per event, and per line
-  static constexpr size_t kMostForeignBytes = size_t{64} << 10;  // unknown lines before the first event
+  static constexpr size_t kMaxEventBytes = size_t{4} << 20;     // per event, and per line
+  static constexpr size_t kMaxForeignBytes = size_t{64} << 10;  // unknown lines before the first event
 
   // on_data: gets an event's data lines, joined by \n. Its exceptions leave add(); the parser is then unusable. Ignores
   // events without data, comments, names, ids and retry times.

@@ -7,7 +7,7 @@ namespace warpchat {
 namespace {
 
 constexpr double kLearns = 0.2;   // weight of the latest pass or token in running averages
-constexpr double kMostSaved = 8;  // passes: caps past savings, so that they do not pay for new losses
+constexpr double kMaxSaved = 8;   // passes: caps past savings, so that they do not pay for new losses
 
 uint64_t hash_of(std::span<const Token> ngram) {
   uint64_t hash = 0;
@@ -22,9 +22,9 @@ void PromptLookup::grow(std::span<const Token> tokens) {
     if (known_ >= kNgram) behind_[hash_of(tokens.subspan(known_ - kNgram, kNgram))] = known_;
 }
 
-PromptLookup::Draft PromptLookup::next(std::span<const Token> tokens, uint32_t most) const {
+PromptLookup::Draft PromptLookup::next(std::span<const Token> tokens, uint32_t max) const {
   const auto size = static_cast<uint32_t>(tokens.size());
-  if (size < kNgram || most == 0) return {};
+  if (size < kNgram || max == 0) return {};
   const auto found = behind_.find(hash_of(tokens.last(kNgram)));
   if (found == behind_.end()) return {};
   const uint32_t behind = found->second;
@@ -32,7 +32,7 @@ PromptLookup::Draft PromptLookup::next(std::span<const Token> tokens, uint32_t m
   while (agreeing < std::min(kLongest, behind) && tokens[behind - 1 - agreeing] == tokens[size - 1 - agreeing])
     ++agreeing;
   if (agreeing < kNgram) return {};  // hash collision
-  return {tokens.subspan(behind, std::min(most, size - behind)), agreeing};
+  return {tokens.subspan(behind, std::min(max, size - behind)), agreeing};
 }
 
 size_t DraftLength::width_of(uint32_t n_drafted) {
@@ -46,18 +46,18 @@ double DraftLength::saved_by(uint32_t n_drafted) const {
   return n_tokens - pass_seconds_[width_of(n_drafted)];
 }
 
-uint32_t DraftLength::next(uint32_t agreeing, uint32_t most) {
-  if (plain_seconds_ == 0 || n_since_plain_ == kPassesUntilPlain || most == 0) return 0;
+uint32_t DraftLength::next(uint32_t agreeing, uint32_t max) {
+  if (plain_seconds_ == 0 || n_since_plain_ == kPassesUntilPlain || max == 0) return 0;
   is_sure_ = agreeing >= kSure;
   uint32_t best = 1;
   for (const uint32_t length : kLengths)
-    if (const uint32_t n = std::min(most, length); saved_by(n) > saved_by(best)) best = n;
+    if (const uint32_t n = std::min(max, length); saved_by(n) > saved_by(best)) best = n;
   // Unprofitable drafts are tried while little is lost, to notice when they become profitable.
   const double may_lose = kMayLose * all_seconds_ + (is_sure_ && saved_by(best) > 0 ? plain_seconds_ : 0);
   return saved_ + may_lose > 0 ? best : 0;
 }
 
-void DraftLength::took(uint32_t n_drafted, uint32_t n_accepted, double seconds) {
+void DraftLength::record_time(uint32_t n_drafted, uint32_t n_accepted, double seconds) {
   all_seconds_ += seconds;
   if (n_drafted == 0) {
     // A single slow pass must not make drafts look better than they are.
@@ -67,7 +67,7 @@ void DraftLength::took(uint32_t n_drafted, uint32_t n_accepted, double seconds) 
     return;
   }
   ++n_since_plain_;
-  saved_ = std::min(saved_ + (n_accepted + 1) * plain_seconds_ - seconds, kMostSaved * plain_seconds_);
+  saved_ = std::min(saved_ + (n_accepted + 1) * plain_seconds_ - seconds, kMaxSaved * plain_seconds_);
   double& pass_seconds = pass_seconds_[width_of(n_drafted)];
   pass_seconds += kLearns * (seconds / plain_seconds_ - pass_seconds);
   double& likelihood = likelihood_[is_sure_];

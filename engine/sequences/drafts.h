@@ -27,7 +27,7 @@ class PromptLookup {
     uint32_t agreeing = 0;          // length of the match: kNgram to kLongest tokens
   };
   // At most `most` tokens that followed the last earlier occurrence of the final kNgram. tokens: as for grow().
-  Draft next(std::span<const Token> tokens, uint32_t most) const;
+  Draft next(std::span<const Token> tokens, uint32_t max) const;
 
  private:
   std::unordered_map<uint64_t, uint32_t> behind_;  // hash of kNgram tokens to the position after their last occurrence
@@ -39,16 +39,16 @@ class PromptLookup {
 // at most kMayLose of the answer's time plus one or two passes.
 class DraftLength {
  public:
-  static constexpr uint32_t kMost = kMostOneByOne - 1;
-  static constexpr uint32_t kLengths[] = {1, 3, kMost};  // with the token before them, as wide as a CPU's tiles
+  static constexpr uint32_t kMax = kMaxVerifyTokens - 1;
+  static constexpr uint32_t kLengths[] = {1, 3, kMax};   // with the token before them, as wide as a CPU's tiles
   static constexpr uint32_t kSure = 8;                   // match length from which acceptance is likely
   static constexpr double kMayLose = 0.01;               // fraction of an answer's time
   static constexpr uint32_t kPassesUntilPlain = 32;  // passes with drafts until one without refreshes the plain time
 
   // Draft length, given a match of length `agreeing` and at most `most` tokens; 0: no draft.
-  uint32_t next(uint32_t agreeing, uint32_t most);
+  uint32_t next(uint32_t agreeing, uint32_t max);
   // Reports the pass, which produced n_accepted + 1 tokens.
-  void took(uint32_t n_drafted, uint32_t n_accepted, double seconds);
+  void record_time(uint32_t n_drafted, uint32_t n_accepted, double seconds);
   // Reports a pass without draft that recomputed accepted tokens of the previous one.
   void caught_up(double seconds);
 

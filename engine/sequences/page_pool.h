@@ -18,7 +18,7 @@ class PagePool {
   uint32_t n_free() const { return static_cast<uint32_t>(free_.size()); }
   uint32_t owners(uint32_t page) const { return owners_.at(page); }
 
-  std::optional<uint32_t> take() {  // a free page, with one owner; nullopt if none is free
+  std::optional<uint32_t> allocate() {  // a free page, with one owner; nullopt if none is free
     if (free_.empty()) return std::nullopt;
     const uint32_t page = free_.back();
     free_.pop_back();

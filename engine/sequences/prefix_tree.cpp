@@ -91,7 +91,7 @@ void PrefixTree::remove(Node& leaf) {
   std::erase_if(leaf.parent->children, [&](const auto& child) { return child.get() == &leaf; });
 }
 
-void PrefixTree::take_leaf(uint32_t page) {
+void PrefixTree::detach_leaf(uint32_t page) {
   Node* found = nullptr;
   for_leaves(root_, [&](Node& leaf) {
     if (leaf.page == page) found = &leaf;

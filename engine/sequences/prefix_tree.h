@@ -32,7 +32,7 @@ class PrefixTree {
   void add(std::span<const Token> tokens, std::span<const uint32_t> pages);
 
   // Removes a leaf page from the tree and passes its share to the caller.
-  void take_leaf(uint32_t page);
+  void detach_leaf(uint32_t page);
 
   // Evicts the least recently used leaf page without other owners. False if there is none.
   bool drop_oldest();

@@ -34,34 +34,34 @@ CachePages cache_of(Steps& steps) {
           .copy_state = [&steps](uint32_t from, uint32_t to) { steps.copy_state(from, to); }};
 }
 
-constexpr uint32_t kAloneAtOnce = 1024;               // tokens with reserved pages for a device-side decode loop
-constexpr double kLongerBeside = 2.2;                 // target slowdown of decode passes that include prompt tokens
+constexpr uint32_t kMaxDeviceLoopTokens = 1024;       // tokens with reserved pages for a device-side decode loop
+constexpr double kMaxDecodeSlowdown = 2.2;            // target slowdown of decode passes that include prompt tokens
 constexpr uint32_t kTokensTimed = 8;                  // in a device-side decode loop: averaged to time a token
-constexpr std::chrono::milliseconds kLookEvery{100};  // interval of checks for a lost device
-constexpr std::chrono::seconds kTellsOfLoss{1};       // grace period for a working thread to report a lost device
-constexpr uint32_t kPassesBeside = 32;                // mixed passes before a decode-only pass refreshes its time
+constexpr std::chrono::milliseconds kLossPollInterval{100};  // interval of checks for a lost device
+constexpr std::chrono::seconds kLossGracePeriod{1};  // grace period for a working thread to report a lost device
+constexpr uint32_t kInterleavedPasses = 32;          // mixed passes before a decode-only pass refreshes its time
 
 }  // namespace
 
 struct Scheduler::Job {
   std::shared_ptr<ScheduledAnswer> of;
   AnswerRequest request;
-  uint64_t most;                       // maximum tokens of the answer
+  uint64_t max;                        // maximum tokens of the answer
   bool fills_context;                  // `most` tokens fill the context
   std::vector<Token> tokens;           // the prompt, then the answer
   std::unique_ptr<Sequence> sequence;  // null while waiting
   std::optional<Sampler> sampler;      // for sampling on the host
   PromptLookup lookup;                 // over `tokens`
   DraftLength draft_length;
-  bool is_taken_back = false;  // the state was restored from before a rejected draft; accepted tokens must be replayed
+  bool needs_replay = false;  // the state was restored from before a rejected draft; accepted tokens must be replayed
   Clock::time_point asked, opened, read, last;
   Timings timings;
   std::optional<GenerationEnd> end;
 
-  uint64_t left() const { return most - timings.generated_tokens; }
+  uint64_t left() const { return max - timings.generated_tokens; }
   bool is_live() const { return sequence != nullptr && !end; }
   uint32_t missing() const { return static_cast<uint32_t>(tokens.size()) - sequence->reach(); }
-  bool is_stream() const { return is_live() && timings.generated_tokens > 0 && (missing() == 1 || is_taken_back); }
+  bool is_stream() const { return is_live() && timings.generated_tokens > 0 && (missing() == 1 || needs_replay); }
   // The first n tokens not computed yet.
   std::span<const Token> next(size_t n) const { return std::span(tokens).subspan(sequence->reach(), n); }
   Run run(size_t n, Logits wanted) const { return {sequence->slot(), sequence->reach(), next(n), wanted}; }
@@ -80,12 +80,12 @@ std::optional<AnswerStep> ScheduledAnswer::next(std::chrono::milliseconds timeou
   const Clock::time_point until = Clock::now() + timeout;
   for (;;) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now());
-    if (std::optional<AnswerStep> step = steps_.pop(std::clamp(left, std::chrono::milliseconds(0), kLookEvery)))
+    if (std::optional<AnswerStep> step = steps_.pop(std::clamp(left, std::chrono::milliseconds(0), kLossPollInterval)))
       return step;
     const std::string loss = scheduler_.decoder_.steps().loss();
-    if (!loss.empty() && Clock::now() - *(lost_at_ ? lost_at_ : lost_at_ = Clock::now()) > kTellsOfLoss)
-      return GenerationEnd{EndReason::kFailed, {}, loss, {WayOut::Kind::kUseCpu}};
-    if (left <= kLookEvery) return std::nullopt;
+    if (!loss.empty() && Clock::now() - *(lost_at_ ? lost_at_ : lost_at_ = Clock::now()) > kLossGracePeriod)
+      return GenerationEnd{EndReason::kFailed, {}, loss, {Remedy::Kind::kUseCpu}};
+    if (left <= kLossPollInterval) return std::nullopt;
   }
 }
 
@@ -109,8 +109,8 @@ Scheduler::~Scheduler() {
   wake();
   if (!worker_.joinable()) return;
   std::unique_lock lock(mutex_);
-  while (!has_ended_ && decoder_.steps().loss().empty()) changed_.wait_for(lock, kLookEvery);
-  const bool hangs = !changed_.wait_for(lock, kTellsOfLoss, [this] { return has_ended_; });
+  while (!has_ended_ && decoder_.steps().loss().empty()) changed_.wait_for(lock, kLossPollInterval);
+  const bool hangs = !changed_.wait_for(lock, kLossGracePeriod, [this] { return has_ended_; });
   lock.unlock();
   hangs ? worker_.detach() : worker_.join();
 }
@@ -120,7 +120,7 @@ void Scheduler::wake() {
     std::lock_guard lock(mutex_);
     wants_turn_ = true;
   }
-  decoder_.steps().end_long_launch();
+  decoder_.steps().stop_persistent_launch();
   changed_.notify_all();
 }
 
@@ -132,8 +132,8 @@ std::shared_ptr<ScheduledAnswer> Scheduler::start(AnswerRequest request) {
   job->of = answer;
   job->tokens = std::exchange(request.prompt, {});
   const uint64_t room = context - job->tokens.size();  // the last token of a full context is never decoded
-  job->most = request.max_tokens < 0 ? room : std::min<uint64_t>(request.max_tokens, room);
-  job->fills_context = job->most == room;
+  job->max = request.max_tokens < 0 ? room : std::min<uint64_t>(request.max_tokens, room);
+  job->fills_context = job->max == room;
   if (device_sampler_ == nullptr) {
     job->sampler.emplace(request.sampling);
     for (const Token token : job->tokens) job->sampler->accept(token);
@@ -227,18 +227,18 @@ void Scheduler::pass() {
     }
   }
   if (!streams.empty() && prompt != nullptr && !decoder_.steps().is_emulated()) {
-    if (stream_seconds_ == 0 || n_beside_ == kPassesBeside) prompt = nullptr;
-    n_beside_ = prompt == nullptr ? 0 : n_beside_ + 1;
+    if (stream_seconds_ == 0 || n_interleaved_ == kInterleavedPasses) prompt = nullptr;
+    n_interleaved_ = prompt == nullptr ? 0 : n_interleaved_ + 1;
   }
   std::vector<Token> drafted;
   if (streams.size() == 1 && prompt == nullptr) drafted = draft(*streams.front());
   // A replay must use the draft verification kernels again, which take a single run.
-  if (const auto back = std::ranges::find_if(streams, &Job::is_taken_back); back != streams.end())
+  if (const auto back = std::ranges::find_if(streams, &Job::needs_replay); back != streams.end())
     streams = {*back}, prompt = nullptr;
   // Recurrent states are checkpointed before the prompt's last token, where decode() splits the prompt.
   if (drafted.empty() && device_sampler_ != nullptr && jobs_.size() == 1 &&
       (!store_.is_recurrent() || jobs_.front()->missing() == 1))
-    return decode_alone(*jobs_.front());
+    return decode_on_device(*jobs_.front());
   decode(streams, prompt, std::move(drafted));
 }
 
@@ -271,7 +271,7 @@ bool Scheduler::reserve(Job& job, uint32_t n_positions) {
   while (!job.sequence->reserve(n_positions)) {
     const auto last = std::find_if(jobs_.rbegin(), jobs_.rend(), [](const auto& other) { return other->is_live(); });
     (*last)->sequence.reset();
-    (*last)->is_taken_back = false;
+    (*last)->needs_replay = false;
     if (last->get() == &job) return false;
   }
   return true;
@@ -283,13 +283,13 @@ std::vector<Token> Scheduler::draft(Job& job) {
   const uint32_t missing = job.missing();
   if (device_sampler_ != nullptr && missing > 1) return {};  // samples every column that has logits
   job.lookup.grow(job.tokens);
-  const uint64_t most = std::min<uint64_t>({job.left() - 1, decoder_.max_positions() - job.tokens.size(),
-                                            std::min({decoder_.max_columns() - (decoder_.max_sequences() - 1),
-                                                      decoder_.max_logits_columns(), kMostOneByOne}) -
-                                                missing});
-  const PromptLookup::Draft found = job.lookup.next(job.tokens, static_cast<uint32_t>(most));
+  const uint64_t max = std::min<uint64_t>({job.left() - 1, decoder_.max_positions() - job.tokens.size(),
+                                           std::min({decoder_.max_columns() - (decoder_.max_sequences() - 1),
+                                                     decoder_.max_logits_columns(), kMaxVerifyTokens}) -
+                                               missing});
+  const PromptLookup::Draft found = job.lookup.next(job.tokens, static_cast<uint32_t>(max));
   const uint32_t n = job.draft_length.next(found.agreeing, static_cast<uint32_t>(found.tokens.size()));
-  if (n == 0 || !decoder_.steps().takes_one_by_one() || !job.sequence->reserve(missing + n)) return {};
+  if (n == 0 || !decoder_.steps().can_verify_draft() || !job.sequence->reserve(missing + n)) return {};
   return {found.tokens.begin(), found.tokens.begin() + n};
 }
 
@@ -300,7 +300,8 @@ void Scheduler::decode(std::span<Job* const> streams, Job* prompt, std::vector<T
   uint32_t room = decoder_.max_columns();
   for (Job* job : streams) shares.push_back({job, job->missing()}), room -= job->missing();
   if (prompt != nullptr) {
-    const uint32_t n = decoder_.pass_length().next(prompt->missing(), streams.empty() ? UINT32_MAX : beside_);
+    const uint32_t n =
+        decoder_.pass_length().next(prompt->missing(), streams.empty() ? UINT32_MAX : interleaved_prefill_);
     shares.push_back({prompt, std::min(n, room)});
   }
   // The state before a prompt's last token is checkpointed: a repeated prompt resumes there.
@@ -331,10 +332,10 @@ void Scheduler::decode(std::span<Job* const> streams, Job* prompt, std::vector<T
     for (uint32_t i = 1; i <= n_drafted; ++i)
       starts.push_back({first.request.sampling, std::span(ahead).first(first.tokens.size() + i)});
   }
-  runs.front().one_by_one = has_draft || has_more;
+  runs.front().verify_draft = has_draft || has_more;
   auto began = has_draft ? first.last : Clock::now();  // includes the time to end a device-side decode loop
   if (!decoder_.forward(runs, jobs_.size() == 1 ? &jobs_.front()->of->stop_ : nullptr)) {
-    for (const Share& share : shares) share.job->sequence->break_off();
+    for (const Share& share : shares) share.job->sequence->invalidate();
     return;
   }
   const bool is_sampled_there = device_sampler_ != nullptr && !starts.empty();
@@ -352,26 +353,26 @@ void Scheduler::decode(std::span<Job* const> streams, Job* prompt, std::vector<T
       device_sampler_->sample();
     }
     if (starts.empty()) decoder_.steps().end_pass()(/*wait=*/true);
-    take(shares);
+    account(shares);
     const double seconds = seconds_since(std::exchange(began, Clock::now()));
     if (streams.size() == 1 && prompt == nullptr && !first.end && (has_draft || has_more || !is_sampled_there)) {
       const uint32_t n_accepted = first.timings.generated_tokens - n_given - 1;
-      has_more ? first.draft_length.caught_up(seconds) : first.draft_length.took(n_drafted, n_accepted, seconds);
+      has_more ? first.draft_length.caught_up(seconds) : first.draft_length.record_time(n_drafted, n_accepted, seconds);
     }
     if (prompt == nullptr)
       stream_seconds_ = has_draft || has_more ? stream_seconds_ : seconds;
     else if (streams.empty())
-      decoder_.pass_length().took(shares.back().n_tokens, seconds);
+      decoder_.pass_length().record_time(shares.back().n_tokens, seconds);
     else
-      took_beside(shares.back().n_tokens, seconds);
+      adapt_prefill_chunk(shares.back().n_tokens, seconds);
     if (!goes_on || std::ranges::none_of(streams, [](const Job* job) { return job->end.has_value(); })) continue;
-    take(shares);
+    account(shares);
     goes_on = false;
   }
 }
 
 // Consumes the results of the oldest pass.
-void Scheduler::take(std::span<const Share> shares) {
+void Scheduler::account(std::span<const Share> shares) {
   const bool is_any_sampled = std::ranges::any_of(shares, &Share::is_sampled);
   std::span<const Token> sampled;
   if (device_sampler_ != nullptr && is_any_sampled) sampled = device_sampler_->read();
@@ -382,13 +383,13 @@ void Scheduler::take(std::span<const Share> shares) {
     const uint32_t place = n_sampled;
     n_sampled += share.n_sampled();
     if (job.end) continue;
-    if (share.n_drafted() == 0) computed(job, job.next(share.n_tokens)), job.is_taken_back = false;
+    if (share.n_drafted() == 0) on_computed(job, job.next(share.n_tokens)), job.needs_replay = false;
     if (!share.is_sampled) continue;
     if (job.timings.generated_tokens == 0) begin_answer(job);
     if (job.end) continue;
     try {
       const uint32_t column = n_columns - share.n_sampled();
-      give_sampled(share, [&](uint32_t i) {
+      emit_sampled(share, [&](uint32_t i) {
         return device_sampler_ != nullptr ? sampled[place + i] : job.sampler->sample(decoder_.logits(column + i));
       });
     } catch (const Error& error) {  // affects only this job's logits
@@ -400,84 +401,85 @@ void Scheduler::take(std::span<const Share> shares) {
 // Emits the token sampled from the first column's logits, and continues with the next column while the token equals the
 // draft. sample_at(i): samples column i. Recurrent states accept a draft as a whole or not at all.
 template <class SampleAt>
-void Scheduler::give_sampled(const Share& share, const SampleAt& sample_at) {
+void Scheduler::emit_sampled(const Share& share, const SampleAt& sample_at) {
   Job& job = *share.job;
   uint32_t n_accepted = 0;
   for (;; ++n_accepted) {
     const Token token = sample_at(n_accepted);
-    give(job, token, /*was_drafted=*/n_accepted > 0);
+    emit_token(job, token, /*was_drafted=*/n_accepted > 0);
     if (job.end || n_accepted == share.n_drafted() || token != share.draft[n_accepted]) break;
   }
   if (share.n_drafted() == 0) return;
   job.timings.drafted_tokens += share.n_drafted(), job.timings.accepted_tokens += n_accepted;
-  job.is_taken_back = store_.is_recurrent() && n_accepted < share.n_drafted();
-  if (job.is_taken_back)
-    job.sequence->back_to_held();
+  job.needs_replay = store_.is_recurrent() && n_accepted < share.n_drafted();
+  if (job.needs_replay)
+    job.sequence->restore_checkpoint();
   else
-    computed(job, job.next(share.n_tokens + n_accepted));
+    on_computed(job, job.next(share.n_tokens + n_accepted));
 }
 
-// Adapts the prompt tokens per mixed pass so that decode passes take kLongerBeside times as long as usual.
-void Scheduler::took_beside(uint32_t n_of_prompt, double seconds) {
+// Adapts the prompt tokens per mixed pass so that decode passes take kMaxDecodeSlowdown times as long as usual.
+void Scheduler::adapt_prefill_chunk(uint32_t n_of_prompt, double seconds) {
   if (decoder_.steps().is_emulated()) return;
   const double longer = std::max(seconds - stream_seconds_, 0.01 * stream_seconds_), n = n_of_prompt;
-  const double wanted = n * (kLongerBeside - 1) * stream_seconds_ / longer;
-  beside_ = static_cast<uint32_t>(std::lround(std::clamp(wanted, std::max(1.0, n / 2), n * 2)));
+  const double wanted = n * (kMaxDecodeSlowdown - 1) * stream_seconds_ / longer;
+  interleaved_prefill_ = static_cast<uint32_t>(std::lround(std::clamp(wanted, std::max(1.0, n / 2), n * 2)));
 }
 
 // Decodes on the device without the host between tokens, in the persistent kernel or as graphs. A waiting request ends
 // it at a token or within a prefill pass, and so does a draft.
-void Scheduler::decode_alone(Job& job) {
+void Scheduler::decode_on_device(Job& job) {
   Sequence& sequence = *job.sequence;
   const uint32_t missing = job.missing();
-  auto most = static_cast<uint32_t>(std::min<uint64_t>(job.left(), kAloneAtOnce));
+  auto max = static_cast<uint32_t>(std::min<uint64_t>(job.left(), kMaxDeviceLoopTokens));
   // State checkpoints are only possible between launches.
-  if (store_.is_recurrent()) most = std::min(most, std::max(1u, sequence.until_copy() - missing));
-  const uint32_t n_positions = std::min(missing + most, decoder_.max_positions() - sequence.reach());
+  if (store_.is_recurrent()) max = std::min(max, std::max(1u, sequence.until_copy() - missing));
+  const uint32_t n_positions = std::min(missing + max, decoder_.max_positions() - sequence.reach());
   if (!reserve(job, n_positions)) return;
   const std::optional<uint32_t> column =
       decoder_.prefill(job.next(missing), sequence.reach(), sequence.slot(),
-                       {&wants_turn_, [&](std::span<const Token> of_pass) { computed(job, of_pass); }});
-  if (!column && store_.is_recurrent()) sequence.break_off();
+                       {&wants_turn_, [&](std::span<const Token> of_pass) { on_computed(job, of_pass); }});
+  if (!column && store_.is_recurrent()) sequence.invalidate();
   if (!column) return;
   decoder_.wait();
   if (job.timings.generated_tokens == 0) begin_answer(job);
   if (job.end) return;
   const std::unique_ptr<TokenSource> source =
-      make_token_source(decoder_, {job.request.sampling, job.tokens, sequence.reach(), *column, most,
+      make_token_source(decoder_, {job.request.sampling, job.tokens, sequence.reach(), *column, max,
                                    job.request.ignore_end ? std::vector<Token>() : end_tokens_,
                                    /*may_rewind=*/!store_.is_recurrent()});
   Clock::time_point timed_from;
-  for (uint32_t n = 0; n < most && !job.end; ++n) {
+  for (uint32_t n = 0; n < max && !job.end; ++n) {
     const std::optional<Token> token = source->next(wants_turn_);
     if (!token) break;
-    if (n > 0) computed(job, job.next(1));
-    give(job, *token);
+    if (n > 0) on_computed(job, job.next(1));
+    emit_token(job, *token);
     if (n % kTokensTimed == 0) {  // the first token also waited for earlier work
       const Clock::time_point since = std::exchange(timed_from, job.last);
-      if (n > 0) job.draft_length.took(0, 0, std::chrono::duration<double>(job.last - since).count() / kTokensTimed);
+      if (n > 0)
+        job.draft_length.record_time(0, 0, std::chrono::duration<double>(job.last - since).count() / kTokensTimed);
     }
     if (!job.end && !draft(job).empty()) break;
   }
-  if (store_.is_recurrent()) take_rest(job, *source);
+  if (store_.is_recurrent()) drain_source(job, *source);
   if (!job.end && job.missing() == 0) sequence.rewind(sequence.reach() - 1);  // its logits were never computed
 }
 
 // Tokens computed beyond those returned stay in the recurrent state. After an answer's end, that may be its last token
 // only.
-void Scheduler::take_rest(Job& job, TokenSource& source) {
+void Scheduler::drain_source(Job& job, TokenSource& source) {
   const std::optional<std::vector<Token>> rest = source.end();
-  if (!rest) return job.sequence->break_off();
+  if (!rest) return job.sequence->invalidate();
   for (size_t i = 0; i < rest->size(); ++i) {
     const bool is_wanted = !job.end;
-    if (!is_wanted && i + 1 < rest->size()) return job.sequence->break_off();
-    computed(job, job.next(1));
-    if (is_wanted) give(job, (*rest)[i]);
+    if (!is_wanted && i + 1 < rest->size()) return job.sequence->invalidate();
+    on_computed(job, job.next(1));
+    if (is_wanted) emit_token(job, (*rest)[i]);
   }
 }
 
 // Records that the tokens' keys and values are in the cache. `tokens` may point into the job's own.
-void Scheduler::computed(Job& job, std::span<const Token> tokens) {
+void Scheduler::on_computed(Job& job, std::span<const Token> tokens) {
   job.sequence->append(tokens);
   if (job.timings.generated_tokens > 0) return;
   if (job.missing() == 1) job.sequence->keep_state();
@@ -491,10 +493,10 @@ void Scheduler::begin_answer(Job& job) {
   job.read = job.last = Clock::now();
   if (std::ranges::none_of(jobs_, [](const auto& other) { return other->is_stream(); }))
     decoder_.steps().profile().begin_tokens();
-  if (job.most == 0) finish(job, EndReason::kTokenLimit);
+  if (job.max == 0) finish(job, EndReason::kTokenLimit);
 }
 
-void Scheduler::give(Job& job, Token token, bool was_drafted) {
+void Scheduler::emit_token(Job& job, Token token, bool was_drafted) {
   Timings& timings = job.timings;
   job.tokens.push_back(token);
   if (job.sampler) job.sampler->accept(token);

@@ -77,15 +77,15 @@ class Scheduler {
   bool reserve(Job& job, uint32_t n_positions);
   void decode(std::span<Job* const> streams, Job* prompt, std::vector<Token> draft);
   std::vector<Token> draft(Job& job);
-  void take(std::span<const Share> shares);
-  void took_beside(uint32_t n_of_prompt, double seconds);
-  void decode_alone(Job& job);
-  void take_rest(Job& job, TokenSource& source);
-  void computed(Job& job, std::span<const Token> tokens);
+  void account(std::span<const Share> shares);
+  void adapt_prefill_chunk(uint32_t n_of_prompt, double seconds);
+  void decode_on_device(Job& job);
+  void drain_source(Job& job, TokenSource& source);
+  void on_computed(Job& job, std::span<const Token> tokens);
   void begin_answer(Job& job);
-  void give(Job& job, Token token, bool was_drafted = false);
+  void emit_token(Job& job, Token token, bool was_drafted = false);
   template <class SampleAt>
-  void give_sampled(const Share& share, const SampleAt& sample_at);
+  void emit_sampled(const Share& share, const SampleAt& sample_at);
   void finish(Job& job, EndReason reason, std::string error = "");
   void fail(Job& job, const std::string& error);
   void fail_all(const std::string& error);
@@ -98,8 +98,8 @@ class Scheduler {
   SequenceStore store_;
   std::deque<std::unique_ptr<Job>> jobs_;  // in order: `in_front` first, each group by arrival
   double stream_seconds_ = 0;              // duration of the last decode-only pass
-  uint32_t beside_ = 4;                    // prompt tokens per mixed pass
-  uint32_t n_beside_ = 0;                  // mixed passes since then
+  uint32_t interleaved_prefill_ = 4;       // prompt tokens per mixed pass
+  uint32_t n_interleaved_ = 0;             // mixed passes since then
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<std::unique_ptr<Job>> requests_;  // guarded by mutex_

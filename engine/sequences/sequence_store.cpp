@@ -19,11 +19,11 @@ SequenceStore::SequenceStore(CachePages device)
     : device_(std::move(device)),
       pool_(device_.n_pages),
       tree_(pool_, device_.page_positions),
-      states_(device_.n_slots, n_kept_states()),
+      states_(device_.n_slots, n_state_checkpoints()),
       is_taken_(device_.n_slots) {}
 
 // The last state is reserved for hold_state(), if there are at least two.
-uint32_t SequenceStore::n_kept_states() const {
+uint32_t SequenceStore::n_state_checkpoints() const {
   const uint32_t n = is_recurrent() ? device_.n_states - device_.n_slots : 0;
   return n > 1 ? n - 1 : n;
 }
@@ -42,7 +42,7 @@ std::unique_ptr<Sequence> SequenceStore::take_slot() {
 
 std::optional<uint32_t> SequenceStore::take_page() {
   if (pool_.n_free() == 0) tree_.drop_oldest();
-  return pool_.take();
+  return pool_.allocate();
 }
 
 std::unique_ptr<Sequence> SequenceStore::open(std::span<const Token> tokens) {
@@ -58,7 +58,7 @@ std::unique_ptr<Sequence> SequenceStore::open(std::span<const Token> tokens) {
   // A conversation that resumes at its end keeps filling its last page, without a copy.
   const bool goes_on =
       known.ends_leaf && known.n_tokens % device_.page_positions != 0 && pool_.owners(known.pages.back()) == 1;
-  if (goes_on) tree_.take_leaf(known.pages.back());
+  if (goes_on) tree_.detach_leaf(known.pages.back());
   for (size_t i = 0; i + (goes_on ? 1 : 0) < known.pages.size(); ++i) pool_.share(known.pages[i]);
   sequence->pages_ = known.pages;
   return sequence;
@@ -88,7 +88,7 @@ Sequence::~Sequence() {
 }
 
 // Makes the page that reach() ends in this sequence's alone, unless it is full. False if no page is free.
-bool Sequence::own_last() {
+bool Sequence::make_last_page_private() {
   if (reach() % store_.device_.page_positions == 0) return true;
   uint32_t& page = pages_[reach() / store_.device_.page_positions];
   if (store_.pool_.owners(page) == 1) return true;
@@ -105,7 +105,7 @@ bool Sequence::reserve(uint32_t n_positions) {
   if (n_positions == 0) return true;
   const size_t n_before = pages_.size();
   const uint32_t n_pages = store_.pages_for(uint64_t{reach()} + n_positions);
-  bool has_room = own_last();
+  bool has_room = make_last_page_private();
   while (has_room && pages_.size() < n_pages) {
     const std::optional<uint32_t> page = store_.take_page();
     has_room = page.has_value();
@@ -151,7 +151,7 @@ void Sequence::keep_state() {
 
 uint32_t Sequence::until_copy() const { return kKeepEvery - (reach() - kept_); }
 
-void Sequence::break_off() { shorten(restore_state(tokens_)); }
+void Sequence::invalidate() { shorten(restore_state(tokens_)); }
 
 void Sequence::hold_state() {
   assert(store_.can_hold());
@@ -159,7 +159,7 @@ void Sequence::hold_state() {
   store_.device_.copy_state(slot_, store_.device_.n_states - 1);
 }
 
-void Sequence::back_to_held() {
+void Sequence::restore_checkpoint() {
   store_.device_.copy_state(store_.device_.n_states - 1, slot_);
   shorten(held_);
 }
@@ -167,7 +167,7 @@ void Sequence::back_to_held() {
 // Restores the longest checkpoint of these tokens and returns its length; all tokens if the model is not recurrent.
 uint32_t Sequence::restore_state(std::span<const Token> tokens) {
   if (!store_.is_recurrent()) return static_cast<uint32_t>(tokens.size());
-  const std::optional<KeptStates::Found> found = store_.states_.find(tokens);
+  const std::optional<StateCheckpoints::Found> found = store_.states_.find(tokens);
   if (found) store_.device_.copy_state(found->state, slot_);
   return kept_ = found ? found->n_tokens : 0;
 }

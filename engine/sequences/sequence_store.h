@@ -8,9 +8,9 @@
 #include <span>
 #include <vector>
 
-#include "engine/sequences/kept_states.h"
 #include "engine/sequences/page_pool.h"
 #include "engine/sequences/prefix_tree.h"
+#include "engine/sequences/state_checkpoints.h"
 #include "models/token.h"
 
 namespace warpchat {
@@ -46,16 +46,16 @@ class Sequence {
   uint32_t rewind(uint32_t to);
   void keep_state();            // checkpoints the state at reach()
   uint32_t until_copy() const;  // positions that may be appended until a checkpoint is due
-  void break_off();             // after an interrupted pass: recurrent layers return to a checkpoint
-  // For a pass that may be undone, in one sequence at a time: saves the recurrent state, and back_to_held() restores it
-  // and discards tokens appended since. Needs can_hold().
+  void invalidate();            // after an interrupted pass: recurrent layers return to a checkpoint
+  // For a pass that may be undone, in one sequence at a time: saves the recurrent state, and restore_checkpoint()
+  // restores it and discards tokens appended since. Needs can_hold().
   void hold_state();
-  void back_to_held();
+  void restore_checkpoint();
 
  private:
   friend class SequenceStore;
   Sequence(SequenceStore& store, uint32_t slot) : store_(store), slot_(slot) {}
-  bool own_last();
+  bool make_last_page_private();
   void shorten(uint32_t to);
   uint32_t restore_state(std::span<const Token> tokens);
 
@@ -74,7 +74,7 @@ class SequenceStore {
 
   // Whether the model has recurrent layers. Sequences then resume only at checkpoints.
   bool is_recurrent() const { return device_.n_states > 0; }
-  bool can_hold() const { return n_kept_states() + device_.n_slots < device_.n_states; }
+  bool can_hold() const { return n_state_checkpoints() + device_.n_slots < device_.n_states; }
 
   // Starts with the longest known prefix of the tokens. Null if no slot is free.
   std::unique_ptr<Sequence> open(std::span<const Token> tokens);
@@ -93,14 +93,14 @@ class SequenceStore {
 
  private:
   friend class Sequence;
-  uint32_t n_kept_states() const;
+  uint32_t n_state_checkpoints() const;
   std::unique_ptr<Sequence> take_slot();
   std::optional<uint32_t> take_page();
 
   CachePages device_;
   PagePool pool_;
   PrefixTree tree_;
-  KeptStates states_;
+  StateCheckpoints states_;
   std::vector<bool> is_taken_;  // per slot
   uint32_t n_live_ = 0;
 };

@@ -117,8 +117,8 @@ LayerTensors CheckModel::layer(uint32_t index) {
   t.experts.shared_gate = matrix(blk + "shared_gate", k4, experts.shared_gate, 1, 1.5f);
   t.experts.shared_up = matrix(blk + "shared_up", k4, experts.shared_up, 1, 1);
   t.experts.shared_down = matrix(blk + "shared_down", k6, experts.shared_down, 1, 1);
-  t.vectors.shared_switch =
-      vector(blk + "shared_switch", config_.hidden, 0, 1 / std::sqrt(static_cast<float>(config_.hidden)));
+  t.vectors.shared_expert_gate =
+      vector(blk + "shared_expert_gate", config_.hidden, 0, 1 / std::sqrt(static_cast<float>(config_.hidden)));
   return t;
 }
 

@@ -21,7 +21,7 @@ constexpr double kTokenBound = 2e-3, kPrefillBound = 1e-2;
 
 using Logits2d = std::vector<float>;  // [kTokens, n_vocab]
 
-Logits2d one_by_one(Decoder& decoder, std::span<const Token> tokens) {
+Logits2d token_by_token(Decoder& decoder, std::span<const Token> tokens) {
   Logits2d logits;
   for (uint32_t i = 0; i < tokens.size(); ++i) {
     decoder.forward(tokens.subspan(i, 1), i, Logits::kLast);
@@ -43,7 +43,7 @@ Logits2d at_once(Decoder& decoder, std::span<const Token> tokens) {
 
 Logits2d by_itself(Decoder& decoder, std::span<const Token> tokens) {
   Logits2d logits;
-  decoder.steps().decode_given(
+  decoder.steps().teacher_force(
       tokens, 0, [&](std::span<const float> row) { logits.insert(logits.end(), row.begin(), row.end()); });
   return logits;
 }
@@ -84,11 +84,11 @@ class Checker {
                               .launch = LaunchMode::kStream,
                               .drafts = false});
       decoder_.emplace(model_.config(), std::move(steps));
-      return streamed_ = one_by_one(*decoder_, tokens_);
+      return streamed_ = token_by_token(*decoder_, tokens_);
     });
     if (!decoder_) return;
     check("prefill", "the CPU", kPrefillBound, [&] { return at_once(*decoder_, tokens_); });
-    check_mode(LaunchMode::kGraph, [&] { return one_by_one(*decoder_, tokens_); });
+    check_mode(LaunchMode::kGraph, [&] { return token_by_token(*decoder_, tokens_); });
     if (decoder_->steps().can_launch(LaunchMode::kPersistent))
       check_mode(LaunchMode::kPersistent, [&] { return by_itself(*decoder_, tokens_); });
   }
@@ -98,7 +98,7 @@ class Checker {
     CpuOptions options;
     options.context = kContext, options.threads = 1;
     Decoder decoder(model_.config(), make_cpu_steps(model_.config(), model_.tensors(), options));
-    return one_by_one(decoder, tokens_);
+    return token_by_token(decoder, tokens_);
   }
 
   void check_mode(LaunchMode mode, const std::function<Logits2d()>& compute) {

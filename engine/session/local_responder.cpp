@@ -26,7 +26,7 @@ class LocalResponder::LocalGeneration : public Generation {
       if (has_ended_) return std::nullopt;
       std::optional<AnswerStep> step = answering_->next(timeout);
       if (!step) return std::nullopt;
-      std::visit([this](auto& one) { take(one); }, *step);
+      std::visit([this](auto& one) { push_event(one); }, *step);
     }
     Event event = std::move(events_.front());
     events_.pop_front();
@@ -34,11 +34,11 @@ class LocalResponder::LocalGeneration : public Generation {
   }
 
  private:
-  void take(const PromptProgress& progress) { events_.push_back(progress); }
-  void take(const NextToken& next) {
+  void push_event(const PromptProgress& progress) { events_.push_back(progress); }
+  void push_event(const NextToken& next) {
     add({detokenizer_.add(next.token), next.token, next.seconds, /*thinking=*/false});
   }
-  void take(GenerationEnd& end) {
+  void push_event(GenerationEnd& end) {
     has_ended_ = true;
     if (std::string text = detokenizer_.flush(); !text.empty()) add({std::move(text), -1, 0, /*thinking=*/false});
     if (splitter_)
@@ -96,7 +96,7 @@ BuiltPrompt LocalResponder::build(const Prompt& prompt, const AnswerOptions& opt
 
 std::unique_ptr<Generation> LocalResponder::start(const Prompt& prompt, const AnswerOptions& options) {
   if (const std::string loss = model_.decoder->steps().loss(); !loss.empty())
-    throw ErrorWithWayOut(loss, WayOut::Kind::kUseCpu);
+    throw ErrorWithWayOut(loss, Remedy::Kind::kUseCpu);
   if (scheduler_.n_answers() >= model_.decoder->max_sequences())
     throw Error(scheduler_.n_answers() == 1 ? "an answer is being generated; stop it first"
                                             : "as many answers as fit are being generated; stop one first");

@@ -43,7 +43,7 @@ SamplingParams read_sampling(const GgufFile& file) {
 class DeviceCheckFailed : public ErrorWithWayOut {
  public:
   explicit DeviceCheckFailed(const std::string& fault)
-      : ErrorWithWayOut("the GPU failed its check (" + fault + ")", WayOut::Kind::kCheckDevice) {}
+      : ErrorWithWayOut("the GPU failed its check (" + fault + ")", Remedy::Kind::kCheckDevice) {}
 };
 
 // Check of a GPU that is new to this driver and this build; runs in parallel with loading.
@@ -135,8 +135,8 @@ DeviceChoice device_for(const ModelOptions& options, const Model& model) {
       gpu_memory_budget(model.config, model.tensors, gpu_sizes(options, model.config, model.context))
           .total(model.context);
   DeviceChoice device = choose_device(options.device, needed);
-  if (device.table == nullptr && device.lacks_memory && options.beside_another)
-    throw MemoryShortage(device.reason + "; unload the current model first", WayOut::Kind::kUseCpu);
+  if (device.table == nullptr && device.lacks_memory && options.another_model_loaded)
+    throw MemoryShortage(device.reason + "; unload the current model first", Remedy::Kind::kUseCpu);
   return device;
 }
 

@@ -32,7 +32,7 @@ struct ModelOptions {
   KvTypes cache = {};                    // element types of the KV cache
   std::optional<LaunchMode> launch;      // for a GPU; none: the fastest, or kStream on the emulator
   std::function<void(double)> progress;  // 0..1 while loading; may be empty
-  bool beside_another = false;           // another model could be unloaded: MemoryShortage instead of the default CPU
+  bool another_model_loaded = false;     // another model could be unloaded: MemoryShortage instead of the default CPU
   std::string device_record;             // file of engine/gpu/device_record.h; empty: nothing is stored
   bool check_device = true;              // unless checked before; never on the emulator
 };

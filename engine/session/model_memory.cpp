@@ -16,9 +16,9 @@ uint32_t pages_in(uint64_t cache_bytes, uint64_t page_bytes, uint32_t context) {
 }
 
 // As many checkpoints as fit into the cache's memory, but enough to return to the last few messages.
-uint32_t kept_states(uint64_t cache_bytes, uint64_t state_bytes) {
-  constexpr uint64_t kLeast = 4, kMost = 32;
-  return state_bytes == 0 ? 0 : static_cast<uint32_t>(std::clamp(cache_bytes / state_bytes, kLeast, kMost));
+uint32_t state_checkpoints(uint64_t cache_bytes, uint64_t state_bytes) {
+  constexpr uint64_t kMin = 4, kMax = 32;
+  return state_bytes == 0 ? 0 : static_cast<uint32_t>(std::clamp(cache_bytes / state_bytes, kMin, kMax));
 }
 
 }  // namespace
@@ -31,8 +31,8 @@ CpuOptions cpu_options(const ModelOptions& options, const ModelConfig& config, u
   cpu.max_columns = std::clamp<uint32_t>(options.batch, 1, std::max<uint32_t>(1, context));
   const uint64_t position_bytes = CachedAttention::cache_bytes_per_position(config, options.cache);
   if (options.cache_bytes) cpu.pages = pages_in(*options.cache_bytes, kPagePositions * position_bytes, context);
-  cpu.kept_states = kept_states(options.cache_bytes.value_or(saturating_product({position_bytes, context})),
-                                config.delta_state_bytes());
+  cpu.state_checkpoints = state_checkpoints(options.cache_bytes.value_or(saturating_product({position_bytes, context})),
+                                            config.delta_state_bytes());
   return cpu;
 }
 
@@ -41,7 +41,7 @@ GpuSizes gpu_sizes(const ModelOptions& options, const ModelConfig& config, uint3
   if (options.cache_bytes)
     sizes.n_pages = pages_in(*options.cache_bytes, CachePlan(config, sizes).page_bytes(), context);
   const uint64_t own_bytes = saturating_product({CachePlan(config, sizes).page_bytes(), pages_of(context)});
-  sizes.kept_states = kept_states(options.cache_bytes.value_or(own_bytes), config.delta_state_bytes());
+  sizes.state_checkpoints = state_checkpoints(options.cache_bytes.value_or(own_bytes), config.delta_state_bytes());
   return sizes;
 }
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/way_out.h"
+#include "engine/remedy.h"
 
 namespace warpchat {
 
@@ -66,7 +66,7 @@ void PromptBuilder::compile(const AnswerOptions& options) {
   const std::string& source = options.chat_template.empty() ? model_.chat_template : options.chat_template;
   if (source.empty())
     throw ErrorWithWayOut(model_.file.path() + ": the file has no chat template and its vocabulary no <|im_start|>",
-                          WayOut::Kind::kOtherTemplate);
+                          Remedy::Kind::kOtherTemplate);
   if (template_ && source == template_source_) return;
   try {
     template_ = std::make_unique<ChatTemplate>(source);

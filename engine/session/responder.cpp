@@ -1,7 +1,7 @@
 // Message for a prompt that does not fit.
 #include "engine/session/responder.h"
 
-#include "models/message.h"
+#include "models/text_format.h"
 
 namespace warpchat {
 

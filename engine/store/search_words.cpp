@@ -6,14 +6,14 @@
 
 #include "models/ascii.h"
 #include "models/error.h"
-#include "models/message.h"
+#include "models/text_format.h"
 #include "models/tokenizer/utf8.h"
 
 namespace warpchat {
 
 namespace {
 
-constexpr size_t kMostWords = 64, kMostWordBytes = 1000;  // below SQLite's own limits
+constexpr size_t kMaxWords = 64, kMaxWordBytes = 1000;  // below SQLite's own limits
 constexpr size_t kIndexedCharacters = 3;
 constexpr std::string_view kBlanks(" \t\r\n\0", 5);
 
@@ -54,8 +54,8 @@ std::vector<std::string> split_search_words(std::string_view query) {
     const bool is_phrase = quote != std::string_view::npos && quote > 1;
     const std::string_view word =
         is_phrase ? query.substr(1, quote - 1) : query.substr(0, query.find_first_of(kBlanks));
-    if (word.size() > kMostWordBytes || words.size() == kMostWords)
-      throw Error("a search takes at most " + counted(kMostWords, "word") + " of " + counted(kMostWordBytes, "byte") +
+    if (word.size() > kMaxWordBytes || words.size() == kMaxWords)
+      throw Error("a search takes at most " + counted(kMaxWords, "word") + " of " + counted(kMaxWordBytes, "byte") +
                   "; search for less");
     words.emplace_back(word);
     query.remove_prefix(is_phrase ? quote + 1 : word.size());

@@ -30,7 +30,7 @@ int64_t take_number(std::string_view& text) {
 FormatSpec parse_spec(std::string_view text) {
   FormatSpec spec;
   const auto front = [&text] { return text.empty() ? '\0' : text.front(); };
-  const auto take = [&text, &front](std::string_view letters) {
+  const auto accept = [&text, &front](std::string_view letters) {
     const char c = front();
     if (!is_one_of(c, letters)) return '\0';
     text.remove_prefix(1);
@@ -43,18 +43,18 @@ FormatSpec parse_spec(std::string_view text) {
     spec.fill = text.substr(0, fill_length);
     text.remove_prefix(fill_length);
   }
-  spec.align = take("<>=^");
-  if (const char sign = take("+- ")) spec.sign = sign;
-  spec.alternate = take("#") != 0;
+  spec.align = accept("<>=^");
+  if (const char sign = accept("+- ")) spec.sign = sign;
+  spec.alternate = accept("#") != 0;
   if (front() == '0' && !has_fill) {
     text.remove_prefix(1);
     spec.fill = "0";
     if (!spec.align) spec.align = '0';  // resolved by type: '=' for numbers, '<' for texts
   }
   spec.width = std::max<int64_t>(take_number(text), 0);
-  spec.grouping = take(",_");
-  if (take(".") && (spec.precision = take_number(text)) < 0) throw Fault("a format lacks its precision");
-  spec.conversion = take("bcdeEfFgGnosxX%");
+  spec.grouping = accept(",_");
+  if (accept(".") && (spec.precision = take_number(text)) < 0) throw Fault("a format lacks its precision");
+  spec.conversion = accept("bcdeEfFgGnosxX%");
   if (!text.empty()) throw Fault("the format " + repr_text(text) + " is not supported");
   return spec;
 }

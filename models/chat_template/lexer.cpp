@@ -8,7 +8,7 @@
 #include "models/chat_template/unicode.h"
 #include "models/chat_template/value.h"
 #include "models/error.h"
-#include "models/message.h"
+#include "models/text_format.h"
 
 namespace warpchat::jinja {
 namespace {

@@ -54,13 +54,13 @@ ExprPtr ExpressionParser::make(int line, Node node) {
 
 bool ExpressionParser::skip_name(std::string_view name) {
   if (!is_name(name)) return false;
-  take();
+  next_token();
   return true;
 }
 
 bool ExpressionParser::skip_operator(std::string_view op) {
   if (!is_operator(op)) return false;
-  take();
+  next_token();
   return true;
 }
 
@@ -70,7 +70,7 @@ void ExpressionParser::expect_operator(std::string_view op) {
 
 std::string ExpressionParser::expect_name() {
   if (current().type != TokenType::kName) fail_unexpected("a name");
-  return take().text;
+  return next_token().text;
 }
 
 std::string ExpressionParser::expect_dotted_name() {
@@ -81,7 +81,7 @@ std::string ExpressionParser::expect_dotted_name() {
 
 void ExpressionParser::expect(TokenType type) {
   if (current().type != type) fail_unexpected(describe({type, 0, ""}));
-  take();
+  next_token();
 }
 
 void ExpressionParser::fail_unexpected(const std::string& expected) const {
@@ -133,8 +133,8 @@ std::optional<Comparison::Op> ExpressionParser::take_comparison() {
   }
   if (skip_name("in")) return Op::kIn;
   if (is_name("not") && following().type == TokenType::kName && following().text == "in") {
-    take();
-    take();
+    next_token();
+    next_token();
     return Op::kNotIn;
   }
   return std::nullopt;
@@ -154,7 +154,7 @@ ExprPtr ExpressionParser::parse_sum() {
   const int line = current().line;
   ExprPtr left = parse_concatenation();
   while (is_operator("+") || is_operator("-")) {
-    const auto op = take().text == "+" ? Binary::Op::kAdd : Binary::Op::kSubtract;
+    const auto op = next_token().text == "+" ? Binary::Op::kAdd : Binary::Op::kSubtract;
     left = make(line, Binary{op, std::move(left), parse_concatenation()});
   }
   return left;
@@ -216,8 +216,8 @@ ExprPtr ExpressionParser::parse_primary() {
   const Token& token = current();
   if (token.type == TokenType::kName) return parse_name();
   if (token.type == TokenType::kString) return parse_string();
-  if (token.type == TokenType::kInteger) return make(token.line, Literal{take().integer});
-  if (token.type == TokenType::kReal) return make(token.line, Literal{take().real});
+  if (token.type == TokenType::kInteger) return make(token.line, Literal{next_token().integer});
+  if (token.type == TokenType::kReal) return make(token.line, Literal{next_token().real});
   if (is_operator("[")) return parse_list();
   if (is_operator("{")) return parse_dict();
   if (!skip_operator("(")) fail_unexpected("an expression");
@@ -227,7 +227,7 @@ ExprPtr ExpressionParser::parse_primary() {
 }
 
 ExprPtr ExpressionParser::parse_name() {
-  const Token token = take();
+  const Token token = next_token();
   const std::string& name = token.text;
   if (name == "true" || name == "True") return make(token.line, Literal{true});
   if (name == "false" || name == "False") return make(token.line, Literal{false});
@@ -244,7 +244,7 @@ ExprPtr ExpressionParser::parse_name() {
 ExprPtr ExpressionParser::parse_string() {
   const int line = current().line;
   std::string text;
-  while (current().type == TokenType::kString) text += take().text;
+  while (current().type == TokenType::kString) text += next_token().text;
   return make(line, Literal{literal_text(std::move(text))});
 }
 
@@ -310,16 +310,16 @@ ExprPtr ExpressionParser::parse_postfix(ExprPtr expr) {
 }
 
 ExprPtr ExpressionParser::parse_attribute(ExprPtr object) {
-  const int line = take().line;
+  const int line = next_token().line;
   if (current().type == TokenType::kInteger) {
-    ExprPtr index = make(line, Literal{take().integer});
+    ExprPtr index = make(line, Literal{next_token().integer});
     return make(line, ItemOf{std::move(object), std::move(index)});
   }
   return make(line, AttributeOf{std::move(object), literal_text(expect_name())});
 }
 
 ExprPtr ExpressionParser::parse_subscript(ExprPtr object) {
-  const int line = take().line;
+  const int line = next_token().line;
   ExprPtr result;
   if (is_operator(":")) {
     result = parse_slice(std::move(object), nullptr, line);
@@ -371,9 +371,9 @@ CallArguments ExpressionParser::parse_arguments() {
       arguments.named_rest = parse_expression();
     } else if (current().type == TokenType::kName && is_operator(following(), "=")) {
       ensure(!arguments.named_rest);
-      std::string name = take().text;
+      std::string name = next_token().text;
       for (const auto& earlier : arguments.named) ensure(earlier.first != name);
-      take();
+      next_token();
       arguments.named.emplace_back(std::move(name), parse_expression());
     } else {
       ensure(!arguments.rest && !arguments.named_rest && arguments.named.empty());
@@ -414,7 +414,7 @@ ExprPtr ExpressionParser::parse_filters(ExprPtr input, bool begins_with_name) {
 }
 
 ExprPtr ExpressionParser::parse_test(ExprPtr value) {
-  const int line = take().line;
+  const int line = next_token().line;
   const bool negated = skip_name("not");
   Tested tested;
   tested.name = expect_dotted_name();

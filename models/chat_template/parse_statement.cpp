@@ -34,9 +34,9 @@ class StatementParser : ExpressionParser {
     while (current().type != TokenType::kEnd) {
       const int line = current().line;
       if (current().type == TokenType::kData) {
-        body.push_back({line, Data{literal_text(take().text)}});
+        body.push_back({line, Data{literal_text(next_token().text)}});
       } else if (current().type == TokenType::kVariableBegin) {
-        take();
+        next_token();
         body.push_back({line, Print{parse_tuple({})}});
         expect(TokenType::kVariableEnd);
       } else {
@@ -62,7 +62,7 @@ class StatementParser : ExpressionParser {
   // Body of a block statement, from the end of its opening tag to after its end tag's name.
   Body parse_block(std::string_view end) {
     Body body = parse_branch({end});
-    take();
+    next_token();
     return body;
   }
 
@@ -77,7 +77,7 @@ class StatementParser : ExpressionParser {
     if (tag.type != TokenType::kName) fail_unexpected("the name of a tag");
     if (open_.size() >= kMaxBlocks) fail_at(tag.line, "blocks are nested too deeply");
     open_.emplace_back(tag.text, tag.line);
-    take();
+    next_token();
     parse_tag(tag, body);
     open_.pop_back();
   }
@@ -124,7 +124,7 @@ class StatementParser : ExpressionParser {
     if (skip_name("else")) node.otherwise = parse_branch({"endif"});
     --branches_;
     unsupported_.resize(unsupported_before);
-    take();
+    next_token();
     return node;
   }
 
@@ -141,7 +141,7 @@ class StatementParser : ExpressionParser {
     --loops_;
     if (skip_name("else")) node.otherwise = parse_branch({"endfor"});
     --scopes_;
-    take();
+    next_token();
     return node;
   }
 

@@ -33,7 +33,7 @@ class ExpressionParser {
 
   const Token& current() const { return tokens_[at_]; }
   const Token& following() const { return tokens_[std::min(at_ + 1, tokens_.size() - 1)]; }
-  Token take() { return at_ + 1 < tokens_.size() ? tokens_[at_++] : tokens_[at_]; }
+  Token next_token() { return at_ + 1 < tokens_.size() ? tokens_[at_++] : tokens_[at_]; }
   bool is_name(std::string_view name) const { return current().type == TokenType::kName && current().text == name; }
   bool is_operator(std::string_view op) const { return is_operator(current(), op); }
   static bool is_operator(const Token& token, std::string_view op) {

@@ -40,7 +40,7 @@ class PrintfFormatter {
   }
 
  private:
-  char take() {
+  char next_char() {
     if (at_ >= text_.size()) throw Fault("a string ends within a % conversion");
     return text_[at_++];
   }
@@ -92,7 +92,7 @@ class PrintfFormatter {
       spec.precision = std::clamp<int64_t>(read_number(), 0, kMaxWidth);
     }
     while (at_ < text_.size() && std::string_view("hlL").find(text_[at_]) != std::string_view::npos) ++at_;
-    spec.conversion = take();
+    spec.conversion = next_char();
     if (zeros && !spec.align && spec.conversion != 's' && spec.conversion != 'r' && spec.conversion != 'c') {
       spec.align = '=';
       spec.fill = "0";

@@ -70,12 +70,12 @@ bool gt(Heap&, const Value& a, const Value& b) { return less(b, a); }
 bool le(Heap&, const Value& a, const Value& b) { return less(a, b) || equal(a, b); }
 bool ge(Heap&, const Value& a, const Value& b) { return less(b, a) || equal(a, b); }
 
-struct Row {
+struct ValueTest {
   std::string_view name;
   Test test;
 };
 
-constexpr Row kTests[] = {
+constexpr ValueTest kTests[] = {
     {"!=", compared<ne>},
     {"<", compared<lt>},
     {"<=", compared<le>},
@@ -120,7 +120,7 @@ constexpr Row kTests[] = {
 }  // namespace
 
 Test find_test(std::string_view name) {
-  for (const Row& row : kTests) {
+  for (const ValueTest& row : kTests) {
     if (row.name == name) return row.test;
   }
   return nullptr;

@@ -2,7 +2,7 @@
 
 #include <bit>
 
-#include "models/message.h"
+#include "models/text_format.h"
 #include "models/tokenizer/byte_map.h"
 
 namespace warpchat {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "models/message.h"
+#include "models/text_format.h"
 #include "models/tokenizer/bpe_tokenizer.h"
 #include "models/tokenizer/spm_tokenizer.h"
 #include "models/tokenizer/utf8.h"

@@ -4,7 +4,7 @@
 #include <cctype>
 
 #include "models/ascii.h"
-#include "models/message.h"
+#include "models/text_format.h"
 
 namespace warpchat {
 namespace {

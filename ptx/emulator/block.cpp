@@ -48,12 +48,12 @@ bool unblock(BlockState& block, Executor& executor) {
 }
 
 // Result if no warp can continue by itself.
-BlockResult stand_still(BlockState& block, Executor& executor, bool is_polling) {
+BlockResult handle_deadlock(BlockState& block, Executor& executor, bool is_polling) {
   if (executor.faulted) return BlockResult::kFaulted;
   if (std::ranges::all_of(block.warps, [](const WarpState& w) { return w.fragments.empty(); }))
     return BlockResult::kDone;
   if (is_polling) return BlockResult::kPolling;
-  report_standstill(block, executor);
+  report_deadlock(block, executor);
   return BlockResult::kFaulted;
 }
 
@@ -91,7 +91,7 @@ std::unique_ptr<BlockState> make_block(LaunchContext& launch, uint64_t linear, s
 }
 
 // Reports the first fragment that polls, else the first that waits.
-void report_standstill(BlockState& block, Executor& executor) {
+void report_deadlock(BlockState& block, Executor& executor) {
   WarpState* stuck = nullptr;
   const Fragment* part = nullptr;
   for (WarpState& w : block.warps) {
@@ -132,7 +132,7 @@ BlockResult run_block_by_seed(BlockState& block, Executor& executor, uint64_t bu
       if (!(polled >> k & 1) && block.warps[k].has_runnable()) ready[n++] = k;
     }
     if (n == 0) {
-      if (!unblock(block, executor)) return stand_still(block, executor, polled != 0);
+      if (!unblock(block, executor)) return handle_deadlock(block, executor, polled != 0);
       continue;
     }
     const uint32_t k = ready[choices.below(n)];
@@ -172,7 +172,7 @@ BlockResult run_block(BlockState& block, Executor& executor, uint64_t budget) {
       const bool opened = unblock(block, executor);
       if (executor.faulted) return BlockResult::kFaulted;
       if (opened) continue;
-      return stand_still(block, executor, any_polling || runnable);
+      return handle_deadlock(block, executor, any_polling || runnable);
     }
     if (any_polling) unblock(block, executor);
   }

@@ -129,7 +129,7 @@ enum class BlockResult : uint8_t { kProgress, kPolling, kDone, kFaulted };
 // A block ready to run. `spare`, if given, is a finished block of the same launch whose memory is reused.
 std::unique_ptr<BlockState> make_block(LaunchContext& launch, uint64_t linear, std::unique_ptr<BlockState> spare);
 BlockResult run_block(BlockState& block, Executor& executor, uint64_t budget);
-void report_standstill(BlockState& block, Executor& executor);  // raises a fault: its warps wait or poll for ever
+void report_deadlock(BlockState& block, Executor& executor);  // raises a fault: its warps wait or poll for ever
 BlockResult run_block_by_seed(BlockState& block, Executor& executor, uint64_t budget);
 
 // machine.cpp: runs one warp until it waits, polls, ends or has used its budget.

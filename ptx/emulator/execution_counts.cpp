@@ -31,16 +31,16 @@ uint64_t sectors_of(uint32_t lanes, uint32_t bytes, const uint64_t* addresses) {
 // Extra passes for a group of lanes: the largest number of different words in one bank, minus one.
 uint64_t replays_of_group(uint32_t lanes, uint32_t bytes, const uint64_t* addresses) {
   uint64_t words[kLanes * 4];
-  uint32_t n = 0, load[kBanks] = {}, most = 1;
+  uint32_t n = 0, load[kBanks] = {}, max = 1;
   for (uint32_t l = 0; l < kLanes; ++l) {
     if (!(lanes >> l & 1)) continue;
     for (uint64_t word = addresses[l] / kBankBytes; word <= (addresses[l] + bytes - 1) / kBankBytes; ++word) {
       if (std::find(words, words + n, word) != words + n) continue;
       words[n++] = word;
-      most = std::max(most, ++load[word % kBanks]);
+      max = std::max(max, ++load[word % kBanks]);
     }
   }
-  return most - 1;
+  return max - 1;
 }
 
 uint64_t replays_of(uint32_t lanes, uint32_t bytes, const uint64_t* addresses) {

@@ -214,12 +214,12 @@ void FunctionLoader::place_columns(const std::vector<std::vector<uint32_t>>& suc
 
 // A rough estimate of a device compiler's register count: from the text's size, within the directives' limits.
 uint32_t FunctionLoader::estimated_registers() const {
-  constexpr uint32_t kFewest = 16, kMost = 255, kFile = 65536;
-  uint32_t most = function_.max_registers > 0 ? std::min(function_.max_registers, kMost) : kMost;
+  constexpr uint32_t kFewest = 16, kMax = 255, kFile = 65536;
+  uint32_t max = function_.max_registers > 0 ? std::min(function_.max_registers, kMax) : kMax;
   const uint32_t* required = function_.required_threads;
   const uint32_t threads = required[0] > 0 ? required[0] * required[1] * required[2] : function_.max_threads;
-  if (threads > 0) most = std::min(most, kFile / (threads * std::max(1u, function_.min_blocks)));
-  return std::clamp(static_cast<uint32_t>(function_.registers.size() / 4), kFewest, std::max(kFewest, most));
+  if (threads > 0) max = std::min(max, kFile / (threads * std::max(1u, function_.min_blocks)));
+  return std::clamp(static_cast<uint32_t>(function_.registers.size() / 4), kFewest, std::max(kFewest, max));
 }
 
 void FunctionLoader::fill_instruction(Instruction& i, const Draft& draft) {

@@ -237,11 +237,10 @@ bool takes_cache_hint(const Match& m) {
 
 bool FunctionLoader::operands_fit(const Statement& s, const Match& m, std::string& complaint) const {
   const auto& patterns = m.form->operands;
-  const size_t least =
-      static_cast<size_t>(std::ranges::count_if(patterns, [](const auto& p) { return !p.is_optional; }));
-  if (s.operands.size() < least || s.operands.size() > patterns.size()) {
-    complaint = "expected " + std::to_string(least) + (patterns.size() > least ? " or more" : "") +
-                " operands, found " + std::to_string(s.operands.size());
+  const size_t min = static_cast<size_t>(std::ranges::count_if(patterns, [](const auto& p) { return !p.is_optional; }));
+  if (s.operands.size() < min || s.operands.size() > patterns.size()) {
+    complaint = "expected " + std::to_string(min) + (patterns.size() > min ? " or more" : "") + " operands, found " +
+                std::to_string(s.operands.size());
     return false;
   }
   if (takes_cache_hint(m) && (s.operands.size() == patterns.size()) != m.has("L2::cache_hint")) {

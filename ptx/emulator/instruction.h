@@ -48,7 +48,7 @@ struct Range {
   uint64_t start = 1, bytes = 0;  // empty: matches nothing
 };
 
-// Kept reads of an instruction (see WaitingReads): the next read needs no check if the same warp makes it at the same
+// Kept reads of an instruction (see DeferredReads): the next read needs no check if the same warp makes it at the same
 // clock and all lanes are at the predicted addresses.
 struct alignas(64) ReadTrail {
   uint64_t offsets[kLanes];     // of each lane from the first one's address
@@ -72,7 +72,7 @@ struct LoadGroup {
   uint32_t slot;                 // its bit of Warp::fetched
   uint32_t first_load, n_loads;  // in Code::grouped_loads
 };
-constexpr uint32_t kUnitBytes = 8, kMostUnits = 8;  // a group has 8 to 64 bytes
+constexpr uint32_t kUnitBytes = 8, kMaxUnits = 8;  // a group has 8 to 64 bytes
 
 struct Warp {
   uint8_t* registers;  // the columns of the running function
@@ -90,8 +90,8 @@ struct Warp {
   uint64_t fetched;                  // groups already fetched in this basic block: bit mask by Instruction::list
   Range* ranges;                     // one per instruction
   Range* granted;                    // one per instruction, with checks: accesses inside can only fault by racing
-  bool grants_suffice;               // only such checks observe: accesses inside need no report
-  bool trails_suffice;               // only those and the race check observe reads
+  bool needs_only_granted_checks;    // only such checks observe: accesses inside need no report
+  bool needs_only_pattern_checks;    // only those and the race check observe reads
   bool local_unseen;                 // accesses to local memory are not counted
   bool shared_unseen;                // weak accesses to shared memory with bounds known to the machine are unobserved
   bool is_granted;                   // the access being reported is inside such a range

@@ -11,8 +11,8 @@
 
 #include "ptx/emulator/block.h"
 #include "ptx/emulator/checks/launch_checks.h"
-#include "ptx/emulator/crew.h"
 #include "ptx/emulator/weak_memory.h"
+#include "ptx/emulator/worker_pool.h"
 
 namespace ptx::emulator {
 namespace {
@@ -39,7 +39,7 @@ void check_request(const LaunchRequest& r, const Profile& profile) {
   if (!r.code->is_entry) refuse("it is no entry function");
   if (r.grid.count() == 0 || r.block.count() == 0)
     refuse("grid " + shape(r.grid) + " or block " + shape(r.block) + " is empty");
-  if (r.options.most_blocks == 0) refuse("none of its blocks may run");
+  if (r.options.max_blocks == 0) refuse("none of its blocks may run");
   if (r.block.count() > profile.max_threads_per_block || r.block.x > 1024 || r.block.y > 1024 || r.block.z > 64) {
     refuse("block " + shape(r.block) + " exceeds " + std::to_string(profile.max_threads_per_block) + " threads");
   }
@@ -138,7 +138,7 @@ Launch::Launch(LaunchRequest request, const Module& module, const Profile& profi
   }
   s.context.observes = s.checks || s.choices || r.options.count;
   s.context.watches_proxies = r.options.checks.shared_races && copies_out_of_shared(*r.code);
-  s.n_blocks = std::min(r.grid.count(), r.options.most_blocks);
+  s.n_blocks = std::min(r.grid.count(), r.options.max_blocks);
   const uint32_t per_sm =
       max_resident_blocks(*r.code, static_cast<uint32_t>(r.block.count()), r.dynamic_shared_bytes, profile);
   s.resident_limit = std::max<uint64_t>(1, uint64_t{per_sm} * profile.sm_count);
@@ -241,7 +241,7 @@ BlockResult Launch::State::run_turn(Turn& turn) {
                                                                 : kBlockSlice;
   BlockResult result =
       choices ? run_block_by_seed(block, *turn.executor, budget) : run_block(block, *turn.executor, budget);
-  if (is_hopeless(block, result)) report_standstill(block, *turn.executor);
+  if (is_hopeless(block, result)) report_deadlock(block, *turn.executor);
   if (result == BlockResult::kDone && block.copies) block.copies->end(block);
   if (turn.executor->faulted) result = BlockResult::kFaulted;
   if (checks && result == BlockResult::kDone) checks->end_block(block);
@@ -314,7 +314,7 @@ LaunchState Launch::step() {
 
 LaunchState Launch::run(uint32_t threads) {
   const bool alone = state_->context.request.options.alone && threads == 1;
-  Crew(std::max(threads, 1u) - 1).run([this, alone] {
+  WorkerPool(std::max(threads, 1u) - 1).run([this, alone] {
     LaunchState state;
     while ((state = step()) == LaunchState::kRunning || state == LaunchState::kWaiting) {
       if (state == LaunchState::kWaiting && !alone) std::this_thread::yield();

@@ -41,7 +41,7 @@ struct LaunchOptions {
   uint64_t seed = 0;                  // nonzero: varies schedules, weak memory and approximations
   bool weak_memory = false;           // delayed stores and stale loads, by seed
   bool jitter = false;                // approximations vary within their error, by seed
-  uint64_t most_blocks = UINT64_MAX;  // runs only this many blocks of the grid; the others do nothing
+  uint64_t max_blocks = UINT64_MAX;   // runs only this many blocks of the grid; the others do nothing
   bool alone = false;  // no other agent writes memory: with checks or weak memory, a poll in vain is a deadlock
   bool count = false;  // keep all of Counters, not just the totals
 };

@@ -12,8 +12,8 @@
 namespace ptx::emulator {
 namespace {
 
-constexpr int64_t kMostBytes = kUnitBytes * kMostUnits, kMostGap = 8;
-constexpr uint32_t kMostSlots = 64;  // bits of Warp::fetched
+constexpr int64_t kMaxBytes = kUnitBytes * kMaxUnits, kMaxGap = 8;
+constexpr uint32_t kMaxSlots = 64;  // bits of Warp::fetched
 
 bool is_weak(const Draft& draft) { return (draft.code.flags & (access::kPolls | 7u << access::kOrderShift)) == 0; }
 
@@ -62,7 +62,7 @@ void FunctionLoader::group_loads() {
     uint32_t n_slots = 0;
     const auto close_if = [&](auto&& ends) {
       for (const Candidate& c : open) {
-        if (ends(c) && n_slots < kMostSlots) n_slots += add_group(c.loads, c.begin, c.end, n_slots) ? 1 : 0;
+        if (ends(c) && n_slots < kMaxSlots) n_slots += add_group(c.loads, c.begin, c.end, n_slots) ? 1 : 0;
       }
       std::erase_if(open, ends);
     };
@@ -75,8 +75,8 @@ void FunctionLoader::group_loads() {
       if (may_group(draft)) {
         const int64_t begin = draft.code.immediate, end = begin + draft.loaded_bytes;
         const auto near = [&](const Candidate& c) {
-          return drafts_[c.loads[0]].code.a == draft.code.a && begin <= c.end + kMostGap && end >= c.begin - kMostGap &&
-                 std::max(end, c.end) - std::min(begin, c.begin) <= kMostBytes && !c.touched.contains(draft.code.d);
+          return drafts_[c.loads[0]].code.a == draft.code.a && begin <= c.end + kMaxGap && end >= c.begin - kMaxGap &&
+                 std::max(end, c.end) - std::min(begin, c.begin) <= kMaxBytes && !c.touched.contains(draft.code.d);
         };
         const auto found = std::ranges::find_if(open, near);
         if (found == open.end()) {

@@ -66,12 +66,12 @@ void FunctionLoader::check_convert(const Statement& s, const Match& m) const {
     refuse(s.at, spelling_of(s) + ": .relu and .satfinite need f32");
   if (rnd == "rna" && to != Type::tf32) refuse(s.at, spelling_of(s) + ": .rna needs tf32");
   const bool half = to == Type::bf16 || from == Type::bf16, single = to == Type::f32 || from == Type::f32;
-  const uint32_t least = to == Type::tf32 || (half && single)   ? 80
-                         : half                                 ? 90
-                         : to == Type::f16 || from == Type::f16 ? 53
-                                                                : 0;
-  if (layout_.dialect.target < least)
-    refuse(s.at, spelling_of(s) + " needs sm_" + std::to_string(least) + ", the target is sm_" +
+  const uint32_t min = to == Type::tf32 || (half && single)   ? 80
+                       : half                                 ? 90
+                       : to == Type::f16 || from == Type::f16 ? 53
+                                                              : 0;
+  if (layout_.dialect.target < min)
+    refuse(s.at, spelling_of(s) + " needs sm_" + std::to_string(min) + ", the target is sm_" +
                      std::to_string(layout_.dialect.target));
 }
 

@@ -15,7 +15,7 @@ struct NumberRange {
   const char* with;     // modifier that the row requires; "" for none
   const char* without;  // modifier that excludes the row
   size_t operand;
-  int64_t least, most, multiple_of = 1;
+  int64_t min, max, multiple_of = 1;
 };
 
 constexpr int64_t kAny = INT32_MAX;
@@ -42,9 +42,9 @@ constexpr NumberRange kRanges[] = {
 bool has(const Statement& s, std::string_view modifier) { return std::ranges::count(s.modifiers, modifier) > 0; }
 
 std::string described(const NumberRange& r) {
-  if (r.least == r.most) return std::to_string(r.least);
-  std::string text = r.most == kAny ? "at least " + std::to_string(r.least)
-                                    : std::to_string(r.least) + " to " + std::to_string(r.most);
+  if (r.min == r.max) return std::to_string(r.min);
+  std::string text =
+      r.max == kAny ? "at least " + std::to_string(r.min) : std::to_string(r.min) + " to " + std::to_string(r.max);
   if (r.multiple_of > 1) text += ", a multiple of " + std::to_string(r.multiple_of);
   return text;
 }
@@ -58,7 +58,7 @@ void check_numbers(const Statement& s) {
     const Operand& o = s.operands[r.operand];
     const int64_t number = static_cast<int64_t>(o.bits);
     if (o.kind != OperandKind::kInteger) continue;
-    if (number >= r.least && number <= r.most && number % r.multiple_of == 0) continue;
+    if (number >= r.min && number <= r.max && number % r.multiple_of == 0) continue;
     refuse(o.at, spelling_of(s) + ": operand " + std::to_string(r.operand + 1) + ": expected " + described(r) +
                      ", found " + std::to_string(number));
   }

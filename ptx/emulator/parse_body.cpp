@@ -129,7 +129,7 @@ void Parser::close_scope() {
 }
 
 void Parser::parse_body_directive() {
-  const Token directive = take();
+  const Token directive = next_token();
   const std::string_view word = directive.text;
   if (word == "reg") return parse_registers();
   if (word == "local") return parse_body_variables(Space::local);
@@ -193,15 +193,15 @@ void Parser::parse_body_variables(Space space) {
 }
 
 void Parser::parse_label() {
-  const Token name = take();
-  take();  // ':'
+  const Token name = next_token();
+  next_token();  // ':'
   const std::string text(name.text);
   if (accept_dot("branchtargets")) {
     const uint32_t table = static_cast<uint32_t>(function_->label_tables.size());
     declare(text, {Symbol::Kind::kLabelTable, table}, name.at);
     function_->label_tables.emplace_back();
     do {
-      Operand label = resolve(take(), true);
+      Operand label = resolve(next_token(), true);
       const uint32_t element = static_cast<uint32_t>(function_->label_tables[table].size());
       pending_.push_back({label.name, label.at, true, table, element, scopes_.depth()});
       function_->label_tables[table].push_back(std::move(label));
@@ -215,7 +215,7 @@ void Parser::parse_label() {
   }
   if (accept_dot("calltargets")) {
     declare(text, {Symbol::Kind::kPrototype, static_cast<uint32_t>(function_->prototypes.size())}, name.at);
-    const Operand first = resolve(take(), false);
+    const Operand first = resolve(next_token(), false);
     if (first.kind != OperandKind::kFunction) refuse(first.at, "expected a function");
     function_->prototypes.push_back(first.function->signature);
     return skip_to_end_of_statement();
@@ -238,7 +238,7 @@ void Parser::parse_guard(Statement& statement) {
   if (!accept('@')) return;
   statement.has_guard = true;
   statement.guard_negated = accept('!');
-  const Operand guard = resolve(take(), false);
+  const Operand guard = resolve(next_token(), false);
   if (guard.kind != OperandKind::kRegister || function_->registers[guard.index].type != Type::pred) {
     refuse(guard.at, "a guard must be a predicate register");
   }
@@ -252,7 +252,7 @@ void Parser::parse_statement() {
   parse_guard(statement);
   statement.at = peek().at;
   statement.opcode = expect_name("an instruction");
-  while (peek().kind == TokenKind::kDot && !peek().spaced) statement.modifiers.emplace_back(take().text);
+  while (peek().kind == TokenKind::kDot && !peek().spaced) statement.modifiers.emplace_back(next_token().text);
   refuse_absent(statement);
   const bool is_branch = is_branch_opcode(statement.opcode);
   while (!at(';')) {
@@ -283,7 +283,7 @@ Operand Parser::parse_simple_operand(bool is_branch) {
   if (token.kind == TokenKind::kInteger || token.kind == TokenKind::kFloat) return parse_number(false);
   if (token.kind == TokenKind::kPunctuation) {
     if (at('-') && peek(1).kind == TokenKind::kName && peek(1).text[0] == '%') {
-      take();
+      next_token();
       Operand operand = parse_name_operand(is_branch);
       operand.is_negated = true;
       return operand;
@@ -297,7 +297,7 @@ Operand Parser::parse_simple_operand(bool is_branch) {
     if (accept('{')) return parse_group('}', OperandKind::kVector);
     if (at('[')) return parse_address();
     if (at('(')) {
-      take();
+      next_token();
       return parse_group(')', OperandKind::kList);
     }
     if (at('~')) return parse_number(false);
@@ -306,14 +306,14 @@ Operand Parser::parse_simple_operand(bool is_branch) {
 }
 
 Operand Parser::parse_name_operand(bool is_branch) {
-  const Token name = take();
+  const Token name = next_token();
   Operand operand = resolve(name, is_branch);
   if (operand.kind == OperandKind::kVariable && at('[')) {
     parse_subscript(operand);
   } else if (operand.kind == OperandKind::kVariable && (at('+') || at('-'))) {
     operand.offset = parse_constant();
   } else if (operand.kind == OperandKind::kRegister && peek().kind == TokenKind::kDot && !peek().spaced) {
-    const Token part = take();
+    const Token part = next_token();
     if (is_selector(part.text)) {
       operand.selector = std::string(part.text);
       return operand;
@@ -354,7 +354,7 @@ Operand Parser::parse_group(char close, OperandKind kind) {
   group.kind = kind;
   group.at = peek().at;
   if (kind == OperandKind::kList && accept('(') && peek().kind == TokenKind::kDot) {
-    while (!accept(')')) take();  // an attribute: .managed
+    while (!accept(')')) next_token();  // an attribute: .managed
     return group;
   }
   if (accept(close)) return group;
@@ -388,7 +388,7 @@ Operand Parser::parse_number(bool negative) {
   Operand operand;
   operand.at = peek().at;
   if (peek().kind == TokenKind::kFloat) {
-    const Token token = take();
+    const Token token = next_token();
     operand.kind = OperandKind::kFloat;
     operand.bits = token.bits ^ (negative ? 1ull << 63 : 0);
     operand.is_single = token.is_single;
@@ -407,7 +407,7 @@ int64_t Parser::parse_constant() {
   bool first = true;
   while (first || at('+') || at('-')) {
     const bool minus = accept('-');
-    if (!minus && !first) take();
+    if (!minus && !first) next_token();
     uint64_t term = static_cast<uint64_t>(parse_constant_term());
     while (accept('*')) term *= static_cast<uint64_t>(parse_constant_term());
     sum = static_cast<int64_t>(static_cast<uint64_t>(sum) + (minus ? 0 - term : term));
@@ -426,7 +426,7 @@ int64_t Parser::parse_constant_term() {
     return value;
   }
   if (peek().kind == TokenKind::kName && peek().text == "WARP_SZ") {
-    take();
+    next_token();
     return 32;
   }
   return static_cast<int64_t>(expect_integer("a number"));
@@ -449,7 +449,7 @@ Operand Parser::resolve(const Token& name, bool is_branch) {
       operand.kind = OperandKind::kSpecial;
       if (special->has_components) {
         if (peek().kind != TokenKind::kDot || peek().spaced) refuse(name.at, operand.name + " needs .x, .y or .z");
-        operand.name += "." + std::string(take().text);
+        operand.name += "." + std::string(next_token().text);
         if (!find_special_component(operand.name)) refuse(name.at, "unknown special register " + operand.name);
       }
       return operand;

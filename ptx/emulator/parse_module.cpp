@@ -11,7 +11,7 @@ namespace {
 constexpr uint32_t kNewestVersion = 99;
 constexpr uint32_t kTargets[] = {10, 11, 12, 13, 20, 21, 30, 32, 35, 37,  50,  52,  53,  60,  61, 62,
                                  70, 72, 75, 80, 86, 87, 88, 89, 90, 100, 101, 103, 110, 120, 121};
-constexpr size_t kMostProblems = 20;
+constexpr size_t kMaxProblems = 20;
 
 std::string source_line(std::string_view text, uint32_t line) {
   size_t start = 0;
@@ -63,7 +63,7 @@ Parser::Parser(std::string_view text) : tokens_(tokenise(text)) {}
 SyntaxModule Parser::run(std::vector<ParseProblem>& problems) {
   problems_ = &problems;
   parse_header();
-  while (peek().kind != TokenKind::kEnd && problems.size() < kMostProblems) {
+  while (peek().kind != TokenKind::kEnd && problems.size() < kMaxProblems) {
     const size_t before = next_;
     try {
       parse_directive();
@@ -78,13 +78,13 @@ SyntaxModule Parser::run(std::vector<ParseProblem>& problems) {
 
 bool Parser::accept(char mark) {
   if (!at(mark)) return false;
-  take();
+  next_token();
   return true;
 }
 
 bool Parser::accept_dot(std::string_view word) {
   if (!at_dot(word)) return false;
-  take();
+  next_token();
   return true;
 }
 
@@ -97,30 +97,30 @@ void Parser::expect(char mark, const char* where) {
 
 std::string Parser::expect_name(const char* what) {
   if (peek().kind != TokenKind::kName) refuse(peek().at, std::string("expected ") + what);
-  return std::string(take().text);
+  return std::string(next_token().text);
 }
 
 uint64_t Parser::expect_integer(const char* what) {
   if (peek().kind != TokenKind::kInteger) refuse(peek().at, std::string("expected ") + what);
-  return take().bits;
+  return next_token().bits;
 }
 
 // Skips past the next ';', or up to a '}' that closes more than the statement opened.
 void Parser::skip_to_end_of_statement() {
-  for (int open = 0; peek().kind != TokenKind::kEnd && !at(';') && (open > 0 || !at('}')); take())
+  for (int open = 0; peek().kind != TokenKind::kEnd && !at(';') && (open > 0 || !at('}')); next_token())
     open += at('{') ? 1 : at('}') ? -1 : 0;
   accept(';');
 }
 
 // .section NAME { ... }: debug information, without nested braces.
 void Parser::skip_section() {
-  while (peek().kind != TokenKind::kEnd && !at('{')) take();
-  while (peek().kind != TokenKind::kEnd && !at('}')) take();
+  while (peek().kind != TokenKind::kEnd && !at('{')) next_token();
+  while (peek().kind != TokenKind::kEnd && !at('}')) next_token();
   expect('}', "at the end of a section");
 }
 
 void Parser::skip_line(uint32_t line) {
-  while (peek().kind != TokenKind::kEnd && peek().at.line == line) take();
+  while (peek().kind != TokenKind::kEnd && peek().at.line == line) next_token();
 }
 
 void Parser::parse_header() {
@@ -131,9 +131,9 @@ void Parser::parse_header() {
 }
 
 void Parser::parse_version() {
-  const Position where = take().at;
+  const Position where = next_token().at;
   if (peek().kind != TokenKind::kFloat) refuse(peek().at, "expected a version such as 8.0");
-  const std::string number(take().text);
+  const std::string number(next_token().text);
   const size_t dot = number.find('.');
   if (dot == std::string::npos || dot + 2 != number.size() || number.size() > 4)
     refuse(where, "malformed version " + number);
@@ -143,7 +143,7 @@ void Parser::parse_version() {
 }
 
 void Parser::parse_target() {
-  const Position where = module_.target_at = take().at;
+  const Position where = module_.target_at = next_token().at;
   do {
     const std::string word = expect_name("a target such as sm_90");
     if (word.starts_with("sm_")) {
@@ -184,7 +184,7 @@ void Parser::parse_directive() {
   }
   const std::string_view word = directive.text;
   if (word == "entry" || word == "func") return parse_function(linkage);
-  take();
+  next_token();
   if (word == "global") return parse_module_variable(Space::global, linkage);
   if (word == "const") return parse_module_variable(Space::constant, linkage);
   if (word == "shared" || word == "shared::cta") return parse_module_variable(Space::shared, linkage);
@@ -236,7 +236,7 @@ bool Parser::completes_extern(Variable& variable) {
 
 void Parser::parse_function(Linkage linkage) {
   auto owned = std::make_unique<SyntaxFunction>();
-  owned->is_entry = take().text == "entry";
+  owned->is_entry = next_token().text == "entry";
   owned->is_extern = linkage.is_extern;
   owned->is_visible = linkage.is_visible;
   owned->is_weak = linkage.is_weak;
@@ -313,7 +313,7 @@ std::vector<const Variable*> Parser::parse_parameters(SyntaxFunction& owner, std
 
 void Parser::parse_limits(SyntaxFunction& function) {
   while (peek().kind == TokenKind::kDot) {
-    const Token token = take();
+    const Token token = next_token();
     parse_limit(function, token.text);
   }
 }

@@ -9,7 +9,7 @@ namespace ptx::emulator {
 Parser::Declaration Parser::parse_declaration_head() {
   Declaration head;
   while (peek().kind == TokenKind::kDot) {
-    const Token token = take();
+    const Token token = next_token();
     if (token.text == "align") {
       head.align = static_cast<uint32_t>(expect_integer("an alignment"));
       if (!std::has_single_bit(head.align)) refuse(token.at, "an alignment must be a power of two");
@@ -101,7 +101,7 @@ Initialiser Parser::parse_initial_value(Type type) {
   Initialiser value;
   value.at = peek().at;
   if (peek().kind == TokenKind::kName) {
-    value.symbol = std::string(take().text);
+    value.symbol = std::string(next_token().text);
     if (value.symbol == "generic" && accept('(')) {
       value.is_generic = true;
       value.symbol = expect_name("a symbol");
@@ -113,8 +113,8 @@ Initialiser Parser::parse_initial_value(Type type) {
     return value;
   }
   if (peek().kind == TokenKind::kInteger && peek(1).kind == TokenKind::kPunctuation && peek(1).text == "(") {
-    value.mask = take().bits;  // 0xFF00(symbol): one byte of an address
-    take();
+    value.mask = next_token().bits;  // 0xFF00(symbol): one byte of an address
+    next_token();
     Initialiser inner = parse_initial_value(type);
     expect(')', "after the masked symbol");
     inner.mask = value.mask;
@@ -122,10 +122,10 @@ Initialiser Parser::parse_initial_value(Type type) {
   }
   const bool negative =
       peek().kind == TokenKind::kPunctuation && peek().text == "-" && peek(1).kind == TokenKind::kFloat;
-  if (negative) take();
+  if (negative) next_token();
   if (peek().kind == TokenKind::kFloat) {
     const double number = std::bit_cast<double>(peek().bits) * (negative ? -1 : 1);
-    const uint32_t single = take().single ^ (negative ? 0x80000000u : 0);
+    const uint32_t single = next_token().single ^ (negative ? 0x80000000u : 0);
     const bool was_single = tokens_[next_ - 1].is_single;
     if (size_of(type) == 4)
       value.bits = was_single ? single : std::bit_cast<uint32_t>(static_cast<float>(number));

@@ -21,7 +21,7 @@ class Parser {
  private:
   // tokens
   const Token& peek(size_t ahead = 0) const { return tokens_[std::min(next_ + ahead, tokens_.size() - 1)]; }
-  const Token& take() { return tokens_[next_ + 1 < tokens_.size() ? next_++ : next_]; }
+  const Token& next_token() { return tokens_[next_ + 1 < tokens_.size() ? next_++ : next_]; }
   bool at(char mark) const { return peek().kind == TokenKind::kPunctuation && peek().text[0] == mark; }
   bool at_dot(std::string_view word) const { return peek().kind == TokenKind::kDot && peek().text == word; }
   bool accept(char mark);

@@ -9,7 +9,7 @@
 namespace ptx::emulator {
 namespace {
 
-constexpr size_t kMostPending = 1024, kMostLines = 4096;
+constexpr size_t kMaxPending = 1024, kMaxLines = 4096;
 constexpr uint32_t kHopelessReads =
     20000;  // reads of one address whose value in memory differs: no device guarantees more freshness
 
@@ -96,7 +96,7 @@ void WeakMemory::turn(BlockState& block) {
   }
   std::erase_if(views_, [](const auto& view) { return !view->resident && view->pending.empty(); });
   BlockView& own = *block.view;
-  if ((drop_one_in_ && choices_.one_in(drop_one_in_)) || own.lines.size() > kMostLines) own.lines.clear();
+  if ((drop_one_in_ && choices_.one_in(drop_one_in_)) || own.lines.size() > kMaxLines) own.lines.clear();
 }
 
 bool WeakMemory::let_all_arrive() {
@@ -227,7 +227,7 @@ uint8_t* WeakMemory::atomic_within(BlockView& view, uint64_t address, uint32_t b
 bool WeakMemory::access(Warp& w, const Instruction& i, AccessKind kind, uint32_t lanes, uint32_t bytes,
                         const uint64_t* addresses, uint8_t** pointers) {
   BlockView& view = *w.block->view;
-  if (kind != AccessKind::kLoad && (releases(i) || view.pending.size() > kMostPending)) let_all_arrive(view);
+  if (kind != AccessKind::kLoad && (releases(i) || view.pending.size() > kMaxPending)) let_all_arrive(view);
   bool changed = false;
   for (uint32_t l = 0; l < kLanes && !w.faulted; ++l) {
     if (!(lanes >> l & 1) || reinterpret_cast<uint64_t>(pointers[l]) != addresses[l]) continue;

@@ -57,7 +57,7 @@ TEST(TableView, RowsAreRecordsWhereThereIsNoRoomForColumns) {
             "Year: 1985\n");
 }
 
-TEST(TableView, RecordsComeRowByRowForWhoReadsThem) {
+TEST(TableView, RecordsComeRowByRow) {
   TableView table({.columns = 80, .styled = false, .records = true});
   table.add("| Name | Use |\n|------|-----|\n| tar | arch");
   EXPECT_EQ(table.show(), "");

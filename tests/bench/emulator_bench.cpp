@@ -16,8 +16,8 @@
 namespace ptx::emulator {
 namespace {
 
-constexpr int kLeastRuns = 3;
-constexpr double kLeastSeconds = 0.6;  // total of a row's launches
+constexpr int kMinRuns = 3;
+constexpr double kMinSeconds = 0.6;  // total of a row's launches
 
 struct Options {
   std::string isa, kernel, checks = "*";
@@ -122,7 +122,7 @@ double speed(const Job& job, InstructionSet set, const Checks& checks) {
   const Module module(text_of(job.text), profile, memory, set);
   const std::vector<uint8_t> parameters = job.parameters(memory);
   double best = 0, total = 0;
-  for (int runs = 0; runs < kLeastRuns || total < kLeastSeconds; ++runs) {
+  for (int runs = 0; runs < kMinRuns || total < kMinSeconds; ++runs) {
     LaunchRequest request{module.find_function(job.kernel), job.grid(), job.threads, 0, parameters, {}};
     request.options.checks = checks;
     Launch launch(std::move(request), module, profile, memory);

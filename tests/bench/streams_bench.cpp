@@ -18,7 +18,7 @@ namespace warpchat {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr uint32_t kMostStreams = 32, kRounds = 3;
+constexpr uint32_t kMaxStreams = 32, kRounds = 3;
 constexpr int32_t kTokens = 64;
 
 std::vector<Token> random_tokens(uint32_t n, uint64_t seed) {
@@ -68,12 +68,12 @@ int run(int n_arguments, char** arguments) {
   const ModelTensors tensors = find_model_tensors(file, config);
   CpuOptions options;
   options.context = 2 * n_prompt + 1024;
-  options.sequences = kMostStreams;
-  options.pages = kMostStreams * 4 + 2 * pages_of(options.context);
+  options.sequences = kMaxStreams;
+  options.pages = kMaxStreams * 4 + 2 * pages_of(options.context);
   Decoder decoder(config, make_cpu_steps(config, tensors, options));
   Scheduler scheduler(decoder, [](Token) { return false; });
   std::vector<double> alone;
-  for (const uint32_t n : {1u, 2u, 3u, 4u, 5u, 6u, 7u, 8u, 12u, 16u, kMostStreams}) {
+  for (const uint32_t n : {1u, 2u, 3u, 4u, 5u, 6u, 7u, 8u, 12u, 16u, kMaxStreams}) {
     std::vector<double> rates;
     for (uint32_t i = 0; i < kRounds; ++i) rates.push_back(tokens_per_second(scheduler, n));
     alone.push_back(median(rates));

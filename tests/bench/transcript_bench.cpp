@@ -40,7 +40,7 @@ constexpr Scene kScenes[] = {{"200 code blocks", 40, 200, 0},
                              {"200 code blocks and 500 formulas", 40, 200, 100},
                              {"2,000 messages", 2000, 0, 0}};
 
-void fill(const Scene& scene, DeskState& state) {
+void fill(const Scene& scene, ChatState& state) {
   for (int i = 0; i < scene.n_messages; ++i) {
     std::string text =
         "Answer " + std::to_string(i) + ", of some words that make a line or two of plain text here.\n\n";

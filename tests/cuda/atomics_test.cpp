@@ -74,7 +74,7 @@ T wrapped_sum(T a, T b) {
   return static_cast<T>(std::make_unsigned_t<T>(a) + std::make_unsigned_t<T>(b));
 }
 template <class T>
-T least(T a, T b) {
+T min(T a, T b) {
   return std::min(a, b);
 }
 template <class T>
@@ -96,10 +96,10 @@ TEST_P(Atomics, Sums) {
 }
 
 TEST_P(Atomics, Extremes) {
-  expect_fold<int>("atomicMin_s32", signed_words(), 0, least<int>);
-  expect_fold<uint32_t>("atomicMin_u32", words(), UINT32_MAX, least<uint32_t>);
-  expect_fold<uint64_t>("atomicMin_u64", wide_words(), UINT64_MAX, least<uint64_t>);
-  expect_fold<int64_t>("atomicMin_s64", random_integers<int64_t>(kN, INT64_MIN, INT64_MAX), 0, least<int64_t>);
+  expect_fold<int>("atomicMin_s32", signed_words(), 0, min<int>);
+  expect_fold<uint32_t>("atomicMin_u32", words(), UINT32_MAX, min<uint32_t>);
+  expect_fold<uint64_t>("atomicMin_u64", wide_words(), UINT64_MAX, min<uint64_t>);
+  expect_fold<int64_t>("atomicMin_s64", random_integers<int64_t>(kN, INT64_MIN, INT64_MAX), 0, min<int64_t>);
   expect_fold<int>("atomicMax_s32", signed_words(), 0, greatest<int>);
   expect_fold<uint32_t>("atomicMax_u32", words(), 0, greatest<uint32_t>);
   expect_fold<uint64_t>("atomicMax_u64", wide_words(), 0, greatest<uint64_t>);
@@ -145,7 +145,7 @@ TEST_P(Atomics, WithoutTheOldValue) {
   expect_unused<uint64_t>("atomicAdd_u64", wide_words(), 5, sum<uint64_t>());
   expect_unused<float>("atomicAdd_f32", quarters<float>(), 0, sum<float>());
   expect_unused<double>("atomicAdd_f64", quarters<double>(), 0, sum<double>());
-  expect_unused<int>("atomicMin_s32", signed_words(), 0, least<int>);
+  expect_unused<int>("atomicMin_s32", signed_words(), 0, min<int>);
   expect_unused<uint64_t>("atomicMax_u64", wide_words(), 0, greatest<uint64_t>);
   expect_unused<uint32_t>("atomicAnd_u32", words(), UINT32_MAX, std::bit_and<uint32_t>());
   expect_unused<uint32_t>("atomicXor_u32", words(), 0, std::bit_xor<uint32_t>());
@@ -251,8 +251,8 @@ TEST_P(Atomics, SharedMemoryOfEveryType) {
   const auto operands = random_integers<int>(192, 1, 100000);
   auto* results = zeros<int>(3);
   auto* total = zeros<double>(1);
-  auto* wide_least = zeros<uint64_t>(1);
-  launch("shared_atomics", {1}, {192}, upload(operands), results, total, wide_least);
+  auto* wide_min = zeros<uint64_t>(1);
+  launch("shared_atomics", {1}, {192}, upload(operands), results, total, wide_min);
   int sum = 0;
   unsigned bits = 0;
   for (int v : operands) sum += v, bits |= 1u << (v & 31);
@@ -260,7 +260,7 @@ TEST_P(Atomics, SharedMemoryOfEveryType) {
   EXPECT_EQ(results[1], *std::max_element(operands.begin(), operands.end()));
   EXPECT_EQ(unsigned(results[2]), bits);
   EXPECT_EQ(*total, sum * 0.5);
-  EXPECT_EQ(*wide_least, 3ull * *std::min_element(operands.begin(), operands.end()));
+  EXPECT_EQ(*wide_min, 3ull * *std::min_element(operands.begin(), operands.end()));
 }
 
 TEST_P(Atomics, GenericAddresses) {

@@ -407,8 +407,8 @@ TEST_P(BlockBarriers, WarpBarriers) {
 
 TEST_P(BlockBarriers, GameOfLife) {
   auto cells = random_integers<uint8_t>(1024, 0, 1);
-  auto* board = upload(cells);
-  launch("life", {1}, {32, 32}, board, 20);
+  auto* state = upload(cells);
+  launch("life", {1}, {32, 32}, state, 20);
   for (int g = 0; g < 20; ++g) {
     const auto before = cells;
     for (int i = 0; i < 1024; ++i) {
@@ -418,7 +418,7 @@ TEST_P(BlockBarriers, GameOfLife) {
       cells[i] = neighbours == 3 || (neighbours == 2 && before[i]);
     }
   }
-  EXPECT_EQ(download(board, 1024), cells);
+  EXPECT_EQ(download(state, 1024), cells);
 }
 INSTANTIATE_CUDA(BlockBarriers, "block_barriers");
 

@@ -106,14 +106,14 @@ std::vector<double> as_doubles(const std::vector<T>& values) {
 
 // Random numbers with a fixed seed.
 template <class T>
-std::vector<T> random_integers(size_t count, T least, T greatest, unsigned seed = 1) {
+std::vector<T> random_integers(size_t count, T min, T greatest, unsigned seed = 1) {
   std::mt19937_64 random(seed);
-  std::uniform_int_distribution<int64_t> in_range(least, greatest);
+  std::uniform_int_distribution<int64_t> in_range(min, greatest);
   std::vector<T> values(count);
   for (T& value : values) value = static_cast<T>(in_range(random));
   return values;
 }
-std::vector<float> random_floats(size_t count, float least, float greatest, unsigned seed = 1);
+std::vector<float> random_floats(size_t count, float min, float greatest, unsigned seed = 1);
 
 #define INSTANTIATE_CUDA(Suite, kernels) INSTANTIATE_CUDA_FOR(Suite, kernels, ptx::emulator::every_text)
 #define INSTANTIATE_CUDA_FOR(Suite, kernels, filter)                                                   \

@@ -104,9 +104,9 @@ void expect_close(const std::string& what, const std::vector<double>& got, const
                              << " wrong";
 }
 
-std::vector<float> random_floats(size_t count, float least, float greatest, unsigned seed) {
+std::vector<float> random_floats(size_t count, float min, float greatest, unsigned seed) {
   std::mt19937 random(seed);
-  std::uniform_real_distribution<float> in_range(least, greatest);
+  std::uniform_real_distribution<float> in_range(min, greatest);
   std::vector<float> values(count);
   for (float& value : values) value = in_range(random);
   return values;

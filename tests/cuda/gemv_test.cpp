@@ -28,9 +28,9 @@ std::pair<int, int> scale_and_min(const uint8_t* s, int i) {
 }
 
 double weight(const BlockQ4K& b, int i) {
-  const auto [scale, least] = scale_and_min(b.scales, i / 32);
+  const auto [scale, min] = scale_and_min(b.scales, i / 32);
   const uint8_t byte = b.q[i / 64 * 32 + i % 32];
-  return double(b.d) * scale * (i / 32 % 2 ? byte >> 4 : byte & 15) - double(b.dmin) * least;
+  return double(b.d) * scale * (i / 32 % 2 ? byte >> 4 : byte & 15) - double(b.dmin) * min;
 }
 
 class QuantisedGemv : public CudaKernels {
@@ -71,8 +71,8 @@ TEST_P(QuantisedGemv, Q4K) {
   for (int row = 0; row < rows; ++row) {
     for (int i = 0; i < blocks * 256; ++i) {
       const BlockQ4K& b = weights[row * blocks + i / 256];
-      const auto [scale, least] = scale_and_min(b.scales, i % 256 / 32);
-      const double minimum = double(b.dmin) * least;  // multiplied with the block's sum, as the kernel does
+      const auto [scale, min] = scale_and_min(b.scales, i % 256 / 32);
+      const double minimum = double(b.dmin) * min;  // multiplied with the block's sum, as the kernel does
       want[row] += (weight(b, i % 256) + minimum) * double(x[i / 32].d) * x[i / 32].q[i % 32];
       if (i % 32 == 0) want[row] -= minimum * double(x[i / 32].sum);
       size = std::max(size, std::fabs(want[row]));

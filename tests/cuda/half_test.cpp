@@ -100,11 +100,11 @@ Wide fused(double a, double b, double c) {
   const Wide nudge = (sum < 0 ? -sum : sum) * wide(0x1p-100);
   return error > 0 ? sum + nudge : sum - nudge;
 }
-double least(double a, double b) {
+double min(double a, double b) {
   if (std::isnan(a) || std::isnan(b)) return std::isnan(a) ? b : a;
   return a == b ? (std::signbit(a) ? a : b) : std::min(a, b);
 }
-double greatest(double a, double b) { return -least(-a, -b); }
+double greatest(double a, double b) { return -min(-a, -b); }
 
 class HalfArithmetic : public CudaKernels {
  protected:
@@ -187,7 +187,7 @@ TEST_P(HalfArithmetic, Saturation) {
 TEST_P(HalfArithmetic, SignsAndExtremes) {
   expect("neg", [](double a, double, double) { return -wide(a); });
   expect("abs", [](double a, double, double) { return wide(std::fabs(a)); });
-  expect("min", [](double a, double b, double) { return wide(least(a, b)); });
+  expect("min", [](double a, double b, double) { return wide(min(a, b)); });
   expect("max", [](double a, double b, double) { return wide(greatest(a, b)); });
   const auto with_nan = [](double a, double b, double v) { return std::isnan(a) || std::isnan(b) ? NAN : v; };
   const bool by_floats = target() < 80;  // the headers compare bf16 as f32: the first of -0 and 0 wins
@@ -195,11 +195,11 @@ TEST_P(HalfArithmetic, SignsAndExtremes) {
     const bool is_half = type[1] == 'f';
     const auto of_zeros = [=](double a, double b, double v) { return by_floats && !is_half && a == b ? a : v; };
     const int per = std::string(type).ends_with("x2") ? 2 : 1;
-    const auto least_or_nan = [&](double a, double b, double) { return with_nan(a, b, of_zeros(a, b, least(a, b))); };
+    const auto min_or_nan = [&](double a, double b, double) { return with_nan(a, b, of_zeros(a, b, min(a, b))); };
     const auto greatest_or_nan = [&](double a, double b, double) {
       return with_nan(a, b, of_zeros(a, b, greatest(a, b)));
     };
-    expect_one(std::string("min_nan") + type, is_half ? kHalf : kBfloat, least_or_nan, per);
+    expect_one(std::string("min_nan") + type, is_half ? kHalf : kBfloat, min_or_nan, per);
     expect_one(std::string("max_nan") + type, is_half ? kHalf : kBfloat, greatest_or_nan, per);
   }
 }

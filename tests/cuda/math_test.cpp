@@ -15,7 +15,7 @@ using Real = long double;
 constexpr Real kPi = 3.14159265358979323846264338327950288L;
 
 struct Range {
-  double least, greatest;
+  double min, greatest;
 };
 
 // Allowed error: ulps of the result, or absolute; `fast` bounds replace them with -use_fast_math.
@@ -35,22 +35,22 @@ constexpr double kTiny = 0x1p-126;  // subnormals count as zero where -use_fast_
 
 template <class T>
 double ulp(double value) {
-  constexpr int digits = std::is_same_v<T, float> ? 24 : 53, least = std::is_same_v<T, float> ? -149 : -1074;
-  if (value == 0 || !std::isfinite(value)) return std::ldexp(1.0, least);
+  constexpr int digits = std::is_same_v<T, float> ? 24 : 53, min = std::is_same_v<T, float> ? -149 : -1074;
+  if (value == 0 || !std::isfinite(value)) return std::ldexp(1.0, min);
   int exponent;
   std::frexp(value, &exponent);
-  return std::ldexp(1.0, std::max(exponent - digits, least));
+  return std::ldexp(1.0, std::max(exponent - digits, min));
 }
 
 // Points of the range: both ends, values of every size within it, and evenly spread ones.
 template <class T>
 std::vector<T> points(Range range, int count) {
-  std::vector<T> x = {static_cast<T>(range.least), static_cast<T>(range.greatest)};
+  std::vector<T> x = {static_cast<T>(range.min), static_cast<T>(range.greatest)};
   for (double v : {0.0, -0.0, 0.5, 1.0, -1.0, 2.0, -2.0, 1e-3, -1e-3, 1e-10, 1e-20, -1e-20, 3.0, 10.0, 0.75}) {
-    if (v >= range.least && v <= range.greatest) x.push_back(static_cast<T>(v));
+    if (v >= range.min && v <= range.greatest) x.push_back(static_cast<T>(v));
   }
   for (float v : random_floats(count, 0, 1, 3))
-    x.push_back(static_cast<T>(range.least + (range.greatest - range.least) * v));
+    x.push_back(static_cast<T>(range.min + (range.greatest - range.min) * v));
   return x;
 }
 

@@ -41,8 +41,8 @@ std::vector<T> cast_all(const std::vector<double>& values) {
   return cast;
 }
 
-std::vector<double> small_integers(size_t count, int least, int greatest, unsigned seed) {
-  return as_doubles(random_integers<int>(count, least, greatest, seed));
+std::vector<double> small_integers(size_t count, int min, int greatest, unsigned seed) {
+  return as_doubles(random_integers<int>(count, min, greatest, seed));
 }
 
 class MatmulTiled : public CudaKernels {};
@@ -81,11 +81,11 @@ class MatmulWmma : public CudaKernels {
  protected:
   // Multiplies [2 m, 3 k] by [3 k, 2 n] matrices in m x n x k tiles; orders is "rcr" for a by rows, b by columns, ...
   template <class T, class Sum>
-  void expect_product(const std::string& name, int m, int n, int k, const std::string& orders, int least) {
+  void expect_product(const std::string& name, int m, int n, int k, const std::string& orders, int min) {
     const std::string kernel =
         name + "_" + std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k) + "_" + orders;
     const int rows = 2 * m, columns = 2 * n, depth = 3 * k;
-    const auto a = small_integers(rows * depth, least, 5, 1), b = small_integers(depth * columns, least, 5, 2);
+    const auto a = small_integers(rows * depth, min, 5, 1), b = small_integers(depth * columns, min, 5, 2);
     const auto c = small_integers(rows * columns, -9, 9, 3);
     const bool a_rows = orders[0] == 'r', b_rows = orders[1] == 'r', c_rows = orders[2] == 'r';
     const int lda = (a_rows ? depth : rows) + 16, ldb = (b_rows ? columns : depth) + 16;
@@ -97,11 +97,11 @@ class MatmulWmma : public CudaKernels {
     expect_close(kernel, as_doubles(download(sums, want.size())), want, 0, 0);
   }
   template <class T, class Sum>
-  void expect_shapes(const std::string& name, int least) {
-    for (const char* orders : {"rrr", "rcr", "crc", "ccc"}) expect_product<T, Sum>(name, 16, 16, 16, orders, least);
+  void expect_shapes(const std::string& name, int min) {
+    for (const char* orders : {"rrr", "rcr", "crc", "ccc"}) expect_product<T, Sum>(name, 16, 16, 16, orders, min);
     for (const char* orders : {"rcr", "crc"}) {
-      expect_product<T, Sum>(name, 32, 8, 16, orders, least);
-      expect_product<T, Sum>(name, 8, 32, 16, orders, least);
+      expect_product<T, Sum>(name, 32, 8, 16, orders, min);
+      expect_product<T, Sum>(name, 8, 32, 16, orders, min);
     }
   }
 };
@@ -156,9 +156,9 @@ INSTANTIATE_CUDA_FOR(MatmulWmmaOfSm80, "matmul_wmma", from_sm_80);
 class MatmulMma : public CudaKernels {
  protected:
   template <class T, class Sum, class TypeB = T>
-  void expect_product(const char* kernel, int m, int k, int least, int greatest) {
-    const auto a = small_integers(m * k, least, greatest, 1);
-    const auto b = small_integers(k * 8, std::is_unsigned_v<TypeB> ? 0 : least, greatest, 2);
+  void expect_product(const char* kernel, int m, int k, int min, int greatest) {
+    const auto a = small_integers(m * k, min, greatest, 1);
+    const auto b = small_integers(k * 8, std::is_unsigned_v<TypeB> ? 0 : min, greatest, 2);
     const auto c = small_integers(m * 8, -9, 9, 3);
     auto* sums = upload(cast_all<Sum>(c));
     launch(kernel, {1}, {32}, upload(cast_all<T>(a)), upload(cast_all<TypeB>(b)), sums);

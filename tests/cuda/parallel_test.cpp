@@ -48,9 +48,9 @@ TEST_P(Reductions, LastBlockAddsThePartialSumsTwice) {
 
 TEST_P(Reductions, Extremes) {
   const auto x = random_integers<int>(777, INT32_MIN, INT32_MAX);
-  auto *least = filled(1, INT32_MAX), *greatest = filled(1, INT32_MIN);
-  launch("extremes", {4}, {256}, upload(x), 777, least, greatest);
-  EXPECT_EQ(*least, *std::min_element(x.begin(), x.end()));
+  auto *min = filled(1, INT32_MAX), *greatest = filled(1, INT32_MIN);
+  launch("extremes", {4}, {256}, upload(x), 777, min, greatest);
+  EXPECT_EQ(*min, *std::min_element(x.begin(), x.end()));
   EXPECT_EQ(*greatest, *std::max_element(x.begin(), x.end()));
 }
 

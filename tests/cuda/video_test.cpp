@@ -17,8 +17,8 @@ int64_t part(Word word, int i, int width, bool is_signed) {
   return is_signed && bits >> (width - 1) ? bits - (1ll << width) : bits;
 }
 int64_t clamped(int64_t v, int width, bool is_signed) {
-  const int64_t least = is_signed ? -(1ll << (width - 1)) : 0;
-  return std::clamp<int64_t>(v, least, least + (1ll << width) - 1);
+  const int64_t min = is_signed ? -(1ll << (width - 1)) : 0;
+  return std::clamp<int64_t>(v, min, min + (1ll << width) - 1);
 }
 int64_t byte(Word word, int i, bool is_signed) { return part(word, i, 8, is_signed); }
 int64_t half(Word word, int i, bool is_signed) { return part(word, i, 16, is_signed); }
@@ -106,10 +106,10 @@ TEST_P(Video, SignsAndAveragesOfParts) {
 }
 
 TEST_P(Video, OrderOfParts) {
-  const auto least = [](int64_t x, int64_t y) { return std::min(x, y); };
+  const auto min = [](int64_t x, int64_t y) { return std::min(x, y); };
   const auto greatest = [](int64_t x, int64_t y) { return std::max(x, y); };
-  expect_parts("vmins", true, least);
-  expect_parts("vminu", false, least);
+  expect_parts("vmins", true, min);
+  expect_parts("vminu", false, min);
   expect_parts("vmaxs", true, greatest);
   expect_parts("vmaxu", false, greatest);
   expect_parts("vcmpeq", false, [](int64_t x, int64_t y) { return x == y ? -1 : 0; });

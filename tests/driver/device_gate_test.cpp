@@ -125,8 +125,8 @@ void take_numbers_during_a_load(uint32_t n_slots) {
 }
 
 // In a child process with a time limit of seconds.
-void end_within_seconds(uint32_t n_slots, const char* loads_drain) {
-  setenv("CUDA_EMULATOR_LOADS_DRAIN", loads_drain, 1);
+void end_within_seconds(uint32_t n_slots, const char* loads_wait_for_idle) {
+  setenv("CUDA_EMULATOR_LOADS_DRAIN", loads_wait_for_idle, 1);
   std::signal(SIGALRM, SIG_DFL);
   alarm(4);
   take_numbers_during_a_load(n_slots);

@@ -78,7 +78,7 @@ TEST(DeviceWatch, AListenerThatLeftHearsNothing) {
   EXPECT_FALSE(is_told);
 }
 
-TEST(DeviceWatchDeathTest, AThreadThatNobodyReplacesEndsTheProcess) {
+TEST(DeviceWatchDeathTest, AThreadWithoutAReplacementEndsTheProcess) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   const auto hangs = [] {
     const std::shared_ptr<DeviceWatch> watch = DeviceWatch::make(kShort);

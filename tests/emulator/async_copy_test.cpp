@@ -78,7 +78,7 @@ const std::vector<Copying>& copies() {
       {"overwritten_on_the_way", own_copy(kCopy, "st.shared.b32 [%r2+4], 7;\ncp.async.wait_all;"),
        own_copy(kCopy, "cp.async.wait_all;\nst.shared.b32 [%r2+4], 7;"),
        "writes shared byte 516, while the copy of line 18"},
-      {"arrival_nobody_waits_for",
+      {"arrival_without_a_wait",
        "setp.ne.u32 %p0, %thread, 0;\n@%p0 bra ready;\nmbarrier.init.shared.b64 [arrived], 64;\nready:\n" +
            own_copy(kCopy, "cp.async.mbarrier.arrive.noinc.shared.b64 [arrived];"),
        "setp.ne.u32 %p0, %thread, 0;\n@%p0 bra ready;\nmbarrier.init.shared.b64 [arrived], 64;\nready:\n" +
@@ -87,8 +87,8 @@ const std::vector<Copying>& copies() {
       {"bulk_load_without_wait", bulk_load("bar.sync 0;"), bulk_load(kWaitForBulk), "before the copy of line"},
       {"bulk_store_without_proxy_fence", bulk_store("", "cp.async.bulk.wait_group 0;\n"),
        bulk_store(fence, "cp.async.bulk.wait_group 0;\n"), "which ordinary stores wrote without a fence.proxy.async"},
-      {"bulk_store_that_nobody_waits_for", bulk_store(fence, ""),
-       bulk_store(fence, "cp.async.bulk.wait_group.read 0;\n"), "but no thread waits for it"},
+      {"bulk_store_without_a_wait", bulk_store(fence, ""), bulk_store(fence, "cp.async.bulk.wait_group.read 0;\n"),
+       "but no thread waits for it"},
       {"source_overwritten_on_the_way",
        bulk_store(fence, "st.shared.b32 [words+16], 1;\ncp.async.bulk.wait_group.read 0;\n"),
        bulk_store(fence, "cp.async.bulk.wait_group.read 0;\nst.shared.b32 [words+16], 1;\n"), "may still read it"},

@@ -6,10 +6,10 @@
 #include <tuple>
 
 #include "ptx/emulator/checks/clocks.h"
+#include "ptx/emulator/checks/deferred_reads.h"
 #include "ptx/emulator/checks/history.h"
 #include "ptx/emulator/checks/lane_order.h"
 #include "ptx/emulator/checks/shadow.h"
-#include "ptx/emulator/checks/waiting_reads.h"
 
 namespace ptx::emulator {
 namespace {
@@ -129,11 +129,11 @@ constexpr ReadPattern kReadPatterns[] = {
 };
 
 // Every read that note() accepted is reported exactly once: when its grain is written, or when all are reported.
-TEST(WaitingReads, TellEachLaneOnce) {
+TEST(DeferredReads, TellEachLaneOnce) {
   constexpr uint64_t kStart = 1ull << 33, kGrainBytes = 1u << ShadowPage::kGrainShift;
   for (uint32_t seed = 1; seed <= 20; ++seed) {
     std::mt19937 random(seed);
-    WaitingReads reads;
+    DeferredReads reads;
     Code code;
     code.instructions.resize(std::size(kReadPatterns));
     ReadTrail** trails = reads.trails_of(code);

@@ -202,12 +202,12 @@ TEST(Counters, ThreadsAndChecksChangeNothing) {
 // Only these blocks run, but they see the size of the whole grid.
 TEST(Counters, OfTheFirstBlocks) {
   LaunchOptions options;
-  options.most_blocks = 3;
+  options.max_blocks = 3;
   const std::string once_a_grid =
       "mov.u32 %r30, %nctaid.x;\nsetp.eq.u32 %p1, %r30, 40;\n@%p1 ld.global.b32 %r0, [%in];";
   EXPECT_EQ(count(once_a_grid, {40}, {64}, "", options).counters.loads.requests, 3u * 2);
   EXPECT_EQ(count(once_a_grid, {2}, {64}, "", options).counters.loads.requests, 0u);
-  options.most_blocks = 0;
+  options.max_blocks = 0;
   EXPECT_THROW(count(once_a_grid, {40}, {64}, "", options), std::invalid_argument);
 }
 

@@ -116,7 +116,7 @@ TEST(ForeignText, AsNvidiasAssembler) {
 }
 
 // PTX ISA, .pragma "used_bytes_mask": 12 bytes of a vector of 16 at the very end of a block's shared memory.
-TEST(ForeignText, BytesThatNobodyUsesNeedNotBeThere) {
+TEST(ForeignText, UnusedBytesNeedNotBeThere) {
   const std::string load = "ld.shared.v4.b32 {%r1, %r2, %r3, %r4}, [%r9];\n";
   const std::string rest = "add.u32 %r0, %r1, %r2;\nadd.u32 %r0, %r0, %r3;\nst.global.b32 [%out], %r0;\n";
   const std::string fill = "mov.u32 %r9, s;\nst.shared.v2.b32 [%r9], {3, 4};\nst.shared.b32 [%r9+8], 5;\n";

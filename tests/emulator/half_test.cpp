@@ -68,8 +68,8 @@ void arithmetic(const Format& f) {
   both(f, "abs", "%a", [](u16 a, u16, u16) { return u16(a & 0x7fff); });
   const auto rank = [](u16 x) { return x & 0x8000 ? -1 - int(x & 0x7fff) : int(x); };
   const auto nan = [&](u16 x) { return std::isnan(f.value(x)); };
-  const auto pick = [=](u16 a, u16 b, bool least) {
-    return nan(a) ? (nan(b) ? u16(0x7fff) : b) : nan(b) || (rank(a) < rank(b)) == least ? a : b;
+  const auto pick = [=](u16 a, u16 b, bool min) {
+    return nan(a) ? (nan(b) ? u16(0x7fff) : b) : nan(b) || (rank(a) < rank(b)) == min ? a : b;
   };
   both(f, "min", "%a, %b", [&](u16 a, u16 b, u16) { return pick(a, b, true); });
   both(f, "max", "%a, %b", [&](u16 a, u16 b, u16) { return pick(a, b, false); });

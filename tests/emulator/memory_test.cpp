@@ -229,9 +229,9 @@ TEST(Memory, HasAsManyBytesAsTheProcessHasAddresses) {
     if (setrlimit(RLIMIT_AS, &limit) != 0) _exit(2);
     Memory memory(1ull << 36);
     if (memory.total() < 1ull << 28 || memory.total() > 1ull << 30) _exit(3);
-    const uint64_t most = memory.allocate(memory.total() - (1 << 20));
-    if (most == 0 || memory.allocate(2 << 20) != 0) _exit(4);
-    *reinterpret_cast<uint8_t*>(most + memory.total() - (1 << 20) - 1) = 1;
+    const uint64_t max = memory.allocate(memory.total() - (1 << 20));
+    if (max == 0 || memory.allocate(2 << 20) != 0) _exit(4);
+    *reinterpret_cast<uint8_t*>(max + memory.total() - (1 << 20) - 1) = 1;
     _exit(0);
   }
   int status = 0;

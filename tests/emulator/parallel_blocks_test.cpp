@@ -3,7 +3,7 @@
 
 #include <new>
 
-#include "ptx/emulator/crew.h"
+#include "ptx/emulator/worker_pool.h"
 #include "tests/emulator/kernel_text.h"
 #include "tests/support/threads/refused_threads.h"
 
@@ -86,8 +86,8 @@ TEST(ParallelBlocks, ThreadsThatTheSystemRefusesAreDoneWithout) {
   }
 }
 
-TEST(Crew, PassesOnWhatAJobThrowsAndGoesOn) {
-  Crew crew(3);
+TEST(WorkerPool, PassesOnWhatAJobThrowsAndGoesOn) {
+  WorkerPool crew(3);
   for (int round = 0; round < 20; ++round) {
     std::atomic<int> n_calls = 0;
     EXPECT_THROW(crew.run([&] {

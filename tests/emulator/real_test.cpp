@@ -95,13 +95,13 @@ TEST(Real, PlainFormsRoundToNearest) {
 }
 
 template <class T>
-T least(T a, T b) {  // the number, if the other is NaN; -0 is less than +0
+T min(T a, T b) {  // the number, if the other is NaN; -0 is less than +0
   if (std::isnan(a)) return b;
   if (std::isnan(b)) return a;
   return a < b || (a == b && std::signbit(a)) ? a : b;
 }
 template <class T>
-T most(T a, T b) {
+T max(T a, T b) {
   if (std::isnan(a)) return b;
   if (std::isnan(b)) return a;
   return a > b || (a == b && !std::signbit(a)) ? a : b;
@@ -109,25 +109,24 @@ T most(T a, T b) {
 
 TEST(Real, MinimumAndMaximum) {
   expect_lanes<f32, f32, f32>(
-      "min.f32 %d, %a, %b;", [](f32 a, f32 b) { return canonical(least(a, b)); }, 90, equal_patterns);
+      "min.f32 %d, %a, %b;", [](f32 a, f32 b) { return canonical(min(a, b)); }, 90, equal_patterns);
   expect_lanes<f32, f32, f32>(
-      "max.f32 %d, %a, %b;", [](f32 a, f32 b) { return canonical(most(a, b)); }, 90, equal_patterns);
+      "max.f32 %d, %a, %b;", [](f32 a, f32 b) { return canonical(max(a, b)); }, 90, equal_patterns);
   expect_lanes<f32, f32, f32>(
-      "min.ftz.f32 %d, %a, %b;", [](f32 a, f32 b) { return canonical(least(flush(a), flush(b))); }, 90, equal_patterns);
+      "min.ftz.f32 %d, %a, %b;", [](f32 a, f32 b) { return canonical(min(flush(a), flush(b))); }, 90, equal_patterns);
   expect_lanes<f32, f32, f32>(
       "max.NaN.f32 %d, %a, %b;",
-      [](f32 a, f32 b) { return std::isnan(a + b) && (std::isnan(a) || std::isnan(b)) ? nan_float() : most(a, b); }, 90,
+      [](f32 a, f32 b) { return std::isnan(a + b) && (std::isnan(a) || std::isnan(b)) ? nan_float() : max(a, b); }, 90,
       equal_patterns);
   expect_lanes<f32, f32, f32>("min.xorsign.abs.f32 %d, %a, %b;", [](f32 a, f32 b) {
-    const f32 magnitude = canonical(least(std::fabs(a), std::fabs(b)));
+    const f32 magnitude = canonical(min(std::fabs(a), std::fabs(b)));
     if (std::isnan(magnitude)) return magnitude;
     return std::copysign(magnitude, std::signbit(a) != std::signbit(b) ? -1.0f : 1.0f);
   });
   expect_lanes<f32, f32, f32, f32>(
-      "max.f32 %d, %a, %b, %c;", [](f32 a, f32 b, f32 c) { return canonical(most(most(a, b), c)); }, 100,
-      equal_patterns);
-  expect_lanes<f64, f64, f64>("min.f64 %d, %a, %b;", least<f64>);
-  expect_lanes<f64, f64, f64>("max.f64 %d, %a, %b;", most<f64>);
+      "max.f32 %d, %a, %b, %c;", [](f32 a, f32 b, f32 c) { return canonical(max(max(a, b), c)); }, 100, equal_patterns);
+  expect_lanes<f64, f64, f64>("min.f64 %d, %a, %b;", min<f64>);
+  expect_lanes<f64, f64, f64>("max.f64 %d, %a, %b;", max<f64>);
 }
 
 TEST(Real, Signs) {

@@ -152,7 +152,7 @@ const std::vector<SeededFault> kRows = {
      {96},
      "ld.shared.b32 reads shared byte 0, written without order by line {THERE} st.shared.b32 in block 0 thread 0; "
      "block 0 thread 64 and 31 more"},
-    {"a_barrier_object_that_nobody_waits_for",
+    {"a_barrier_object_without_a_wait",
      kObject,
      "setp.eq.u32 %p0, %thread, 0;\n@%p0 mbarrier.init.shared.b64 [object], 1;\nbar.sync 0;\n"
      "setp.ge.u32 %p1, %thread, 32;\n@%p1 bra consumer;\nst.shared.b32 [words], 7; // HERE\n"

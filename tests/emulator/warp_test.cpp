@@ -25,14 +25,14 @@ struct Source {
   bool in_range;
 };
 Source source_of(const std::string& mode, int lane, int b, int c) {
-  const int clamp = c & 31, segment = c >> 8 & 31, most = (lane & segment) | (clamp & ~segment), least = lane & segment;
+  const int clamp = c & 31, segment = c >> 8 & 31, max = (lane & segment) | (clamp & ~segment), min = lane & segment;
   b &= 31;
   int j = 0;
   bool good = false;
-  if (mode == "up") j = lane - b, good = j >= most;
-  if (mode == "down") j = lane + b, good = j <= most;
-  if (mode == "bfly") j = lane ^ b, good = j <= most;
-  if (mode == "idx") j = least | (b & ~segment), good = j <= most;
+  if (mode == "up") j = lane - b, good = j >= max;
+  if (mode == "down") j = lane + b, good = j <= max;
+  if (mode == "bfly") j = lane ^ b, good = j <= max;
+  if (mode == "idx") j = min | (b & ~segment), good = j <= max;
   return {static_cast<uint32_t>(good ? j : lane), good};
 }
 
@@ -110,14 +110,13 @@ TEST(Warp, Reductions) {
     for (uint32_t t = 0; t < 32; ++t) v.push_back((t * 0x9e3779b9u) ^ (t << 29));
     return v;
   }();
-  uint32_t sum = 0, least = ~0u, ands = ~0u, ors = 0, xors = 0;
-  int32_t most = INT32_MIN;
+  uint32_t sum = 0, min = ~0u, ands = ~0u, ors = 0, xors = 0;
+  int32_t max = INT32_MIN;
   for (uint32_t v : in)
-    sum += v, least = std::min(least, v), ands &= v, ors |= v, xors ^= v,
-              most = std::max(most, static_cast<int32_t>(v));
+    sum += v, min = std::min(min, v), ands &= v, ors |= v, xors ^= v, max = std::max(max, static_cast<int32_t>(v));
   EXPECT_EQ(lanes_of("redux.sync.add.u32 %r0, %r1, -1;", 32, in)[9], sum);
-  EXPECT_EQ(lanes_of("redux.sync.min.u32 %r0, %r1, -1;", 32, in)[9], least);
-  EXPECT_EQ(lanes_of("redux.sync.max.s32 %r0, %r1, -1;", 32, in)[9], static_cast<uint32_t>(most));
+  EXPECT_EQ(lanes_of("redux.sync.min.u32 %r0, %r1, -1;", 32, in)[9], min);
+  EXPECT_EQ(lanes_of("redux.sync.max.s32 %r0, %r1, -1;", 32, in)[9], static_cast<uint32_t>(max));
   EXPECT_EQ(lanes_of("redux.sync.and.b32 %r0, %r1, -1;", 32, in)[9], ands);
   EXPECT_EQ(lanes_of("redux.sync.or.b32 %r0, %r1, -1;", 32, in)[9], ors);
   EXPECT_EQ(lanes_of("redux.sync.xor.b32 %r0, %r1, -1;", 32, in)[9], xors);

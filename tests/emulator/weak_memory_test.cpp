@@ -136,7 +136,7 @@ TEST(WeakMemory, PlainPollingEndsInAReport) {
   EXPECT_THAT(why, HasSubstr("polls it in vain"));
 }
 
-TEST(WeakMemory, PollsThatNobodyAnswersAreADeadlock) {
+TEST(WeakMemory, UnansweredPollsAreADeadlock) {
   const std::string body =
       "again:\nld.acquire.gpu.global.u32 %r0, [counter];\nsetp.eq.u32 %p0, %r0, 0;\n@%p0 bra again;";
   const Program p = {kernel(body, ".global .align 4 .b32 counter;\n"), 2, 32, true};
@@ -312,7 +312,7 @@ void expect_sevens(const std::string& body, uint32_t blocks) {
 }
 
 // Two blocks release the same flag; the third is ordered after the one whose value it reads.
-TEST(WeakMemory, ChecksAccuseNobodyOfTwoReleases) {
+TEST(WeakMemory, ChecksReportNoRaceOfTwoReleases) {
   expect_sevens(
       "setp.ne.u32 %p0, %thread, 0;\n@%p0 bra end;\nmad.wide.u32 %rd1, %block, 4, %out;\n"
       "setp.eq.u32 %p1, %block, 2;\n@%p1 bra poll;\nst.global.b32 [%rd1], 7;\nadd.u32 %r1, %block, 1;\n"
@@ -323,7 +323,7 @@ TEST(WeakMemory, ChecksAccuseNobodyOfTwoReleases) {
 }
 
 // A block stores a flag and then updates it atomically: the store arrives first, and the atomic releases both.
-TEST(WeakMemory, ChecksAccuseNobodyOfAStoreAndAnAtomic) {
+TEST(WeakMemory, ChecksReportNoRaceOfAStoreAndAnAtomic) {
   expect_sevens(two_blocks("st.release.gpu.global.b32 [y], 1;\nst.global.b32 [x], 7;\n"
                            "red.release.gpu.global.add.u32 [y], 1;",
                            "poll:\nld.acquire.gpu.global.b32 %r1, [y];\nsetp.ne.u32 %p2, %r1, 2;\n@%p2 bra poll;\n"
@@ -332,7 +332,7 @@ TEST(WeakMemory, ChecksAccuseNobodyOfAStoreAndAnAtomic) {
 }
 
 // The checks see the same program with and without weak memory.
-TEST(WeakMemory, ChecksBesideAccuseNobody) {
+TEST(WeakMemory, ChecksBesideReportNoRace) {
   const Program p = grid_barrier("red.release.gpu.global.add.u32", "ld.acquire.gpu.global.u32");
   for (uint64_t seed = 1; seed <= 5; ++seed) {
     LaunchOptions options = weak(seed);

@@ -75,9 +75,9 @@ TEST_F(Contexts, WhatTheySayOfThemselves) {
   ok(cuCtxGetId(other, &other_id));
   EXPECT_NE(id, other_id);
   ok(cuCtxDestroy_v2(other));
-  int least = 9, greatest = 9;
-  ok(cuCtxGetStreamPriorityRange(&least, &greatest));
-  EXPECT_GE(least, greatest);  // lower numbers have priority
+  int min = 9, greatest = 9;
+  ok(cuCtxGetStreamPriorityRange(&min, &greatest));
+  EXPECT_GE(min, greatest);  // lower numbers have priority
 }
 
 TEST_F(Contexts, Limits) {

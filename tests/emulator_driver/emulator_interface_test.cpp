@@ -13,7 +13,7 @@ struct KernelSums {
   CudaEmulatorCounters counters;
 };
 
-std::vector<KernelSums> take() {
+std::vector<KernelSums> drain() {
   std::vector<KernelSums> taken;
   cuda_emulator_take_counters(
       [](void* data, const CudaEmulatorCounters* counters) {
@@ -40,20 +40,20 @@ TEST_F(EmulatorInterface, HasAVersion) { EXPECT_NE(cuda_emulator_interface(), 0u
 
 TEST_F(EmulatorInterface, CountsWhatIsLaunchedWhileItIsAskedTo) {
   launch(1);
-  EXPECT_TRUE(take().empty());
+  EXPECT_TRUE(drain().empty());
   cuda_emulator_count_launches(1);
   launch(1);
   launch(3);
   cuda_emulator_count_launches(0);
   launch(4);
-  const std::vector<KernelSums> taken = take();
+  const std::vector<KernelSums> taken = drain();
   ASSERT_EQ(taken.size(), 1u);
   EXPECT_EQ(taken[0].kernel, "add");
   EXPECT_EQ(taken[0].counters.launches, 2u);
   EXPECT_EQ(taken[0].counters.sectors, 4u * (4 + 4));  // a warp reads and writes 128 bytes
   EXPECT_EQ(taken[0].counters.lane_instructions, 32 * taken[0].counters.instructions);
   EXPECT_EQ(taken[0].counters.bank_replays, 0u);
-  EXPECT_TRUE(take().empty());
+  EXPECT_TRUE(drain().empty());
 }
 
 TEST_F(EmulatorInterface, MakesADeviceOfAProfileOnce) {

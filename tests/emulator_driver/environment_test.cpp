@@ -116,9 +116,9 @@ TEST_F(Environment, ForkedChildrenGetAnError) {
   const Output o = run("", "fork");
   EXPECT_EQ(o.status, 0) << o.errors;
   const char *child = "CUDA_ERROR_NOT_INITIALIZED", *parent = "CUDA_SUCCESS";
-  for (const auto& [who, result] : {std::pair{"child", child}, {"parent", parent}}) {
+  for (const auto& [process, result] : {std::pair{"child", child}, {"parent", parent}}) {
     const std::string r = result;
-    EXPECT_THAT(o.out, HasSubstr(std::string(who) + ": cuInit " + r + ", cuDeviceGetCount " + r +
+    EXPECT_THAT(o.out, HasSubstr(std::string(process) + ": cuInit " + r + ", cuDeviceGetCount " + r +
                                  ", cuCtxSynchronize " + r + "\n"));
   }
 }

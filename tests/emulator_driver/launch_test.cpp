@@ -150,8 +150,8 @@ TEST_F(Launches, BoundsOfTheText) {
   CUmodule free = nullptr, limited = nullptr;
   ok(cuModuleLoadData(&free, text.c_str()));
   CUjit_option option = CU_JIT_MAX_REGISTERS;
-  void* most = reinterpret_cast<void*>(uintptr_t{32});
-  ok(cuModuleLoadDataEx(&limited, text.c_str(), 1, &option, &most));
+  void* max = reinterpret_cast<void*>(uintptr_t{32});
+  ok(cuModuleLoadDataEx(&limited, text.c_str(), 1, &option, &max));
   const auto told = [](CUmodule m, const char* name, CUfunction_attribute attribute) {
     CUfunction f = nullptr;
     int value = -1;

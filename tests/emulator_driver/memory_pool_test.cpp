@@ -8,15 +8,15 @@ constexpr CUmemLocation kDevice = {CU_MEM_LOCATION_TYPE_DEVICE, 0};
 
 class MemoryPools : public DriverTest {
  protected:
-  static CUmemPoolProps properties(size_t most_bytes = 0) {
+  static CUmemPoolProps properties(size_t max_bytes = 0) {
     CUmemPoolProps p{};
     p.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
     p.location = kDevice;
-    p.maxSize = most_bytes;
+    p.maxSize = max_bytes;
     return p;
   }
-  static CUmemoryPool create(size_t most_bytes = 0) {
-    const CUmemPoolProps p = properties(most_bytes);
+  static CUmemoryPool create(size_t max_bytes = 0) {
+    const CUmemPoolProps p = properties(max_bytes);
     CUmemoryPool pool = nullptr;
     ok(cuMemPoolCreate(&pool, &p));
     return pool;

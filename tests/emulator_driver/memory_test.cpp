@@ -60,9 +60,9 @@ TEST_F(DriverMemory, LargeAllocationsStartAtPages) {
   for (const CUdeviceptr p : all) ok(cuMemFree_v2(p));
   ok(cuMemGetInfo_v2(&after, &total));
   EXPECT_EQ(after, before);
-  CUdeviceptr most = 0;
-  ok(cuMemAlloc_v2(&most, before - 4096));  // freed memory is one piece again
-  ok(cuMemFree_v2(most));
+  CUdeviceptr max = 0;
+  ok(cuMemAlloc_v2(&max, before - 4096));  // freed memory is one piece again
+  ok(cuMemFree_v2(max));
 }
 
 // Managed memory has one address for host and device; a copy, a kernel and the host write there in turn.

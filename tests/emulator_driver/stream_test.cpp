@@ -126,8 +126,8 @@ TEST_F(Streams, WhatTheySayOfThemselves) {
   ok(cuStreamCreateWithPriority(&s, CU_STREAM_NON_BLOCKING, -100));
   ok(cuStreamGetFlags(s, &flags));
   EXPECT_EQ(flags, CU_STREAM_NON_BLOCKING);
-  int least = 0, greatest = 0;
-  ok(cuCtxGetStreamPriorityRange(&least, &greatest));
+  int min = 0, greatest = 0;
+  ok(cuCtxGetStreamPriorityRange(&min, &greatest));
   ok(cuStreamGetPriority(s, &priority));
   EXPECT_EQ(priority, greatest);  // clamped
   ok(cuStreamGetCtx(s, &of));

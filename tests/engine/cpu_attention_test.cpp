@@ -170,7 +170,7 @@ TEST(AttentionColumns, DependOnTheirSequenceAlone) {
   const std::vector<float> q = normal_floats(size_t{kColumns} * kHeads * kHeadDim, /*seed=*/2);
   for (const std::string& simd : instruction_sets())
     for (const KvTypes types : {KvTypes{}, kQ8}) {
-      const auto attend = [&](uint32_t threads, const std::vector<uint32_t>& passes, bool beside_another) {
+      const auto attend = [&](uint32_t threads, const std::vector<uint32_t>& passes, bool another_model_loaded) {
         ThreadPool pool(threads);
         CachedAttention attention(pool, choose_kernels(simd), config, kPosition + kColumns, 2, types);
         for (uint32_t sequence = 0; sequence < 2; ++sequence)
@@ -181,11 +181,11 @@ TEST(AttentionColumns, DependOnTheirSequenceAlone) {
         for (const uint32_t n : passes) {
           const auto done = static_cast<uint32_t>(out.size() / kHeads / kHeadDim);
           std::vector<CachedRun> runs = {{0, kPosition + done, n}};
-          if (beside_another) runs.insert(runs.begin(), {1, 700, 1});
+          if (another_model_loaded) runs.insert(runs.begin(), {1, 700, 1});
           std::vector<float> in(q.begin() + static_cast<ptrdiff_t>(out.size()), q.end()), mixed(in.size() + q.size());
-          if (beside_another) in.insert(in.begin(), q.begin(), q.begin() + kHeads * kHeadDim);
+          if (another_model_loaded) in.insert(in.begin(), q.begin(), q.begin() + kHeads * kHeadDim);
           attention.run(0, runs, in.data(), mixed.data());
-          const auto start = mixed.begin() + (beside_another ? kHeads * kHeadDim : 0);
+          const auto start = mixed.begin() + (another_model_loaded ? kHeads * kHeadDim : 0);
           out.insert(out.end(), start, start + static_cast<ptrdiff_t>(n) * kHeads * kHeadDim);
         }
         return out;

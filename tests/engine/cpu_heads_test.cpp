@@ -68,8 +68,8 @@ TEST_P(Heads, AreNormalisedAndRotated) {
   const std::vector<float> x = normal_floats(size_t{3} * s.head_dim, /*seed=*/1), gain = normal_floats(s.head_dim, 2);
   for (uint32_t column : {0u, 1u}) {
     std::vector<float> got = x;
-    choose_kernels(simd).turn_heads({got.data(), 3, s.head_dim, s.norm ? gain.data() : nullptr, 1e-6f,
-                                     table.cosines(column), table.sines(column), table.dims(), table.neox()});
+    choose_kernels(simd).norm_and_rope_heads({got.data(), 3, s.head_dim, s.norm ? gain.data() : nullptr, 1e-6f,
+                                              table.cosines(column), table.sines(column), table.dims(), table.neox()});
     const std::vector<double> expected = reference(s, rope.frequencies, x, gain, s.position + column);
     EXPECT_LE(relative_error(got, expected), 3e-7) << "column " << column;
   }

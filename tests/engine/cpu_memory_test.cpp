@@ -37,12 +37,12 @@ TEST(MemoryCheck, NamesTheLargestContextThatFits) {
   try {
     check_memory(budget, 4096, 4ull << 30);
   } catch (const MemoryShortage& shortage) {
-    EXPECT_EQ(shortage.way_out, (WayOut{WayOut::Kind::kSmallerContext, 1023}));
+    EXPECT_EQ(shortage.remedy, (Remedy{Remedy::Kind::kSmallerContext, 1023}));
   }
   try {
     check_memory(budget, 4096, 4ull << 30, "memory", /*own_context=*/512);
   } catch (const MemoryShortage& shortage) {
-    EXPECT_EQ(shortage.way_out.context, 512u) << "no context beyond the model's own is offered";
+    EXPECT_EQ(shortage.remedy.context, 512u) << "no context beyond the model's own is offered";
   }
 }
 

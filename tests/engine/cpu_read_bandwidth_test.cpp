@@ -29,7 +29,7 @@ TEST(ReadBandwidth, IsThatOfAMachine) {
   EXPECT_LT(bandwidth, 1e14);
 }
 
-TEST(ReadBandwidth, IsMeasuredWhenSomebodyLooks) {
+TEST(ReadBandwidth, IsMeasuredOnDemand) {
   TinyModelSpec spec = TinyModelSpec::smallest();
   spec.n_vocab = 33 * kMiB / (spec.hidden * 2);  // in F16
   const std::vector<std::byte> bytes = build_tiny_model(spec, /*seed=*/1);

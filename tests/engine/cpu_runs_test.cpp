@@ -33,8 +33,8 @@ struct Sequence {
       runs.push_back({n, kWanted[random() % 3]});
       for (uint32_t i = 0; i < n; ++i) tokens.push_back(static_cast<Token>(random() % 256));
     };
-    for (const uint32_t most : {40u, 20u}) {
-      add(1 + random() % most);
+    for (const uint32_t max : {40u, 20u}) {
+      add(1 + random() % max);
       if (random() % 2 == 0) add(2 + random() % 10);
       for (uint32_t n = random() % 8; n > 0; --n) add(1);
     }
@@ -85,7 +85,7 @@ class Runs {
   std::map<uint32_t, Progress> progress_;
 };
 
-void expect_alone_and_together_alike(const DecoderCase& c, const std::string& simd, uint32_t n_sequences) {
+void expect_batched_like_single(const DecoderCase& c, const std::string& simd, uint32_t n_sequences) {
   SCOPED_TRACE(std::string(c.name) + ", " + simd + ", " + std::to_string(n_sequences) + " sequences");
   const LoadedModel model = load(c);
   std::vector<Sequence> alone, together;
@@ -113,15 +113,15 @@ void expect_alone_and_together_alike(const DecoderCase& c, const std::string& si
   for (uint32_t i = 0; i < n_sequences; ++i) EXPECT_EQ(alone[i].logits, together[i].logits) << "sequence " << i;
 }
 
-TEST(CpuRuns, GiveEachSequenceItsBitsWhoeverRidesAlong) {
-  for (const DecoderCase& c : decoder_cases()) expect_alone_and_together_alike(c, "", 3);
-  for (const uint32_t n : {1u, 2u, 8u}) expect_alone_and_together_alike(decoder_cases()[0], "", n);
+TEST(CpuRuns, GiveEachSequenceItsBitsInAnyBatch) {
+  for (const DecoderCase& c : decoder_cases()) expect_batched_like_single(c, "", 3);
+  for (const uint32_t n : {1u, 2u, 8u}) expect_batched_like_single(decoder_cases()[0], "", n);
 }
 
 TEST(CpuRuns, GiveThemOnEveryInstructionSet) {
   for (const std::string& simd : instruction_sets())
     for (const DecoderCase& c : decoder_cases())
-      if (std::string(c.name) == "formats_mixed_in_one_step") expect_alone_and_together_alike(c, simd, 20);
+      if (std::string(c.name) == "formats_mixed_in_one_step") expect_batched_like_single(c, simd, 20);
 }
 
 class CpuPages : public testing::TestWithParam<KvType> {

@@ -272,8 +272,8 @@ TEST_F(CpuDecoderOnOneModel, RefusesAContextBeyondTheMemory) {
     make_cpu_steps(model_.config, model_.tensors, options);
     FAIL() << "2,000,000,000 positions of 1,024 bytes were granted";
   } catch (const MemoryShortage& error) {
-    EXPECT_EQ(error.way_out.kind, WayOut::Kind::kSmallerContext);
-    EXPECT_GT(error.way_out.context, 64u);
+    EXPECT_EQ(error.remedy.kind, Remedy::Kind::kSmallerContext);
+    EXPECT_GT(error.remedy.context, 64u);
   }
 }
 

@@ -9,11 +9,11 @@ namespace warpchat {
 namespace {
 
 constexpr int kTileRegisters = 8;
-constexpr uint32_t kMostTileRows = 16, kMostTileRowBytes = 64;
+constexpr uint32_t kMaxTileRows = 16, kMaxTileRowBytes = 64;
 
 struct TileRegister {
   uint32_t rows, row_bytes;  // in use; both zero: it is not configured
-  uint8_t bytes[kMostTileRows][kMostTileRowBytes];
+  uint8_t bytes[kMaxTileRows][kMaxTileRowBytes];
 };
 thread_local TileRegister tile_registers[kTileRegisters];
 thread_local bool tiles_are_configured = false;
@@ -40,8 +40,7 @@ inline void configure_tiles(const void* config) {
     TileRegister& tile = tile_registers[i];
     tile.rows = bytes[48 + i];
     tile.row_bytes = bytes[16 + 2 * i] | bytes[17 + 2 * i] << 8;
-    must(tile.rows <= kMostTileRows && tile.row_bytes <= kMostTileRowBytes &&
-         (tile.rows == 0) == (tile.row_bytes == 0));
+    must(tile.rows <= kMaxTileRows && tile.row_bytes <= kMaxTileRowBytes && (tile.rows == 0) == (tile.row_bytes == 0));
   }
   tiles_are_configured = true;
 }

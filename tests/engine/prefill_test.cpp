@@ -22,11 +22,11 @@ class AccountedSteps final : public Steps {
   struct Options {
     std::function<double(uint32_t position)> seconds_a_token;
     bool at_once = true, emulated = false;
-    uint32_t most = 512;
+    uint32_t max = 512;
   };
   explicit AccountedSteps(Options options) : options_(std::move(options)) {}
 
-  uint32_t max_columns() const override { return options_.most; }
+  uint32_t max_columns() const override { return options_.max; }
   uint32_t max_logits_columns() const override { return 1; }
   uint32_t max_sequences() const override { return 1; }
   uint32_t max_positions() const override { return 1 << 20; }
@@ -105,7 +105,7 @@ TEST(Prefill, NeverTakesLongerThanItMayOnceTheSpeedIsKnown) {
     Prefill on({[=](uint32_t position) { return (1 + position / 2000.0) / speed; }});  // attention's cost grows
     on.run(5000);
     for (size_t i = 0; i < on.steps.passes.size(); ++i) {
-      EXPECT_TRUE(on.steps.seconds[i] <= 0.2 || on.steps.passes[i] <= PassLength::kLeast) << speed << ", pass " << i;
+      EXPECT_TRUE(on.steps.seconds[i] <= 0.2 || on.steps.passes[i] <= PassLength::kMin) << speed << ", pass " << i;
     }
     EXPECT_EQ(std::accumulate(on.steps.passes.begin(), on.steps.passes.end(), 0u), 5000u);
   }
@@ -145,16 +145,16 @@ TEST(Prefill, OfAnEmulatorHasWholePasses) {
 }
 
 TEST(Prefill, HasShortPassesOnlyWhereItIsShort) {
-  for (const uint32_t most : {16u, 128u, 200u, 512u}) {
+  for (const uint32_t max : {16u, 128u, 200u, 512u}) {
     for (const double speed : {10.0, 1e4}) {
       AccountedSteps::Options options = at_speed(speed);
-      options.most = most;
+      options.max = max;
       Prefill on(options);
       for (uint32_t n = 1; n < 700; n += 3) {
         on.run(n);
         EXPECT_EQ(std::accumulate(on.steps.passes.begin(), on.steps.passes.end(), 0u), n);
-        EXPECT_THAT(on.steps.passes, Each(Le(most)));
-        if (most <= PassLength::kLeast) continue;  // then the time limit has no effect
+        EXPECT_THAT(on.steps.passes, Each(Le(max)));
+        if (max <= PassLength::kMin) continue;  // then the time limit has no effect
         for (const uint32_t pass : on.steps.passes) EXPECT_GE(pass, std::min(n, PassLength::kUnit)) << n;
         on.steps.passes.pop_back();
         for (const uint32_t pass : on.steps.passes) EXPECT_EQ(pass % PassLength::kUnit, 0u) << n;
@@ -165,10 +165,10 @@ TEST(Prefill, HasShortPassesOnlyWhereItIsShort) {
 
 TEST(PassLengths, OfAPromptThatOthersWaitBesideAreAsShortAsTheyWish) {
   const PassLength cpu(512, /*fixed=*/false, /*in_units=*/false), gpu(512, false, true);
-  for (const uint32_t most : {1u, 2u, 15u}) {
-    EXPECT_EQ(cpu.next(100, most), most);
-    EXPECT_EQ(cpu.next(1, most), 1u);
-    EXPECT_EQ(gpu.next(100, most), PassLength::kUnit);
+  for (const uint32_t max : {1u, 2u, 15u}) {
+    EXPECT_EQ(cpu.next(100, max), max);
+    EXPECT_EQ(cpu.next(1, max), 1u);
+    EXPECT_EQ(gpu.next(100, max), PassLength::kUnit);
   }
   for (const PassLength* length : {&cpu, &gpu}) EXPECT_EQ(length->next(100, 40), 32u);
 }
@@ -178,12 +178,12 @@ TEST(PassLengths, OfAStateThatGoesInChunksAreMultiplesOfThose) {
   for (const double seconds : {0.01, 0.2, 1.0, 5.0}) {
     PassLength length(500, /*fixed=*/false, /*in_units=*/true, PassLength::kChunk);
     for (uint32_t left = 1; left < 1500; left += 7) {
-      for (const uint32_t most : {1u, 100u, UINT32_MAX}) {
-        const uint32_t n = length.next(left, most);
+      for (const uint32_t max : {1u, 100u, UINT32_MAX}) {
+        const uint32_t n = length.next(left, max);
         EXPECT_TRUE(n == left || n % PassLength::kChunk == 0) << n << " of " << left;
         EXPECT_TRUE(n == left || left - n >= PassLength::kChunk) << n << " of " << left;
       }
-      length.took(300, seconds);
+      length.record_time(300, seconds);
     }
   }
 }

@@ -88,7 +88,7 @@ TEST(ProfileSnapshot, TellsTheTokensFromThePrompt) {
 
 // A device may have measured something before profiling began. Those rows must not be shared out over tokens that they
 // do not belong to.
-TEST(ProfileSnapshot, BeginsTheRowsAnewWhenSomebodyBeginsToLook) {
+TEST(ProfileSnapshot, BeginsTheRowsAnewWhenMeasuringBegins) {
   Profile profile;
   const uint32_t embed = profile.operation("embed");
   profile.begin_watching();
@@ -126,9 +126,9 @@ TEST(ProfileSnapshot, HasTheLastSpansOfARingThatHasWrapped) {
   for (int i = 1; i <= 6; ++i) profile.record(id, i, 0.5, 1);  // 5 and 6 are older than 3 and 4
   EXPECT_TRUE(profile.snapshot(1, 4).spans.empty()) << "there is no token yet";
   profile.end_token(100);  // the token began long ago
-  for (const size_t most : {0, 1, 2, 3, 4, 100}) {
-    const std::vector<TraceSpan> spans = profile.snapshot(1, most).spans;
-    ASSERT_EQ(spans.size(), std::min<size_t>(most, 4));
+  for (const size_t max : {0, 1, 2, 3, 4, 100}) {
+    const std::vector<TraceSpan> spans = profile.snapshot(1, max).spans;
+    ASSERT_EQ(spans.size(), std::min<size_t>(max, 4));
     for (size_t i = 0; i < spans.size(); ++i) EXPECT_EQ(spans[i].start, 7.0 - static_cast<double>(spans.size() - i));
   }
 }

@@ -42,15 +42,15 @@ class Splitter : public testing::TestWithParam<SplitCase> {
     ReasoningSplitter splitter(GetParam().begins);
     const std::string answer = GetParam().answer;
     std::string reasoning, text;
-    const auto take = [&](const std::vector<ReasoningSplitter::Piece>& pieces) {
+    const auto on_event = [&](const std::vector<ReasoningSplitter::Piece>& pieces) {
       for (const auto& piece : pieces) {
         EXPECT_NE(piece.text, "");
         EXPECT_TRUE(!piece.thinking || text.empty()) << "reasoning after the answer's start";
         (piece.thinking ? reasoning : text) += piece.text;
       }
     };
-    for (size_t at = 0; at < answer.size(); at += n) take(splitter.add(answer.substr(at, n)));
-    take(splitter.finish());
+    for (size_t at = 0; at < answer.size(); at += n) on_event(splitter.add(answer.substr(at, n)));
+    on_event(splitter.finish());
     EXPECT_EQ(reasoning, GetParam().reasoning) << "by " << n << " bytes";
     EXPECT_EQ(text, GetParam().text) << "by " << n << " bytes";
   }

@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "models/message.h"
 #include "models/model_config.h"
+#include "models/text_format.h"
 
 namespace warpchat {
 namespace {

@@ -106,7 +106,7 @@ class Constants {
   void compiler() {
     const ModelShape shape = bench_shape(is_emulated_ ? "tiny" : "qwen2.5-0.5b");
     const std::vector<ptx::Kernel> kernels =
-        decoder_kernels(decoder_specs(shape.config, shape.formats, 4096, PassKind::kToken, 1), target_);
+        decoder_kernels(decoder_specs(shape.config, shape.formats, 4096, PassKind::kDecode, 1), target_);
     uint64_t lines = 0;
     for (const ptx::Kernel& kernel : kernels) lines += static_cast<uint64_t>(std::ranges::count(kernel.text, '\n'));
     const double one_by_one = seconds_of([&] {

@@ -68,7 +68,7 @@ class ProductBench {
         context_(Context::open(*device.table, device.gpu)),
         stream_(context_),
         predictions_(predictions),
-        specs_(decoder_specs(shape.config, shape.formats, 4096, PassKind::kToken, 1)),
+        specs_(decoder_specs(shape.config, shape.formats, 4096, PassKind::kDecode, 1)),
         table_("products", device.gpu.name,
                {"shape", "kernel", "PTX lines", "registers", "local bytes", "blocks", "blocks a multiprocessor",
                 "bytes in flight a multiprocessor", "bytes", "us", "GB/s", "expected us", "harsh us"}) {}
@@ -127,8 +127,8 @@ class ProductBench {
     const GemvPlan plan = plan_of(spec);
     uint64_t of_a_launch = 0;
     for (const ProductMatrix& matrix : plan.matrices) of_a_launch += round_up(spec.rows * matrix.row_bytes);
-    const uint64_t most = device_.gpu.is_emulated ? 2 * of_a_launch : std::max(kPool, 2 * of_a_launch);
-    const uint64_t n_sets = std::max<uint64_t>(1, most / of_a_launch);
+    const uint64_t max = device_.gpu.is_emulated ? 2 * of_a_launch : std::max(kPool, 2 * of_a_launch);
+    const uint64_t n_sets = std::max<uint64_t>(1, max / of_a_launch);
     const DeviceMemory pool = pool_of(plan, n_sets * of_a_launch);
     const uint32_t n_launches = static_cast<uint32_t>(std::min<uint64_t>(n_sets, 200));
     const double seconds = graph_seconds(kernel, plan, pool, n_launches) / n_launches;

@@ -7,7 +7,7 @@
 #include "engine/driver/context.h"
 #include "engine/gpu/gpu_steps.h"
 #include "engine/token_source.h"
-#include "models/message.h"
+#include "models/text_format.h"
 #include "tests/gpu/measure_kernels.h"
 #include "tests/gpu/measure_phases.h"
 #include "tests/gpu/predictions.h"
@@ -75,9 +75,9 @@ Rate rate_of(uint32_t rounds, double warm_seconds, Measure&& measure) {
   for (const auto start = Clock::now(); seconds_since(start) < warm_seconds;) measure();
   std::vector<double> rates;
   for (uint32_t i = 0; i < std::max(1u, rounds); ++i) rates.push_back(measure());
-  const auto [least, most] = std::ranges::minmax(rates);
+  const auto [min, max] = std::ranges::minmax(rates);
   const double middle = median(rates);
-  return {middle, 100 * (most - least) / middle};
+  return {middle, 100 * (max - min) / middle};
 }
 
 class ShapeBench {

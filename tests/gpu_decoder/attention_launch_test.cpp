@@ -160,7 +160,7 @@ TEST_F(AttentionForms, AHandleOutlivesItsObject) {
 
 TEST_F(AttentionForms, RefusesWhatIsNoLaunchByItself) {
   AttentionSpec wrong = spec;
-  wrong.writes_halves = true;
+  wrong.writes_f16 = true;
   EXPECT_EQ(error_of([&] { AttentionLaunch(context, wrong); }), "incremental attention: a launch by itself gives f32");
   wrong = spec;
   wrong.scatters.push_back({kHeads, kKvHeads, kHeadDim, kHeadDim, RopePairing::kNeox, kPositions, kColumns});

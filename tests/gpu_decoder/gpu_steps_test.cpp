@@ -123,7 +123,7 @@ TEST(GpuDeltaNets, HoldARunThatIsComputedOneByOne) {
     SCOPED_TRACE(std::string(name) + ", " + std::string(name_of(launch)));
     const LoadedModel model = load(decoder_case(name));
     const uint32_t n_vocab = model.config.n_vocab;
-    const GpuOptions options{test_device(), {.context = 64, .sequences = 2, .kept_states = 1}, launch};
+    const GpuOptions options{test_device(), {.context = 64, .sequences = 2, .state_checkpoints = 1}, launch};
     const auto decoder = [&] { return Decoder(model.config, make_gpu_steps(model.config, model.tensors, options)); };
     Decoder single = decoder(), several = decoder();
     for (Decoder* each : {&single, &several}) ASSERT_TRUE(each->forward(std::span(tokens).first(5), 0, Logits::kLast));
@@ -131,18 +131,18 @@ TEST(GpuDeltaNets, HoldARunThatIsComputedOneByOne) {
     const uint32_t kept = several.steps().n_states() - 1;
     const struct {
       uint32_t position, n;
-      bool is_taken_back;
+      bool needs_replay;
     } runs[] = {{5, 8, true},  {5, 3, false},  {8, 1, false}, {9, 2, false},
                 {11, 7, true}, {11, 5, false}, {16, 8, false}};
-    for (const auto& [position, n, is_taken_back] : runs) {
+    for (const auto& [position, n, needs_replay] : runs) {
       several.steps().copy_state(0, kept);
-      const warpchat::Run run{0, position, std::span(tokens).subspan(position, n), Logits::kAll, /*one_by_one=*/true};
+      const warpchat::Run run{0, position, std::span(tokens).subspan(position, n), Logits::kAll, /*verify_draft=*/true};
       ASSERT_TRUE(several.forward({&run, 1}));
       for (uint32_t i = 0; i < n; ++i)
         EXPECT_TRUE(std::ranges::equal(several.logits(i),
                                        std::span(expected).subspan((position + i - 5) * uint64_t{n_vocab}, n_vocab)))
             << position << ", " << i << " of " << n;
-      if (is_taken_back) several.steps().copy_state(kept, 0);
+      if (needs_replay) several.steps().copy_state(kept, 0);
     }
   }
 }
@@ -237,8 +237,8 @@ TEST(GpuModels, HaveTheBitsOfTheStreamInPersistentLaunches) {
     Decoder by_stream = decoder(LaunchMode::kStream), persistent = decoder(LaunchMode::kPersistent);
     std::vector<float> logits;
     const auto take = [&](std::span<const float> row) { logits.insert(logits.end(), row.begin(), row.end()); };
-    ASSERT_TRUE(persistent.steps().decode_given(std::span(tokens).first(4), 0, take));
-    ASSERT_TRUE(persistent.steps().decode_given(std::span(tokens).subspan(4), 4, take));
+    ASSERT_TRUE(persistent.steps().teacher_force(std::span(tokens).first(4), 0, take));
+    ASSERT_TRUE(persistent.steps().teacher_force(std::span(tokens).subspan(4), 4, take));
     EXPECT_TRUE(logits == decode(by_stream, tokens, {1})) << c.name;
   }
 }
@@ -290,7 +290,7 @@ TEST(GpuBatches, OfManyGoOverPagesBesideAPrompt) {
   const GpuSizes sizes{.context = 192, .sequences = kSequences};
   const auto attention = std::get<AttentionSpec>(
       decoder_specs(model.config, formats_of(model.tensors), sizes.context, PassKind::kBatch, kSequences).attention);
-  ASSERT_TRUE(attention.writes_halves && attention.pages_per_block > 1);
+  ASSERT_TRUE(attention.writes_f16 && attention.pages_per_block > 1);
   Decoder decoder(model.config,
                   make_gpu_steps(model.config, model.tensors, {test_device(), sizes, LaunchMode::kStream}));
   const std::vector<Token> tokens = some_tokens(kLong + 1);
@@ -582,7 +582,7 @@ TEST_F(GpuDecoderOnOneModel, RefusesAContextThatDoesNotFit) {
     make_gpu_steps(config, model_.tensors, {test_device(), {.context = 1 << 30}});
   } catch (const MemoryShortage& shortage) {
     EXPECT_THAT(shortage.what(), HasSubstr("GiB of GPU memory"));
-    fits = shortage.way_out.context;
+    fits = shortage.remedy.context;
   }
   EXPECT_GT(fits, 64u);
   EXPECT_NEAR(gpu_steps(model_, 64)->context_that_fits(), fits, 0.05 * fits) << "each planned with its own rings";

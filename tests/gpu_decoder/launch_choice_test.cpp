@@ -92,7 +92,7 @@ class AutomaticLaunch : public testing::Test {
     EXPECT_THAT(steps.description(), HasSubstr("launch auto (measured while it answers"));
     do {
       EXPECT_EQ(answer(decoder), expected);
-    } while (!steps.has_settled());
+    } while (!steps.is_launch_mode_final());
     EXPECT_EQ(answer(decoder), expected) << "in the mode that was chosen";
     EXPECT_THAT(steps.description(), Not(HasSubstr("\n")));
     return steps.description();
@@ -118,7 +118,7 @@ TEST_F(AutomaticLaunch, SettlesForThoseWhoMeasureSomethingElse) {
     Decoder decoder(model_.config, std::move(own));
     const std::vector<float> expected = decode(decoder, some_tokens(1), {1});
     settle_launch_mode(decoder);
-    EXPECT_EQ(steps.has_settled(), context == 40);
+    EXPECT_EQ(steps.is_launch_mode_final(), context == 40);
     EXPECT_FALSE(steps.profile().is_enabled()) << "as before";
     EXPECT_EQ(decode(decoder, some_tokens(1), {1}), expected);
   }
@@ -236,7 +236,7 @@ TEST_F(AutomaticLaunch, CompilesForTheFirstTokenFirst) {
   const auto embedding_of = [&](PassKind kind, uint32_t columns) {
     return name_of(decoder_specs(model_.config, formats_of(model_.tensors), 64, kind, columns).embedding);
   };
-  const std::string of_token = embedding_of(PassKind::kToken, 1), of_batch = embedding_of(PassKind::kFew, 2);
+  const std::string of_token = embedding_of(PassKind::kDecode, 1), of_batch = embedding_of(PassKind::kSmallBatch, 2);
   for (const char* needed : {"embedding_", "kv_scatter_", "gemm_", "sample_", "gemv_"})
     EXPECT_TRUE(is_compiled(needed)) << needed << " for a prompt's first token";
   for (const std::string& later : {of_token, of_batch, std::string("persistent_")})

@@ -115,7 +115,7 @@ TEST(LaunchGraphs, ForbidNothingWhileTheyRecord) {
 
 // More batch sizes than graphs are kept. The timer may not have collected the times of an evicted graph yet.
 TEST_F(LayerGraphsTest, AreBounded) {
-  constexpr uint32_t kMore = LayerGraphs::kMost + 2;
+  constexpr uint32_t kMore = LayerGraphs::kMax + 2;
   const GpuSizes sizes{.context = 64, .sequences = kMore + 1};
   for (const bool is_measured : {false, true}) {
     FaultyDriver driver;
@@ -124,7 +124,7 @@ TEST_F(LayerGraphsTest, AreBounded) {
       Passes graphed(model_, driver.device(), LaunchMode::kGraph, sizes);
       if (!is_measured) streamed.stop_measuring(), graphed.stop_measuring();
       for (uint32_t n = 1; n <= kMore; ++n) ASSERT_EQ(graphed.pass(0, n), streamed.pass(0, n)) << n;
-      EXPECT_THAT(driver.alive(), HasSubstr("cuGraphInstantiate " + std::to_string(LayerGraphs::kMost) + ","));
+      EXPECT_THAT(driver.alive(), HasSubstr("cuGraphInstantiate " + std::to_string(LayerGraphs::kMax) + ","));
       EXPECT_EQ(graphed.pass(0, 1), streamed.pass(0, 1)) << "recorded again";
       EXPECT_EQ(graphed.rows(), streamed.rows()) << "kernel by kernel";
     }

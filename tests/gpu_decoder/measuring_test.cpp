@@ -67,7 +67,7 @@ class Measuring : public testing::TestWithParam<LaunchMode> {
   const bool is_persistent_ = GetParam() == LaunchMode::kPersistent;
 };
 
-TEST_P(Measuring, IsOffUntilSomebodyAsksAndChangesNoToken) {
+TEST_P(Measuring, IsOffByDefaultAndChangesNoToken) {
   Decoder quiet = decoder();
   const std::vector<Token> tokens = answer(quiet);
   EXPECT_TRUE(rows_of(quiet).empty());
@@ -85,7 +85,7 @@ TEST_P(Measuring, HasCallsAndCountersOfEveryKernel) {
   Decoder decoder = this->decoder();
   const Rows rows = measured_answer(decoder);
   EXPECT_EQ(calls_of(rows, "sample_"), is_persistent_ ? 1 : kTokens) << "the first token's, after the prompt";
-  EXPECT_EQ(calls_of(rows, "persistent choose"), is_persistent_ ? kTokens - 1 : 0) << "and those of the launch";
+  EXPECT_EQ(calls_of(rows, "persistent sample"), is_persistent_ ? kTokens - 1 : 0) << "and those of the launch";
   EXPECT_EQ(calls_of(rows, "persistent_decoder"), is_persistent_ ? 1 : 0);
   const std::string table = profile_table(decoder.steps().profile().rows());
   for (const auto& [name, row] : rows) {
@@ -123,7 +123,7 @@ TEST_P(Measuring, IsOfGivenTokensToo) {
   decoder.steps().set_measuring(true);
   const std::vector<Token> tokens = some_tokens(kTokens);
   uint32_t n_taken = 0;
-  ASSERT_EQ(decoder.steps().decode_given(tokens, 0, [&](auto) { ++n_taken; }), is_persistent_);
+  ASSERT_EQ(decoder.steps().teacher_force(tokens, 0, [&](auto) { ++n_taken; }), is_persistent_);
   EXPECT_EQ(n_taken, is_persistent_ ? kTokens : 0);
   EXPECT_EQ(calls_of(rows_of(decoder), "persistent embed"), n_taken);
   EXPECT_EQ(calls_of(rows_of(decoder), "persistent_decoder"), is_persistent_ ? 1 : 0);

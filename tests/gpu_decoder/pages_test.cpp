@@ -52,7 +52,7 @@ class GpuPages : public testing::TestWithParam<PagesCase> {
   std::vector<float> decode_each(Decoder& decoder, std::span<const Token> tokens, uint32_t position) const {
     std::vector<float> logits;
     const auto take = [&](std::span<const float> row) { logits.insert(logits.end(), row.begin(), row.end()); };
-    if (decoder.steps().decode_given(tokens, position, take)) return logits;
+    if (decoder.steps().teacher_force(tokens, position, take)) return logits;
     return decode(decoder, tokens, {1}, position);
   }
 
@@ -123,7 +123,7 @@ TEST_P(GpuPages, HoldARunThatIsComputedOneByOne) {
   const std::vector<float> expected = decode_each(single, std::span(tokens).subspan(122), 122);
   const struct { uint32_t position, n; } runs[] = {{122, 8}, {126, 3}, {129, 1}, {130, 2}, {130, 6}, {122, 8}};
   for (const auto& [position, n] : runs) {
-    const warpchat::Run run{0, position, std::span(tokens).subspan(position, n), Logits::kAll, /*one_by_one=*/true};
+    const warpchat::Run run{0, position, std::span(tokens).subspan(position, n), Logits::kAll, /*verify_draft=*/true};
     ASSERT_TRUE(several.forward({&run, 1}));
     for (uint32_t i = 0; i < n; ++i)
       EXPECT_TRUE(std::ranges::equal(several.logits(i),

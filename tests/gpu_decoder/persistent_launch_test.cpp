@@ -24,7 +24,7 @@ struct PersistentModel {
   LoadedModel model{GgufFile::view(bytes, "tiny")};
   ContextPointer context = Context::open(*test_device().table, test_device().gpu);
   Stream stream{context};
-  PersistentSpec spec{decoder_specs(model.config, formats_of(model.tensors), kContext, PassKind::kToken, 1)};
+  PersistentSpec spec{decoder_specs(model.config, formats_of(model.tensors), kContext, PassKind::kDecode, 1)};
   DeviceMemory weights;
   std::vector<DeviceMemory> buffers;
   DecoderAddresses at;
@@ -123,10 +123,10 @@ TEST(PersistentLaunch, GivesTheBitsOfTheStream) {
   } ways[] = {{"choices", {}}, {"forced", forced}, {"forced, then choices", std::span(forced).first(3)}};
   for (const auto& way : ways) {
     const Answer expected = kernel_by_kernel(m.model, 5, kTokens, way.forced);
-    EXPECT_EQ(all_of(m, *launch, {.token = 5, .most_tokens = kTokens, .forced = way.forced, .returns_rows = true}),
+    EXPECT_EQ(all_of(m, *launch, {.token = 5, .max_tokens = kTokens, .forced = way.forced, .returns_rows = true}),
               expected)
         << way.name;
-    EXPECT_EQ(launch->end(), DecodeEnd::kMostSteps);
+    EXPECT_EQ(launch->end(), DecodeEnd::kMaxSteps);
   }
 }
 
@@ -134,8 +134,8 @@ TEST(PersistentLaunch, GoesOnWhereItEnded) {
   PersistentModel m;
   const auto launch = m.launch();
   const Answer expected = kernel_by_kernel(m.model, 5, 6, {});
-  Answer answer = all_of(m, *launch, {.token = 5, .most_tokens = 2});
-  const Answer rest = all_of(m, *launch, {.token = answer.tokens.back(), .position = 2, .most_tokens = 4});
+  Answer answer = all_of(m, *launch, {.token = 5, .max_tokens = 2});
+  const Answer rest = all_of(m, *launch, {.token = answer.tokens.back(), .position = 2, .max_tokens = 4});
   answer.tokens.insert(answer.tokens.end(), rest.tokens.begin(), rest.tokens.end());
   EXPECT_EQ(answer.tokens, expected.tokens);
 }
@@ -143,7 +143,7 @@ TEST(PersistentLaunch, GoesOnWhereItEnded) {
 TEST(PersistentLaunch, EndsAtAnEndToken) {
   PersistentModel m;
   const auto launch = m.launch();
-  const std::vector<Token> tokens = all_of(m, *launch, {.token = 5, .most_tokens = 5}).tokens;
+  const std::vector<Token> tokens = all_of(m, *launch, {.token = 5, .max_tokens = 5}).tokens;
   const auto first = std::find(tokens.begin(), tokens.end(), tokens[3]);
   const std::vector<Token> end_tokens = {tokens[3]};
   const Answer answer = all_of(m, *launch, {.token = 5, .end_tokens = end_tokens});
@@ -155,7 +155,7 @@ TEST(PersistentLaunch, FillsTheContext) {
   PersistentModel m;
   const auto launch = m.launch();
   EXPECT_EQ(all_of(m, *launch, {.token = 5, .position = kContext - 3}).tokens.size(), 3u);
-  EXPECT_EQ(launch->end(), DecodeEnd::kNoRoom);
+  EXPECT_EQ(launch->end(), DecodeEnd::kCacheFull);
 }
 
 // After a stop, the current token is finished.
@@ -169,7 +169,7 @@ TEST(PersistentLaunch, StopsWithinAToken) {
   EXPECT_GE(n, 1u);
   EXPECT_LT(n, kContext);
   EXPECT_EQ(launch->end(), DecodeEnd::kStopped);
-  EXPECT_EQ(all_of(m, *launch, {.token = 5, .most_tokens = 2}).tokens.size(), 2u);  // and starts again
+  EXPECT_EQ(all_of(m, *launch, {.token = 5, .max_tokens = 2}).tokens.size(), 2u);  // and starts again
 }
 
 TEST(PersistentLaunch, MayBeDroppedUnderWay) {
@@ -188,7 +188,7 @@ TEST(PersistentLaunch, RefusesWhatIsOutOfRangeAndWorksAgain) {
   EXPECT_EQ(launch->end(), DecodeEnd::kError);
   EXPECT_EQ(error_of([&] { all_of(m, *launch, {.token = 5, .position = kContext}); }),
             "the GPU refuses a token: position 32 in column 0, the cache ends before 32");
-  EXPECT_EQ(all_of(m, *launch, {.token = 5, .most_tokens = 2}).tokens.size(), 2u);
+  EXPECT_EQ(all_of(m, *launch, {.token = 5, .max_tokens = 2}).tokens.size(), 2u);
 }
 
 TEST(PersistentLaunch, SamplesByTheSeed) {
@@ -196,7 +196,7 @@ TEST(PersistentLaunch, SamplesByTheSeed) {
   m.spec.ring = 64;
   const auto launch = m.launch();
   const auto tokens_of = [&](uint64_t seed) {
-    return all_of(m, *launch, {.token = 5, .most_tokens = 6, .sampler = {.temperature = 2, .seed = seed}}).tokens;
+    return all_of(m, *launch, {.token = 5, .max_tokens = 6, .sampler = {.temperature = 2, .seed = seed}}).tokens;
   };
   EXPECT_EQ(tokens_of(1), tokens_of(1));
   EXPECT_NE(tokens_of(1), tokens_of(2));
@@ -209,10 +209,10 @@ TEST(PersistentLaunch, KeepsTimeWhereAsked) {
   constexpr uint32_t kTokens = 2;
   const PhaseProgram program = decoder_program(m.spec.decoder);
   const size_t per_token = phases_of_a_token(program, layer_kinds(m.spec.decoder)).size();
-  const Answer expected = all_of(m, *launch, {.token = 5, .most_tokens = kTokens});
+  const Answer expected = all_of(m, *launch, {.token = 5, .max_tokens = kTokens});
   EXPECT_TRUE(launch->stamps().empty());
   for (const uint32_t n_blocks : {1u, launch->n_blocks()}) {
-    const PersistentLaunch::Request request{.token = 5, .most_tokens = kTokens, .stamps = {n_blocks, 100}};
+    const PersistentLaunch::Request request{.token = 5, .max_tokens = kTokens, .stamps = {n_blocks, 100}};
     EXPECT_EQ(all_of(m, *launch, request), expected);
     const std::vector<std::vector<Stamp>> blocks = launch->stamps();
     ASSERT_EQ(blocks.size(), n_blocks);

@@ -31,7 +31,7 @@ class PhaseProfiles : public testing::Test {
     for (const OperationProfile& row : profile_.rows()) {
       if (row.calls == 0 || !row.name.starts_with("persistent ")) continue;
       calls[row.name.substr(std::string("persistent ").size())] = row.calls;
-      if (row.name != "persistent publish") {
+      if (row.name != "persistent emit") {
         EXPECT_GT(row.bytes, 0u) << row.name;
       }
     }
@@ -48,7 +48,7 @@ class PhaseProfiles : public testing::Test {
   const std::map<std::string, uint64_t> every_phase_ = {
       {"embed", kTokens},     {"qkv", of_layers_},     {"attention", of_layers_},
       {"output", of_layers_}, {"gate_up", of_layers_}, {"down", of_layers_},
-      {"logits", kTokens},    {"choose", kTokens},     {"publish", kTokens}};
+      {"logits", kTokens},    {"sample", kTokens},     {"emit", kTokens}};
 };
 
 TEST_F(PhaseProfiles, CountEveryPhase) {
@@ -64,7 +64,7 @@ TEST_F(PhaseProfiles, CountEveryPhaseOfSeveralLaunches) {
   constexpr uint32_t kMany = 150;
   uint64_t stamps = 0;
   for (const auto& [phase, calls] : every_phase_) stamps += calls / kTokens * kMany * 2;
-  ASSERT_GT(stamps, PhaseProfile::kSlotsOfEach);
+  ASSERT_GT(stamps, PhaseProfile::kStampsPerBlock);
   const std::vector<Token> first = generate(kTokens);
   profile_.set_enabled(true);
   profile_.keep_trace();
@@ -115,7 +115,7 @@ TEST_F(PhaseProfiles, WaitWhereOneBlockWorksAlone) {
   profile_.set_enabled(true);
   generate();
   for (const OperationProfile& row : profile_.rows()) {
-    if (row.name != "persistent publish") continue;
+    if (row.name != "persistent emit") continue;
     EXPECT_GT(row.wait_seconds, row.seconds / 2);
     return;
   }

@@ -31,7 +31,7 @@ constexpr KvTypes kCodes{KvType::kQ8_0, KvType::kQ8_0};
 std::vector<float> decode_in_one_launch(Decoder& decoder, std::span<const Token> tokens) {
   std::vector<float> logits;
   const auto take = [&](std::span<const float> row) { logits.insert(logits.end(), row.begin(), row.end()); };
-  if (!decoder.steps().decode_given(tokens, 0, take)) throw std::logic_error("nothing was decoded");
+  if (!decoder.steps().teacher_force(tokens, 0, take)) throw std::logic_error("nothing was decoded");
   return logits;
 }
 
@@ -54,7 +54,7 @@ TEST(GpuDecoderOnRealFiles, MatchesExactLogits) {
               {"q8_0, one launch", LaunchMode::kPersistent, {}, kCodes},
               {"q8_0, batches", LaunchMode::kStream, {}, kCodes}};
   for_each_exact_model([&](const ExactModel& exact, const LoadedModel& model, const std::vector<double>& expected) {
-    std::vector<float> one_by_one;
+    std::vector<float> token_by_token;
     for (const auto& way : ways) {
       const GpuSizes sizes{.context = 64, .sequences = 2, .cache = way.cache};
       Decoder decoder(model.config, make_gpu_steps(model.config, model.tensors, {test_device(), sizes, way.launch}));
@@ -63,9 +63,9 @@ TEST(GpuDecoderOnRealFiles, MatchesExactLogits) {
                                         : way.passes.empty() ? decode_in_batches(decoder, tokens)
                                                              : decode(decoder, tokens, way.passes);
       const bool is_by_token = in_one_launch || way.passes == std::vector<uint32_t>{1};
-      if (is_by_token && !in_one_launch) one_by_one = logits;
+      if (is_by_token && !in_one_launch) token_by_token = logits;
       if (in_one_launch) {
-        EXPECT_EQ(logits, one_by_one) << exact.name << ": the same to the bit";
+        EXPECT_EQ(logits, token_by_token) << exact.name << ": the same to the bit";
       }
       expect_accuracy(compare_logits(logits, expected, model.config.n_vocab),
                       way.cache.k == KvType::kQ8_0 ? exact.codes

@@ -44,7 +44,7 @@ class GpuShapes : public testing::TestWithParam<std::string> {
     if (launch != LaunchMode::kPersistent) return decode(decoder, tokens, {columns});
     std::vector<float> logits;
     const auto take = [&](std::span<const float> row) { logits.insert(logits.end(), row.begin(), row.end()); };
-    if (!decoder.steps().decode_given(tokens, 0, take)) throw std::logic_error("nothing was decoded");
+    if (!decoder.steps().teacher_force(tokens, 0, take)) throw std::logic_error("nothing was decoded");
     return logits;
   }
   void expect_close_to_the_cpu(const char* what, const std::vector<float>& logits, const std::vector<double>& cpu,

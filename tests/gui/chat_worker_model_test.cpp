@@ -5,9 +5,9 @@
 #include <fstream>
 #include <limits>
 
-#include "app/desk/choices.h"
-#include "app/desk/compare_answers.h"
-#include "models/message.h"
+#include "app/chat/choices.h"
+#include "app/chat/compare_answers.h"
+#include "models/text_format.h"
 #include "tests/gui/worker_window.h"
 #include "tests/support/threads/refused_threads.h"
 
@@ -316,7 +316,7 @@ TEST_F(ChatWorkerModelTest, TheModelsOfTheFoldersAreListed) {
   EXPECT_EQ(window.state().devices.back().name, "emulator:sm_120");
 }
 
-TEST_F(ChatWorkerModelTest, TheProfileIsShownWhileSomebodyWatches) {
+TEST_F(ChatWorkerModelTest, TheProfileIsShownWhileWatched) {
   WorkerWindow window(brief());
   window.until_loaded();
   window.ask("unwatched");

@@ -69,7 +69,7 @@ class HeadlessUi {
   Ui ui{text};
   double seconds = 100;
   std::string clipboard, selection;
-  DeskState state;
+  ChatState state;
   Actions actions;
   std::vector<Command> commands;
   Frame f{ui, state, actions, commands};

@@ -72,7 +72,7 @@ class HeadlessView {
 
   TextEngine text;
   TranscriptView view{text};
-  DeskState state;
+  ChatState state;
   Actions actions;
   std::string clipboard;
   bool show_thoughts = false;

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "app/desk/collect_profile.h"
-#include "app/desk/compare_answers.h"
+#include "app/chat/collect_profile.h"
+#include "app/chat/compare_answers.h"
 #include "app/gui/profiler/kernel_table.h"
 #include "engine/cpu/cpu_steps.h"
 #include "engine/gpu/gpu_steps.h"
@@ -82,7 +82,7 @@ TEST_F(CollectProfile, TellsTokensFromThePromptOnTheCpu) {
   }
 }
 
-TEST_F(CollectProfile, LeavesOutTheTokensBeforeSomebodyLooked) {
+TEST_F(CollectProfile, LeavesOutTheTokensBeforeMeasuringBegan) {
   Decoder decoder = on_cpu();
   answer(decoder, 10, /*watched_from=*/6);
   const auto data = collect_profile(decoder.steps(), "cpu");

@@ -266,7 +266,7 @@ TEST(TokenStrip, ShowsTheLastTokensOrThoseAroundThePointer) {
 }
 
 TEST(TokenStrip, IsOfTheAnswerPointedAtElseTheLastWithTokens) {
-  DeskState state;
+  ChatState state;
   EXPECT_EQ(strip_message(state, std::nullopt), nullptr);
   state.open.messages.resize(3);
   for (size_t i = 0; i < 3; ++i) state.open.messages[i].key = 10 + i;

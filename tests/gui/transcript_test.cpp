@@ -248,10 +248,10 @@ class Bubble : public Transcript {
 };
 
 TEST_F(Bubble, IsAsWideAsItsText) {
-  const float most = width_of(std::string(400, 'x'));
-  EXPECT_LT(width_of("مرحبا بالعالم"), most / 2) << "from right to left";
-  EXPECT_LT(width_of("```c\nint x;\n```"), most / 2) << "code";
-  EXPECT_LT(width_of("1\n```\na\n```\n2\n```\nb\n```\n3\n```\nc\n```\n4\n```\nd\n```"), most / 2) << "many blocks";
+  const float max = width_of(std::string(400, 'x'));
+  EXPECT_LT(width_of("مرحبا بالعالم"), max / 2) << "from right to left";
+  EXPECT_LT(width_of("```c\nint x;\n```"), max / 2) << "code";
+  EXPECT_LT(width_of("1\n```\na\n```\n2\n```\nb\n```\n3\n```\nc\n```\n4\n```\nd\n```"), max / 2) << "many blocks";
 }
 
 TEST_F(Transcript, FollowsTheAnswerUnlessScrolledAway) {
@@ -321,7 +321,7 @@ TEST_F(Transcript, FootersWishForWhatTheySay) {
   press("regenerate:2");
   press("version_before:2");
   press("version_after:2");
-  const std::vector<Action> wishes = actions.take();
+  const std::vector<Action> wishes = actions.drain();
   ASSERT_EQ(wishes.size(), 3u);
   EXPECT_EQ(std::get<Regenerate>(wishes[0]).message, 2u);
   EXPECT_EQ(std::get<ShowVersion>(wishes[1]).turn, 7);
@@ -374,16 +374,16 @@ TEST_F(Transcript, LaysOutOnlyWhatIsSeen) {
   for (int i = 0; i < 2000; ++i) say(i % 2 ? "assistant" : "user", "some words\n\nand more of *them*");
   const TranscriptView::Look look{light_theme(), {16, 1}};
   RowScroll scroll;
-  size_t most = 0;
+  size_t max = 0;
   for (int i = 0; i < 400; ++i) {
     layout.begin(state, look, 700);
     scroll.move(i == 0 ? 0 : -150);
     scroll.settle(layout, 600);
     layout.drop_far(scroll.visible());
-    most = std::max(most, layout.n_layouts());
+    max = std::max(max, layout.n_layouts());
   }
   EXPECT_LT(scroll.top().message, 1500u);
-  EXPECT_LT(most, 120u);
+  EXPECT_LT(max, 120u);
 }
 
 TEST_F(Transcript, OneHugeMessageIsLaidOutInPieces) {

@@ -14,7 +14,7 @@ namespace {
 template <class T>
 std::vector<T> wishes(Actions& actions) {
   std::vector<T> found;
-  for (const Action& action : actions.take())
+  for (const Action& action : actions.drain())
     if (const T* wish = std::get_if<T>(&action)) found.push_back(*wish);
   return found;
 }

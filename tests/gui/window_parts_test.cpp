@@ -367,7 +367,7 @@ TEST(Numbers, MessagesBecomeSentences) {
 }
 
 // The rows' names; a star marks the one that Enter chooses.
-std::string rows_text(const DeskState& state, const std::string& text) {
+std::string rows_text(const ChatState& state, const std::string& text) {
   const std::optional<ModelChoice> named = named_model(text);
   const std::vector<ModelRow> rows = model_rows(state, text, named);
   const ModelRow* enter = row_for_enter(rows);
@@ -379,7 +379,7 @@ std::string rows_text(const DeskState& state, const std::string& text) {
 
 TEST(ModelRows, WhatTheTextMeans) {
   using Kind = ModelChoice::Kind;
-  DeskState state;
+  ChatState state;
   state.models = {{.path = "/m/a.gguf", .name = "a.gguf", .quantisation = "Q4_0"},
                   {.path = "/c/b.gguf", .name = "org/b:Q8_0"},
                   {.path = "box", .name = "box", .kind = Kind::kEndpoint},
@@ -408,7 +408,7 @@ TEST(ModelRows, PathsAndAddressesAreSearchedForNowhere) {
 }
 
 TEST(ModelRows, HowFarTheSearchIs) {
-  DeskState state;
+  ChatState state;
   EXPECT_EQ(hub_line(state, ""), "");
   EXPECT_EQ(hub_line(state, "qwen"), "searching the hub");
   state.hub = {.words = "qwen", .running = true};
@@ -432,7 +432,7 @@ TEST(FileDialog, ExportsUnderANameThatIsAFile) {
 }
 
 TEST(StatusLine, SaysWhatIsKnown) {
-  DeskState state;
+  ChatState state;
   EXPECT_EQ(speed_text(state), "");
   state.open.phase = AnswerPhase::kPrompt;
   state.open.prompt_progress = {512, 2048};
@@ -447,7 +447,7 @@ TEST(StatusLine, SaysWhatIsKnown) {
 
 // The dump.
 TEST(StateDump, TellsWhatTheWindowShows) {
-  DeskState state;
+  ChatState state;
   state.open.title = "Bad UTF-8 \xff stays JSON";
   ChatMessage message;
   message.key = 7, message.role = "assistant", message.content = "four", message.status = MessageStatus::kStopped;

@@ -55,7 +55,7 @@ class WorkerWindow {
   explicit WorkerWindow(const ChatOptions& options)
       : worker_(std::make_unique<ChatWorker>(options, [this] { wake(); })) {}
 
-  const DeskState& state() const { return state_; }
+  const ChatState& state() const { return state_; }
   const OpenConversation& open() const { return state_.open; }
   const std::vector<ChatMessage>& messages() const { return state_.open.messages; }
   void post(Action action) { worker_->post(std::move(action)); }
@@ -118,7 +118,7 @@ class WorkerWindow {
   std::condition_variable woken_;
   bool is_awake_ = false;
   uint64_t n_wakes_ = 0;
-  DeskState state_;
+  ChatState state_;
   std::unique_ptr<ChatWorker> worker_;
 };
 

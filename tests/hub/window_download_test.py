@@ -127,7 +127,7 @@ class WindowDownload(DisplayCase):
         self.window.wait_for(lambda s: s["hub"]["words"] == "gguf" and self.hub.searches[-1] == "gguf", "a third")
         self.assertEqual(self.window.terminate(), 128 + 15)  # the window does not wait for it
 
-    def test_offline_nobody_is_asked(self):
+    def test_offline_sends_no_request(self):
         self.open("--offline")
         self.window.key("ctrl+o")
         state = self.window.wait_for(lambda s: s["hub"]["sentence"], "the sentence")

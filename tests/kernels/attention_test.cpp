@@ -11,7 +11,7 @@
 
 #include "emulated_kernel.h"
 #include "kernels/error_word.h"
-#include "kernels/half_columns.h"
+#include "kernels/f16_activations.h"
 #include "kv_image.h"
 #include "models/error.h"
 #include "models/half.h"
@@ -54,7 +54,7 @@ AttentionSpec paged(AttentionSpec spec, uint32_t pages_per_block) {
 }
 
 AttentionSpec with_halves(AttentionSpec spec) {
-  spec.writes_halves = true;
+  spec.writes_f16 = true;
   return spec;
 }
 
@@ -222,7 +222,7 @@ class Attention {
     scratch = device.zeros<uint8_t>(attention_scratch_bytes(spec));
     error = device.zeros<uint32_t>(4);
     out = device.poisoned<float>(out_size());
-    if (!spec.writes_halves) return;
+    if (!spec.writes_f16) return;
     halves = device.poisoned<uint16_t>(spec.columns * half_size());
     factors = device.poisoned<float>(spec.columns);
   }
@@ -257,7 +257,7 @@ class Attention {
   }
   std::string run(ptx::emulator::LaunchOptions options = kAllChecks) { return run(options, kernel.launch.blocks); }
 
-  size_t half_size() const { return half_column_size(uint64_t{spec.n_heads} * spec.head_dim); }
+  size_t half_size() const { return f16_activation_size(uint64_t{spec.n_heads} * spec.head_dim); }
   size_t out_size() const { return size_t{spec.columns} * spec.n_heads * spec.head_dim; }
   std::vector<float> result() const { return device.download(out, out_size()); }
   std::vector<uint32_t> error_word() const { return device.download(error, 4); }
@@ -319,7 +319,7 @@ TEST_P(IncrementalAttention, RepeatsToTheBit) {
 INSTANTIATE_TEST_SUITE_P(Cases, IncrementalAttention, ::testing::ValuesIn(kCases),
                          [](const auto& row) { return case_name(row); });
 
-// Checks the f16 output against the f32 output (order: half_columns.h), and the means of 16 values.
+// Checks the f16 output against the f32 output (order: f16_activations.h), and the means of 16 values.
 void expect_halves_of(const std::vector<float>& floats, const std::vector<uint16_t>& halves) {
   const size_t k = floats.size();
   for (size_t i = 0; i < k; ++i) {

@@ -70,8 +70,8 @@ TEST(Bodies, GemvByAnyGrid) {
 // One kernel serves several products of one input and gets rows and bias as parameters: formats with and without input
 // sums, a format with another input, and inputs that come in tiles.
 TEST(Bodies, GemvByOneOfSeveralPlans) {
-  const std::vector<std::vector<TensorType>> kTogether = {{kQ4_K, kQ8_0, kQ6_K}, {kQ4_K, kF32}, {kF32, kF16}};
-  for (const std::vector<TensorType>& types : kTogether) {
+  const std::vector<std::vector<TensorType>> kFused = {{kQ4_K, kQ8_0, kQ6_K}, {kQ4_K, kF32}, {kF32, kF16}};
+  for (const std::vector<TensorType>& types : kFused) {
     const uint32_t k = types[0] == kF32 ? 13000 : 512;
     std::vector<GemvPlan> plans;
     for (TensorType type : types) plans.push_back(plan_of({type, 40, k, 1, kRmsNorm, kBias, 1e-5f}));
@@ -172,14 +172,14 @@ TEST(Bodies, AttentionInTeams) {
     const Dimensions blocks = attention_grid(spec, spec.max_positions);
     const Team team = team_of(b, kWarps, attention_warps());
     Reg<u32> zero = b.var("zero", 0u), splits = b.var("splits", blocks.x);
-    Var<u32> turned = b.var("turned", kNoneTurned);
+    Var<u32> rotated = b.var("turned", kNoneRotated);
     play_blocks(b, team, blocks.x * blocks.y, [&](const Reg<u32>& number) {
       Reg<u32> split = number / blocks.y, kv_head = number - split * blocks.y;
       const AttentionAddresses all{
           queries, k_pages, v_pages, table, length,
-          out,     parts,   word,    {},    ProjectionAddresses{keys, values, gamma, n_pages, {}, turned}};
+          out,     parts,   word,    {},    ProjectionAddresses{keys, values, gamma, n_pages, {}, rotated}};
       attention_body(b, spec, all, VirtualBlock(b, team, split, kv_head, zero, splits));
-      turned = kv_head;
+      rotated = kv_head;
     });
   });
   for (uint32_t grid : kGrids) {

@@ -92,17 +92,17 @@ struct DeltaProblem {
         return x;
       };
       const std::vector<double> q = unit(row + key_head * d), k = unit(row + (spec.n_k_heads + key_head) * d);
-      const double forget =
+      const double kept_share =
           std::exp(decay[h] * std::log1p(std::exp(double{alpha[column * spec.n_v_heads + h]} + dt_bias[h])));
-      const double learn = sigmoid(beta[column * spec.n_v_heads + h]);
+      const double write_strength = sigmoid(beta[column * spec.n_v_heads + h]);
       std::vector<double> read(d);
       double squares = 0;
       for (uint32_t j = 0; j < d; ++j) {
         double found = 0;
-        for (uint32_t i = 0; i < d; ++i) found += cells[i * d + j] * forget * k[i];
-        const double change = learn * (row[(2 * spec.n_k_heads + h) * d + j] - found);
+        for (uint32_t i = 0; i < d; ++i) found += cells[i * d + j] * kept_share * k[i];
+        const double change = write_strength * (row[(2 * spec.n_k_heads + h) * d + j] - found);
         for (uint32_t i = 0; i < d; ++i) {
-          cells[i * d + j] = cells[i * d + j] * forget + k[i] * change;
+          cells[i * d + j] = cells[i * d + j] * kept_share + k[i] * change;
           read[j] += cells[i * d + j] * q[i] / std::sqrt(double{1} * d);
         }
         squares += read[j] * read[j];

@@ -13,9 +13,9 @@
 namespace warpchat {
 namespace {
 
-std::vector<uint32_t> random_experts(const ExpertOrderSpec& s, size_t n_uses) {
+std::vector<uint32_t> random_experts(const ExpertOrderSpec& s, size_t n_assignments) {
   std::mt19937 random(3);
-  std::vector<uint32_t> experts(n_uses);
+  std::vector<uint32_t> experts(n_assignments);
   for (uint32_t& e : experts) e = static_cast<uint32_t>(random() % s.n);
   return experts;
 }
@@ -24,7 +24,7 @@ struct OrderCase {
   const char* name;
   ExpertOrderSpec spec;
   uint32_t n_columns;
-  std::vector<uint32_t> (*experts)(const ExpertOrderSpec& spec, size_t n_uses) = random_experts;
+  std::vector<uint32_t> (*experts)(const ExpertOrderSpec& spec, size_t n_assignments) = random_experts;
 };
 std::ostream& operator<<(std::ostream& out, const OrderCase& c) { return out << name_of(c.spec); }
 
@@ -32,21 +32,21 @@ class ExpertOrder : public ::testing::TestWithParam<OrderCase> {};
 
 TEST_P(ExpertOrder, IsByExpertInTiles) {
   const ExpertOrderSpec& s = GetParam().spec;
-  const uint32_t n_uses = GetParam().n_columns * s.n_used;
-  const std::vector<uint32_t> experts = GetParam().experts(s, n_uses);
-  std::vector<uint32_t> order(n_uses), tiles;
+  const uint32_t n_assignments = GetParam().n_columns * s.n_used;
+  const std::vector<uint32_t> experts = GetParam().experts(s, n_assignments);
+  std::vector<uint32_t> order(n_assignments), tiles;
   std::iota(order.begin(), order.end(), 0u);
   std::ranges::stable_sort(order, [&](uint32_t a, uint32_t b) { return experts[a] < experts[b]; });
-  for (uint32_t first = 0; first < n_uses;) {
+  for (uint32_t first = 0; first < n_assignments;) {
     uint32_t count = 1;
     const auto expert_at = [&](uint32_t i) { return experts[order[i]]; };
-    while (count < s.tile && first + count < n_uses && expert_at(first + count) == expert_at(first)) ++count;
+    while (count < s.tile && first + count < n_assignments && expert_at(first + count) == expert_at(first)) ++count;
     tiles.insert(tiles.end(), {expert_at(first), first, count, 0});
     first += count;
   }
-  const size_t most = most_expert_tiles(s.n, s.tile, s.columns * s.n_used);
-  ASSERT_LE(tiles.size(), 4 * size_t{most_expert_tiles(s.n, s.tile, n_uses)});
-  tiles.resize(4 * most);
+  const size_t max = max_expert_tiles(s.n, s.tile, s.columns * s.n_used);
+  ASSERT_LE(tiles.size(), 4 * size_t{max_expert_tiles(s.n, s.tile, n_assignments)});
+  tiles.resize(4 * max);
   for (uint64_t seed = 0; seed <= 2; ++seed) {
     GuardedDevice device(ptx::sm_75);
     auto* sorted = device.poisoned<uint32_t>(size_t{s.columns} * s.n_used);
@@ -57,9 +57,9 @@ TEST_P(ExpertOrder, IsByExpertInTiles) {
     ASSERT_EQ(device.run_listed(seed == 0 ? kAllChecks : shaken(seed), expert_order(s, ptx::sm_75),
                                 {address(device.upload(experts)), address(sorted), address(dealt)}, numbers),
               "");
-    EXPECT_EQ(device.download(sorted, n_uses), order);
+    EXPECT_EQ(device.download(sorted, n_assignments), order);
     EXPECT_EQ(device.download(dealt, tiles.size()), tiles);
-    for (const uint32_t beyond : device.download(sorted + n_uses, size_t{s.columns} * s.n_used - n_uses))
+    for (const uint32_t beyond : device.download(sorted + n_assignments, size_t{s.columns} * s.n_used - n_assignments))
       EXPECT_EQ(beyond, ~0u) << "poison";
   }
 }
@@ -114,12 +114,12 @@ TEST_P(ExpertOrderMistake, IsFound) {
   for (int i = 0; i < GetParam().occurrence; ++i) at = kernel.text.find(text, at + 1);
   ASSERT_NE(at, std::string::npos);
   kernel.text.erase(at, text.size());
-  const size_t n_uses = size_t{s.columns} * s.n_used;
+  const size_t n_assignments = size_t{s.columns} * s.n_used;
   const auto address = [](const auto* p) { return reinterpret_cast<uint64_t>(p); };
   const std::string fault = device.run_listed(
       kAllChecks, kernel,
-      {address(device.upload(random_experts(s, n_uses))), address(device.poisoned<uint32_t>(n_uses)),
-       address(device.poisoned<uint32_t>(4 * most_expert_tiles(s.n, s.tile, static_cast<uint32_t>(n_uses))))},
+      {address(device.upload(random_experts(s, n_assignments))), address(device.poisoned<uint32_t>(n_assignments)),
+       address(device.poisoned<uint32_t>(4 * max_expert_tiles(s.n, s.tile, static_cast<uint32_t>(n_assignments))))},
       {s.columns});
   EXPECT_NE(fault.find(GetParam().fault), fault.npos) << fault;
 }
@@ -140,10 +140,10 @@ TEST(ExpertOrderSpecs, AreCheckedByName) {
 }
 
 TEST(ExpertTiles, AreNoMoreThanUses) {
-  EXPECT_EQ(most_expert_tiles(128, 64, 0), 0u);
-  EXPECT_EQ(most_expert_tiles(128, 64, 16), 16u);
-  EXPECT_EQ(most_expert_tiles(128, 64, 4096), 64u + 126);
-  EXPECT_EQ(most_expert_tiles(1, 64, 65), 2u);
+  EXPECT_EQ(max_expert_tiles(128, 64, 0), 0u);
+  EXPECT_EQ(max_expert_tiles(128, 64, 16), 16u);
+  EXPECT_EQ(max_expert_tiles(128, 64, 4096), 64u + 126);
+  EXPECT_EQ(max_expert_tiles(1, 64, 65), 2u);
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "models/error.h"
-#include "tests/kernels/uses_problem.h"
+#include "tests/kernels/routed_problem.h"
 #include "tests/support/error_of.h"
 
 namespace warpchat {
@@ -85,13 +85,13 @@ const RouteCase kRoutes[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Cases, Route, ::testing::ValuesIn(kRoutes), [](const auto& c) { return c.param.name; });
 
-struct UsesCase {
+struct RoutedCase {
   const char* name;
   ExpertProductSpec spec;
 };
-std::ostream& operator<<(std::ostream& out, const UsesCase& c) { return out << name_of(c.spec); }
+std::ostream& operator<<(std::ostream& out, const RoutedCase& c) { return out << name_of(c.spec); }
 
-class ExpertProducts : public ::testing::TestWithParam<UsesCase> {};
+class ExpertProducts : public ::testing::TestWithParam<RoutedCase> {};
 
 // Each assignment against a single product with its expert's weights.
 TEST_P(ExpertProducts, AreThoseOfTheChosenExperts) {
@@ -100,7 +100,7 @@ TEST_P(ExpertProducts, AreThoseOfTheChosenExperts) {
   const uint32_t n_columns = s.columns > 1 ? s.columns - 1 : 1;
   std::vector<uint32_t> experts;
   for (uint32_t use = 0; use < n_columns * s.n_used; ++use) experts.push_back((use * 3 + use / s.n_used) % kExperts);
-  const UsesProblem problem(s.product, kExperts, s.n_used, s.by_column, experts);
+  const RoutedProblem problem(s.product, kExperts, s.n_used, s.by_column, experts);
 
   GuardedDevice device(ptx::sm_80);
   const ptx::Kernel kernel = expert_product(s, ptx::sm_80);
@@ -120,7 +120,7 @@ TEST_P(ExpertProducts, AreThoseOfTheChosenExperts) {
 }
 
 constexpr float kEps = 1e-6f;
-const UsesCase kUses[] = {
+const RoutedCase kAssignments[] = {
     {"gate_up_of_a_token",
      {{.weights = kQ4_K, .rows = 37, .k = 512, .prologue = kRmsNorm, .epilogue = kSwiglu, .eps = kEps, .up = kQ6_K},
       2,
@@ -132,11 +132,12 @@ const UsesCase kUses[] = {
     {"floats", {{.weights = kBF16, .rows = 20, .k = 64}, 2, false, 3}},
     {"an_input_in_tiles", {{.weights = kQ4_0, .rows = 16, .k = 32768, .prologue = kRmsNorm, .eps = kEps}, 2, true}},
 };
-INSTANTIATE_TEST_SUITE_P(Cases, ExpertProducts, ::testing::ValuesIn(kUses), [](const auto& c) { return c.param.name; });
+INSTANTIATE_TEST_SUITE_P(Cases, ExpertProducts, ::testing::ValuesIn(kAssignments),
+                         [](const auto& c) { return c.param.name; });
 
 class ExpertSums : public ::testing::TestWithParam<ExpertSumSpec> {};
 
-TEST_P(ExpertSums, WeighTheUses) {
+TEST_P(ExpertSums, WeighTheAssignments) {
   const ExpertSumSpec& s = GetParam();
   const uint32_t n_columns = s.columns > 1 ? s.columns - 1 : 1;
   const std::vector<float> outputs = normal_floats(size_t{n_columns} * s.n_used * s.hidden, 1),

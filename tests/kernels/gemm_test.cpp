@@ -36,8 +36,8 @@ class GemmProblem {
   std::vector<float> run(ptx::Kernel kernel, ptx::Target target, ptx::emulator::LaunchOptions options = kAllChecks,
                          std::string* fault = nullptr) const {
     kernel.launch.blocks = gemm_grid(spec, n_columns_);
-    return gemv.run_by_halves(kernel, target, n_columns_, {spec.rows, spec.k, n_columns_}, options, fault,
-                              {gemm_scratch_bytes(spec, n_columns_), kGemmArrivalsBytes});
+    return gemv.run_f16(kernel, target, n_columns_, {spec.rows, spec.k, n_columns_}, options, fault,
+                        {gemm_scratch_bytes(spec, n_columns_), kGemmArrivalsBytes});
   }
 
   void expect_right(ptx::Target target, ptx::emulator::LaunchOptions options = kAllChecks) const {
@@ -140,9 +140,9 @@ const GemmCase kShapes[] = {
     {"two_row_tiles_of_two_matrices",
      {.weights = kQ4_1, .rows = 45, .k = 64, .epilogue = kSwiglu, .rows_per_warp = 32, .columns_per_block = 24},
      50},
-    {"two_parts", {.weights = kQ4_K, .rows = 70, .k = 256, .epilogue = kResidual, .warps = 4, .parts = 2}, 40},
+    {"two_parts", {.weights = kQ4_K, .rows = 70, .k = 256, .epilogue = kResidual, .warps = 4, .split_k = 2}, 40},
     {"parts_of_one_and_two_tiles",
-     {.weights = kQ6_K, .rows = 40, .k = 768, .epilogue = kBias, .warps = 2, .rows_per_warp = 16, .parts = 4},
+     {.weights = kQ6_K, .rows = 40, .k = 768, .epilogue = kBias, .warps = 2, .rows_per_warp = 16, .split_k = 4},
      65},
     {"a_part_ends_in_a_tile",
      {.weights = kQ5_0,
@@ -152,13 +152,13 @@ const GemmCase kShapes[] = {
       .warps = 4,
       .rows_per_warp = 16,
       .columns_per_block = 32,
-      .parts = 2},
+      .split_k = 2},
      33},
     {"parts_of_halves",
-     {.weights = kF16, .rows = 50, .k = 300, .warps = 2, .rows_per_warp = 16, .columns_per_block = 16, .parts = 3},
+     {.weights = kF16, .rows = 50, .k = 300, .warps = 2, .rows_per_warp = 16, .columns_per_block = 16, .split_k = 3},
      17},
-    {"more_parts_than_tiles", {.weights = kQ4_1, .rows = 33, .k = 96, .epilogue = kResidual, .parts = 8}, 12},
-    {"eight_parts", {.weights = kQ4_K, .rows = 32, .k = 1024, .warps = 1, .rows_per_warp = 32, .parts = 8}, 24},
+    {"more_parts_than_tiles", {.weights = kQ4_1, .rows = 33, .k = 96, .epilogue = kResidual, .split_k = 8}, 12},
+    {"eight_parts", {.weights = kQ4_K, .rows = 32, .k = 1024, .warps = 1, .rows_per_warp = 32, .split_k = 8}, 24},
     {"narrow_blocks", {.weights = kQ3_K, .rows = 17, .k = 256, .epilogue = kResidual, .columns_per_block = 8}, 20},
 };
 INSTANTIATE_TEST_SUITE_P(Shapes, Gemm, ::testing::ValuesIn(kShapes), name_of_case);
@@ -212,22 +212,22 @@ TEST(GemmReproducibilityTest, IsTheSameKernelForAllRowsAndKWithABiasOrWithout) {
 }
 
 // Fused products give the bits of separate ones, in any order and for any mix of formats.
-struct TogetherCase {
+struct FusedCase {
   const char* name;
-  uint32_t k, n_columns, parts;
+  uint32_t k, n_columns, split_k;
   std::vector<TensorType> formats, of_products;
 };
-std::ostream& operator<<(std::ostream& out, const TogetherCase& c) { return out << c.name; }
+std::ostream& operator<<(std::ostream& out, const FusedCase& c) { return out << c.name; }
 
-class GemmsTogether : public ::testing::TestWithParam<TogetherCase> {
+class FusedGemms : public ::testing::TestWithParam<FusedCase> {
  protected:
-  GemmsTogether() {
+  FusedGemms() {
     constexpr uint32_t kRows[] = {70, 37, 16, 33};  // one to three blocks
     constexpr GemvEpilogue kEpilogues[] = {kBias, kStore, kResidual, kBias};
-    const TogetherCase& c = GetParam();
+    const FusedCase& c = GetParam();
     for (size_t i = 0; i < c.of_products.size(); ++i) {
       GemmSpec spec{c.of_products[i], kRows[i], c.k, kEpilogues[i]};
-      spec.warps = 2, spec.columns_per_block = 16, spec.parts = c.parts;
+      spec.warps = 2, spec.columns_per_block = 16, spec.split_k = c.split_k;
       problems_.emplace_back(spec, c.n_columns, kRmsNorm);
       problems_[i].gemv.x = problems_[0].gemv.x, problems_[i].gemv.gamma = problems_[0].gemv.gamma;
       spec.formats = c.formats;
@@ -237,12 +237,12 @@ class GemmsTogether : public ::testing::TestWithParam<TogetherCase> {
   }
 
   std::vector<std::vector<float>> run(ptx::Target target) {
-    const TogetherCase& c = GetParam();
+    const FusedCase& c = GetParam();
     GuardedDevice device(target);
     const std::vector<float>& x = problems_[0].gemv.x;
     const std::vector<float> used(x.begin(), x.begin() + static_cast<ptrdiff_t>(size_t{c.n_columns} * c.k));
-    const HalfColumns made = made_halves(device, target, device.upload(used), device.upload(problems_[0].gemv.gamma),
-                                         kEps, c.k, c.n_columns, options_);
+    const F16Activations made = made_f16_activations(
+        device, target, device.upload(used), device.upload(problems_[0].gemv.gamma), kEps, c.k, c.n_columns, options_);
     std::vector<uint64_t> pointers;
     std::vector<float*> outputs;
     const auto add = [&](const auto* p) { pointers.push_back(reinterpret_cast<uint64_t>(p)); };
@@ -255,11 +255,11 @@ class GemmsTogether : public ::testing::TestWithParam<TogetherCase> {
       pointers.push_back(adds ? reinterpret_cast<uint64_t>(y) : 0);
       add(y);
     }
-    pointers.resize(size_t{4} * kMostGemmProducts);
+    pointers.resize(size_t{4} * kMaxGemmProducts);
     add(made.halves), add(made.factors);
     const uint64_t scratch_bytes = gemm_scratch_bytes(all_, c.n_columns);
     if (scratch_bytes > 0) add(device.upload(std::vector<std::byte>(scratch_bytes)));
-    std::vector<uint32_t> numbers(kMostGemmProducts), formats(kMostGemmProducts);
+    std::vector<uint32_t> numbers(kMaxGemmProducts), formats(kMaxGemmProducts);
     for (size_t i = 0; i < problems_.size(); ++i)
       numbers[i] = all_.products[i].rows, formats[i] = format_number(all_.products[i]);
     if (c.formats.size() > 1) numbers.insert(numbers.end(), formats.begin(), formats.end());
@@ -274,11 +274,11 @@ class GemmsTogether : public ::testing::TestWithParam<TogetherCase> {
   }
 
   ptx::emulator::LaunchOptions options_ = kAllChecks;
-  GemmTogether all_;
+  FusedGemm all_;
   std::vector<GemmProblem> problems_;
 };
 
-TEST_P(GemmsTogether, AreThoseOfEachByItself) {
+TEST_P(FusedGemms, AreThoseOfEachByItself) {
   for (const ptx::Target target : {ptx::sm_75, ptx::sm_90}) {
     const std::vector<std::vector<float>> results = run(target);
     for (size_t i = 0; i < problems_.size(); ++i) {
@@ -288,14 +288,14 @@ TEST_P(GemmsTogether, AreThoseOfEachByItself) {
     }
   }
 }
-const TogetherCase kTogether[] = {
+const FusedCase kFused[] = {
     {"one_format", 256, 9, 0, {kQ4_K}, {kQ4_K, kQ4_K, kQ4_K}},
     {"two_formats_in_parts", 768, 19, 3, {kQ4_K, kQ6_K}, {kQ4_K, kQ4_K, kQ6_K}},
     {"three_formats", 256, 17, 0, {kQ5_K, kQ8_0, kF16}, {kF16, kQ8_0, kQ5_K, kQ8_0}},
     {"one_product_of_the_last_format", 512, 8, 2, {kQ4_0, kQ4_1}, {kQ4_1}},
     {"formats_of_many_registers", 256, 5, 0, {kQ2_K, kQ3_K}, {kQ2_K, kQ3_K}},
 };
-INSTANTIATE_TEST_SUITE_P(Formats, GemmsTogether, ::testing::ValuesIn(kTogether),
+INSTANTIATE_TEST_SUITE_P(Formats, FusedGemms, ::testing::ValuesIn(kFused),
                          [](const auto& c) { return std::string(c.param.name); });
 
 TEST(GemmReproducibilityTest, IsTheSameUnderEverySchedule) {
@@ -311,7 +311,7 @@ TEST(GemmReproducibilityTest, IsTheSameUnderEverySchedule) {
 
 TEST(GemmReproducibilityTest, IsRightUnderEverySchedule) {  // the order of tensor-core sums is unspecified
   const GemmProblem codes({.weights = kQ4_K, .rows = 40, .k = 512, .epilogue = kSwiglu}, 11, kRmsNorm);
-  const GemmProblem halves({.weights = kF16, .rows = 40, .k = 512, .columns_per_block = 16, .parts = 4}, 11);
+  const GemmProblem halves({.weights = kF16, .rows = 40, .k = 512, .columns_per_block = 16, .split_k = 4}, 11);
   for (uint64_t seed = 1; seed < 4; ++seed) {
     for (ptx::Target target : {ptx::sm_75, ptx::sm_90}) {
       codes.expect_right(target, shaken(seed));
@@ -363,7 +363,7 @@ TEST(GemmInputTest, FollowsValuesThatRiseAndFall) {
   }
 }
 
-TEST(GemmInputTest, StaysNoneWhereAValueIsNone) {
+TEST(GemmInputTest, NonFiniteInputStaysInItsColumn) {
   for (TensorType type : {kQ4_K, kQ6_K, kQ8_0, kF16}) {
     for (float value : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
       for (GemvPrologue prologue : {kNone, kRmsNorm}) {
@@ -458,7 +458,7 @@ TEST(GemmPlanTest, ReportsLaunchAndCost) {
   EXPECT_EQ(gemm_grid(spec, 65).x, 2u);
   EXPECT_EQ(gemm_grid(spec, 65).y, 3u);
   EXPECT_EQ(kernel.cost.bytes,
-            300 * packed_bytes_per_row(kQ4_K, 512) + 64 * (2 * half_column_size(512) + 4) + 4 * 2 * 64 * 300);
+            300 * packed_bytes_per_row(kQ4_K, 512) + 64 * (2 * f16_activation_size(512) + 4) + 4 * 2 * 64 * 300);
   EXPECT_EQ(kernel.cost.flops, uint64_t{2} * 300 * 512 * 64);
 }
 
@@ -467,7 +467,7 @@ TEST(GemmPlanTest, NamesSayWhatDiffers) {
   EXPECT_EQ(name_of(GemmSpec{.weights = kQ4_K, .rows = 64, .k = 256, .epilogue = kSwiglu, .up = kQ6_K, .warps = 2}),
             "gemm_q4k_q6k_swiglu_w2");
   EXPECT_EQ(name_of(GemmSpec{kF16, 64, 37, kResidual}), "gemm_f16");
-  EXPECT_EQ(name_of(GemmSpec{.weights = kQ6_K, .rows = 64, .k = 256, .warps = 4, .parts = 2}), "gemm_q6k_w4_p");
+  EXPECT_EQ(name_of(GemmSpec{.weights = kQ6_K, .rows = 64, .k = 256, .warps = 4, .split_k = 2}), "gemm_q6k_w4_p");
   EXPECT_EQ(name_of(GemmSpec{.weights = kQ6_K, .rows = 64, .k = 256, .formats = {kQ4_K, kQ6_K}}), "gemms_q4k_q6k");
 }
 
@@ -486,9 +486,9 @@ TEST(GemmPlanTest, RefusesWithASentence) {
        "cannot generate gemm_q4k_f16_swiglu: its two matrices have incompatible formats"},
       {{.weights = kQ4_K, .rows = 16, .k = 256, .columns_per_block = 12},
        "cannot generate gemm_q4k_c12: columns_per_block must be a multiple of 8 up to 64"},
-      {{.weights = kQ4_K, .rows = 64, .k = 256, .epilogue = kSwiglu, .parts = 4},
+      {{.weights = kQ4_K, .rows = 64, .k = 256, .epilogue = kSwiglu, .split_k = 4},
        "cannot generate gemm_q4k_swiglu_p: split-K needs a single matrix without experts"},
-      {{.weights = kQ4_K, .rows = 64, .k = 4096, .parts = 9},
+      {{.weights = kQ4_K, .rows = 64, .k = 4096, .split_k = 9},
        "cannot generate gemm_q4k_p: parts is 9; expected at most 8"},
       {{.weights = kQ4_K, .rows = 64, .k = 256, .epilogue = kSwiglu, .formats = {kQ4_K}},
        "cannot generate gemms_q4k: products of experts or two matrices cannot share a launch"},

@@ -5,10 +5,10 @@
 #include <random>
 #include <vector>
 
+#include "kernels/f16_activations.h"
 #include "kernels/gemv.h"
 #include "kernels/gemv_plan.h"
-#include "kernels/half_columns.h"
-#include "kernels/integer_columns.h"
+#include "kernels/int_activations.h"
 #include "kernels/weight_layout.h"
 #include "models/dequantise.h"
 #include "models/quantise.h"
@@ -34,36 +34,38 @@ struct PackedWeights {
 };
 
 // Input of a tensor-core product in f16: x [n_columns, k], normalised by gamma unless gamma is null.
-struct HalfColumns {
+struct F16Activations {
   uint16_t* halves;
   float* factors;
 };
-inline HalfColumns made_halves(GuardedDevice& device, ptx::Target target, const float* x, const float* gamma, float eps,
-                               uint32_t k, uint32_t n_columns, const ptx::emulator::LaunchOptions& options) {
-  const HalfColumns made{device.poisoned<uint16_t>(n_columns * half_column_size(k)), device.poisoned<float>(n_columns)};
-  const ptx::Kernel kernel = half_columns({eps, k % 4 == 0}, target);
+inline F16Activations made_f16_activations(GuardedDevice& device, ptx::Target target, const float* x,
+                                           const float* gamma, float eps, uint32_t k, uint32_t n_columns,
+                                           const ptx::emulator::LaunchOptions& options) {
+  const F16Activations made{device.poisoned<uint16_t>(n_columns * f16_activation_size(k)),
+                            device.poisoned<float>(n_columns)};
+  const ptx::Kernel kernel = f16_activations({eps, k % 4 == 0}, target);
   EXPECT_EQ(device.run_as(options, kernel, {n_columns}, x, gamma, made.halves, made.factors, k), "");
   return made;
 }
 
-// Input of a product of several columns of quantised weights: x as integers, normalised like HalfColumns.
-struct IntegerColumns {
+// Input of a product of several columns of quantised weights: x as integers, normalised like F16Activations.
+struct IntActivations {
   uint32_t* integers;
   float* factors;
 };
-inline IntegerColumns made_integers(GuardedDevice& device, ptx::Target target, const float* x, const float* gamma,
+inline IntActivations made_integers(GuardedDevice& device, ptx::Target target, const float* x, const float* gamma,
                                     float eps, uint32_t k, uint32_t n_columns,
                                     const ptx::emulator::LaunchOptions& options) {
-  const uint32_t n_blocks = integer_column_blocks(n_columns);
-  const IntegerColumns made{device.poisoned<uint32_t>(integer_columns_words(k, n_columns)),
+  const uint32_t n_blocks = int_activation_blocks(n_columns);
+  const IntActivations made{device.poisoned<uint32_t>(int_activations_words(k, n_columns)),
                             device.poisoned<float>(n_blocks)};
-  const ptx::Kernel kernel = integer_columns({eps}, target);
+  const ptx::Kernel kernel = int_activations({eps}, target);
   EXPECT_EQ(device.run_as(options, kernel, {n_blocks}, x, gamma, made.integers, made.factors, k, n_columns), "");
   return made;
 }
 
 // Scratch memory of a split-K product; the arrival counters come first.
-struct PartsScratch {
+struct SplitKScratch {
   uint64_t n_bytes = 0, arrivals_bytes = 0;
 };
 
@@ -119,9 +121,9 @@ struct GemvProblem {
     return run(kernel, target, n_columns, Takes::kAll, numbers, options, fault);
   }
   // For tensor-core kernels: converts x to f16 first, with gamma. `numbers` as in run_told.
-  std::vector<float> run_by_halves(const ptx::Kernel& kernel, ptx::Target target, uint32_t n_columns,
-                                   const std::vector<uint32_t>& numbers, ptx::emulator::LaunchOptions options,
-                                   std::string* fault, const PartsScratch& scratch = {}) const {
+  std::vector<float> run_f16(const ptx::Kernel& kernel, ptx::Target target, uint32_t n_columns,
+                             const std::vector<uint32_t>& numbers, ptx::emulator::LaunchOptions options,
+                             std::string* fault, const SplitKScratch& scratch = {}) const {
     return run(kernel, target, n_columns, Takes::kHalves, numbers, options, fault, scratch);
   }
   mutable ptx::emulator::Counters counters;  // from the last run with options.count
@@ -130,7 +132,7 @@ struct GemvProblem {
   enum class Takes { kSpec, kAll, kHalves };
   std::vector<float> run(const ptx::Kernel& kernel, ptx::Target target, uint32_t n_columns, Takes takes,
                          const std::vector<uint32_t>& numbers, ptx::emulator::LaunchOptions options, std::string* fault,
-                         const PartsScratch& parts = {}) const {
+                         const SplitKScratch& parts = {}) const {
     GuardedDevice device(target);
     float* out = spec.epilogue == GemvEpilogue::kResidual ? device.upload(y) : device.poisoned<float>(y.size());
     std::vector<uint64_t> arguments = {address(device.upload(weights.bytes))};
@@ -141,10 +143,11 @@ struct GemvProblem {
     float* norm = spec.prologue == GemvPrologue::kRmsNorm ? device.upload(gamma) : nullptr;
     const bool is_told = takes != Takes::kSpec;
     if (takes == Takes::kHalves) {
-      const HalfColumns made = made_halves(device, target, input, norm, spec.eps, spec.k, n_columns, options);
+      const F16Activations made =
+          made_f16_activations(device, target, input, norm, spec.eps, spec.k, n_columns, options);
       arguments.insert(arguments.end(), {address(made.halves), address(made.factors)});
     } else if (!is_told && plan_of(spec_of_block()).on_tensor_cores()) {
-      const IntegerColumns made = made_integers(device, target, input, norm, spec.eps, spec.k, n_columns, options);
+      const IntActivations made = made_integers(device, target, input, norm, spec.eps, spec.k, n_columns, options);
       arguments.insert(arguments.end(), {address(made.integers), address(made.factors)});
     } else {
       arguments.push_back(address(input));

@@ -245,7 +245,7 @@ TEST(GemvColumnsTest, TogetherAreThoseOfEachByItself) {
   constexpr uint32_t kK = 1024, kColumns = 11;
   ptx::emulator::LaunchOptions options = kAllChecks;
   options.jitter = false;
-  GemvTogether all;
+  FusedGemv all;
   std::vector<GemvProblem> problems;
   for (const auto& [type, rows, epilogue] :
        {std::tuple(kQ4_K, 70u, kBias), std::tuple(kQ6_K, 37u, kStore), std::tuple(kQ4_K, 16u, kBias)}) {
@@ -257,7 +257,7 @@ TEST(GemvColumnsTest, TogetherAreThoseOfEachByItself) {
   }
   for (const ptx::Target target : {ptx::sm_75, ptx::sm_90}) {
     GuardedDevice device(target);
-    const IntegerColumns made = made_integers(device, target, device.upload(problems[0].x),
+    const IntActivations made = made_integers(device, target, device.upload(problems[0].x),
                                               device.upload(problems[0].gamma), kEps, kK, kColumns, options);
     std::vector<uint64_t> arguments;
     std::vector<float*> outputs;
@@ -268,7 +268,7 @@ TEST(GemvColumnsTest, TogetherAreThoseOfEachByItself) {
       add(device.upload(problem.weights.bytes)), add(bias), add(outputs.back());
     }
     add(made.integers), add(made.factors);
-    ptx::Kernel kernel = gemv_together(all, target);
+    ptx::Kernel kernel = fused_gemv(all, target);
     EXPECT_EQ(kernel.name, "gemv_q4k_70_q6k_37_q4k_16x1024_c8");
     kernel.launch.blocks.y = 2;
     ASSERT_EQ(device.run_listed(options, kernel, arguments, {kColumns}), "");
@@ -322,7 +322,7 @@ TEST(GemvInputTest, TakesTinyValuesAndZeros) {
   }
 }
 
-TEST(GemvInputTest, StaysNoneWhereAValueIsNone) {
+TEST(GemvInputTest, NonFiniteInputStaysInItsColumn) {
   for (TensorType type : {kQ4_K, kQ6_K, kQ8_0, kF16, kF32}) {
     for (float value : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
       for (GemvPrologue prologue : {kNone, kRmsNorm}) {
@@ -421,7 +421,7 @@ TEST(GemvCountersTest, OfColumnsReadsSectorsForTwoUnits) {
     const ptx::emulator::Counts* products = problem.counters.of_tag("products");
     ASSERT_NE(products, nullptr);
     const double of_weights = static_cast<double>(problem.weights.bytes.size()) / 32;
-    const double of_columns = 2 * integer_columns_words(spec.k, 8) / 8.0;  // both tiles
+    const double of_columns = 2 * int_activations_words(spec.k, 8) / 8.0;  // both tiles
     EXPECT_GE(static_cast<double>(products->loads.sectors), of_weights + of_columns);
     EXPECT_LE(static_cast<double>(products->loads.sectors), 3 * (of_weights + of_columns));
   }

@@ -5,7 +5,7 @@
 #include "kernels/expert_order.h"
 #include "kernels/gemm.h"
 #include "models/error.h"
-#include "tests/kernels/uses_problem.h"
+#include "tests/kernels/routed_problem.h"
 #include "tests/support/error_of.h"
 
 namespace warpchat {
@@ -18,17 +18,17 @@ using enum TensorType;
 constexpr float kEps = 1e-6f;
 constexpr double kTolerance = 1e-3;  // as for the GEMM
 
-std::vector<uint32_t> scattered(uint32_t n, uint32_t n_uses) {
-  std::vector<uint32_t> experts(n_uses);
-  for (uint32_t use = 0; use < n_uses; ++use) experts[use] = (use * 7 + use / 5) % n;
+std::vector<uint32_t> scattered(uint32_t n, uint32_t n_assignments) {
+  std::vector<uint32_t> experts(n_assignments);
+  for (uint32_t use = 0; use < n_assignments; ++use) experts[use] = (use * 7 + use / 5) % n;
   return experts;
 }
 
 struct GroupedCase {
   const char* name;
-  GemmSpec spec;  // experts: how many; uses_per_input: n_used, or 1 if each assignment has its own input
+  GemmSpec spec;  // experts: how many; assignments_per_input: n_used, or 1 if each assignment has its own input
   uint32_t n_used, columns, n_columns;
-  std::vector<uint32_t> (*experts)(uint32_t n, uint32_t n_uses) = scattered;
+  std::vector<uint32_t> (*experts)(uint32_t n, uint32_t n_assignments) = scattered;
 };
 std::ostream& operator<<(std::ostream& out, const GroupedCase& c) { return out << name_of(c.spec); }
 
@@ -39,35 +39,35 @@ class GroupedProblem {
       : case_(c),
         problem_({c.spec.weights, c.spec.rows, c.spec.k, 1, is_down(c.spec) ? kNone : kRmsNorm, c.spec.epilogue, kEps,
                   c.spec.up},
-                 c.spec.experts, c.n_used, c.spec.uses_per_input > 1,
+                 c.spec.experts, c.n_used, c.spec.assignments_per_input > 1,
                  c.experts(c.spec.experts, c.n_columns * c.n_used)) {}
 
   // Returns y [columns * n_used, rows].
   std::vector<float> run(ptx::Target target, ptx::emulator::LaunchOptions options = kAllChecks) const {
     const GemmSpec& s = case_.spec;
     const ExpertOrderSpec order_spec{s.experts, case_.n_used, s.columns_per_block, case_.columns};
-    const size_t most_uses = size_t{case_.columns} * case_.n_used;
+    const size_t max_assignments = size_t{case_.columns} * case_.n_used;
     GuardedDevice device(target);
-    auto* order = device.poisoned<uint32_t>(most_uses);
+    auto* order = device.poisoned<uint32_t>(max_assignments);
     auto* tiles = device.poisoned<uint32_t>(
-        4 * size_t{most_expert_tiles(s.experts, s.columns_per_block, static_cast<uint32_t>(most_uses))});
+        4 * size_t{max_expert_tiles(s.experts, s.columns_per_block, static_cast<uint32_t>(max_assignments))});
     std::vector<uint32_t> numbers;
     if (case_.columns > 1) numbers.push_back(case_.n_columns);
     EXPECT_EQ(device.run_listed(options, expert_order(order_spec, target),
                                 {address(device.upload(problem_.experts)), address(order), address(tiles)}, numbers),
               "");
     ptx::Kernel kernel = gemm(s, target);
-    kernel.launch.blocks = gemm_grid(s, problem_.n_uses());
+    kernel.launch.blocks = gemm_grid(s, problem_.n_assignments());
     std::vector<uint64_t> arguments = {address(device.upload(problem_.weights))};
     if (!problem_.up.empty()) arguments.push_back(address(device.upload(problem_.up)));
-    const HalfColumns input =
-        made_halves(device, target, device.upload(problem_.x), is_down(s) ? nullptr : device.upload(problem_.gamma()),
-                    kEps, s.k, static_cast<uint32_t>(problem_.x.size() / s.k), options);
+    const F16Activations input = made_f16_activations(device, target, device.upload(problem_.x),
+                                                      is_down(s) ? nullptr : device.upload(problem_.gamma()), kEps, s.k,
+                                                      static_cast<uint32_t>(problem_.x.size() / s.k), options);
     arguments.insert(arguments.end(), {address(input.halves), address(input.factors)});
-    float* y = device.poisoned<float>(most_uses * s.rows);
+    float* y = device.poisoned<float>(max_assignments * s.rows);
     arguments.insert(arguments.end(), {address(order), address(tiles), address(y)});
     EXPECT_EQ(device.run_listed(options, kernel, arguments, {s.rows, s.k}), "");
-    return device.download(y, most_uses * s.rows);
+    return device.download(y, max_assignments * s.rows);
   }
   void expect_right(ptx::Target target, ptx::emulator::LaunchOptions options = kAllChecks) const {
     SCOPED_TRACE(ptx::spell(target));
@@ -79,9 +79,9 @@ class GroupedProblem {
     one.experts = 0, one.columns_per_block = 0;
     ptx::Kernel kernel = gemm(one, target);
     kernel.launch.blocks = gemm_grid(one, 1);
-    return problem_.problem_of(use).run_by_halves(kernel, target, 1, {one.rows, one.k, 1}, kAllChecks, nullptr);
+    return problem_.problem_of(use).run_f16(kernel, target, 1, {one.rows, one.k, 1}, kAllChecks, nullptr);
   }
-  uint32_t n_uses() const { return problem_.n_uses(); }
+  uint32_t n_assignments() const { return problem_.n_assignments(); }
 
  private:
   template <class T>
@@ -89,7 +89,7 @@ class GroupedProblem {
     return reinterpret_cast<uint64_t>(p);
   }
   GroupedCase case_;
-  UsesProblem problem_;
+  RoutedProblem problem_;
 };
 
 class GroupedGemm : public ::testing::TestWithParam<GroupedCase> {};
@@ -106,7 +106,7 @@ GemmSpec gate_up(TensorType type, uint32_t rows, uint32_t k, uint32_t experts, u
           .epilogue = kSwiglu,
           .columns_per_block = tile,
           .experts = experts,
-          .uses_per_input = n_used};
+          .assignments_per_input = n_used};
 }
 GemmSpec down(TensorType type, uint32_t rows, uint32_t k, uint32_t experts, uint32_t tile) {
   return {.weights = type, .rows = rows, .k = k, .columns_per_block = tile, .experts = experts};
@@ -126,7 +126,7 @@ const GroupedCase kGrouped[] = {
     {"down_of_halves", down(kF16, 20, 37, 3, 8), 2, 6, 6},  // k ends inside a group of four
     {"two_scales_a_unit", down(kQ2_K, 32, 256, 3, 8), 2, 5, 5},
     {"a_table_of_numbers", down(kIQ4_NL, 16, 64, 3, 8), 2, 5, 5},
-    {"fewer_uses_than_experts", down(kQ4_0, 16, 32, 16, 8), 2, 3, 3},
+    {"fewer_assignments_than_experts", down(kQ4_0, 16, 32, 16, 8), 2, 3, 3},
     {"one_use", down(kQ4_0, 16, 32, 4, 8), 1, 1, 1},
     {"one_expert_has_all",  // the others have none; one tile has a single assignment
      down(kQ4_1, 16, 32, 9, 16), 3, 11, 11, [](uint32_t, uint32_t n) { return std::vector(n, 6u); }},
@@ -150,7 +150,7 @@ TEST(GroupedGemmReproducibility, GivesTheBitsOfAProductByItself) {
   for (const GroupedCase& c : {kGrouped[0], kGrouped[3], kGrouped[5]}) {
     const GroupedProblem problem(c);
     const std::vector<float> y = problem.run(ptx::sm_80);
-    for (uint32_t use = 0; use < problem.n_uses(); use += 3) {
+    for (uint32_t use = 0; use < problem.n_assignments(); use += 3) {
       const std::vector<float> alone = problem.run_alone(use, ptx::sm_80);
       EXPECT_TRUE(std::equal(alone.begin(), alone.end(), y.begin() + size_t{use} * c.spec.rows))
           << c.name << ", use " << use;
@@ -168,11 +168,11 @@ TEST(GroupedGemmPlan, IsOneKernelForAllExperts) {
 
 TEST(GroupedGemmPlan, CountsTheWeightsThatUsesCanTouch) {
   const GemmSpec spec = down(kQ4_K, 2048, 768, 128, 64);
-  const uint64_t matrix = 2048 * packed_bytes_per_row(kQ4_K, 768), use = 4 * 2048 + 2 * half_column_size(768) + 4;
+  const uint64_t matrix = 2048 * packed_bytes_per_row(kQ4_K, 768), use = 4 * 2048 + 2 * f16_activation_size(768) + 4;
   EXPECT_EQ(gemm_cost(spec, 10).bytes, 10 * (matrix + use));
   EXPECT_EQ(gemm_cost(spec, 4096).bytes, 128 * matrix + 4096 * use);
   EXPECT_EQ(gemm_cost(spec, 4096).flops, uint64_t{2} * 2048 * 768 * 4096);
-  EXPECT_EQ(gemm_grid(spec, 4096).x, most_expert_tiles(128, 64, 4096));
+  EXPECT_EQ(gemm_grid(spec, 4096).x, max_expert_tiles(128, 64, 4096));
 }
 
 TEST(GroupedGemmPlan, RefusesWithASentence) {
@@ -180,7 +180,7 @@ TEST(GroupedGemmPlan, RefusesWithASentence) {
   spec.epilogue = kBias;
   EXPECT_EQ(error_of([&] { gemm(spec, ptx::sm_75); }),
             "cannot generate experts_gemm_q4k_bias_u1_c8: experts cannot have a bias or residual");
-  spec.epilogue = kStore, spec.parts = 2;
+  spec.epilogue = kStore, spec.split_k = 2;
   EXPECT_EQ(error_of([&] { gemm(spec, ptx::sm_75); }),
             "cannot generate experts_gemm_q4k_u1_c8_p: split-K needs a single matrix without experts");
 }

@@ -36,9 +36,9 @@ class KvImage {
     }
     for (uint32_t group = 0; group < layout.scales_per_row(); ++group) {
       float block[KvLayout::kGroup] = {};  // zeros beyond the row
-      const float most = KvLayout::kMostScale * 127;
+      const float max = KvLayout::kMaxScale * 127;
       for (uint32_t i = group * 32; i < std::min(d, group * 32 + 32); ++i)
-        block[i % 32] = std::min(std::max(values[i], -most), most);
+        block[i % 32] = std::min(std::max(values[i], -max), max);
       BlockQ8_0 quantised;
       std::memcpy(&quantised, quantise_row(TensorType::kQ8_0, block).data(), sizeof quantised);
       put(scales + 2 * group, quantised.d);

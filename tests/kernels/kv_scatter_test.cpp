@@ -87,8 +87,8 @@ KvScatterSpec spec_of(const ScatterCase& c) {
 }
 
 // One head in double, normalised and rotated.
-std::vector<double> turned(const KvScatterSpec& s, const float* head, const std::vector<float>& gamma,
-                           uint32_t position) {
+std::vector<double> rotated(const KvScatterSpec& s, const float* head, const std::vector<float>& gamma,
+                            uint32_t position) {
   std::vector<double> x(head, head + s.head_dim);
   if (s.qk_norm) {
     double squares = 0;
@@ -164,13 +164,13 @@ class Scatter {
     const uint32_t d = spec.head_dim;
     for (uint32_t head = 0; head < spec.n_heads; ++head) {
       const size_t at = (size_t{column} * spec.n_heads + head) * d;
-      expect_close({q + at, d}, turned(spec, &q_values[at], q_gamma, position), 5e-7);  // a few fp32 roundings
+      expect_close({q + at, d}, rotated(spec, &q_values[at], q_gamma, position), 5e-7);  // a few fp32 roundings
     }
     std::vector<double> halves(cache.tables[column].size() * k_layout.rows() * d, NAN);
     KvImage keys(k_layout, spec.max_positions), values(v_layout, spec.max_positions);
     for (uint32_t head = 0; head < spec.n_kv_heads; ++head) {
       const size_t from = (size_t{column} * spec.n_kv_heads + head) * d;
-      const std::vector<double> key = turned(spec, &k_values[from], k_gamma, position);
+      const std::vector<double> key = rotated(spec, &k_values[from], k_gamma, position);
       const size_t row =
           position / kPagePositions * k_layout.rows() + head * kPagePositions + position % kPagePositions;
       std::ranges::copy(key, &halves[row * d]);
@@ -380,7 +380,7 @@ TEST(KvScatterCodes, AreThoseOfTheQuantiserAtEveryExtreme) {
 }
 
 // A NaN makes its own group NaN. An infinity becomes the largest value.
-TEST(KvScatterCodes, NoNumbersStayInTheirGroup) {
+TEST(KvScatterCodes, NaNStaysInItsGroup) {
   Scatter scatter(spec_of({"", 1, 1, 64, 64, kNeox, false, {0}, {}, kF16, kQ8}), {0});
   scatter.v[3] = NAN, scatter.v[40] = -INFINITY;
   ASSERT_EQ(scatter.run(), "");
@@ -396,7 +396,7 @@ TEST(KvScatterCodes, NoNumbersStayInTheirGroup) {
     return to_float(half);
   };
   EXPECT_TRUE(std::isnan(scale(0)));
-  EXPECT_EQ(scale(1), KvLayout::kMostScale);
+  EXPECT_EQ(scale(1), KvLayout::kMaxScale);
 }
 
 // Angles of a million turns are as exact as small ones. Each pair is (1, 0) before the rotation.

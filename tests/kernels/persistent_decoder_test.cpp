@@ -110,11 +110,11 @@ TEST_P(PersistentDecoder, GivesTheBitsOfTheSeparateKernels) {
   const Decoded expected = decoder.separately(7, c.position, kSteps);
   const ptx::Kernel kernel = decoder.persistent();
   for (uint32_t grid : {1, 2, 4}) {
-    DecodeRequest request{.most_steps = kSteps, .returns_rows = 1};
+    DecodeRequest request{.max_steps = kSteps, .returns_rows = 1};
     const TinyDecoder::Run run = decoder.new_run(7, c.position, request, grid);
     ASSERT_EQ(decoder.launch(kernel, run, grid), "") << "grid " << grid;
     EXPECT_EQ(decoder.decoded(run, kSteps), expected) << "grid " << grid;
-    EXPECT_EQ(run.host->end, static_cast<uint32_t>(DecodeEnd::kMostSteps));
+    EXPECT_EQ(run.host->end, static_cast<uint32_t>(DecodeEnd::kMaxSteps));
   }
 }
 
@@ -139,7 +139,7 @@ TEST(PersistentDecoderQueue, ForcedTokensComeInPlaceOfChoices) {
   const std::vector<uint32_t> forced = {kToken, 99, 0, 51, 7};
   const auto n_steps = static_cast<uint32_t>(forced.size());
   const Decoded expected = small.decoder.separately(kToken, 2, n_steps, forced);
-  const DecodeRequest request{.most_steps = n_steps, .returns_rows = 1};
+  const DecodeRequest request{.max_steps = n_steps, .returns_rows = 1};
   const TinyDecoder::Run run = small.decoder.new_run(kToken, 2, request, kGrid, forced);
   ASSERT_EQ(small.decoder.launch(small.kernel, run, kGrid), "");
   EXPECT_EQ(small.decoder.decoded(run, n_steps), expected);
@@ -154,7 +154,7 @@ TEST(PersistentDecoderSampling, DrawsAsItsKernelDoes) {
     small.decoder.set_sampler(state, {3, 1, 4, 1, 5});
     small.kernel = small.decoder.persistent();
     const Decoded expected = small.decoder.separately(kToken, 2, kSteps);
-    const DecodeRequest request{.most_steps = kSteps, .returns_rows = 1};
+    const DecodeRequest request{.max_steps = kSteps, .returns_rows = 1};
     const TinyDecoder::Run run = small.decoder.new_run(kToken, 2, request, kGrid);
     ASSERT_EQ(small.decoder.launch(small.kernel, run, kGrid, reordered(seed)), "");
     EXPECT_EQ(small.decoder.decoded(run, kSteps), expected) << "seed " << seed;
@@ -166,7 +166,7 @@ TEST(PersistentDecoderSampling, BeginsBehindTheQueue) {
   SmallDecoder small;
   small.decoder.set_sampler({.presence_penalty = 3, .penalty_window = 8, .temperature = 2, .seed = 5}, {});
   small.kernel = small.decoder.persistent();
-  const TinyDecoder::Run run = small.decoder.new_run(kToken, 0, {.most_steps = 6}, kGrid, {kToken, 9, 8});
+  const TinyDecoder::Run run = small.decoder.new_run(kToken, 0, {.max_steps = 6}, kGrid, {kToken, 9, 8});
   ASSERT_EQ(small.decoder.launch(small.kernel, run, kGrid), "");
   const std::vector<uint32_t> tokens = small.decoder.decoded(run, 6).tokens;
   EXPECT_EQ(tokens[0], 9u);
@@ -196,39 +196,39 @@ TEST(PersistentDecoderEnd, HasItsReason) {
   const uint32_t wanted = choices[3];
   const auto first = static_cast<uint32_t>(std::find(choices.begin(), choices.end(), wanted) - choices.begin()) + 1;
   const EndCase cases[] = {
-      {"most_steps", kToken, 0, {.most_steps = 3}, {}, DecodeEnd::kMostSteps, 3},
+      {"most_steps", kToken, 0, {.max_steps = 3}, {}, DecodeEnd::kMaxSteps, 3},
       {"end_token_is_returned",
        kToken,
        0,
-       {.most_steps = 8, .n_end_tokens = 2, .end_tokens = {1000, wanted}},
+       {.max_steps = 8, .n_end_tokens = 2, .end_tokens = {1000, wanted}},
        {},
        DecodeEnd::kEndToken,
        first},
       {"end_token_before_most_steps",
        kToken,
        0,
-       {.most_steps = first, .n_end_tokens = 1, .end_tokens = {wanted}},
+       {.max_steps = first, .n_end_tokens = 1, .end_tokens = {wanted}},
        {},
        DecodeEnd::kEndToken,
        first},
       {"forced_end_token_goes_on",
        kToken,
        0,
-       {.most_steps = 3, .n_end_tokens = 1, .end_tokens = {50}},
+       {.max_steps = 3, .n_end_tokens = 1, .end_tokens = {50}},
        {kToken, 50, 50, 50},
-       DecodeEnd::kMostSteps,
+       DecodeEnd::kMaxSteps,
        3},
-      {"last_position", kToken, 18, {.most_steps = 8}, {}, DecodeEnd::kNoRoom, 2},
-      {"token_outside_the_vocabulary", 100, 0, {.most_steps = 8}, {}, DecodeEnd::kError, 0},
-      {"forced_token_outside", kToken, 0, {.most_steps = 8}, {kToken, 5, 100}, DecodeEnd::kError, 1},
-      {"position_outside_the_cache", kToken, 20, {.most_steps = 8}, {}, DecodeEnd::kError, 0},
+      {"last_position", kToken, 18, {.max_steps = 8}, {}, DecodeEnd::kCacheFull, 2},
+      {"token_outside_the_vocabulary", 100, 0, {.max_steps = 8}, {}, DecodeEnd::kError, 0},
+      {"forced_token_outside", kToken, 0, {.max_steps = 8}, {kToken, 5, 100}, DecodeEnd::kError, 1},
+      {"position_outside_the_cache", kToken, 20, {.max_steps = 8}, {}, DecodeEnd::kError, 0},
   };
   for (const EndCase& c : cases) {
     const TinyDecoder::Run run = small.decoder.new_run(c.token, c.position, c.request, kGrid, c.forced);
     ASSERT_EQ(small.decoder.launch(small.kernel, run, kGrid), "") << c.name;
     EXPECT_EQ(end_of(run), end_as(c.end)) << c.name;
     uint32_t n_steps = 0;
-    while (n_steps < c.request.most_steps && run.tokens[n_steps] != 0) ++n_steps;
+    while (n_steps < c.request.max_steps && run.tokens[n_steps] != 0) ++n_steps;
     EXPECT_EQ(n_steps, c.n_steps) << c.name;
     EXPECT_EQ(run.error[0] != 0, c.end == DecodeEnd::kError) << c.name;
   }
@@ -236,7 +236,7 @@ TEST(PersistentDecoderEnd, HasItsReason) {
 
 TEST(PersistentDecoderHost, StopsWithinAToken) {
   SmallDecoder small;
-  const TinyDecoder::Run run = small.decoder.new_run(kToken, 0, {.most_steps = 18}, kGrid);
+  const TinyDecoder::Run run = small.decoder.new_run(kToken, 0, {.max_steps = 18}, kGrid);
   write_host_word(run.host->stop, 1u);
   ASSERT_EQ(small.decoder.launch(small.kernel, run, kGrid), "");
   EXPECT_EQ(end_of(run), end_as(DecodeEnd::kStopped));
@@ -249,7 +249,7 @@ TEST(PersistentDecoderStamps, NameEveryPhaseInABoundedRing) {
   SmallDecoder small;
   const StampRequest requests[] = {{0, 1}, {1, 64}, {kGrid, 8}};  // no block, one, and all with too few slots
   for (const StampRequest& stamps : requests) {
-    const TinyDecoder::Run run = small.decoder.new_run(kToken, 0, {.most_steps = kSteps}, kGrid, {}, stamps);
+    const TinyDecoder::Run run = small.decoder.new_run(kToken, 0, {.max_steps = kSteps}, kGrid, {}, stamps);
     ASSERT_EQ(small.decoder.launch(small.decoder.persistent(true), run, kGrid), "");
     for (uint32_t block = 0; block < stamps.n_blocks; ++block) {
       const uint8_t* own = run.stamps + 16 + block * (16 + stamps.n_slots * sizeof(Stamp));
@@ -274,7 +274,7 @@ TEST(PersistentDecoderSeeds, EveryScheduleGivesTheSame) {
   const Decoded expected = small.decoder.separately(kToken, 0, kSteps);
   const uint64_t n_seeds = std::getenv("WARPCHAT_FULL_TESTS") != nullptr ? 1000 : 20;
   for (uint64_t seed = 1; seed <= n_seeds; ++seed) {
-    const DecodeRequest request{.most_steps = kSteps, .returns_rows = 1};
+    const DecodeRequest request{.max_steps = kSteps, .returns_rows = 1};
     const TinyDecoder::Run run = small.decoder.new_run(kToken, 0, request, kGrid);
     ASSERT_EQ(small.decoder.launch(small.kernel, run, kGrid, reordered(seed)), "") << "seed " << seed;
     ASSERT_EQ(small.decoder.decoded(run, kSteps), expected) << "seed " << seed;
@@ -290,7 +290,7 @@ TEST(PersistentDecoderSeeds, GiveTheSameOfHybrids) {
   const Decoded expected = decoder.separately(kToken, 3, kSteps, forced);
   const ptx::Kernel kernel = decoder.persistent();
   for (uint64_t seed = 1; seed <= 3; ++seed) {
-    const DecodeRequest request{.most_steps = kSteps, .returns_rows = 1};
+    const DecodeRequest request{.max_steps = kSteps, .returns_rows = 1};
     const TinyDecoder::Run run = decoder.new_run(kToken, 3, request, kGrid, forced);
     ASSERT_EQ(decoder.launch(kernel, run, kGrid, reordered(seed)), "") << "seed " << seed;
     ASSERT_EQ(decoder.decoded(run, kSteps), expected) << "seed " << seed;
@@ -329,7 +329,7 @@ TEST_P(FlawedBarrier, IsFound) {
   for (size_t at = 0; (at = text.find(c.from, at)) != std::string::npos; ++n_replaced)
     text.replace(at, std::strlen(c.from), c.to);
   ASSERT_GT(n_replaced, 0u);
-  const DecodeRequest request{.most_steps = 2, .returns_rows = 1};
+  const DecodeRequest request{.max_steps = 2, .returns_rows = 1};
   const TinyDecoder::Run run = small.decoder.new_run(kToken, 0, request, kGrid);
   const std::string fault = small.decoder.launch(small.kernel, run, kGrid);
   EXPECT_NE(fault.find("without order"), std::string::npos) << fault;
@@ -342,7 +342,7 @@ INSTANTIATE_TEST_SUITE_P(Cases, FlawedBarrier, ::testing::ValuesIn(kFlaws),
 TEST(ProductVariants, AreOneForEachFormat) {
   for (const std::string& name : shape_names()) {
     const ModelShape shape = model_shape(name);
-    const DecoderSpecs specs = decoder_specs(shape.config, shape.formats, 8192, PassKind::kToken, 1);
+    const DecoderSpecs specs = decoder_specs(shape.config, shape.formats, 8192, PassKind::kDecode, 1);
     const ProductVariants variants = product_variants(specs);
     const bool is_dense = specs.experts.empty() && specs.deltas.empty();
     EXPECT_LE(variants.normed.size(), is_dense ? 4u : 6u) << name;
@@ -352,7 +352,7 @@ TEST(ProductVariants, AreOneForEachFormat) {
     EXPECT_EQ(variant_of(variants.normed, specs.logits), 0u) << name;
     for (const LayerSpecs& layer : specs.layers) {
       for (const ProductSpec* product : {&layer.q, &layer.k, &layer.v}) {
-        if (!is_there(*product)) continue;  // absent without a delta net
+        if (!is_present(*product)) continue;  // absent without a delta net
         const GemvSpec &spec = std::get<GemvSpec>(*product),
                        &variant = variants.normed.at(variant_of(variants.normed, *product));
         EXPECT_EQ(variant.weights, spec.weights) << name;

@@ -13,11 +13,11 @@
 #include "kernels/embedding.h"
 #include "kernels/expert_order.h"
 #include "kernels/experts.h"
+#include "kernels/f16_activations.h"
 #include "kernels/gemm_plan.h"
 #include "kernels/gemv.h"
 #include "kernels/gemv_columns.h"
-#include "kernels/half_columns.h"
-#include "kernels/integer_columns.h"
+#include "kernels/int_activations.h"
 #include "kernels/kv_scatter.h"
 #include "kernels/persistent_decoder.h"
 #include "kernels/rmsnorm.h"
@@ -46,13 +46,13 @@ std::vector<ptx::Kernel> kernels_of(std::span<const TensorType> types, ptx::Targ
   for (TensorType type : types) {
     kernels.push_back(gemv({type, 2048, 1536, 1, kRmsNorm, kBias, kEps}, target));
     kernels.push_back(gemv({type, 8960, 1536, 8, kRmsNorm, kSwiglu, kEps}, target));
-    const GemvTogether together{{{type, 2048, 1536, 8, kRmsNorm, kBias, kEps}, {kQ6_K, 256, 1536, 8, kRmsNorm}}};
-    if (goes_together(together.products[0])) kernels.push_back(gemv_together(together, target));
+    const FusedGemv fused{{{type, 2048, 1536, 8, kRmsNorm, kBias, kEps}, {kQ6_K, 256, 1536, 8, kRmsNorm}}};
+    if (can_fuse(fused.products[0])) kernels.push_back(fused_gemv(fused, target));
     kernels.push_back(embedding({type, 151936, 1536, 8}, target));
     if (!has_gemm(type)) continue;
     kernels.push_back(gemm({type, 2048, 1536, kBias}, target));
     GemmSpec of_batch{type, 2048, 1536};
-    of_batch.rows_per_warp = 16, of_batch.parts = 4;
+    of_batch.rows_per_warp = 16, of_batch.split_k = 4;
     kernels.push_back(gemm(of_batch, target));
     of_batch.formats = {type, has_two_small_scales(type) ? kQ3_K : kQ6_K};
     kernels.push_back(gemm(of_batch, target));
@@ -60,7 +60,7 @@ std::vector<ptx::Kernel> kernels_of(std::span<const TensorType> types, ptx::Targ
     kernels.push_back(gemm(swiglu, target));
     swiglu.columns_per_block = 8;  // a small batch
     kernels.push_back(gemm(swiglu, target));
-    swiglu.columns_per_block = 64, swiglu.experts = 128, swiglu.uses_per_input = 8;
+    swiglu.columns_per_block = 64, swiglu.experts = 128, swiglu.assignments_per_input = 8;
     kernels.push_back(gemm(swiglu, target));
   }
   kernels.push_back(gemv({types[0], 151936, 3584, 1, kRmsNorm, kStore, kEps}, target));  // several passes
@@ -90,8 +90,8 @@ std::vector<ptx::Kernel> kernels_of(std::span<const TensorType> types, ptx::Targ
     kernels.push_back(kv_scatter(spec, target));
   }
   kernels.push_back(rmsnorm({3584, 8, kEps}, target));
-  kernels.push_back(integer_columns({kEps}, target));
-  for (const bool has_quads : {true, false}) kernels.push_back(half_columns({kEps, has_quads}, target));
+  kernels.push_back(int_activations({kEps}, target));
+  for (const bool has_quads : {true, false}) kernels.push_back(f16_activations({kEps, has_quads}, target));
   for (const uint32_t columns : {1u, 32u}) {
     const DeltaNetSpec net{16, 32, 128, 4, true, kEps, columns};
     kernels.push_back(conv_step(net, target));
@@ -143,8 +143,8 @@ std::vector<ptx::Kernel> decoders(ptx::Target target) {
       for (ptx::Kernel& kernel : decoder_kernels(specs, target)) kernels.push_back(std::move(kernel));
       return specs;
     };
-    if (kernels.empty()) add(PassKind::kFew, kGemvColumns);
-    const DecoderSpecs specs = add(PassKind::kToken, 1);
+    if (kernels.empty()) add(PassKind::kSmallBatch, kGemvColumns);
+    const DecoderSpecs specs = add(PassKind::kDecode, 1);
     kernels.push_back(persistent_decoder({specs, 64u, true}, target));
   }
   return kernels;
@@ -152,7 +152,7 @@ std::vector<ptx::Kernel> decoders(ptx::Target target) {
 // Decoder kernels of a hybrid: gated delta nets, attention and experts.
 std::vector<ptx::Kernel> hybrids(ptx::Target target) {
   const ModelShape shape = model_shape("qwen3.5-35b-a3b");
-  const DecoderSpecs specs = decoder_specs(shape.config, shape.formats, 32768, PassKind::kToken, 1);
+  const DecoderSpecs specs = decoder_specs(shape.config, shape.formats, 32768, PassKind::kDecode, 1);
   std::vector<ptx::Kernel> kernels = decoder_kernels(specs, target);
   kernels.push_back(persistent_decoder({specs, 64u, true}, target));
   return kernels;

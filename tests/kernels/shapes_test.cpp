@@ -43,7 +43,7 @@ Sizes sizes_of(const ModelShape& shape) {
         [&](TensorType type, const MatrixShape& m, bool is_of_each) {
           sizes.add(type, m, is_of_each ? c.experts.n : 1, is_of_each ? c.experts.n_used : 1);
         },
-        f.experts, expert_shapes(c), kIsOfEachExpert);
+        f.experts, expert_shapes(c), kIsPerExpert);
   }
   return sizes;
 }
@@ -125,7 +125,7 @@ TEST(Shapes, MixFormatsAsTheQuantiser) {
   EXPECT_EQ(hybrid.layers[5].experts.down, TensorType::kQ4_K);
   EXPECT_EQ(hybrid.layers[3].matrices.v, TensorType::kQ6_K);
   EXPECT_TRUE(hybrid.layers[3].has.q_norm && !hybrid.layers[2].has.q_norm);
-  EXPECT_TRUE(hybrid.layers[2].has.shared_switch);
+  EXPECT_TRUE(hybrid.layers[2].has.shared_expert_gate);
 }
 
 // The driver's compiler takes 0.1 ms per line or more. sm_75 multiplies fragments of half the size.
@@ -138,9 +138,9 @@ TEST(Shapes, TakeFewLinesOfPtx) {
       const auto specs = [&](PassKind kind, uint32_t columns) {
         return decoder_specs(shape.config, shape.formats, 8192, kind, columns);
       };
-      const DecoderSpecs of_token = specs(PassKind::kToken, 1);
+      const DecoderSpecs of_token = specs(PassKind::kDecode, 1);
       std::vector<ptx::Kernel> kernels = decoder_kernels(of_token, target);
-      for (ptx::Kernel& kernel : decoder_kernels(specs(PassKind::kPrompt, 512), target))
+      for (ptx::Kernel& kernel : decoder_kernels(specs(PassKind::kPrefill, 512), target))
         kernels.push_back(std::move(kernel));
       kernels.push_back(sample({.n_vocab = shape.config.n_vocab, .advances = true}, target));
       kernels.push_back(persistent_decoder({of_token, 64u, /*stamps=*/true}, target));

@@ -50,7 +50,7 @@ class TinyDecoder {
     c.delta_net = spec.delta_net;
     c.gated_attention = spec.delta_net.n_v_heads > 0;
     const DecoderFormats formats{spec.embedding, spec.output, spec.layers};
-    specs_ = decoder_specs(c, formats, spec.context, PassKind::kToken, 1);
+    specs_ = decoder_specs(c, formats, spec.context, PassKind::kDecode, 1);
     place_weights();
   }
 
@@ -98,10 +98,10 @@ class TinyDecoder {
     run.request.delta_state = address(at.delta_state);
     run.sampler = at.sampler;
     run.request.n_forced = static_cast<uint32_t>(forced.size());
-    auto* words = device_.upload(std::vector<uint64_t>(sizeof(HostWords) / 8 + request.most_steps));
+    auto* words = device_.upload(std::vector<uint64_t>(sizeof(HostWords) / 8 + request.max_steps));
     run.host = reinterpret_cast<HostWords*>(words);
     run.tokens = words + sizeof(HostWords) / 8;
-    run.rows = device_.poisoned<float>(size_t{request.most_steps} * spec_.n_vocab);
+    run.rows = device_.poisoned<float>(size_t{request.max_steps} * spec_.n_vocab);
     const DecoderAddresses all = addresses_of(at, grid);
     const std::vector<LayerRow> layers = layer_rows(specs_, all, grid, kMaxBytesAhead);
     const auto add = [&](const void* p) { run.arguments.push_back(reinterpret_cast<uint64_t>(p)); };
@@ -164,7 +164,7 @@ class TinyDecoder {
     uint8_t *scratch, *sampler;
     std::vector<uint16_t*> k_pages, v_pages;
     float *q_gate, *qkv, *z, *alpha, *beta, *delta_mixed, *delta_state;
-    float *scores, *expert_weights, *expert_inner, *expert_outputs, *shared_inner, *shared_output, *shared_switch;
+    float *scores, *expert_weights, *expert_inner, *expert_outputs, *shared_inner, *shared_output, *shared_expert_gate;
     uint32_t* experts;
   };
 
@@ -199,7 +199,7 @@ class TinyDecoder {
         [&](const std::byte*& at, TensorType type, const MatrixShape& m, bool is_of_each) {
           at = m.rows > 0 && m.k > 0 ? matrix(type, m.rows * (is_of_each ? spec_.experts.n : 1), m.k) : nullptr;
         },
-        layer.experts, f.experts, expert_shapes(config_), kIsOfEachExpert);
+        layer.experts, f.experts, expert_shapes(config_), kIsPerExpert);
   }
 
   void place_delta_net(Layer& layer, const LayerFormats& f) {
@@ -250,7 +250,7 @@ class TinyDecoder {
     const ExpertsConfig& e = s.experts;
     at.scores = floats(e.n), at.experts = device_.poisoned<uint32_t>(e.n_used), at.expert_weights = floats(e.n_used);
     at.expert_inner = floats(e.n_used * e.ffn), at.expert_outputs = floats(e.n_used * s.hidden);
-    at.shared_inner = floats(e.shared_ffn), at.shared_output = floats(s.hidden), at.shared_switch = floats(1);
+    at.shared_inner = floats(e.shared_ffn), at.shared_output = floats(s.hidden), at.shared_expert_gate = floats(1);
     return at;
   }
   // The KV cells of earlier positions.
@@ -354,8 +354,9 @@ class TinyDecoder {
     if (s.sum.has_shared) {
       run(product(s.shared_gate_up), {w.shared_gate, w.shared_up, at.hidden, gamma, at.shared_inner});
       run(product(s.shared_down), {w.shared_down, at.shared_inner, at.shared_output});
-      run(product(s.shared_switch), {layers_[i].vectors.shared_switch, at.hidden, gamma, at.shared_switch});
-      sum.push_back(at.shared_output), sum.push_back(at.shared_switch);
+      run(product(s.shared_expert_gate),
+          {layers_[i].vectors.shared_expert_gate, at.hidden, gamma, at.shared_expert_gate});
+      sum.push_back(at.shared_output), sum.push_back(at.shared_expert_gate);
     }
     sum.push_back(at.hidden);
     run(expert_sum(s.sum, target_), sum);
@@ -374,7 +375,7 @@ class TinyDecoder {
     all.alpha = address(at.alpha), all.beta = address(at.beta), all.delta_mixed = address(at.delta_mixed);
     all.scores = address(at.scores), all.expert_inner = address(at.expert_inner);
     all.expert_outputs = address(at.expert_outputs), all.shared_inner = address(at.shared_inner);
-    all.shared_output = address(at.shared_output), all.shared_switch = address(at.shared_switch);
+    all.shared_output = address(at.shared_output), all.shared_expert_gate = address(at.shared_expert_gate);
     all.routes = address(device_.poisoned<uint8_t>(route_bytes(specs_, grid)));
     return all;
   }

@@ -10,7 +10,7 @@
 #include <memory>
 
 #include "models/gguf_writer.h"
-#include "models/message.h"
+#include "models/text_format.h"
 
 namespace warpchat {
 namespace {
@@ -125,12 +125,12 @@ TEST(GgufReader, RefusesABadHeader) {
     std::string_view bytes;
     const char* error;
   };
-  constexpr std::string_view kMost = "\xff\xff\xff\xff\xff\xff\xff\xff", kNone("\0\0\0\0\0\0\0\0", 8);
+  constexpr std::string_view kMax = "\xff\xff\xff\xff\xff\xff\xff\xff", kNone("\0\0\0\0\0\0\0\0", 8);
   const Row rows[] = {
       {0, "XGUF", "it starts with \"XGUF\", a GGUF file starts with \"GGUF\"; give the path of a GGUF file"},
       {0, "tjgg", "it starts with \"tjgg\", a GGUF file starts with \"GGUF\"; it is an old GGJT file; convert"},
-      {8, kMost, "it counts 18,446,744,073,709,551,615 tensors in its header, which"},
-      {16, kMost, "it counts 18,446,744,073,709,551,615 keys in its header, which"},
+      {8, kMax, "it counts 18,446,744,073,709,551,615 tensors in its header, which"},
+      {16, kMax, "it counts 18,446,744,073,709,551,615 keys in its header, which"},
       {16, kNone, "tensor general.architecture has 8 dimensions"},  // the first key, read as a tensor
   };
   for (const Row& row : rows) {

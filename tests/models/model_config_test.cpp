@@ -164,7 +164,8 @@ TEST(ModelConfig, ReadsDeltaNets) {
                                                  {Mixer::kAttention, 0},
                                                  {Mixer::kDeltaNet, 2},
                                                  {Mixer::kDeltaNet, 3}};
-  for (size_t i = 0; i < 5; ++i) EXPECT_EQ(std::pair(config.layers[i].mixer, config.places()[i]), expected[i]) << i;
+  for (size_t i = 0; i < 5; ++i)
+    EXPECT_EQ(std::pair(config.layers[i].mixer, config.cache_slot_of_layer()[i]), expected[i]) << i;
   EXPECT_EQ(config.delta_net.n_k_heads, 2u);
   EXPECT_EQ(config.delta_net.n_v_heads, 6u);
   EXPECT_EQ(config.delta_net.head_dim, 32u);
@@ -189,7 +190,7 @@ TEST(ModelConfig, AListSaysWhichLayersAreDeltaNets) {
   };
   const ModelConfig config = config_of(config_with({true, false, false, true, true, false}));
   EXPECT_EQ(config.layers[1].mixer, Mixer::kAttention);
-  EXPECT_EQ(config.places()[2], 1u);
+  EXPECT_EQ(config.cache_slot_of_layer()[2], 1u);
   EXPECT_EQ(error_of(config_with({true, false, false, true, true})),
             "cannot load a.gguf: key qwen35.attention.recurrent_layers has 5 elements for 6 layers");
 }

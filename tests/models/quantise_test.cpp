@@ -94,9 +94,9 @@ TEST_P(Quantise, KeepsEveryWeightWithinAStep) {
     positive[i] = 5 + positive[i], negative[i] = -5 - negative[i], ramp[i] = static_cast<float>(i) - 100;
   }
   for (const Row& row : {gaussian(256, 1, 4), outlier, positive, negative, ramp}) {
-    const auto [least, most] = std::minmax_element(row.begin(), row.end());
-    const double grid = GetParam().symmetric ? 2.0 * std::max(std::fabs(*most), std::fabs(*least))
-                                             : std::max(*most, 0.0f) - std::min(*least, 0.0f);
+    const auto [min, max] = std::minmax_element(row.begin(), row.end());
+    const double grid = GetParam().symmetric ? 2.0 * std::max(std::fabs(*max), std::fabs(*min))
+                                             : std::max(*max, 0.0f) - std::min(*min, 0.0f);
     const std::vector<double> back = round_trip(GetParam().type, row);
     for (size_t i = 0; i < row.size(); ++i) {
       EXPECT_LE(std::fabs(row[i] - back[i]), GetParam().step * grid) << "weight " << i << " is " << row[i];
@@ -120,10 +120,10 @@ INSTANTIATE_TEST_SUITE_P(Formats, Quantise, testing::ValuesIn(kCases),
 double error_of_divided_range(const Row& row, size_t sub_block, int levels) {
   double error = 0, norm = 0;
   for (size_t start = 0; start < row.size(); start += sub_block) {
-    const auto [least, most] = std::minmax_element(row.begin() + start, row.begin() + start + sub_block);
-    const double scale = (*most - *least) / levels;
+    const auto [min, max] = std::minmax_element(row.begin() + start, row.begin() + start + sub_block);
+    const double scale = (*max - *min) / levels;
     for (size_t i = start; i < start + sub_block; ++i) {
-      const double back = *least + scale * std::round((row[i] - *least) / scale);
+      const double back = *min + scale * std::round((row[i] - *min) / scale);
       error += std::pow(row[i] - back, 2), norm += std::pow(row[i], 2);
     }
   }

@@ -124,7 +124,7 @@ TEST(Function, StandsOnceInAModule) {
   for (const Kernel& kernel : kernels) EXPECT_EQ(count(kernel.text, ".func sum_of("), 1u) << kernel.name;
 }
 
-TEST(Function, StandsOnceWhoeverBuiltIt) {
+TEST(Function, StandsOnce) {
   const std::vector<Kernel> kernels = {sum_kernel(sum_function(sm_80), sm_80),
                                        halves_kernel(sum_function(sm_80), sm_80)};
   EXPECT_EQ(count(module_text(kernels), ".func sum_of("), 1u);

@@ -10,10 +10,10 @@ namespace {
 // log of the sum of exp over a row.
 template <class Float>
 double log_sum_exp(std::span<const Float> row) {
-  const double most = *std::max_element(row.begin(), row.end());
+  const double max = *std::max_element(row.begin(), row.end());
   double sum = 0;
-  for (Float v : row) sum += std::exp(v - most);
-  return most + std::log(sum);
+  for (Float v : row) sum += std::exp(v - max);
+  return max + std::log(sum);
 }
 
 double divergence(std::span<const double> ref, std::span<const float> got) {

@@ -155,9 +155,9 @@ Array attend(const Array& q, const Array& k, const Array& v, const ModelConfig& 
         for (size_t i = 0; i < d; ++i) scores[s] += query[i] * key[i];
         scores[s] /= std::sqrt(static_cast<double>(d));
       }
-      const double most = *std::max_element(scores.begin(), scores.end());
+      const double max = *std::max_element(scores.begin(), scores.end());
       double sum = 0;
-      for (double& score : scores) sum += score = std::exp(score - most);
+      for (double& score : scores) sum += score = std::exp(score - max);
       double* out = mixed.data() + t * q_row + head * d;
       for (size_t s = 0; s <= t; ++s) {
         const double* value = v.data() + s * kv_row + kv_at;
@@ -210,7 +210,7 @@ Array convolved(const Array& x, const TensorInfo& taps) {
 // The recurrence of a value head, in textbook form. Normalises keys and queries. Each is [n_tokens] rows of head_dim
 // numbers, `stride` apart; forget and learn: [n_tokens], n_v_heads apart.
 void recur(const DeltaNetConfig& net, const double* q, const double* k, const double* v, size_t stride,
-           const double* forget, const double* learn, size_t n_tokens, double* out) {
+           const double* log_decay, const double* beta, size_t n_tokens, double* out) {
   const size_t d = net.head_dim;
   Array state(d * d);  // [keys, values]
   const auto unit = [d](const double* x) {
@@ -224,10 +224,10 @@ void recur(const DeltaNetConfig& net, const double* q, const double* k, const do
     const Array query = unit(q + t * stride), key = unit(k + t * stride);
     Array found(d), read(d);
     for (size_t i = 0; i < d; ++i)
-      for (size_t j = 0; j < d; ++j) found[j] += (state[i * d + j] *= std::exp(forget[t * net.n_v_heads])) * key[i];
+      for (size_t j = 0; j < d; ++j) found[j] += (state[i * d + j] *= std::exp(log_decay[t * net.n_v_heads])) * key[i];
     for (size_t i = 0; i < d; ++i)
       for (size_t j = 0; j < d; ++j) {
-        state[i * d + j] += key[i] * learn[t * net.n_v_heads] * (v[t * stride + j] - found[j]);
+        state[i * d + j] += key[i] * beta[t * net.n_v_heads] * (v[t * stride + j] - found[j]);
         read[j] += state[i * d + j] * query[i];
       }
     for (size_t j = 0; j < d; ++j) out[t * net.inner() + j] = read[j] / std::sqrt(static_cast<double>(d));
@@ -240,18 +240,18 @@ Array delta_net(const LayerTensors& layer, const ModelConfig& config, const Arra
   const size_t d = net.head_dim, n_tokens = input.size() / config.hidden, stride = net.channels();
   const Array qkv = convolved(multiply(*layer.delta_matrices.qkv, input), *layer.delta_vectors.conv);
   const Array z = multiply(*layer.delta_matrices.z, input);
-  Array forget = multiply(*layer.delta_matrices.alpha, input, layer.delta_vectors.dt_bias);
-  Array learn = multiply(*layer.delta_matrices.beta, input);
+  Array log_decay = multiply(*layer.delta_matrices.alpha, input, layer.delta_vectors.dt_bias);
+  Array beta = multiply(*layer.delta_matrices.beta, input);
   const Array decay = vector_of(*layer.delta_vectors.decay);
-  for (size_t i = 0; i < forget.size(); ++i) {
-    forget[i] = decay[i % net.n_v_heads] * std::log1p(std::exp(forget[i]));
-    learn[i] = sigmoid(learn[i]);
+  for (size_t i = 0; i < log_decay.size(); ++i) {
+    log_decay[i] = decay[i % net.n_v_heads] * std::log1p(std::exp(log_decay[i]));
+    beta[i] = sigmoid(beta[i]);
   }
   Array out(n_tokens * net.inner());
   in_parallel(net.n_v_heads, [&](size_t begin, size_t end) {
     for (size_t h = begin; h < end; ++h) {
       const double* q = qkv.data() + net.key_head(static_cast<uint32_t>(h)) * d;
-      recur(net, q, q + net.n_k_heads * d, qkv.data() + (2 * net.n_k_heads + h) * d, stride, &forget[h], &learn[h],
+      recur(net, q, q + net.n_k_heads * d, qkv.data() + (2 * net.n_k_heads + h) * d, stride, &log_decay[h], &beta[h],
             n_tokens, out.data() + h * d);
     }
   });
@@ -310,7 +310,7 @@ Array mixture(const LayerTensors& layer, const ExpertsConfig& config, const Arra
   }
   if (!shared_gate) return y;
   const Array shared = feed_forward(*shared_gate, *shared_up, *shared_down, x);
-  const Array switches = multiply(*layer.vectors.shared_switch, x);
+  const Array switches = multiply(*layer.vectors.shared_expert_gate, x);
   for (size_t i = 0; i < y.size(); ++i) y[i] += shared[i] * sigmoid(switches[i / hidden]);
   return y;
 }

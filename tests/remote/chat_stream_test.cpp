@@ -20,7 +20,7 @@ struct Answer {
   EndReason reason = EndReason::kFailed;
   Timings timings;
 
-  void take(const Event& event) {
+  void on_event(const Event& event) {
     if (const auto* delta = std::get_if<TextDelta>(&event)) {
       (delta->thinking ? reasoning : content) += delta->text;
       if (delta->seconds > 0) gaps.push_back(delta->seconds);
@@ -42,7 +42,7 @@ struct Answer {
 
 Answer answer(const std::vector<std::string>& parts, const ChatStream::Context& context = {.host = "box:8000"}) {
   Answer result;
-  ChatStream stream(context, [&](const Event& event) { result.take(event); });
+  ChatStream stream(context, [&](const Event& event) { result.on_event(event); });
   GenerationEnd end;
   double now = 0;
   try {
@@ -134,7 +134,7 @@ TEST(ChatStream, AThoughtThatIsContinued) {
 
 TEST(ChatStream, CompletedTextKeepsItsTags) {
   const Answer a = answer({event(R"({"choices":[{"index":0,"text":"<think>x","finish_reason":"stop"}]})")},
-                          {.host = "box", .parts_thought = false});
+                          {.host = "box", .splits_reasoning = false});
   EXPECT_EQ(a.content, "<think>x");
   EXPECT_EQ(a.reason, EndReason::kEndOfText);
 }

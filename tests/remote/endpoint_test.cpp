@@ -50,7 +50,7 @@ AnswerOptions plain_options() {
 
 std::vector<Message> question() { return {{.role = "user", .content = "Why?", .files = {{"a.txt", "b"}}}}; }
 
-TEST(ChatRequest, LeavesToTheServerWhatNobodyAskedFor) {
+TEST(ChatRequest, LeavesToTheServerWhatWasNotAskedFor) {
   const RemoteRequest request = remote_request(question(), plain_options(), {"m"}, {});
   EXPECT_EQ(request.path, "/chat/completions");
   EXPECT_EQ(request.body.dump(),

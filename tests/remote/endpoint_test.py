@@ -296,7 +296,7 @@ class Faults(Case):
         self.assert_fails(self.ask(server, "silent", WARPCHAT_ENDPOINT_TIMEOUT="1"), "nothing came for 1 s")
         self.assert_fails(self.ask(server, WARPCHAT_ENDPOINT_TIMEOUT="soon"), "WARPCHAT_ENDPOINT_TIMEOUT", "'soon'")
 
-    def test_nobody_there(self):
+    def test_no_server(self):
         self.assert_fails(self.ask("http://127.0.0.1:1"), "cannot reach 127.0.0.1:1")
         self.assert_fails(self.ask("http://no-such-host.invalid"), "no-such-host.invalid", "network")
 

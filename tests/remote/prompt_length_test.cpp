@@ -11,7 +11,7 @@ using nlohmann::ordered_json;
 TEST(PromptLength, ATokenAWord) {
   const std::pair<const char*, uint32_t> cases[] = {
       {"", 0}, {" \n\t ", 0}, {"word", 1}, {"  two\n\nwords ", 2}, {"Donaudampfschifffahrt, 東京都に住む", 2}};
-  for (const auto& [text, n] : cases) EXPECT_EQ(least_tokens(text), n) << text;
+  for (const auto& [text, n] : cases) EXPECT_EQ(min_tokens(text), n) << text;
 }
 
 ordered_json message(const char* role, const char* content) { return {{"role", role}, {"content", content}}; }

@@ -67,10 +67,10 @@ size_t endured(const std::string& begin, const std::string& piece) {
 }
 
 TEST(SseParser, MemoryIsBounded) {
-  EXPECT_LE(endured("data: ", std::string(65536, 'x')), SseParser::kMostEventBytes);
-  EXPECT_LE(endured("", std::string(65536, 'x')), SseParser::kMostEventBytes);
-  EXPECT_LE(endured("data: x\n", "data: " + std::string(1000, 'x') + "\n"), SseParser::kMostEventBytes * 2);
-  EXPECT_LE(endured("", "no field at all\n"), SseParser::kMostForeignBytes * 2);
+  EXPECT_LE(endured("data: ", std::string(65536, 'x')), SseParser::kMaxEventBytes);
+  EXPECT_LE(endured("", std::string(65536, 'x')), SseParser::kMaxEventBytes);
+  EXPECT_LE(endured("data: x\n", "data: " + std::string(1000, 'x') + "\n"), SseParser::kMaxEventBytes * 2);
+  EXPECT_LE(endured("", "no field at all\n"), SseParser::kMaxForeignBytes * 2);
 }
 
 TEST(SseParser, WhatACallerThrowsComesThrough) {

@@ -183,7 +183,7 @@ class WindowEndpoint(DisplayCase):
         self.ask("Again")
         self.ended("complete")
 
-    def test_nobody_there(self):
+    def test_no_server(self):
         self.window = Window(self.display, "--endpoint", "http://127.0.0.1:1", home=self.home, no_proxy="*")
         self.addCleanup(self.window.kill)
         state = self.window.wait_for(lambda s: s["notices"], "a notice")

@@ -72,10 +72,10 @@ Simulated simulate(double more, double likelihood, uint32_t agreeing, double n_t
   DraftLength length;
   Simulated s;
   while (s.n_tokens < n_tokens) {
-    const uint32_t n = length.next(agreeing, DraftLength::kMost);
+    const uint32_t n = length.next(agreeing, DraftLength::kMax);
     uint32_t n_accepted = 0;
     while (n_accepted < n && random() < likelihood * 0x1p32) ++n_accepted;
-    length.took(n, n_accepted, 1 + n * more);
+    length.record_time(n, n_accepted, 1 + n * more);
     s.seconds += 1 + n * more, s.n_tokens += n_accepted + 1, s.n_drafts += n > 0;
   }
   return s;
@@ -94,11 +94,11 @@ TEST(DraftLengthTest, DraftsOneTokenWhereMoreWouldNotPay) {
   DraftLength length;
   double seconds = 0, n_tokens = 0;
   while (n_tokens < 1000) {
-    const uint32_t n = length.next(PromptLookup::kNgram, DraftLength::kMost);
+    const uint32_t n = length.next(PromptLookup::kNgram, DraftLength::kMax);
     uint32_t n_accepted = 0;
     while (n_accepted < n && random() < 0.4 * 0x1p32) ++n_accepted;
     const double took = n == 0 ? 1 : n == 1 ? 1.05 : n <= 3 ? 2 : 3;
-    length.took(n, n_accepted, took);
+    length.record_time(n, n_accepted, took);
     seconds += took, n_tokens += n_accepted + 1;
   }
   EXPECT_LT(seconds, 0.85 * n_tokens) << "1.4 tokens in 1.05 s";
@@ -109,7 +109,7 @@ TEST(DraftLengthTest, LosesLittleWhereTheyAreNot) {
     for (const double likelihood : {0.0, 0.1, 0.3})
       for (const uint32_t agreeing : {PromptLookup::kNgram, DraftLength::kSure}) {
         const Simulated s = simulate(more, likelihood, agreeing, 300);
-        EXPECT_LT(s.seconds, 1.03 * s.n_tokens + 2 * (1 + more * DraftLength::kMost))
+        EXPECT_LT(s.seconds, 1.03 * s.n_tokens + 2 * (1 + more * DraftLength::kMax))
             << more << " " << likelihood << " " << agreeing;
       }
 }
@@ -119,12 +119,12 @@ TEST(DraftLengthTest, NoticesWhenItBeginsToPay) {
   DraftLength length;
   for (int i = 0; i < 200; ++i) {
     const uint32_t n = length.next(DraftLength::kSure, 7);
-    length.took(n, 0, 1 + n * 0.1);
+    length.record_time(n, 0, 1 + n * 0.1);
   }
   uint32_t n_tokens = 0, n_passes = 0;
   for (; n_passes < 400; ++n_passes) {
     const uint32_t n = length.next(DraftLength::kSure, 7);
-    length.took(n, n, 1 + n * 0.1);
+    length.record_time(n, n, 1 + n * 0.1);
     n_tokens += n + 1;
   }
   EXPECT_GT(n_tokens, 4 * n_passes);
@@ -137,7 +137,7 @@ TEST(DraftLengthTest, CountsWhatMustBeComputedAgain) {
     uint32_t n = 0;
     for (int i = 0; i < 300; ++i) {
       const uint32_t drafted = length.next(DraftLength::kSure, 3);
-      length.took(drafted, drafted > 0 ? 2 : 0, drafted > 0 ? 1.5 : 1);
+      length.record_time(drafted, drafted > 0 ? 2 : 0, drafted > 0 ? 1.5 : 1);
       if (drafted > 0) length.caught_up(seconds_again);
       n += drafted > 0;
     }
@@ -150,7 +150,7 @@ TEST(DraftLengthTest, CountsWhatMustBeComputedAgain) {
 TEST(DraftLengthTest, WantsToKnowWhatAPassTakesWithoutOne) {
   DraftLength length;
   EXPECT_EQ(length.next(PromptLookup::kLongest, 7), 0u);
-  length.took(0, 0, 1);
+  length.record_time(0, 0, 1);
   EXPECT_GT(length.next(PromptLookup::kLongest, 7), 0u);
   EXPECT_EQ(length.next(PromptLookup::kLongest, 2), 2u) << "no more than there are";
   EXPECT_EQ(length.next(PromptLookup::kLongest, 0), 0u);

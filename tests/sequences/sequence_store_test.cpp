@@ -106,7 +106,7 @@ TEST(SequenceStore, AnotherAnswerSharesWhatIsBeforeItAndLeavesTheFirstOne) {
   EXPECT_EQ(device.read(other->slot(), 7), Device::hashes(second));
 }
 
-TEST(SequenceStore, WhatNobodyUsesLeavesInTheOrderOfItsLastUse) {
+TEST(SequenceStore, UnusedPagesLeaveInTheOrderOfTheirLastUse) {
   Device device(1, 4);
   SequenceStore store(device.pages());
   const std::vector<Token> a = tokens_from(0, 8), b = tokens_from(100, 8), c = tokens_from(200, 4);
@@ -167,7 +167,7 @@ TEST(SequenceStore, WithStatesASequenceGoesOnWhereOneWasKept) {
   edited.push_back(98);
   ASSERT_TRUE(compute(device, *forked, edited));
   device.lose_state(again->slot());
-  again->break_off();
+  again->invalidate();
   EXPECT_EQ(again->reach(), 10u);
 }
 
@@ -183,7 +183,7 @@ TEST(SequenceStore, AStateThatIsHeldIsBesideThoseKept) {
   one->hold_state();
   ASSERT_TRUE(one->reserve(3));
   device.write(one->slot(), std::span(tokens).first(10), 7);  // none of it counts
-  one->back_to_held();
+  one->restore_checkpoint();
   EXPECT_EQ(one->reach(), 7u);
   ASSERT_TRUE(compute(device, *one, std::span(tokens).first(8)));
   EXPECT_EQ(one->rewind(6), 5u) << "the kept one is still there";
@@ -213,8 +213,8 @@ TEST(SequenceStore, OfALongSequenceAStateIsKeptNowAndThen) {
   EXPECT_LT(again->reach(), kLong - 1);
 }
 
-TEST(KeptStates, TheLeastRecentlyUsedLeaves) {
-  KeptStates states(10, 2);
+TEST(StateCheckpoints, TheLeastRecentlyUsedLeaves) {
+  StateCheckpoints states(10, 2);
   const std::vector<Token> a = tokens_from(0, 3), b = tokens_from(0, 5), c = tokens_from(50, 2);
   EXPECT_EQ(states.add(a), 10u);
   EXPECT_EQ(states.add(b), 11u);
@@ -223,7 +223,7 @@ TEST(KeptStates, TheLeastRecentlyUsedLeaves) {
   EXPECT_EQ(states.find(b)->n_tokens, 3u) << "b is gone";
   states.clear();
   EXPECT_EQ(states.find(a), std::nullopt);
-  EXPECT_EQ(KeptStates(4, 0).add(a), std::nullopt);
+  EXPECT_EQ(StateCheckpoints(4, 0).add(a), std::nullopt);
 }
 
 class AnySequences : public testing::TestWithParam<uint32_t> {};  // number of checkpoints; 0: no recurrent state
@@ -280,11 +280,11 @@ TEST_P(AnySequences, ReadWhatWasWrittenForTheirTokensAndLoseNoPage) {
         one->hold_state();
         if (!one->reserve(static_cast<uint32_t>(more.size()) - reach)) continue;
         device.write(one->slot(), more, reach);
-        one->back_to_held();
+        one->restore_checkpoint();
         ASSERT_EQ(one->reach(), reach);
       } else if (is_recurrent && below(4) == 0) {
         device.lose_state(one->slot());
-        one->break_off();
+        one->invalidate();
       } else if (below(200) == 0) {
         for (const auto& sequence : live) sequence->rewind(0);
         store.forget();

@@ -64,10 +64,11 @@ class SchedulerTest : public testing::TestWithParam<Way> {
  protected:
   Decoder decoder(uint32_t sequences) const {
     if (GetParam().launch)
-      return Decoder(model_.config, make_gpu_steps(model_.config, model_.tensors,
-                                                   {test_device(),
-                                                    {.context = kContext, .sequences = sequences, .kept_states = 4},
-                                                    *GetParam().launch}));
+      return Decoder(model_.config,
+                     make_gpu_steps(model_.config, model_.tensors,
+                                    {test_device(),
+                                     {.context = kContext, .sequences = sequences, .state_checkpoints = 4},
+                                     *GetParam().launch}));
     CpuOptions options;
     options.threads = 2, options.context = kContext, options.sequences = sequences;
     return Decoder(model_.config, make_cpu_steps(model_.config, model_.tensors, options));
@@ -112,7 +113,7 @@ TEST_P(SchedulerTest, GivesEachAnswerAsItIsAlone) {
 }
 
 // At any token, another request may join or the decode mode may change: the answer stays the same.
-TEST_P(SchedulerTest, AnAnswerIsTheSameWhoeverComesMeanwhile) {
+TEST_P(SchedulerTest, AnAnswerIsTheSameWhateverElseRuns) {
   const AnswerRequest asked = request({5, 6, 7, 8, 9}, 3, 20), meanwhile = request({100, 101}, 4, 3);
   const std::vector<Token> expected = alone(asked), expected_meanwhile = alone(meanwhile);
   Decoder shared = decoder(2);
@@ -182,7 +183,7 @@ INSTANTIATE_TEST_SUITE_P(Devices, SchedulerTest,
 struct CpuModel {
   const char* name;
   TinyModelSpec spec;
-  uint32_t kept_states;
+  uint32_t state_checkpoints;
 };
 
 class SchedulerOnTheCpu : public testing::TestWithParam<CpuModel> {
@@ -190,7 +191,7 @@ class SchedulerOnTheCpu : public testing::TestWithParam<CpuModel> {
   Decoder decoder(uint32_t context, uint32_t sequences, uint32_t pages) const {
     CpuOptions options;
     options.threads = 2, options.context = context, options.sequences = sequences, options.max_columns = 16;
-    options.pages = pages, options.kept_states = GetParam().kept_states;
+    options.pages = pages, options.state_checkpoints = GetParam().state_checkpoints;
     return Decoder(model_.config, make_cpu_steps(model_.config, model_.tensors, options));
   }
   const std::vector<std::byte> bytes_ = build_tiny_model(GetParam().spec, /*seed=*/4);
@@ -201,12 +202,12 @@ INSTANTIATE_TEST_SUITE_P(Models, SchedulerOnTheCpu,
                                          CpuModel{"delta_nets_one_kept", kHybrid, 1}),
                          [](const auto& model) { return model.param.name; });
 
-AnswerRequest random_request(std::mt19937& random, uint32_t most_of_prompt, uint32_t most_tokens) {
+AnswerRequest random_request(std::mt19937& random, uint32_t max_of_prompt, uint32_t max_tokens) {
   AnswerRequest request;
-  request.prompt.resize(1 + random() % most_of_prompt);
+  request.prompt.resize(1 + random() % max_of_prompt);
   for (size_t i = 0; i < request.prompt.size(); ++i)
     request.prompt[i] = static_cast<Token>(i < 70 ? i : random() % 200);
-  request.max_tokens = static_cast<int32_t>(1 + random() % most_tokens);
+  request.max_tokens = static_cast<int32_t>(1 + random() % max_tokens);
   request.sampling.seed = random();
   return request;
 }
@@ -277,7 +278,8 @@ TEST_P(SchedulerOnTheCpu, DraftsChangeNoToken) {
       ASSERT_TRUE(both);
       const auto& [is, expected] = *both;
       EXPECT_EQ(is.end.reason, expected.end.reason) << is.end.error;
-      const uint32_t lost = GetParam().kept_states > 1 ? kMostOneByOne : 0;  // positions lost with a draft at the end
+      const uint32_t lost =
+          GetParam().state_checkpoints > 1 ? kMaxVerifyTokens : 0;  // positions lost with a draft at the end
       EXPECT_GE(is.end.timings.reused_tokens + lost, expected.end.timings.reused_tokens);
       EXPECT_LE(is.end.timings.reused_tokens, expected.end.timings.reused_tokens);
       n_drafted += is.end.timings.drafted_tokens, n_accepted += is.end.timings.accepted_tokens;
@@ -285,7 +287,7 @@ TEST_P(SchedulerOnTheCpu, DraftsChangeNoToken) {
       request.max_tokens = -1;  // until the context is full
     }
   }
-  if (GetParam().kept_states == 1) {
+  if (GetParam().state_checkpoints == 1) {
     EXPECT_EQ(n_drafted, 0u) << "a recurrent state cannot be rewound";
   } else {
     EXPECT_GT(n_accepted, 0u);
@@ -298,9 +300,9 @@ TEST_P(SchedulerOnTheCpu, DraftsChangeNoToken) {
 class DraftsOnAGpu : public testing::TestWithParam<std::pair<const char*, TinyModelSpec>> {
  protected:
   Decoder decoder(LaunchMode launch) const {
-    const GpuSizes sizes{.context = 256, .sequences = 2, .kept_states = 4};
+    const GpuSizes sizes{.context = 256, .sequences = 2, .state_checkpoints = 4};
     Decoder made(model_.config, make_gpu_steps(model_.config, model_.tensors, {test_device(), sizes, launch}));
-    while (!made.steps().takes_one_by_one()) std::this_thread::sleep_for(1ms);
+    while (!made.steps().can_verify_draft()) std::this_thread::sleep_for(1ms);
     return made;
   }
   // Passes with prefill kernels, whose bits differ from those of decode.
@@ -345,7 +347,7 @@ TEST_P(DraftsOnAGpu, ChangeNoToken) {
 }
 
 // Other requests join while drafts are accepted, rejected and rolled back.
-TEST_P(DraftsOnAGpu, ChangeNoTokenWhoeverComes) {
+TEST_P(DraftsOnAGpu, ChangeNoTokenWhateverElseRuns) {
   Decoder drafting = decoder(LaunchMode::kGraph), plain = decoder(LaunchMode::kGraph);
   for (Decoder* each : {&drafting, &plain}) each->steps().set_measuring(true);
   AnswerRequest asked{.prompt = {5, 6, 7, 8, 9}, .max_tokens = 40};
@@ -390,7 +392,7 @@ TEST_P(SchedulerOnTheCpu, AChangedConversationIsAnsweredLikeANewOne) {
   const Answer first = answer(scheduler, turn);
   const Answer again = answer(scheduler, turn);
   EXPECT_EQ(again.tokens, first.tokens);
-  if (GetParam().kept_states != 1) {
+  if (GetParam().state_checkpoints != 1) {
     EXPECT_EQ(again.end.timings.reused_tokens, 149u);
   }
   std::vector<Token> next = turn;
@@ -409,7 +411,7 @@ TEST(SchedulerOfHybrids, AChangedConversationIsAnsweredLikeANewOne) {
   const std::vector<std::byte> bytes = build_tiny_model(kHybrid, /*seed=*/4);
   const LoadedModel model(GgufFile::view(bytes, "tiny"));
   const auto decoder = [&](LaunchMode launch) {
-    const GpuSizes sizes{.context = 128, .sequences = 2, .kept_states = 4};
+    const GpuSizes sizes{.context = 128, .sequences = 2, .state_checkpoints = 4};
     return Decoder(model.config, make_gpu_steps(model.config, model.tensors, {test_device(), sizes, launch}));
   };
   const auto answer = [](Scheduler& by, std::vector<Token> prompt) {
@@ -447,7 +449,7 @@ TEST(SchedulerOfHybrids, AnAnswerThatEndsEarlyLeavesNothingBehind) {
   const std::vector<std::byte> bytes = build_tiny_model(kHybrid, /*seed=*/4);
   const LoadedModel model(GgufFile::view(bytes, "tiny"));
   const auto decoder = [&](LaunchMode launch) {
-    const GpuSizes sizes{.context = 128, .sequences = 1, .kept_states = 4};
+    const GpuSizes sizes{.context = 128, .sequences = 1, .state_checkpoints = 4};
     return Decoder(model.config, make_gpu_steps(model.config, model.tensors, {test_device(), sizes, launch}));
   };
   const auto answer = [](Scheduler& by, std::vector<Token> prompt) {
@@ -506,7 +508,7 @@ TEST_P(SchedulerOnTheCpu, APromptThatWasStoppedIsReadAgain) {
 }
 
 // The first answer blocks the passes until both others have joined.
-TEST_P(SchedulerOnTheCpu, WhoIsInFrontIsReadFirst) {
+TEST_P(SchedulerOnTheCpu, RequestInFrontIsReadFirst) {
   Decoder shared = decoder(512, 3, 0);
   std::binary_semaphore have_come(0), begun(0);
   uint32_t n_given = 0;

@@ -31,10 +31,10 @@ class TokenSourceTest : public testing::TestWithParam<Way> {
   }
   Decoder decoder() const { return decoder(GetParam().launch); }
 
-  TokenRun prefilled(Decoder& decoder, const SamplingParams& sampling, uint64_t most) const {
+  TokenRun prefilled(Decoder& decoder, const SamplingParams& sampling, uint64_t max) const {
     decoder.forward(prompt_, 0, Logits::kLast);
     const auto n = static_cast<uint32_t>(prompt_.size());
-    return {sampling, prompt_, n, n - 1, most};
+    return {sampling, prompt_, n, n - 1, max};
   }
   std::vector<Token> generate(Decoder& decoder, const SamplingParams& sampling, size_t n) const {
     const auto source = make_token_source(decoder, prefilled(decoder, sampling, n));

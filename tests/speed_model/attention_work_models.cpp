@@ -74,12 +74,12 @@ WorkModel attention_work_model(const AttentionSpec& spec, uint32_t keys) {
                   .launch = {.common = 1},  // the position and the table's address
                   .piece = {.l2 = 1},       // the pages' numbers
                   .end = merge_latency(plan, n_splits)};
-  if (spec.writes_halves) model.end = model.end + LatencyCounts{.local = 2};  // the means
-  const bool turns_once = !spec.scatters.empty() && plan.turns_once();
-  if (turns_once) model.start = queries_latency(plan, plan.group), model.start_region = "turn";
+  if (spec.writes_f16) model.end = model.end + LatencyCounts{.local = 2};  // the means
+  const bool rotates_once = !spec.scatters.empty() && plan.rotates_once();
+  if (rotates_once) model.start = queries_latency(plan, plan.group), model.start_region = "turn";
   for (uint32_t head = 0; head < plan.group; head += AttentionPlan::kHeadsAtOnce) {
     const uint32_t heads = std::min(AttentionPlan::kHeadsAtOnce, plan.group - head);
-    if (!turns_once) model.piece = model.piece + queries_latency(plan, heads);
+    if (!rotates_once) model.piece = model.piece + queries_latency(plan, heads);
     model.piece = model.piece + (spec.pages_per_block > 1 ? pages_latency(plan, std::min(n_pages, spec.pages_per_block))
                                                           : page_latency(plan));
   }

@@ -16,7 +16,7 @@ WorkModel sample_work_model(const SampleSpec& s, uint32_t threads, uint32_t top_
   if (top_k != 0 || has_top_p) end = end + slots_of_thread * LatencyCounts{.l2 = 1, .local = 2};
   if (top_k != 0) {
     const double rounds = ceil_div(top_k, warps);     // bound_of_top_k
-    const double candidates = 2.0 * rounds * warps;   // approximate; choose_of_few reads all twice
+    const double candidates = 2.0 * rounds * warps;   // approximate; sample_from_candidates reads all twice
     const double slots = ceil_div(2 * top_k, warps);  // slots with candidates, per warp
     end = end + slots * LatencyCounts{.l2 = 1} + LatencyCounts{.local = 5 * rounds + 3} +
           2 * (LatencyCounts{.local = candidates} + over_block);
@@ -37,9 +37,9 @@ LatencyCounts phase_entry_latency(PhaseKind phase) {
       return {.common = 1, .l2 = 2, .local = 1};
     case PhaseKind::kExpertsDown:
       return {.common = 1, .l2 = 1};
-    case PhaseKind::kChoose:
+    case PhaseKind::kSample:
       return {.l2 = 1};
-    case PhaseKind::kPublish:
+    case PhaseKind::kEmit:
       return {.host = 1, .l2 = 5};
     default:
       return {};

@@ -25,9 +25,9 @@ LatencyCounts write_latency(const GemmPlan& plan, uint32_t n_columns) {
     return ceil_div(n_columns, at_once) * LatencyCounts{.local = 1} + LatencyCounts{.local = 4};
   }
   const uint32_t n_tiles = ceil_div(n_columns, 8) * (plan.rows_per_warp / 16);
-  if (plan.spec.parts > 1)
+  if (plan.spec.split_k > 1)
     return LatencyCounts{.l2 = 2, .local = 4} + ceil_div(n_tiles, GemmPlan::kWrittenTiles) *
-                                                    ceil_div(plan.parts, GemmPlan::kMergedParts) *
+                                                    ceil_div(plan.split_k, GemmPlan::kMergedParts) *
                                                     LatencyCounts{.l2 = 1};
   const GemvEpilogue epilogue = plan.spec.epilogue;
   const LatencyCounts residual = epilogue == GemvEpilogue::kResidual ? LatencyCounts{.l2 = 1} : LatencyCounts{};
@@ -50,15 +50,15 @@ WorkModel gemm_work_model(GemmProducts products, ptx::Target target, uint32_t n_
     for (const ProductMatrix& matrix : matrices_of(product)) unit_bytes += matrix.row_bytes * kGemmUnit / spec.k;
     max_unit_bytes = std::max(max_unit_bytes, unit_bytes);
   }
-  const uint32_t n_steps = ceil_div(ceil_div(spec.k, kGemmTileK), plan.parts);
+  const uint32_t n_steps = ceil_div(ceil_div(spec.k, kGemmTileK), plan.split_k);
   const LatencyCounts write = write_latency(plan, block_columns);
   // With experts, a block first reads its tile and the order, then its columns.
   const LatencyCounts first{.memory = 1, .l2 = has_experts ? 3.0 : 1.0};
-  return {.pieces = n_tiles * gemm_grid(products, 1).y * plan.parts,
+  return {.pieces = n_tiles * gemm_grid(products, 1).y * plan.split_k,
           .warps = plan.warps,
           .blocks_per_sm = plan.blocks_per_sm(target),
-          .piece = first + n_steps * tile_latency(target) + (spec.parts > 1 ? LatencyCounts{} : write),
-          .end = spec.parts > 1 ? write : LatencyCounts{},
+          .piece = first + n_steps * tile_latency(target) + (spec.split_k > 1 ? LatencyCounts{} : write),
+          .end = spec.split_k > 1 ? write : LatencyCounts{},
           .bytes_in_flight = plan.rows_per_block() * max_unit_bytes * kGemmTileUnits};
 }
 

@@ -19,7 +19,7 @@ LatencyCounts fill_latency(const GemvPlan& plan) {
   // Shuffles find the largest value, and the sums.
   const LatencyCounts scale{.local = plan.has_input_sums ? 3.0 : 2.0};
   const uint32_t n_rounds = ceil_div(plan.spec.columns * plan.fill_rounds(), plan.warps);  // per warp
-  return double(ceil_div(n_rounds, plan.fill_rounds_ahead())) * load + n_rounds * (scale + squares) +
+  return double(ceil_div(n_rounds, plan.prefetched_fill_rounds())) * load + n_rounds * (scale + squares) +
          LatencyCounts{.local = 1};
 }
 
@@ -69,7 +69,7 @@ WorkModel gemv_work_model(const GemvPlan& plan) {
   return model;
 }
 
-WorkModel gemv_together_work_model(const GemvTogether& spec) {
+WorkModel fused_gemv_work_model(const FusedGemv& spec) {
   const std::vector<GemvPlan> plans = plans_of(spec);
   WorkModel model = gemv_columns_work_model(plans[0]);
   model.pieces = 0;

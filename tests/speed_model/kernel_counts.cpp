@@ -74,7 +74,7 @@ InstructionCount count_instructions(const ptx::Kernel& kernel, const LaunchSizes
                              {threads.x, threads.y, threads.z},   kernel.dynamic_shared_bytes,
                              arguments_of(kernel, sizes, memory), {}};
   request.options.count = region != nullptr;
-  request.options.most_blocks = sizes.max_blocks;
+  request.options.max_blocks = sizes.max_blocks;
   emu::Launch launch(std::move(request), module, device, memory);
   if (launch.run() != emu::LaunchState::kDone) throw Error(launch.fault().message());
   const emu::Counters counters = launch.counters();

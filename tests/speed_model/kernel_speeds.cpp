@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <set>
 
-#include "models/message.h"
+#include "models/text_format.h"
 #include "models/text_table.h"
 #include "tests/speed_model/token_work.h"
 
@@ -99,9 +99,9 @@ class Speeds {
         frozen_(frozen),
         gpu_(with_constants(frozen, constants)),
         context_(shape.config.context_length),
-        token_(specs(PassKind::kToken, 1), gpu_.target),
+        token_(specs(PassKind::kDecode, 1), gpu_.target),
         prompt_columns_(std::min(kPromptColumns, context_)),
-        prompt_(pass(PassKind::kPrompt, prompt_columns_)) {}
+        prompt_(pass(PassKind::kPrefill, prompt_columns_)) {}
 
   const GpuTraits& gpu() const { return gpu_; }
   const TokenWork& token() const { return token_; }

@@ -8,10 +8,10 @@
 #include "kernels/columns.h"
 #include "kernels/conv_prompt.h"
 #include "kernels/delta_chunk.h"
+#include "kernels/f16_activations.h"
 #include "kernels/gemm_plan.h"
 #include "kernels/gemv_plan.h"
-#include "kernels/half_columns.h"
-#include "kernels/integer_columns.h"
+#include "kernels/int_activations.h"
 #include "kernels/persistent_decoder.h"
 #include "kernels/product.h"
 #include "tests/speed_model/kernel_counts.h"
@@ -22,7 +22,7 @@ namespace warpchat {
 namespace {
 
 constexpr uint32_t kSplits = 8;      // splits of attention; beyond these, each split costs the same
-constexpr uint32_t kFewTiles = 2;    // tiles of k, or of keys
+constexpr uint32_t kMinComputedTiles = 2;  // tiles of k, or of keys
 constexpr uint32_t kSpacing = 448;   // positions: seven tiles of keys
 constexpr uint64_t kFewBlocks = 16;  // represent all blocks of kernels whose blocks share pieces
 
@@ -52,21 +52,21 @@ KernelWorks::KernelWorks(DecoderSpecs specs, ptx::Target target, uint32_t column
   const auto count_product = [&](const ProductSpec& product) {
     const auto* gemv = std::get_if<GemvSpec>(&product);
     if (gemv == nullptr) return count_gemm(std::get<GemmSpec>(product));
-    if (takes_integers(product)) count_integer_columns(gemv->k);
+    if (accepts_int(product)) count_int_activations(gemv->k);
     Counted& counted = of(name_of(*gemv));
     if (!std::exchange(counted.is_counted, true))
       count(counted, gemv_work_model(plan_of(*gemv)), std::min(columns_, gemv->columns), kFewBlocks);
   };
-  for_each_launch(specs_, count_product, [&](const ProductsTogether& together) {
-    if (const auto* gemms = std::get_if<GemmTogether>(&together)) {
+  for_each_launch(specs_, count_product, [&](const FusedProducts& fused) {
+    if (const auto* gemms = std::get_if<FusedGemm>(&fused)) {
       for (const GemmSpec& product : gemms->products) count_gemm(product);
       return;
     }
-    const auto& all = std::get<GemvTogether>(together);
-    count_integer_columns(all.products[0].k);
+    const auto& all = std::get<FusedGemv>(fused);
+    count_int_activations(all.products[0].k);
     Counted& counted = of(name_of(all));  // all blocks, because products differ
     if (!std::exchange(counted.is_counted, true))
-      count(counted, gemv_together_work_model(all), std::min(columns_, all.products[0].columns), UINT64_MAX);
+      count(counted, fused_gemv_work_model(all), std::min(columns_, all.products[0].columns), UINT64_MAX);
   });
   count_product(specs_.logits);
   count_delta_net();
@@ -78,13 +78,13 @@ void KernelWorks::count_experts(const ExpertSpecs& specs) {
     Counted& counted = kernels_.at(name_of(spec));
     if (!std::exchange(counted.is_counted, true)) count(counted, model, std::min(columns_, spec.columns), kFewBlocks);
   };
-  const auto count_uses = [&](const ExpertProductSpec& uses, const std::optional<GemmSpec>& grouped) {
-    grouped ? count_gemm(*grouped) : count_once(uses, expert_product_work_model(uses));
+  const auto count_assignments = [&](const ExpertProductSpec& assignments, const std::optional<GemmSpec>& grouped) {
+    grouped ? count_gemm(*grouped) : count_once(assignments, expert_product_work_model(assignments));
   };
   count_once(specs.route, route_work_model(specs.route));
   if (specs.has_order()) count_once(specs.order, expert_order_work_model(specs.order));
-  count_uses(specs.gate_up, specs.grouped_gate_up);
-  count_uses(specs.down, specs.grouped_down);
+  count_assignments(specs.gate_up, specs.grouped_gate_up);
+  count_assignments(specs.down, specs.grouped_down);
   count_once(specs.sum, expert_sum_work_model(specs.sum));
 }
 
@@ -114,36 +114,36 @@ uint32_t KernelWorks::columns_of(const GemmSpec& spec) const {
 }
 
 void KernelWorks::count_gemm(const GemmSpec& spec) {
-  count_half_columns(spec.k);
+  count_f16_activations(spec.k);
   const GemmPlan plan = plan_of(spec);
   const ptx::Kernel& kernel = kernels_.at(name_of(spec)).kernel;
-  const auto [counted, is_new] = gemms_.try_emplace({kernel.name, plan.parts, spec.weights});
+  const auto [counted, is_new] = gemms_.try_emplace({kernel.name, plan.split_k, spec.weights});
   if (!is_new) return;
   const auto of_warp = [&](uint32_t tiles) {
-    const LaunchSizes sizes{.blocks = {1, 1, plan.parts},
+    const LaunchSizes sizes{.blocks = {1, 1, plan.split_k},
                             .rows = plan.rows_per_block(),
-                            .k = tiles * plan.parts * kGemmTileK,
+                            .k = tiles * plan.split_k * kGemmTileK,
                             .columns = columns_of_block(spec),
                             .format = format_number(spec)};
     return warp_instructions(kernel, sizes);
   };
-  const double few = of_warp(kFewTiles), more = of_warp(2 * kFewTiles);
-  counted->second = {2 * few - more, (more - few) / kFewTiles};
+  const double few = of_warp(kMinComputedTiles), more = of_warp(2 * kMinComputedTiles);
+  counted->second = {2 * few - more, (more - few) / kMinComputedTiles};
 }
 
-void KernelWorks::count_half_columns(uint32_t k) {
-  if (half_columns_.contains({k, false})) return;
-  const ptx::Kernel& kernel = kernels_.at(name_of(*specs_.half_columns)).kernel;
+void KernelWorks::count_f16_activations(uint32_t k) {
+  if (f16_activations_.contains({k, false})) return;
+  const ptx::Kernel& kernel = kernels_.at(name_of(*specs_.f16_activations)).kernel;
   for (const bool normalises : {false, true})
-    half_columns_[{k, normalises}] = warp_instructions(kernel, {.blocks = {1}, .k = k, .normalises = normalises});
+    f16_activations_[{k, normalises}] = warp_instructions(kernel, {.blocks = {1}, .k = k, .normalises = normalises});
 }
 
-void KernelWorks::count_integer_columns(uint32_t k) {
-  if (integer_columns_.contains({k, false})) return;
-  const ptx::Kernel& kernel = kernels_.at(name_of(*specs_.integer_columns)).kernel;
+void KernelWorks::count_int_activations(uint32_t k) {
+  if (int_activations_.contains({k, false})) return;
+  const ptx::Kernel& kernel = kernels_.at(name_of(*specs_.int_activations)).kernel;
   for (const bool normalises : {false, true}) {
     const LaunchSizes sizes{.blocks = {1}, .k = k, .normalises = normalises};
-    integer_columns_[{k, normalises}] = warp_instructions(kernel, sizes);
+    int_activations_[{k, normalises}] = warp_instructions(kernel, sizes);
   }
 }
 
@@ -205,9 +205,9 @@ KernelWork KernelWorks::work_of(const std::string& name, const WorkModel& model,
 template <class Spec>
 KernelWork KernelWorks::of_columns(Spec spec, WorkModel (*model)(const Spec&)) const {
   const std::string name = name_of(spec);
-  const uint32_t most = std::exchange(spec.columns, columns_);
+  const uint32_t max = std::exchange(spec.columns, columns_);
   KernelWork work = work_of(name, model(spec), kernels_.at(name).kernel.cost.bytes);
-  work.bytes = work.bytes * columns_ / most;
+  work.bytes = work.bytes * columns_ / max;
   work.blocks = work.model.pieces;
   return work;
 }
@@ -227,21 +227,21 @@ KernelWork KernelWorks::product(const ProductSpec& spec) const {
   const uint32_t columns = gemv.columns == 1 ? 1 : columns_;
   KernelWork work = work_of(name, gemv_work_model(plan_of(gemv)), product_cost(gemv, matrices_of(gemv), columns).bytes);
   // Two int8 planes; tensor cores multiply int8 at twice the rate of f16.
-  if (takes_integers(spec)) work.flops = static_cast<double>(product_cost(gemv, matrices_of(gemv), 8 * n_groups).flops);
+  if (accepts_int(spec)) work.flops = static_cast<double>(product_cost(gemv, matrices_of(gemv), 8 * n_groups).flops);
   work.model.pieces *= n_groups;
   work.blocks *= n_groups;
   work.weight_bytes = uint64_t{gemv.rows} * packed_bytes_per_row(gemv.weights, gemv.k);
   return work;
 }
 
-KernelWork KernelWorks::together(const ProductsTogether& all) const {
-  if (const auto* gemms = std::get_if<GemmTogether>(&all)) return gemm_work(*gemms);
-  return gemv_work(std::get<GemvTogether>(all));
+KernelWork KernelWorks::fused(const FusedProducts& all) const {
+  if (const auto* gemms = std::get_if<FusedGemm>(&all)) return gemm_work(*gemms);
+  return gemv_work(std::get<FusedGemv>(all));
 }
 
-KernelWork KernelWorks::gemv_work(const GemvTogether& spec) const {
+KernelWork KernelWorks::gemv_work(const FusedGemv& spec) const {
   const uint32_t n_groups = ceil_div(columns_, kGemvColumns);
-  KernelWork work = work_of(name_of(spec), gemv_together_work_model(spec), gemv_together_bytes(spec, columns_));
+  KernelWork work = work_of(name_of(spec), fused_gemv_work_model(spec), fused_gemv_bytes(spec, columns_));
   for (const GemvSpec& product : spec.products) {
     work.flops += static_cast<double>(product_cost(product, matrices_of(product), kGemvColumns * n_groups).flops);
     work.weight_bytes += uint64_t{product.rows} * packed_bytes_per_row(product.weights, product.k);
@@ -252,32 +252,32 @@ KernelWork KernelWorks::gemv_work(const GemvTogether& spec) const {
 }
 
 std::vector<KernelWork> KernelWorks::products(std::initializer_list<const ProductSpec*> specs, bool normalised,
-                                              bool has_halves) const {
+                                              bool has_f16) const {
   std::vector<KernelWork> works;
-  const auto first = std::ranges::find_if(specs, [](const ProductSpec* spec) { return takes_halves(*spec); });
-  if (first != specs.end() && !has_halves) works.push_back(half_columns(std::get<GemmSpec>(**first), normalised));
-  const auto integers = std::ranges::find_if(specs, [](const ProductSpec* spec) { return takes_integers(*spec); });
-  if (integers != specs.end()) works.push_back(integer_columns(std::get<GemvSpec>(**integers).k, normalised));
-  const std::vector<ProductsTogether> launches = warpchat::together(specs);
-  for (const ProductsTogether& all : launches) works.push_back(together(all));
+  const auto first = std::ranges::find_if(specs, [](const ProductSpec* spec) { return accepts_f16(*spec); });
+  if (first != specs.end() && !has_f16) works.push_back(f16_activations(std::get<GemmSpec>(**first), normalised));
+  const auto integers = std::ranges::find_if(specs, [](const ProductSpec* spec) { return accepts_int(*spec); });
+  if (integers != specs.end()) works.push_back(int_activations(std::get<GemvSpec>(**integers).k, normalised));
+  const std::vector<FusedProducts> launches = warpchat::fuse(specs);
+  for (const FusedProducts& all : launches) works.push_back(fused(all));
   for (const ProductSpec* spec : specs)
-    if (is_there(*spec) && !is_part_of_any(launches, *spec)) works.push_back(product(*spec));
+    if (is_present(*spec) && !is_fused_into_any(launches, *spec)) works.push_back(product(*spec));
   return works;
 }
 
-KernelWork KernelWorks::integer_columns(uint32_t k, bool normalised) const {
-  KernelWork work = work_of(name_of(*specs_.integer_columns), integer_columns_work_model(k, normalised, columns_),
-                            integer_columns_bytes(k, normalised, columns_));
-  work.piece_instructions = integer_columns_.at({k, normalised});
+KernelWork KernelWorks::int_activations(uint32_t k, bool normalised) const {
+  KernelWork work = work_of(name_of(*specs_.int_activations), int_activations_work_model(k, normalised, columns_),
+                            int_activations_bytes(k, normalised, columns_));
+  work.piece_instructions = int_activations_.at({k, normalised});
   work.blocks = work.model.pieces;
   return work;
 }
 
-KernelWork KernelWorks::half_columns(const GemmSpec& gemm, bool normalised) const {
-  const uint32_t n = columns_of(gemm) / gemm.uses_per_input;
-  KernelWork work = work_of(name_of(*specs_.half_columns), half_columns_work_model(gemm.k, normalised, n),
-                            half_columns_bytes(gemm.k, normalised, n));
-  work.piece_instructions = half_columns_.at({gemm.k, normalised});
+KernelWork KernelWorks::f16_activations(const GemmSpec& gemm, bool normalised) const {
+  const uint32_t n = columns_of(gemm) / gemm.assignments_per_input;
+  KernelWork work = work_of(name_of(*specs_.f16_activations), f16_activations_work_model(gemm.k, normalised, n),
+                            f16_activations_bytes(gemm.k, normalised, n));
+  work.piece_instructions = f16_activations_.at({gemm.k, normalised});
   work.blocks = n;
   return work;
 }
@@ -286,7 +286,7 @@ KernelWork KernelWorks::half_columns(const GemmSpec& gemm, bool normalised) cons
 // instructions of the longest.
 KernelWork KernelWorks::gemm_work(GemmProducts products) const {
   const GemmSpec& spec = products[0];
-  const uint32_t n = columns_of(spec), parts = plan_of(spec).parts;
+  const uint32_t n = columns_of(spec), split_k = plan_of(spec).split_k;
   const ptx::Cost cost = spec.experts > 0 ? gemm_cost(spec, n) : gemm_block_cost(products, n);
   const std::string name = name_of(spec);
   KernelWork work = work_of(name, gemm_work_model(products, target_, n), cost.bytes);
@@ -294,7 +294,7 @@ KernelWork KernelWorks::gemm_work(GemmProducts products) const {
   for (const GemmSpec& product : products)
     work.piece_instructions =
         std::max(work.piece_instructions,
-                 gemms_.at({name, parts, product.weights}).at(1.0 * ceil_div(spec.k, kGemmTileK) / parts));
+                 gemms_.at({name, split_k, product.weights}).at(1.0 * ceil_div(spec.k, kGemmTileK) / split_k));
   work.blocks = work.model.pieces;
   return work;
 }
@@ -306,16 +306,16 @@ KernelWork KernelWorks::expert_order(const ExpertOrderSpec& spec) const {
   return of_columns(spec, expert_order_work_model);
 }
 
-KernelWork KernelWorks::uses(const ExpertProductSpec& spec, const std::optional<GemmSpec>& grouped) const {
+KernelWork KernelWorks::assignments(const ExpertProductSpec& spec, const std::optional<GemmSpec>& grouped) const {
   return grouped ? gemm_work(*grouped) : expert_product(spec);
 }
 
 KernelWork KernelWorks::expert_product(const ExpertProductSpec& given) const {
   KernelWork work = of_columns(given, expert_product_work_model);
-  const uint64_t n_uses = uint64_t{columns_} * given.n_used;
-  work.blocks = n_uses * plan_of(given.product).n_blocks;
+  const uint64_t n_assignments = uint64_t{columns_} * given.n_used;
+  work.blocks = n_assignments * plan_of(given.product).n_blocks;
   for (const ProductMatrix& matrix : matrices_of(given.product))
-    work.weight_bytes += n_uses * given.product.rows * matrix.row_bytes;
+    work.weight_bytes += n_assignments * given.product.rows * matrix.row_bytes;
   return work;
 }
 

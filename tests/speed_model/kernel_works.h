@@ -26,21 +26,21 @@ class KernelWorks {
   // `position`: of every column; in a prefill, of the first column.
   KernelWork attention(uint32_t position) const;
   KernelWork product(const ProductSpec& spec) const;  // a single launch
-  KernelWork together(const ProductsTogether& all) const;
+  KernelWork fused(const FusedProducts& all) const;
   // Launches of products of one input, without products that the layer lacks. If one reads f16 or integer activations,
   // the conversion kernel comes first, unless they exist already.
   std::vector<KernelWork> products(std::initializer_list<const ProductSpec*> specs, bool normalised,
-                                   bool has_halves = false) const;
+                                   bool has_f16 = false) const;
 
   KernelWork convolution() const;              // delta net
   std::vector<KernelWork> recurrence() const;  // delta net, in order: one step, or a prompt's chunks
   KernelWork route(const RouteSpec& spec) const;
   KernelWork expert_order(const ExpertOrderSpec& spec) const;
   // All assignments of a pass: grouped by expert, or separate and without sharing through a cache.
-  KernelWork uses(const ExpertProductSpec& spec, const std::optional<GemmSpec>& grouped) const;
-  KernelWork integer_columns(uint32_t k, bool normalised) const;  // quantises the input of products that read integers
+  KernelWork assignments(const ExpertProductSpec& spec, const std::optional<GemmSpec>& grouped) const;
+  KernelWork int_activations(uint32_t k, bool normalised) const;  // quantises the input of products that read integers
   // Converts the input of a gemm to f16: the pass's columns, or with experts the inputs of the assignments.
-  KernelWork half_columns(const GemmSpec& gemm, bool normalised) const;
+  KernelWork f16_activations(const GemmSpec& gemm, bool normalised) const;
   KernelWork expert_sum(const ExpertSumSpec& spec) const;
 
  private:
@@ -56,8 +56,8 @@ class KernelWorks {
   };
   void count(Counted& counted, const WorkModel& model, uint32_t columns, uint64_t max_blocks) const;
   void count_gemm(const GemmSpec& spec);
-  void count_half_columns(uint32_t k);
-  void count_integer_columns(uint32_t k);
+  void count_f16_activations(uint32_t k);
+  void count_int_activations(uint32_t k);
   void count_flash(Counted& counted, const FlashAttentionSpec& spec) const;
   void count_delta_net();
   void count_steps(const std::string& name, uint32_t unit);
@@ -67,7 +67,7 @@ class KernelWorks {
   template <class Spec>
   KernelWork of_columns(Spec spec, WorkModel (*model)(const Spec&)) const;
   KernelWork gemm_work(GemmProducts products) const;
-  KernelWork gemv_work(const GemvTogether& spec) const;
+  KernelWork gemv_work(const FusedGemv& spec) const;
   KernelWork expert_product(const ExpertProductSpec& spec) const;
   uint32_t columns_of(const GemmSpec& spec) const;
   uint32_t columns_of_block(const GemmSpec& spec) const;
@@ -85,7 +85,7 @@ class KernelWorks {
   using GemmKey = std::tuple<std::string, uint32_t, TensorType>;
   std::map<GemmKey, Linear> gemms_;  // by name, split-K and format: per tile of one split's k
   // Instructions per warp, by k and whether the input is normalised.
-  std::map<std::pair<uint32_t, bool>, double> half_columns_, integer_columns_;
+  std::map<std::pair<uint32_t, bool>, double> f16_activations_, int_activations_;
 };
 
 // Samples one token per column of the spec, in its own kernel or in the persistent decoder.

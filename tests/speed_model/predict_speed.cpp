@@ -6,8 +6,8 @@
 
 #include "models/error.h"
 #include "models/gguf_reader.h"
-#include "models/message.h"
 #include "models/model_config.h"
+#include "models/text_format.h"
 #include "tests/speed_model/kernel_speeds.h"
 
 namespace warpchat {

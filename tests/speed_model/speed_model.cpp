@@ -246,20 +246,20 @@ Rounds rounds(const GpuTraits& gpu, const KernelGroup& group, size_t kernel) {
 }
 
 TokensPerSecond predict(const GpuTraits& gpu, std::span<const KernelGroup> pass, uint64_t n_barriers) {
-  double bytes = 0, alone = 0, launches = 0, shared = 0;
+  double bytes = 0, single = 0, launches = 0, shared = 0;
   for (const KernelGroup& group : pass) {
     if (group.form != KernelGroup::Form::kPersistent) {
       for (const KernelWork& work : group.kernels) {
         bytes += seconds_of_bytes(gpu, work);
-        alone += launch_seconds(gpu, work, 0).total();
+        single += launch_seconds(gpu, work, 0).total();
         ++launches;
       }
     }
   }
   for (const PhaseSeconds& phase : token_seconds(gpu, pass)) shared += phase.total() - phase.wait;
   shared += static_cast<double>(n_barriers) * barrier_seconds(gpu);
-  return {1 / bytes, 1 / (alone + launches * gpu.stream_launch_seconds),
-          1 / (alone + launches * gpu.graph_node_seconds), shared > 0 ? 1 / shared : 0};
+  return {1 / bytes, 1 / (single + launches * gpu.stream_launch_seconds),
+          1 / (single + launches * gpu.graph_node_seconds), shared > 0 ? 1 / shared : 0};
 }
 
 namespace {
@@ -274,7 +274,7 @@ double active_weights(const ModelConfig& c, const LayerConfig& layer) {
   const auto experts = expert_shapes(c);
   for_each(add, matrices);
   if (layer.mixer == Mixer::kDeltaNet) for_each(add, delta);
-  if (layer.ffn == Ffn::kExperts) for_each(add, experts, kIsOfEachExpert);
+  if (layer.ffn == Ffn::kExperts) for_each(add, experts, kIsPerExpert);
   return n;
 }
 

@@ -108,12 +108,12 @@ TEST(SpeedModel, AddsLaunchesOfKernelsAndBarriersOfPhases) {
   const KernelWork bytes = eight_blocks({}, 1'000'000, 0), waits = eight_blocks({.l2 = 2}, 100'000, 0);
   const std::vector<KernelGroup> token = {{PhaseKind::kOutput, {bytes, waits}},
                                           {PhaseKind::kDown, {bytes}, Form::kSeparate},
-                                          {PhaseKind::kPublish, {}, Form::kPersistent}};
+                                          {PhaseKind::kEmit, {}, Form::kPersistent}};
   const TokensPerSecond speed = predict(kRound, token, 2);
-  const double alone = 2 * 5e-3 + 4.1e-3, publish = seconds(kRound, phase_entry_latency(PhaseKind::kPublish));
+  const double single = 2 * 5e-3 + 4.1e-3, publish = seconds(kRound, phase_entry_latency(PhaseKind::kEmit));
   EXPECT_DOUBLE_EQ(speed.bandwidth, 1 / 2.1e-3);
-  EXPECT_DOUBLE_EQ(speed.stream, 1 / (alone + 3 * 3e-3));
-  EXPECT_DOUBLE_EQ(speed.graph, 1 / (alone + 3 * 2e-3));
+  EXPECT_DOUBLE_EQ(speed.stream, 1 / (single + 3 * 3e-3));
+  EXPECT_DOUBLE_EQ(speed.graph, 1 / (single + 3 * 2e-3));
   EXPECT_DOUBLE_EQ(speed.persistent, 1 / (4e-3 + 1.1e-3 + publish + 2 * barrier_seconds(kRound)));
 }
 
@@ -180,7 +180,7 @@ TEST(CountedWork, IsOfWarpsThatReallyRan) {
   EXPECT_LT(count.of_region, count.all);
 }
 
-DecoderSpecs specs_of(const char* shape_name, PassKind kind = PassKind::kToken, uint32_t columns = 1) {
+DecoderSpecs specs_of(const char* shape_name, PassKind kind = PassKind::kDecode, uint32_t columns = 1) {
   const ModelShape shape = model_shape(shape_name);
   return decoder_specs(shape.config, shape.formats, 32768, kind, columns);
 }
@@ -234,7 +234,7 @@ TEST(WorkModels, AreThoseOfTheText) {
   };
   const auto& down = std::get<GemvSpec>(specs.layers[0].down);
   const double fill = loads_of_a_warp(name_of(down), 0, 0, "normalise");  // some warps have one round less
-  const uint32_t at_once = 2 * plan_of(down).fill_rounds_ahead();
+  const uint32_t at_once = 2 * plan_of(down).prefetched_fill_rounds();
   EXPECT_EQ(gemv_work_model(plan_of(down)).start.l2, std::ceil(fill / at_once))
       << fill << ", " << at_once << " at once";
   const auto& gate_up = std::get<GemvSpec>(specs.layers[0].gate_up);
@@ -330,7 +330,7 @@ TEST(PredictedSpeed, OfFewSequencesIsAsGoodByATokensProducts) {
     const auto rate = [&](PassKind kind) {
       return predict(gpu_named("h200"), pass_of(shape, kind, n).at(1023), 0).graph;
     };
-    return rate(PassKind::kFew) / rate(PassKind::kBatch);
+    return rate(PassKind::kSmallBatch) / rate(PassKind::kBatch);
   };
   for (const char* shape : {"qwen2.5-1.5b", "qwen2.5-3b", "qwen2.5-7b"}) {
     EXPECT_GT(ratio(shape, kFewSequences), 0.92) << shape;
@@ -395,7 +395,7 @@ TEST(PredictedSpeed, IsPinned) {
     const GpuTraits gpu = with_constants(gpu_named(row.gpu), row.constants);
     const TokenWork& work = token_of(row.shape, row.gpu);
     const auto at = [&](uint32_t keys) { return predict(gpu, work.at(keys - 1), work.barriers()).persistent; };
-    if (!prompts.contains(row.shape)) prompts.emplace(row.shape, pass_of(row.shape, PassKind::kPrompt, kPrompt));
+    if (!prompts.contains(row.shape)) prompts.emplace(row.shape, pass_of(row.shape, PassKind::kPrefill, kPrompt));
     const double found[] = {at(1), at(4096), at(32768),
                             kPrompt / prompt_seconds(gpu, prompts.at(row.shape), kPrompt, kPrompt)};
     const double expected[] = {row.at_1, row.at_4k, row.at_32k, row.of_prompt};
@@ -429,7 +429,7 @@ TEST(PredictedSpeed, IsPinnedOfHybridsAndMixtures) {
     check("64 keys", predict(gpu, work.at(63), 0).graph, row.at_64);
     check("32k keys", predict(gpu, work.at(32767), 0).graph, row.at_32k);
     check("64 keys, persistent", predict(gpu, work.at(63), work.barriers()).persistent, row.persistent_at_64);
-    check("prompt", 512 * predict(gpu, pass_of(row.shape, PassKind::kPrompt, 512).at(0), 0).stream, row.of_prompt);
+    check("prompt", 512 * predict(gpu, pass_of(row.shape, PassKind::kPrefill, 512).at(0), 0).stream, row.of_prompt);
   }
 }
 
@@ -512,7 +512,7 @@ class PricedPass : public testing::Test {
   const std::vector<std::byte> bytes_ = build_tiny_model(spec(), /*seed=*/1);
   const LoadedModel model_{GgufFile::view(bytes_, "tiny")};
   const ptx::Target target_ = test_device().gpu.target();
-  const TokenWork token_{specs(PassKind::kToken, 1), target_};
+  const TokenWork token_{specs(PassKind::kDecode, 1), target_};
 };
 
 TEST_F(PricedPass, OfAToken) {
@@ -522,13 +522,13 @@ TEST_F(PricedPass, OfAToken) {
 
 TEST_F(PricedPass, OfAPrompt) {
   if (!test_device().gpu.is_emulated) GTEST_SKIP() << "only the emulator counts instructions";
-  const PassWork work(specs(PassKind::kPrompt, 16), target_, 16, token_);
+  const PassWork work(specs(PassKind::kPrefill, 16), target_, 16, token_);
   expect_like(priced(work.at(16)), launched({.context = 64, .batch = 16}, 1, 16));
 }
 
 TEST_F(PricedPass, OfSeveralSequences) {
   if (!test_device().gpu.is_emulated) GTEST_SKIP() << "only the emulator counts instructions";
-  const PassWork work(specs(PassKind::kFew, 3), target_, 3, token_);
+  const PassWork work(specs(PassKind::kSmallBatch, 3), target_, 3, token_);
   expect_like(priced(work.at(1)), launched({.context = 64, .sequences = 3}, 3, 1));
 }
 

@@ -41,13 +41,13 @@ class Layers {
     const DecoderSpecs& specs = works_->specs();
     for (size_t i = 0; i < specs.layers.size(); ++i) {
       const LayerSpecs& layer = specs.layers[i];
-      if (is_there(layer.q))
+      if (is_present(layer.q))
         add_attention(layer);
       else
         add_delta_net(specs.deltas[i]);
       if (i + 1 == specs.layers.size()) works_ = &last_;
-      add_products(PhaseKind::kOutput, {&layer.output}, is_there(layer.q) && writes_halves(specs.attention));
-      if (is_there(layer.gate_up))
+      add_products(PhaseKind::kOutput, {&layer.output}, is_present(layer.q) && writes_f16(specs.attention));
+      if (is_present(layer.gate_up))
         add_dense(layer);
       else
         add_experts(specs.experts[i]);
@@ -58,8 +58,8 @@ class Layers {
  private:
   void add(PhaseKind phase, std::vector<KernelWork> kernels) { groups_.push_back({phase, std::move(kernels), form_}); }
 
-  void add_products(PhaseKind phase, std::initializer_list<const ProductSpec*> specs, bool has_halves = false) {
-    std::vector<KernelWork> kernels = works_->products(specs, is_normalised(phase), has_halves);
+  void add_products(PhaseKind phase, std::initializer_list<const ProductSpec*> specs, bool has_f16 = false) {
+    std::vector<KernelWork> kernels = works_->products(specs, is_normalised(phase), has_f16);
     ask_ahead(kernels);
     add(phase, std::move(kernels));
   }
@@ -84,26 +84,26 @@ class Layers {
   }
 
   void add_experts(const ExpertSpecs& experts) {
-    add_products(PhaseKind::kRouter, {&experts.router, &experts.shared_switch});
+    add_products(PhaseKind::kRouter, {&experts.router, &experts.shared_expert_gate});
     add(PhaseKind::kExpertsGateUp, {works_->route(experts.route)});  // in each block of the persistent decoder
     if (experts.has_order()) add(PhaseKind::kExpertsGateUp, {works_->expert_order(experts.order)});
-    add_uses(PhaseKind::kExpertsGateUp, experts.gate_up, experts.grouped_gate_up, experts.shared_gate_up);
-    add_uses(PhaseKind::kExpertsDown, experts.down, experts.grouped_down, experts.shared_down);
+    add_assignments(PhaseKind::kExpertsGateUp, experts.gate_up, experts.grouped_gate_up, experts.shared_gate_up);
+    add_assignments(PhaseKind::kExpertsDown, experts.down, experts.grouped_down, experts.shared_down);
     add(PhaseKind::kExpertsSum, {works_->expert_sum(experts.sum)});
   }
 
   // Experts are known only after the router, so their first weights are not prefetched.
-  void add_uses(PhaseKind phase, const ExpertProductSpec& spec, const std::optional<GemmSpec>& grouped,
-                const ProductSpec& shared) {
+  void add_assignments(PhaseKind phase, const ExpertProductSpec& spec, const std::optional<GemmSpec>& grouped,
+                       const ProductSpec& shared) {
     const bool is_down = phase == PhaseKind::kExpertsDown;
-    KernelWork uses = works_->uses(spec, grouped);
+    KernelWork assignments = works_->assignments(spec, grouped);
     std::vector<KernelWork> kernels = works_->products({&shared}, is_normalised(phase));
-    if (is_down) kernels.push_back(uses);
+    if (is_down) kernels.push_back(assignments);
     ask_ahead(kernels);
-    if (!is_down) kernels.push_back(std::move(uses));
+    if (!is_down) kernels.push_back(std::move(assignments));
     // The shared expert's first products reuse the input, which is converted already.
-    if (grouped && (is_down || !takes_halves(shared)))
-      kernels.push_back(works_->half_columns(*grouped, is_normalised(phase)));
+    if (grouped && (is_down || !accepts_f16(shared)))
+      kernels.push_back(works_->f16_activations(*grouped, is_normalised(phase)));
     add(phase, std::move(kernels));
   }
 
@@ -151,17 +151,18 @@ std::vector<KernelGroup> TokenWork::at(uint32_t position) const {
   std::vector<KernelWork> logits = {this->logits()};
   ask_ahead(logits);
   groups.push_back({PhaseKind::kLogits, std::move(logits)});
-  groups.push_back({PhaseKind::kChoose, {sampling_}, Form::kSeparate});
-  groups.push_back({PhaseKind::kChoose, {persistent_sampling_}, Form::kPersistent});
-  groups.push_back({PhaseKind::kPublish, {}, Form::kPersistent});
+  groups.push_back({PhaseKind::kSample, {sampling_}, Form::kSeparate});
+  groups.push_back({PhaseKind::kSample, {persistent_sampling_}, Form::kPersistent});
+  groups.push_back({PhaseKind::kEmit, {}, Form::kPersistent});
   return groups;
 }
 
 PassWork::PassWork(const DecoderSpecs& specs, ptx::Target target, uint32_t columns, const TokenWork& token)
     : works_(specs, target, columns),
-      last_(specs.kind == PassKind::kPrompt && columns > 1 ? std::optional<KernelWorks>({specs, target, 1})
-                                                           : std::nullopt),
-      logits_(specs.kind == PassKind::kPrompt ? std::vector{token.logits()} : works_.products({&specs.logits}, true)) {}
+      last_(specs.kind == PassKind::kPrefill && columns > 1 ? std::optional<KernelWorks>({specs, target, 1})
+                                                            : std::nullopt),
+      logits_(specs.kind == PassKind::kPrefill ? std::vector{token.logits()} : works_.products({&specs.logits}, true)) {
+}
 
 std::vector<KernelGroup> PassWork::at(uint32_t position) const {
   std::vector<KernelGroup> groups = Layers(works_, last_ ? *last_ : works_, position, Form::kSeparate).groups();

@@ -15,7 +15,7 @@ struct SamplingDemand {
 
 class TokenWork {
  public:
-  // specs: for a pass of one token (PassKind::kToken).
+  // specs: for a pass of one token (PassKind::kDecode).
   TokenWork(DecoderSpecs specs, ptx::Target target, SamplingDemand sampling = {});
 
   // In the order of execution. position: below the specs' positions.
@@ -32,7 +32,7 @@ class TokenWork {
 constexpr uint32_t kPromptColumns = 512;  // columns of a prefill pass: chat's default --ubatch-size
 
 // Work of a pass with several columns, as separate kernels and without sampling. Columns are tokens of different
-// sequences, all at `position`, or tokens of a prompt from `position` on (PassKind::kPrompt).
+// sequences, all at `position`, or tokens of a prompt from `position` on (PassKind::kPrefill).
 class PassWork {
  public:
   // token: for the same model; its kernel computes the logits of a prompt's last column.

@@ -22,13 +22,13 @@ namespace warpchat {
 
 // Inputs. A piece is a block's part of a row; for conversions to f16 or integers, a column.
 WorkModel embedding_work_model(const EmbeddingSpec& spec);
-WorkModel half_columns_work_model(uint32_t k, bool normalises, uint32_t n_columns);
-WorkModel integer_columns_work_model(uint32_t k, bool normalises, uint32_t n_columns);
+WorkModel f16_activations_work_model(uint32_t k, bool normalises, uint32_t n_columns);
+WorkModel int_activations_work_model(uint32_t k, bool normalises, uint32_t n_columns);
 
 // Products. A piece is a warp's step, in its own block or in a share of rows of a larger kernel; on tensor cores, a
 // block. Experts have equal shares of the columns.
 WorkModel gemv_work_model(const GemvPlan& plan);
-WorkModel gemv_together_work_model(const GemvTogether& spec);
+WorkModel fused_gemv_work_model(const FusedGemv& spec);
 WorkModel gemm_work_model(GemmProducts products, ptx::Target target, uint32_t n_columns);
 
 // Attention. A piece is a block's heads; a split of a column with `keys` keys, ended by the merge; a block of queries

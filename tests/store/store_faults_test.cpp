@@ -255,20 +255,20 @@ TEST(StoreFile, TwoProcessesWriteAtOnce) {
   const StoreFolder folder;
   int begin[2];
   ASSERT_EQ(pipe(begin), 0);
-  const auto write_all = [&](const std::string& who) {
+  const auto write_all = [&](const std::string& writer) {
     char byte;
     if (read(begin[0], &byte, 1) != 1) return 2;
     try {
       const auto store = ConversationStore::open(folder.path()).store;  // both processes also create it
       for (int i = 0; i < kEach; ++i) {
-        const auto [id, question] = store->start({who, "", ""}, {"user", who + " asks"});
+        const auto [id, question] = store->start({writer, "", ""}, {"user", writer + " asks"});
         const TurnId answer = store->add(id, question, {"assistant", "an"}, TurnState::kOpen);
         store->append(answer, "swer");
         store->end(answer, TurnState::kComplete);
       }
       return 0;
     } catch (const std::exception& error) {
-      fprintf(stderr, "%s: %s\n", who.c_str(), error.what());
+      fprintf(stderr, "%s: %s\n", writer.c_str(), error.what());
       return 1;
     }
   };

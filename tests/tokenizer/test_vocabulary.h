@@ -95,9 +95,9 @@ inline std::optional<std::pair<std::string, std::string>> best_pair(const std::v
   for (const Symbols& word : words)
     for (size_t i = 0; i + 1 < word.size(); ++i) ++count[{word[i], word[i + 1]}];
   std::optional<std::pair<std::string, std::string>> best;
-  int most = 1;
+  int max = 1;
   for (const auto& [pair, n] : count)
-    if (n > most) best = pair, most = n;
+    if (n > max) best = pair, max = n;
   return best;
 }
 

@@ -58,7 +58,7 @@ void draw_row(const ComparedRow& row, bool has_differences, const ProfilerOverla
 
 }  // namespace
 
-ComparePanel::Answer ComparePanel::shown(const DeskState& state, size_t side) const {
+ComparePanel::Answer ComparePanel::shown(const ChatState& state, size_t side) const {
   const auto& answers = state.answers;
   if (chosen_[side])
     for (const Answer& answer : answers)
@@ -67,7 +67,7 @@ ComparePanel::Answer ComparePanel::shown(const DeskState& state, size_t side) co
 }
 
 // Two buttons beside each other, each the name of its answer.
-void ComparePanel::draw_chosen(const DeskState& state, const ProfilerOverlay::Look& look,
+void ComparePanel::draw_chosen(const ChatState& state, const ProfilerOverlay::Look& look,
                                std::vector<ProfilerOverlay::Mark>& marks) {
   const float gap = ImGui::GetStyle().ItemSpacing.x, width = (ImGui::GetContentRegionAvail().x - gap) / 2;
   const float room = width - 2 * ImGui::GetStyle().FramePadding.x;
@@ -88,7 +88,7 @@ void ComparePanel::draw_chosen(const DeskState& state, const ProfilerOverlay::Lo
 }
 
 // Newest first.
-void ComparePanel::draw_list(const DeskState& state, const ProfilerOverlay::Look& look,
+void ComparePanel::draw_list(const ChatState& state, const ProfilerOverlay::Look& look,
                              std::vector<ProfilerOverlay::Mark>& marks) {
   text_in(look.theme.dim_text, std::string("Which answer is ") + kSides[*choosing_] + "?");
   const float digit = text_width("0");
@@ -144,7 +144,7 @@ void ComparePanel::draw_table(const ProfilerOverlay::Look& look) const {
   ImGui::PopStyleVar();
 }
 
-void ComparePanel::draw(const DeskState& state, const ProfilerOverlay::Look& look,
+void ComparePanel::draw(const ChatState& state, const ProfilerOverlay::Look& look,
                         std::vector<ProfilerOverlay::Mark>& marks) {
   if (state.answers.size() < 2)
     return centred_note(look.sizes, look.theme.dim_text, "Ask twice to compare two answers");

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "app/desk/compare_answers.h"
+#include "app/chat/compare_answers.h"
 #include "app/gui/profiler/profiler_overlay.h"
 
 namespace warpchat::gui {
@@ -12,14 +12,14 @@ namespace warpchat::gui {
 class ComparePanel {
  public:
   // Fills the content region. marks: what can be clicked is added.
-  void draw(const DeskState& state, const ProfilerOverlay::Look& look, std::vector<ProfilerOverlay::Mark>& marks);
+  void draw(const ChatState& state, const ProfilerOverlay::Look& look, std::vector<ProfilerOverlay::Mark>& marks);
 
  private:
   using Answer = std::shared_ptr<const AnswerProfile>;
-  Answer shown(const DeskState& state, size_t side) const;
-  void draw_chosen(const DeskState& state, const ProfilerOverlay::Look& look,
+  Answer shown(const ChatState& state, size_t side) const;
+  void draw_chosen(const ChatState& state, const ProfilerOverlay::Look& look,
                    std::vector<ProfilerOverlay::Mark>& marks);
-  void draw_list(const DeskState& state, const ProfilerOverlay::Look& look, std::vector<ProfilerOverlay::Mark>& marks);
+  void draw_list(const ChatState& state, const ProfilerOverlay::Look& look, std::vector<ProfilerOverlay::Mark>& marks);
   void draw_table(const ProfilerOverlay::Look& look) const;
 
   std::optional<uint64_t> chosen_[2];  // answers' numbers, of A and B; none: the last but one, and the last

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "app/numbers.h"
-#include "models/message.h"
+#include "models/text_format.h"
 
 namespace warpchat::gui {
 

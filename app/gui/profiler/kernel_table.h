@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "app/desk/profiler_data.h"
+#include "app/chat/profiler_data.h"
 
 namespace warpchat::gui {
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "app/desk/answer_pace.h"
+#include "app/chat/answer_pace.h"
 #include "app/gui/profiler/panel_parts.h"
 #include "app/gui/profiler/plots.h"
 #include "app/numbers.h"

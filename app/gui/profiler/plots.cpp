@@ -54,8 +54,8 @@ double full_height(std::span<const float> values) {
   return median > 0 ? std::min(largest, 3 * median) : largest;
 }
 
-std::vector<float> sparkline(std::span<const float> values, size_t most_points) {
-  const size_t n = std::min(values.size(), most_points);
+std::vector<float> sparkline(std::span<const float> values, size_t max_points) {
+  const size_t n = std::min(values.size(), max_points);
   std::vector<float> heights;
   for (size_t i = 0; i < n; ++i) {
     const size_t first = i * values.size() / n, end = (i + 1) * values.size() / n;

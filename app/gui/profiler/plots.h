@@ -20,6 +20,6 @@ Colour hue_colour(double hue, bool dark);  // hue: 0..1, readable on the theme's
 double full_height(std::span<const float> values);
 
 // Heights from 0 to 1, of full_height; the mean of neighbours where there are more values than points.
-std::vector<float> sparkline(std::span<const float> values, size_t most_points);
+std::vector<float> sparkline(std::span<const float> values, size_t max_points);
 
 }  // namespace warpchat::gui

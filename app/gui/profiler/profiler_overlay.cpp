@@ -19,8 +19,8 @@ namespace warpchat::gui {
 
 namespace {
 
-constexpr float kLeastWithStrip = 200;  // pixels at scale 1; with less, the strip would leave nothing for the panel
-constexpr float kLeastDevice = 12;      // digits
+constexpr float kMinWithStrip = 200;  // pixels at scale 1; with less, the strip would leave nothing for the panel
+constexpr float kMinDevice = 12;      // digits
 
 std::string default_export_path() {
   const char* home = std::getenv("HOME");
@@ -42,14 +42,14 @@ struct ProfilerOverlay::Parts {
   TimelinePanel timeline;
   ComparePanel compare;
 
-  bool toolbar(const DeskState& state, const ProfilerData& data, const Look& look);
-  void toggle_pause(const DeskState& state) { paused = paused ? nullptr : state.profile; }
+  bool toolbar(const ChatState& state, const ProfilerData& data, const Look& look);
+  void toggle_pause(const ChatState& state) { paused = paused ? nullptr : state.profile; }
   void export_row(const Look& look, Actions& actions);
   void choose_panel(bool of_endpoint, const Look& look);
   bool marked_choice(const char* name, const char* text, bool chosen, const Look& look);
-  void draw_endpoint(const DeskState& state, std::optional<TokenPlace> hovered, const EndpointProfile& profile,
+  void draw_endpoint(const ChatState& state, std::optional<TokenPlace> hovered, const EndpointProfile& profile,
                      const Look& look);
-  std::optional<uint64_t> marked_token(const DeskState& state, std::optional<TokenPlace> hovered) const;
+  std::optional<uint64_t> marked_token(const ChatState& state, std::optional<TokenPlace> hovered) const;
 };
 
 ProfilerOverlay::ProfilerOverlay() : parts_(std::make_unique<Parts>()) {}
@@ -70,7 +70,7 @@ bool ProfilerOverlay::is_paused() const { return parts_->paused != nullptr; }
 
 // The toolbar: panels, device, actions; on two lines if one is too short. Nothing moves when numbers change. Returns
 // whether the overlay is to be closed.
-bool ProfilerOverlay::Parts::toolbar(const DeskState& state, const ProfilerData& data, const Look& look) {
+bool ProfilerOverlay::Parts::toolbar(const ChatState& state, const ProfilerData& data, const Look& look) {
   const Theme& theme = look.theme;
   choose_panel(data.endpoint.has_value(), look);
   const float gap = ImGui::GetStyle().ItemSpacing.x, padding = 2 * ImGui::GetStyle().FramePadding.x;
@@ -81,7 +81,7 @@ bool ProfilerOverlay::Parts::toolbar(const DeskState& state, const ProfilerData&
   if (end_of_tabs + buttons <= ImGui::GetContentRegionMax().x) ImGui::SameLine(0, look.sizes.width(16));
   const float room = ImGui::GetContentRegionMax().x - ImGui::GetCursorPosX() - buttons;
   const std::string device = paused ? "paused \u00b7 " + data.device : data.device;
-  if (room > text_width("0") * kLeastDevice) {
+  if (room > text_width("0") * kMinDevice) {
     text_in(paused ? theme.warning : theme.dim_text, ended_at(device, room));
     if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", device.c_str());
   } else {
@@ -140,7 +140,7 @@ void ProfilerOverlay::Parts::choose_panel(bool of_endpoint, const Look& look) {
 
 // The number, in the profile's answer, of the hovered token of transcript or strip; none if it belongs to another
 // answer.
-std::optional<uint64_t> ProfilerOverlay::Parts::marked_token(const DeskState& state,
+std::optional<uint64_t> ProfilerOverlay::Parts::marked_token(const ChatState& state,
                                                              std::optional<TokenPlace> hovered) const {
   const std::optional<TokenPlace> place = hovered ? hovered : strip.hovered_token();
   const ChatMessage* last = strip_message(state, std::nullopt);
@@ -149,7 +149,7 @@ std::optional<uint64_t> ProfilerOverlay::Parts::marked_token(const DeskState& st
 }
 
 // For a server: the pace of its tokens and its reported load, since it has no kernels here.
-void ProfilerOverlay::Parts::draw_endpoint(const DeskState& state, std::optional<TokenPlace> hovered,
+void ProfilerOverlay::Parts::draw_endpoint(const ChatState& state, std::optional<TokenPlace> hovered,
                                            const EndpointProfile& profile, const Look& look) {
   const ChatMessage* message = strip_message(state, hovered);
   if (message != nullptr) draw_pace(*message, look);
@@ -158,7 +158,7 @@ void ProfilerOverlay::Parts::draw_endpoint(const DeskState& state, std::optional
   draw_load(profile, look);
 }
 
-void ProfilerOverlay::draw(const DeskState& state, std::optional<TokenPlace> hovered, const Look& look,
+void ProfilerOverlay::draw(const ChatState& state, std::optional<TokenPlace> hovered, const Look& look,
                            Actions& actions) {
   Parts& p = *parts_;
   const std::shared_ptr<const ProfilerData> data = p.paused ? p.paused : state.profile;
@@ -169,7 +169,7 @@ void ProfilerOverlay::draw(const DeskState& state, std::optional<TokenPlace> hov
   const std::string why = why_this_speed(*data);
   text_in(look.theme.text, ended_at(why, ImGui::GetContentRegionAvail().x));
   if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", why.c_str());
-  if (ImGui::GetContentRegionAvail().y > look.sizes.width(kLeastWithStrip)) p.strip.draw(state, hovered, look);
+  if (ImGui::GetContentRegionAvail().y > look.sizes.width(kMinWithStrip)) p.strip.draw(state, hovered, look);
   if (p.panel == Parts::Panel::kMemory) return draw_memory_panel(*data, look);
   if (p.panel == Parts::Panel::kKernels) p.kernels.choose_rows(look);
   if (data->n_passes == 0) return centred_note(look.sizes, look.theme.dim_text, "No token measured yet");

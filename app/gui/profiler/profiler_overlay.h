@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "app/desk/actions.h"
-#include "app/desk/desk_state.h"
+#include "app/chat/actions.h"
+#include "app/chat/chat_state.h"
 #include "app/gui/theme.h"
 
 struct ImFont;
@@ -38,7 +38,7 @@ class ProfilerOverlay {
   };
   // Fills the content region. Call it only while the overlay is open; its own close button closes it.
   // hovered: the token under the pointer in the transcript.
-  void draw(const DeskState& state, std::optional<TokenPlace> hovered, const Look& look, Actions& actions);
+  void draw(const ChatState& state, std::optional<TokenPlace> hovered, const Look& look, Actions& actions);
 
   // The clickable widgets of the last frame, panel buttons ("profiler:kernels") first.
   struct Mark {

@@ -52,8 +52,8 @@ TimeView last_tokens(const ProfilerData& data, size_t n, TimeView whole) {
 }
 
 TimeView zoomed(TimeView view, double factor, double around, TimeView whole) {
-  const double least = std::min(kShortestView, whole.length());
-  const double length = std::clamp(view.length() * factor, least, whole.length());
+  const double min = std::min(kShortestView, whole.length());
+  const double length = std::clamp(view.length() * factor, min, whole.length());
   const double left = view.length() > 0 ? (around - view.from) / view.length() : 0.5;
   const double from = around - left * length;
   return within({from, from + length}, whole);
@@ -100,11 +100,11 @@ const TraceSpan* span_at(const TimelineLane& lane, double time, double slack) {
   return best;
 }
 
-double tick_step(double length, int most) {
-  const double least = length / most;
-  const double power = std::pow(10.0, std::floor(std::log10(least)));
+double tick_step(double length, int max) {
+  const double min = length / max;
+  const double power = std::pow(10.0, std::floor(std::log10(min)));
   for (const double factor : {1.0, 2.0, 5.0})
-    if (power * factor >= least) return power * factor;
+    if (power * factor >= min) return power * factor;
   return power * 10;
 }
 

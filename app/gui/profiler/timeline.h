@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "app/desk/profiler_data.h"
+#include "app/chat/profiler_data.h"
 
 namespace warpchat::gui {
 
@@ -47,6 +47,6 @@ std::vector<TimelineBar> timeline_bars(std::span<const TraceSpan> spans, TimeVie
 const TraceSpan* span_at(const TimelineLane& lane, double time, double slack);
 
 // The step of an axis: 1, 2 or 5 times a power of ten, with at most `most` steps in the length.
-double tick_step(double length, int most);
+double tick_step(double length, int max);
 
 }  // namespace warpchat::gui

@@ -7,7 +7,7 @@
 #include "app/gui/profiler/panel_parts.h"
 #include "app/gui/profiler/plots.h"
 #include "app/numbers.h"
-#include "models/message.h"
+#include "models/text_format.h"
 
 namespace warpchat::gui {
 
@@ -39,7 +39,7 @@ struct TimelinePanel::Canvas {
   }
 };
 
-void TimelinePanel::take(const std::shared_ptr<const ProfilerData>& data, bool dark) {
+void TimelinePanel::set_data(const std::shared_ptr<const ProfilerData>& data, bool dark) {
   if (data == shown_) return;
   shown_ = data;
   lanes_ = lanes_of(*data);
@@ -171,7 +171,7 @@ void TimelinePanel::draw(const std::shared_ptr<const ProfilerData>& data, std::o
                          const ProfilerOverlay::Look& look) {
   const std::optional<TimeView> whole = whole_time(*data);
   if (!whole) return centred_note(look.sizes, look.theme.dim_text, "No calls recorded yet");
-  take(data, look.theme.dark);
+  set_data(data, look.theme.dark);
   text_in(look.theme.faint_text, "wheel: zoom \u00b7 drag: move \u00b7 double click: newest tokens");
   const ImVec2 at = ImGui::GetCursorScreenPos(), room = ImGui::GetContentRegionAvail();
   if (room.x < look.sizes.width(2 * kLabels) || room.y < look.sizes.width(kAxis + kTokens + kCallsLane)) return;

@@ -20,7 +20,7 @@ class TimelinePanel {
 
  private:
   struct Canvas;
-  void take(const std::shared_ptr<const ProfilerData>& data, bool dark);
+  void set_data(const std::shared_ptr<const ProfilerData>& data, bool dark);
   void steer(const Canvas& canvas, TimeView whole);
   void draw_axis(const Canvas& canvas) const;
   void draw_tokens(const Canvas& canvas, std::optional<uint64_t> token) const;

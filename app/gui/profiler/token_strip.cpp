@@ -8,7 +8,7 @@
 #include "app/gui/profiler/panel_parts.h"
 #include "app/gui/profiler/plots.h"
 #include "app/numbers.h"
-#include "models/message.h"
+#include "models/text_format.h"
 
 namespace warpchat::gui {
 
@@ -37,7 +37,7 @@ StripPart strip_part(size_t n_tokens, size_t room, std::optional<size_t> focus) 
   return {first, count};
 }
 
-const ChatMessage* strip_message(const DeskState& state, std::optional<TokenPlace> hovered) {
+const ChatMessage* strip_message(const ChatState& state, std::optional<TokenPlace> hovered) {
   const ChatMessage* last = nullptr;
   for (const ChatMessage& message : state.open.messages) {
     if (message.tokens.empty()) continue;
@@ -47,7 +47,7 @@ const ChatMessage* strip_message(const DeskState& state, std::optional<TokenPlac
   return last;
 }
 
-void TokenStrip::draw(const DeskState& state, std::optional<TokenPlace> hovered, const ProfilerOverlay::Look& look) {
+void TokenStrip::draw(const ChatState& state, std::optional<TokenPlace> hovered, const ProfilerOverlay::Look& look) {
   hovered_.reset();
   const ChatMessage* message = strip_message(state, hovered);
   if (message == nullptr) return ImGui::Dummy({1, look.sizes.width(kHeight)});  // what is below does not move

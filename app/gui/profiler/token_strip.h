@@ -14,12 +14,12 @@ struct StripPart {
 StripPart strip_part(size_t n_tokens, size_t room, std::optional<size_t> focus);
 
 // The answer to show: the hovered one in the transcript, else the last one with tokens.
-const ChatMessage* strip_message(const DeskState& state, std::optional<TokenPlace> hovered);
+const ChatMessage* strip_message(const ChatState& state, std::optional<TokenPlace> hovered);
 
 class TokenStrip {
  public:
   // Over the width of the content region.
-  void draw(const DeskState& state, std::optional<TokenPlace> hovered, const ProfilerOverlay::Look& look);
+  void draw(const ChatState& state, std::optional<TokenPlace> hovered, const ProfilerOverlay::Look& look);
   std::optional<TokenPlace> hovered_token() const { return hovered_; }
 
  private:

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "app/desk/profiler_data.h"
+#include "app/chat/profiler_data.h"
 
 namespace warpchat::gui {
 

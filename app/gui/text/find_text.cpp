@@ -8,13 +8,13 @@ namespace warpchat::gui {
 
 namespace {
 
-struct Letter {
+struct OutgoingMessage {
   int32_t small;
   size_t bytes;
 };
 
 // The lower-case character at text[at]; an invalid byte is returned as its negative value.
-Letter letter_at(std::string_view text, size_t at) {
+OutgoingMessage letter_at(std::string_view text, size_t at) {
   const auto first = static_cast<unsigned char>(text[at]);
   if (first < 0x80) return {first >= 'A' && first <= 'Z' ? first + 32 : first, 1};
   int32_t character = -1;
@@ -29,7 +29,7 @@ Letter letter_at(std::string_view text, size_t at) {
 std::vector<std::pair<size_t, size_t>> find_text(std::string_view text, std::string_view words) {
   std::vector<int32_t> wanted;
   for (size_t at = 0; at < words.size();) {
-    const Letter letter = letter_at(words, at);
+    const OutgoingMessage letter = letter_at(words, at);
     wanted.push_back(letter.small);
     at += letter.bytes;
   }
@@ -37,7 +37,7 @@ std::vector<std::pair<size_t, size_t>> find_text(std::string_view text, std::str
   for (size_t begin = 0; begin < text.size() && !wanted.empty();) {
     size_t end = begin, n = 0, first = 0;
     while (n < wanted.size() && end < text.size()) {
-      const Letter letter = letter_at(text, end);
+      const OutgoingMessage letter = letter_at(text, end);
       if (n == 0) first = letter.bytes;
       if (letter.small != wanted[n]) break;
       end += letter.bytes;

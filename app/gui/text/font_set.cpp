@@ -14,7 +14,7 @@ namespace {
 
 constexpr char32_t kJoiner = 0x200D, kTextPresentation = 0xFE0E, kEmojiPresentation = 0xFE0F;
 constexpr char32_t kFirstEmoji = 0xA9;  // but for the keycaps, which end in a presentation selector
-constexpr size_t kMostSearched = 4096;  // clusters remembered
+constexpr size_t kMaxSearched = 4096;   // clusters remembered
 
 bool is(char32_t c, UProperty property) { return u_hasBinaryProperty(static_cast<UChar32>(c), property); }
 
@@ -88,7 +88,7 @@ Font* FontSet::fallback(Face face, hb_script_t script, std::span<const char32_t>
   std::u32string key(cluster.begin(), cluster.end());
   key += {static_cast<char32_t>(face), static_cast<char32_t>(script)};
   if (const auto known = searched_.find(key); known != searched_.end()) return known->second;
-  if (searched_.size() >= kMostSearched) searched_.clear();
+  if (searched_.size() >= kMaxSearched) searched_.clear();
   return searched_[key] = search(face, script, cluster);
 }
 

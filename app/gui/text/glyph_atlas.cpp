@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kPageSize = 1024;             // pixels
 constexpr int kBorder = 1;                  // clear pixels round a glyph, for the texture's filter
-constexpr size_t kMostBytes = 32ull << 20;  // of textures, unless one frame needs more
+constexpr size_t kMaxBytes = 32ull << 20;   // of textures, unless one frame needs more
 constexpr int kShelfSlack = 4;              // a shelf may be that much higher than what it takes
 
 uint64_t key_of(const Font& font, uint16_t id, float size, int phase) {
@@ -117,7 +117,7 @@ size_t GlyphAtlas::texture_bytes() const {
 }
 
 void GlyphAtlas::begin_frame() {
-  while (texture_bytes() > kMostBytes) {
+  while (texture_bytes() > kMaxBytes) {
     const auto oldest = std::min_element(pages_.begin(), pages_.end(), [](const auto& a, const auto& b) {
       return a.second.last_used < b.second.last_used;
     });

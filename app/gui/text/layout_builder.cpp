@@ -13,10 +13,10 @@ namespace {
 
 constexpr float kTolerance = 0.01f;  // pixels, of sums
 constexpr int kTabDigits = 4;        // a tab stop every so many digits' widths
-constexpr float kLeastLine = 1.45f;  // em
+constexpr float kMinLine = 1.45f;    // em
 constexpr float kOver = 0.1f;        // em, that a high letter of a fallback font may reach into the line above
 constexpr float kUnder = 0.25f;  // em, that a deep letter may reach into the line below, which is seldom full height
-constexpr float kFormulaGap = 0.12f;  // em, above a high formula and below a deep one
+constexpr float kInlineFormulaGap = 0.12f;  // em, above a high formula and below a deep one
 constexpr float kSmallest = 1, kLargest = 512;
 
 float advance_of(const Font& font, char32_t character) {
@@ -68,7 +68,7 @@ void LineExtent::include(LineExtent other) {
 
 LineExtent line_extent(const Font& own, float size) {
   const FontMetrics& m = own.metrics();
-  const float height = m.ascent + m.descent, leading = std::max(0.0f, kLeastLine - height);
+  const float height = m.ascent + m.descent, leading = std::max(0.0f, kMinLine - height);
   const float above = std::round((m.ascent + leading / 2) * size);
   return {above, std::round((height + leading) * size) - above};
 }
@@ -312,7 +312,8 @@ LineExtent LayoutBuilder::extent_of(const Line& line) {
     const float em = out_.styles[run.style].size;
     extent.include(out_.extents[run.style]);
     if (const auto& formula = out_.formulas[run.style]) {
-      extent.include({std::ceil(formula->ascent + kFormulaGap * em), std::ceil(formula->descent + kFormulaGap * em)});
+      extent.include(
+          {std::ceil(formula->ascent + kInlineFormulaGap * em), std::ceil(formula->descent + kInlineFormulaGap * em)});
       continue;
     }
     if (run.font != &fonts_.primary(out_.styles[run.style].face)) extent.include(ink_of(run, extent));

@@ -97,17 +97,17 @@ MathBox MathFont::stretched(char32_t c, float size, float length, bool horizonta
 // for, and more so that the length is met.
 MathBox MathFont::assembled(const std::vector<hb_ot_math_glyph_part_t>& parts, float size, float length,
                             bool horizontal) const {
-  const float least = pixels(hb_ot_math_get_min_connector_overlap(hb(), direction(horizontal)), size);
-  constexpr int kMostRepeats = 200;
+  const float min = pixels(hb_ot_math_get_min_connector_overlap(hb(), direction(horizontal)), size);
+  constexpr int kMaxRepeats = 200;
   std::vector<const hb_ot_math_glyph_part_t*> used;
   float whole = 0;
-  for (int repeats = 0; repeats < kMostRepeats && (used.empty() || whole < length); ++repeats) {
+  for (int repeats = 0; repeats < kMaxRepeats && (used.empty() || whole < length); ++repeats) {
     used.clear();
     whole = 0;
     for (const auto& part : parts) {
       const int n = part.flags & HB_MATH_GLYPH_PART_FLAG_EXTENDER ? repeats : 1;
       for (int i = 0; i < n; ++i) {
-        whole += pixels(part.full_advance, size) - (used.empty() ? 0 : least);
+        whole += pixels(part.full_advance, size) - (used.empty() ? 0 : min);
         used.push_back(&part);
       }
     }
@@ -118,8 +118,8 @@ MathBox MathFont::assembled(const std::vector<hb_ot_math_glyph_part_t>& parts, f
   for (size_t i = 0; i < used.size(); ++i) {
     const float advance = pixels(used[i]->full_advance, size);
     if (i > 0) {
-      const float most = pixels(std::min(used[i - 1]->end_connector_length, used[i]->start_connector_length), size);
-      at -= std::clamp(least + spare, least, std::max(least, most));
+      const float max = pixels(std::min(used[i - 1]->end_connector_length, used[i]->start_connector_length), size);
+      at -= std::clamp(min + spare, min, std::max(min, max));
     }
     const MathBox piece = glyph(font_, static_cast<uint16_t>(used[i]->glyph), size);
     box.add(piece, horizontal ? at : 0, horizontal ? 0 : -at - piece.descent);

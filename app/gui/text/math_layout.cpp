@@ -213,8 +213,8 @@ class Setter {
       const float gap = up - above.descent - (below.ascent - down);
       const float missing = c(HB_OT_MATH_CONSTANT_SUB_SUPERSCRIPT_GAP_MIN, style) - gap;
       if (missing > 0) {
-        const float most = c(HB_OT_MATH_CONSTANT_SUPERSCRIPT_BOTTOM_MAX_WITH_SUBSCRIPT, style);
-        const float raise = std::clamp(most - (up - above.descent), 0.0f, missing);
+        const float max = c(HB_OT_MATH_CONSTANT_SUPERSCRIPT_BOTTOM_MAX_WITH_SUBSCRIPT, style);
+        const float raise = std::clamp(max - (up - above.descent), 0.0f, missing);
         up += raise;
         down += missing - raise;
       }
@@ -296,11 +296,11 @@ class Setter {
   MathBox root(const MathNode& node, Style style) {
     const MathBox inside = set(node.children[0], style.as_cramped());
     const float thick = std::max(1.0f, c(HB_OT_MATH_CONSTANT_RADICAL_RULE_THICKNESS, style));
-    const float least = c(style.level == kDisplay ? HB_OT_MATH_CONSTANT_RADICAL_DISPLAY_STYLE_VERTICAL_GAP
-                                                  : HB_OT_MATH_CONSTANT_RADICAL_VERTICAL_GAP,
-                          style);
-    const MathBox sign = font_.stretched(U'√', size_of(style), inside.height() + least + thick);
-    const float gap = std::max(least, (least + sign.height() - thick - inside.height()) / 2);
+    const float min = c(style.level == kDisplay ? HB_OT_MATH_CONSTANT_RADICAL_DISPLAY_STYLE_VERTICAL_GAP
+                                                : HB_OT_MATH_CONSTANT_RADICAL_VERTICAL_GAP,
+                        style);
+    const MathBox sign = font_.stretched(U'√', size_of(style), inside.height() + min + thick);
+    const float gap = std::max(min, (min + sign.height() - thick - inside.height()) / 2);
     const float top = inside.ascent + gap + thick;  // above the baseline
     MathBox box;
     float x = 0;

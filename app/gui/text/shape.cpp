@@ -9,7 +9,7 @@ namespace warpchat::gui {
 namespace {
 
 constexpr size_t kLongestWord = 24;    // characters remembered as one
-constexpr size_t kMostWords = 20'000;  // about 5 MB
+constexpr size_t kMaxWords = 20'000;   // about 5 MB
 
 bool is_rtl(const Item& item) { return item.level & 1; }
 
@@ -55,7 +55,7 @@ void Shaper::shape_word(const Paragraph& paragraph, const Item& item, uint32_t b
            static_cast<char32_t>(item.plain_letters)};
   auto known = words_.find(key_);
   if (known == words_.end()) {
-    if (words_.size() >= kMostWords) words_.clear();
+    if (words_.size() >= kMaxWords) words_.clear();
     std::vector<ShapedGlyph> word;
     shape_characters(paragraph, item, begin, end, word);
     for (ShapedGlyph& glyph : word) glyph.at -= begin;

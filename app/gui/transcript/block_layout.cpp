@@ -204,8 +204,8 @@ std::vector<float> BlockLayout::column_widths(TextEngine& engine, const Markdown
   std::vector<float> widths(n);
   for (size_t i = 0; i < n; ++i) {
     const size_t column = order[i];
-    const float least = std::max(narrowest[column], std::min(natural[column], kReadableColumn * em_));
-    const float fair = std::max(least, left / static_cast<float>(n - i));
+    const float min = std::max(narrowest[column], std::min(natural[column], kReadableColumn * em_));
+    const float fair = std::max(min, left / static_cast<float>(n - i));
     widths[column] = std::floor(std::min(natural[column], fair));
     left -= widths[column];
   }

@@ -5,7 +5,7 @@
 #include "app/gui/transcript/transcript_parts.h"
 #include "app/gui/window/numbers.h"
 #include "app/gui/window/ui.h"
-#include "models/message.h"
+#include "models/text_format.h"
 #include "models/tokenizer/utf8.h"
 
 namespace warpchat::gui {
@@ -24,7 +24,7 @@ std::string speed_text(const Timings& timings) {
          seconds_text(timings.first_token_seconds);
 }
 
-std::string waiting_text(const DeskState& state) {
+std::string waiting_text(const ChatState& state) {
   if (state.open.phase != AnswerPhase::kPrompt || state.open.prompt_progress.total == 0) return "…";
   return "Reading the prompt: " + std::to_string(state.open.prompt_progress.done) + " of " +
          std::to_string(state.open.prompt_progress.total) + " tokens";

@@ -5,7 +5,7 @@
 
 #include "app/gui/window/elide.h"
 #include "app/gui/window/numbers.h"
-#include "app/ways_out.h"
+#include "app/remedies.h"
 #include "models/human_bytes.h"
 
 namespace warpchat::gui {
@@ -15,7 +15,7 @@ constexpr size_t kNearMessages = 20;                       // beyond what is vis
 constexpr size_t kNearRows = 60;                           // of a message that stay laid out
 constexpr float kLineHeight = 1.37f, kLetterWidth = 0.5f;  // em, for guesses
 constexpr float kBubblePart = 0.82f;                       // of the column
-constexpr size_t kMostLabels = 300;
+constexpr size_t kMaxLabels = 300;
 constexpr size_t kFittedBytes = 16384;  // largest message whose bubble fits its text
 
 // Quotes that both blocks lie in.
@@ -27,7 +27,7 @@ size_t joined_quotes(const MarkdownBlock& above, const MarkdownBlock& below) {
 
 }  // namespace
 
-void TranscriptLayout::begin(const DeskState& state, const TranscriptView::Look& look, float width) {
+void TranscriptLayout::begin(const ChatState& state, const TranscriptView::Look& look, float width) {
   state_ = &state;
   n_unseen_ = n_unseen_messages(state.open);
   const bool same = theme_ == &look.theme && sizes_.text == look.sizes.text && sizes_.scale == look.sizes.scale;
@@ -151,27 +151,27 @@ void TranscriptLayout::fit_bubble(size_t index, MessageRows& rows) {
   rows.bubble_width = fitted;
 }
 
-TranscriptLayout::FileChip TranscriptLayout::file_chip(const AttachedFile& file, float most) {
+TranscriptLayout::FileChip TranscriptLayout::file_chip(const AttachedFile& file, float max) {
   const auto measure = [&](std::string_view text) {
     return label(std::string(text), chip_text(), theme_->text).width();
   };
   FileChip chip{"", human_bytes(file.text.size()), 0, 0, 0};
   if (file.tokens > 0) chip.figures += " · " + compact(file.tokens) + " tokens";
   const float beside = 3 * em_ + measure(chip.figures);  // icon, gaps
-  chip.name = elide_middle(file.name, std::max(0.0f, std::min(16 * em_, most - beside)), measure);
-  chip.width = std::min(most, std::ceil(measure(chip.name) + beside));
+  chip.name = elide_middle(file.name, std::max(0.0f, std::min(16 * em_, max - beside)), measure);
+  chip.width = std::min(max, std::ceil(measure(chip.name) + beside));
   return chip;
 }
 
 std::vector<TranscriptLayout::FileChip> TranscriptLayout::file_chips(size_t index) {
   std::vector<FileChip> chips;
   const MessageRows& rows = at(index);
-  const float most = rows.bubble_width > 0 ? rows.bubble_width : kBubblePart * width_ - 2 * bubble_padding();
+  const float max = rows.bubble_width > 0 ? rows.bubble_width : kBubblePart * width_ - 2 * bubble_padding();
   const float gap = std::round(0.4f * em_);
   float x = 0, y = 0;
   for (const AttachedFile& file : message(index).files) {
-    chips.push_back(file_chip(file, most));
-    if (x > 0 && x + chips.back().width > most) x = 0, y += chip_height() + gap;
+    chips.push_back(file_chip(file, max));
+    if (x > 0 && x + chips.back().width > max) x = 0, y += chip_height() + gap;
     chips.back().x = x, chips.back().y = y;
     x += chips.back().width + gap;
   }
@@ -243,7 +243,7 @@ std::string TranscriptLayout::note_of(const ChatMessage& message) const {
       return "Stopped.";
     case MessageStatus::kFailed:
       return message.failure.empty() ? "The answer failed."
-                                     : with_way_out(message.failure, message.way_out, View::kWindow);
+                                     : with_way_out(message.failure, message.remedy, View::kWindow);
     default:
       break;
   }
@@ -349,7 +349,7 @@ size_t TranscriptLayout::n_layouts() const {
 }
 
 const TextLayout& TranscriptLayout::label(const std::string& text, float size, Colour colour, Face face) {
-  if (labels_.size() > kMostLabels) labels_.clear();
+  if (labels_.size() > kMaxLabels) labels_.clear();
   std::string key =
       text + '\0' + std::to_string(size) + '/' + std::to_string(colour) + '/' + std::to_string(static_cast<int>(face));
   std::unique_ptr<TextLayout>& known = labels_[key];

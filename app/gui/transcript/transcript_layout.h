@@ -19,7 +19,7 @@ class TranscriptLayout : public RowSource {
   explicit TranscriptLayout(TextEngine& engine) : engine_(engine) {}
 
   // Before anything else in a frame; both references stay valid until the next. width: of the column.
-  void begin(const DeskState& state, const TranscriptView::Look& look, float width);
+  void begin(const ChatState& state, const TranscriptView::Look& look, float width);
 
   size_t n_messages() const override { return messages_.size(); }
   float message_height(size_t message) const override;
@@ -73,12 +73,12 @@ class TranscriptLayout : public RowSource {
   float guess_of(const MarkdownBlock& block) const;
   void guess_rows(MessageRows& rows);
   void fit_bubble(size_t message, MessageRows& rows);
-  FileChip file_chip(const AttachedFile& file, float most);
+  FileChip file_chip(const AttachedFile& file, float max);
   float content_width(const MessageRows& rows, MessagePart part) const;
   std::string note_of(const ChatMessage& message) const;
 
   TextEngine& engine_;
-  const DeskState* state_ = nullptr;
+  const ChatState* state_ = nullptr;
   const Theme* theme_ = nullptr;
   Sizes sizes_;
   bool show_thoughts_ = false;

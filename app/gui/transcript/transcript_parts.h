@@ -27,7 +27,7 @@ struct TranscriptView::Parts {
   explicit Parts(TextEngine& text) : layout(text) {}
 
   struct Frame {
-    const DeskState* state = nullptr;
+    const ChatState* state = nullptr;
     const Look* look = nullptr;
     Actions* actions = nullptr;
     ImDrawList* list = nullptr;
@@ -43,7 +43,7 @@ struct TranscriptView::Parts {
     float bottom() const { return origin.y + size.y; }
   };
 
-  void begin_frame(const DeskState& state, const Look& look, Actions& actions);
+  void begin_frame(const ChatState& state, const Look& look, Actions& actions);
   void follow_changes();  // of the messages, and what was asked for since the last frame
   void follow_find();
   void show_match(const TranscriptFind::Match& match);

@@ -28,7 +28,7 @@ std::pair<size_t, size_t> selected_bytes(const TextRange& range, size_t message,
   return {std::min(from, to), to};
 }
 
-std::string text_in(const TextRange& range, const DeskState& state, const std::function<bool(size_t)>& shows_thought) {
+std::string text_in(const TextRange& range, const ChatState& state, const std::function<bool(size_t)>& shows_thought) {
   std::string out;
   const std::vector<ChatMessage>& messages = state.open.messages;
   for (size_t i = range.begin.message; i <= range.end.message && i < messages.size(); ++i) {

@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "app/desk/desk_state.h"
+#include "app/chat/chat_state.h"
 #include "app/gui/transcript/message_rows.h"
 
 namespace warpchat::gui {
@@ -25,6 +25,6 @@ struct TextRange {
 std::pair<size_t, size_t> selected_bytes(const TextRange& range, size_t message, BlockIndex index, size_t length);
 
 // As it is read, messages parted by an empty line; thoughts only where they are shown.
-std::string text_in(const TextRange& range, const DeskState& state, const std::function<bool(size_t)>& shows_thought);
+std::string text_in(const TextRange& range, const ChatState& state, const std::function<bool(size_t)>& shows_thought);
 
 }  // namespace warpchat::gui

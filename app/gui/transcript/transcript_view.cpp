@@ -21,7 +21,7 @@ constexpr float kAutoScroll = 14;  // pixels a frame for each em beyond the edge
 TranscriptView::TranscriptView(TextEngine& text) : parts_(std::make_unique<Parts>(text)) {}
 TranscriptView::~TranscriptView() = default;
 
-void TranscriptView::draw(const DeskState& state, const Look& look, Actions& actions) {
+void TranscriptView::draw(const ChatState& state, const Look& look, Actions& actions) {
   Parts& p = *parts_;
   const ImVec2 size = ImGui::GetContentRegionAvail();
   if (size.x < 8 || size.y < 8) return;
@@ -49,7 +49,7 @@ void TranscriptView::draw(const DeskState& state, const Look& look, Actions& act
   if (p.frame.released) p.pressed = 0;
 }
 
-void TranscriptView::Parts::begin_frame(const DeskState& state, const Look& look, Actions& actions) {
+void TranscriptView::Parts::begin_frame(const ChatState& state, const Look& look, Actions& actions) {
   const ImGuiIO& io = ImGui::GetIO();
   frame.state = &state;
   frame.look = &look;
@@ -235,7 +235,7 @@ bool TranscriptView::take_new_selection() { return std::exchange(parts_->selecte
 
 bool TranscriptView::has_selection() const { return parts_->range().has_value(); }
 
-std::string TranscriptView::selected_text(const DeskState& state) const {
+std::string TranscriptView::selected_text(const ChatState& state) const {
   const auto range = parts_->range();
   if (!range) return "";
   return text_in(*range, state, [&](size_t message) {

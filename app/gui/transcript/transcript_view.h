@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "app/desk/actions.h"
-#include "app/desk/desk_state.h"
+#include "app/chat/actions.h"
+#include "app/chat/chat_state.h"
 #include "app/gui/text/text_engine.h"
 #include "app/gui/theme.h"
 
@@ -26,7 +26,7 @@ class TranscriptView {
   };
   // Fills the current ImGui window from the cursor to the content region's end. Follows the answer that streams unless
   // the user has scrolled away. What the user does with a message's buttons goes to actions, editing excepted.
-  void draw(const DeskState& state, const Look& look, Actions& actions);
+  void draw(const ChatState& state, const Look& look, Actions& actions);
 
   // The message that the user began to edit by its button, once.
   std::optional<uint64_t> take_edit();
@@ -39,7 +39,7 @@ class TranscriptView {
   bool take_new_selection();  // whether the user has selected something since the last call
 
   bool has_selection() const;
-  std::string selected_text(const DeskState& state) const;  // as it reads, code with its indentation
+  std::string selected_text(const ChatState& state) const;  // as it reads, code with its indentation
   void select_all();
   void clear_selection();
   void scroll_to_end();

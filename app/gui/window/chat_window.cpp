@@ -16,7 +16,7 @@ namespace warpchat::gui {
 namespace {
 
 constexpr float kNarrow = 680, kTopBar = 52, kStatus = 27, kColumn = 800, kTextSize = 15.5f;  // at scale 1
-constexpr float kLeastProfiler = 260, kLeastConversation = 240;
+constexpr float kMinProfiler = 260, kMinConversation = 240;
 
 bool is_model_file(std::string_view path) { return lower_case(path).ends_with(".gguf"); }
 
@@ -79,11 +79,11 @@ void ChatWindow::remember_drafts() {
   shown.text = composer_.draft();
   shown.files.clear();
   for (const Attachment& file : state_.attachments) shown.files.push_back(file.path);
-  const auto is_there = [&](ConversationId id) {
+  const auto is_present = [&](ConversationId id) {
     return std::ranges::any_of(state_.conversations, [&](const ConversationSummary& c) { return c.id == id; });
   };
   for (const auto& [conversation, draft] : drafts_)
-    if (!(draft.text.empty() && draft.files.empty()) && (conversation == 0 || is_there(conversation)))
+    if (!(draft.text.empty() && draft.files.empty()) && (conversation == 0 || is_present(conversation)))
       memory_.drafts[conversation] = {draft.text, draft.files};
 }
 
@@ -151,7 +151,7 @@ void ChatWindow::draw(std::vector<InputEvent> events) {
   ui_.end_frame();
   pending_commands_ = std::exchange(commands_, {});
   window_.show(ui_.theme->background);
-  for (Action& action : actions_.take()) {
+  for (Action& action : actions_.drain()) {
     if (const auto* change = std::get_if<ChangeSettings>(&action))
       if (change->settings.titles != state_.settings.titles) memory_.titles = change->settings.titles;
     if (std::holds_alternative<Send>(action)) transcript_.scroll_to_end(), memory_.drafts.erase(state_.open.id);
@@ -200,7 +200,7 @@ void ChatWindow::drag_sidebar(Rect edge) {
   if (r.hovered || r.held) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
   if (r.held && !ImGui::IsMouseClicked(0))
     memory_.sidebar_width =
-        std::clamp(ImGui::GetIO().MousePos.x / std::max(ui_.sizes.scale, 0.1f), kLeastSidebar, kMostSidebar);
+        std::clamp(ImGui::GetIO().MousePos.x / std::max(ui_.sizes.scale, 0.1f), kMinSidebar, kMaxSidebar);
 }
 
 void ChatWindow::draw_main(Rect rect) {
@@ -218,8 +218,8 @@ void ChatWindow::draw_main(Rect rect) {
     settings_.finish(frame_.actions);
   }
   if (profiler_.is_open()) {
-    const float height = std::round(std::max(rect.height * 0.48f, ui_.px(kLeastProfiler)));
-    if (rect.height - height < ui_.px(kLeastConversation)) {  // no room to read, but messages can be written
+    const float height = std::round(std::max(rect.height * 0.48f, ui_.px(kMinProfiler)));
+    if (rect.height - height < ui_.px(kMinConversation)) {  // no room to read, but messages can be written
       draw_composer(rect);
       notices_.draw(frame_, rect);
       return draw_profiler(rect);

@@ -39,7 +39,7 @@ class ChatWindow {
   WindowMemory memory() const;
   void remember_drafts();
   WindowFacts facts() const;
-  const DeskState& state() const { return state_; }
+  const ChatState& state() const { return state_; }
   const std::vector<Ui::Mark>& marks() const { return ui_.marks(); }
 
  private:
@@ -77,7 +77,7 @@ class ChatWindow {
   GlfwWindow& window_;
   ChatWorker& worker_;
   TextEngine& text_;
-  DeskState state_;
+  ChatState state_;
   Actions actions_;
   std::vector<Command> commands_, pending_commands_;
   Ui ui_;

@@ -197,7 +197,7 @@ void ChatWindow::copy_answer() {
   notices_.add("Answer copied", /*is_error=*/false);
 }
 
-void ChatWindow::zoom_by(float factor) { memory_.zoom = std::clamp(memory_.zoom * factor, kLeastZoom, kMostZoom); }
+void ChatWindow::zoom_by(float factor) { memory_.zoom = std::clamp(memory_.zoom * factor, kMinZoom, kMaxZoom); }
 
 void ChatWindow::ask_for_file(FileDialog::Purpose purpose) {
   file_dialog_.ask(purpose, state_.open, window_.portal_name(), ui_);

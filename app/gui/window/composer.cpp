@@ -11,14 +11,14 @@ namespace warpchat::gui {
 
 namespace {
 
-constexpr float kMostLines = 10, kPadding = 12, kTools = 38, kChip = 28, kChipGap = 6, kBanner = 30;
-constexpr float kIcon = 26, kName = 190, kMostChipRows = 2;
+constexpr float kMaxLines = 10, kPadding = 12, kTools = 38, kChip = 28, kChipGap = 6, kBanner = 30;
+constexpr float kIcon = 26, kName = 190, kMaxChipRows = 2;
 constexpr double kCountAfter = 0.15;  // seconds without a change
 
 constexpr FieldLook kField{.placeholder = "Write a message", .multiline = true, .boxed = false};
 
 // Only refusals of a new message; those of an answer are shown at that answer.
-bool shows_refusal(const DeskState& state) {
+bool shows_refusal(const ChatState& state) {
   return state.refusal && state.refusal->tokens > 0 && state.refusal->message == 0;
 }
 
@@ -29,7 +29,7 @@ struct ChipText {
 
 constexpr float kChipText = 0.82f;
 
-ChipText chip_text(Ui& ui, const Attachment& file, float most) {
+ChipText chip_text(Ui& ui, const Attachment& file, float max) {
   const TextLook name{ui.theme->text, kChipText}, figures{ui.theme->dim_text, kChipText};
   ChipText chip;
   chip.figures = !file.is_read       ? "reading …"
@@ -37,9 +37,9 @@ ChipText chip_text(Ui& ui, const Attachment& file, float most) {
                                      : human_bytes(file.bytes);
   const float beside = ui.px(2 * kIcon + 6) + ui.text_width(chip.figures, figures) + ui.px(8);
   const auto measure = [&](std::string_view text) { return ui.text_width(text, name); };
-  chip.name = elide_middle(file.name, std::max(std::min(ui.px(kName), most - beside), 0.0f), measure);
+  chip.name = elide_middle(file.name, std::max(std::min(ui.px(kName), max - beside), 0.0f), measure);
   chip.name_width = measure(chip.name);
-  chip.width = std::min(chip.name_width + beside, most);
+  chip.width = std::min(chip.name_width + beside, max);
   return chip;
 }
 
@@ -49,7 +49,7 @@ float Composer::height(Frame& f, float width) {
   Ui& ui = f.ui;
   const float line = ui.line_height({});
   const float text =
-      std::clamp(field_.content_height(ui, width - ui.px(2 * kPadding + 2), kField), line, kMostLines * line);
+      std::clamp(field_.content_height(ui, width - ui.px(2 * kPadding + 2), kField), line, kMaxLines * line);
   return text + ui.px(kPadding + kTools + 6) + ui.px(edited_ ? kBanner : 0) +
          chips_height(f, width - ui.px(2 * kPadding)) + ui.px(too_long(f.state) ? kBanner : 0);
 }
@@ -87,7 +87,7 @@ void Composer::send(Frame& f) {
 }
 
 // The composer keeps a sent text until it is accepted; text typed since then stays.
-void Composer::follow_sent(const DeskState& state) {
+void Composer::follow_sent(const ChatState& state) {
   if (!sent_) return;
   if (state.taken_sends > sent_->n_taken) {
     const std::string& text = field_.text();
@@ -100,7 +100,7 @@ void Composer::follow_sent(const DeskState& state) {
   }
 }
 
-Composer::Draft Composer::put_away(const DeskState& state) {
+Composer::Draft Composer::put_away(const ChatState& state) {
   follow_sent(state);
   sent_.reset();
   Draft draft{.text = this->draft()};
@@ -112,7 +112,7 @@ Composer::Draft Composer::put_away(const DeskState& state) {
   return draft;
 }
 
-void Composer::take_up(const Draft& draft, const DeskState& state) {
+void Composer::take_up(const Draft& draft, const ChatState& state) {
   field_.buffer.set(draft.text);
   for (const ChatMessage& message : state.open.messages) {
     if (draft.edited == 0 || message.turn != draft.edited) continue;
@@ -161,14 +161,14 @@ bool Composer::draw_edit_banner(Frame& f, Rect& rect) {
          cancel_edit(ui);
 }
 
-uint64_t Composer::unsent_tokens(const DeskState& state) const {
+uint64_t Composer::unsent_tokens(const ChatState& state) const {
   uint64_t n_tokens = 0;
   for (const Attachment& file : state.attachments) n_tokens += file.n_tokens;
   const bool is_known = state.counted_revision == field_.buffer.revision();
   return n_tokens + (!field_.text().empty() && is_known ? state.counted_tokens : 0);
 }
 
-std::optional<Composer::TooLong> Composer::too_long(const DeskState& state) const {
+std::optional<Composer::TooLong> Composer::too_long(const ChatState& state) const {
   if (shows_refusal(state)) {
     const RefusedPrompt& refusal = *state.refusal;
     return TooLong{refusal.tokens, refusal.context, {refusal.larger_context, refusal.can_drop}, true};
@@ -222,9 +222,9 @@ std::vector<Rect> Composer::chips(Frame& f, float width) const {
 float Composer::chips_height(Frame& f, float width) const {
   const std::vector<Rect> places = chips(f, width);
   if (places.empty()) return 0;
-  const float most =
-      kMostChipRows * f.ui.px(kChip + kChipGap) + f.ui.px(kChip / 2);  // half a row says that there is more
-  return f.ui.px(8) + std::min(places.back().bottom(), most);
+  const float max =
+      kMaxChipRows * f.ui.px(kChip + kChipGap) + f.ui.px(kChip / 2);  // half a row says that there is more
+  return f.ui.px(8) + std::min(places.back().bottom(), max);
 }
 
 void Composer::draw_attachments(Frame& f, Rect rect) {

@@ -27,8 +27,8 @@ class Composer {
     std::vector<std::string> files;  // paths of what is attached
     bool waits = false;              // it is not yet, but was when this program ended last
   };
-  Draft put_away(const DeskState& state);
-  void take_up(const Draft& draft, const DeskState& state);
+  Draft put_away(const ChatState& state);
+  void take_up(const Draft& draft, const ChatState& state);
   std::optional<uint64_t> edited() const { return edited_; }
 
  private:
@@ -45,11 +45,11 @@ class Composer {
     WaysOut ways;
     bool is_refused;  // refused after sending; else a warning before it
   };
-  std::optional<TooLong> too_long(const DeskState& state) const;
-  uint64_t unsent_tokens(const DeskState& state) const;
+  std::optional<TooLong> too_long(const ChatState& state) const;
+  uint64_t unsent_tokens(const ChatState& state) const;
   bool draw_too_long(Frame& f, Rect& rect);
   void send(Frame& f);
-  void follow_sent(const DeskState& state);
+  void follow_sent(const ChatState& state);
   bool can_send(const Frame& f) const;
 
   TextField field_;

@@ -10,7 +10,7 @@ namespace warpchat::gui {
 
 namespace {
 
-constexpr size_t kMostChanges = 1000;
+constexpr size_t kMaxChanges = 1000;
 constexpr size_t kClusterSearch = 256;  // bytes: how far back a cluster's begin is looked for in a long text
 
 bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t'; }
@@ -150,7 +150,7 @@ size_t EditBuffer::word_right(size_t offset) const {
 
 void EditBuffer::replace(size_t begin, size_t end, std::string_view with) {
   done_.push_back({begin, text_.substr(begin, end - begin), std::string(with)});
-  if (done_.size() > kMostChanges) done_.erase(done_.begin());
+  if (done_.size() > kMaxChanges) done_.erase(done_.begin());
   undone_.clear();
   typing_ = false;
   apply(done_.back(), /*forward=*/true);

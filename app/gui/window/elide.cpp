@@ -28,13 +28,13 @@ std::string on_one_line(std::string_view text) {
 
 // The largest n below too_long of which fits(n) holds; 0 needs none.
 template <class Fits>
-size_t most_that_fits(size_t too_long, const Fits& fits) {
-  size_t most = 0;
-  while (most + 1 < too_long) {
-    const size_t middle = (most + too_long) / 2;
-    (fits(middle) ? most : too_long) = middle;
+size_t max_that_fits(size_t too_long, const Fits& fits) {
+  size_t max = 0;
+  while (max + 1 < too_long) {
+    const size_t middle = (max + too_long) / 2;
+    (fits(middle) ? max : too_long) = middle;
   }
-  return most;
+  return max;
 }
 
 }  // namespace
@@ -48,7 +48,7 @@ std::string elide(std::string_view text, float width, const std::function<float(
     while (start.ends_with(' ')) start.pop_back();
     return start + "…";
   };
-  return shortened(most_that_fits(ends.size(), [&](size_t n) { return measure(shortened(n)) <= width; }));
+  return shortened(max_that_fits(ends.size(), [&](size_t n) { return measure(shortened(n)) <= width; }));
 }
 
 std::string elide_middle(std::string_view text, float width, const std::function<float(std::string_view)>& measure) {
@@ -59,7 +59,7 @@ std::string elide_middle(std::string_view text, float width, const std::function
     const size_t n_behind = n / 2, n_before = n - n_behind;
     return line.substr(0, ends[n_before]) + "…" + line.substr(ends[ends.size() - 1 - n_behind]);
   };
-  return shortened(most_that_fits(ends.size() - 1, [&](size_t n) { return measure(shortened(n)) <= width; }));
+  return shortened(max_that_fits(ends.size() - 1, [&](size_t n) { return measure(shortened(n)) <= width; }));
 }
 
 }  // namespace warpchat::gui

@@ -9,14 +9,14 @@
 
 #include "app/gui/window/card.h"
 #include "models/human_bytes.h"
-#include "models/message.h"
+#include "models/text_format.h"
 
 namespace warpchat::gui {
 
 namespace {
 
 constexpr float kWidth = 760, kHeight = 600, kEntry = 30, kPlaces = 150;  // at scale 1
-constexpr float kLeastForPlaces = 480, kLeastForBottom = 120;
+constexpr float kMinForPlaces = 480, kMinForBottom = 120;
 
 std::string last_name(std::string folder) {
   while (folder.size() > 1 && folder.ends_with('/')) folder.pop_back();
@@ -64,7 +64,7 @@ void FileBrowser::open(FileQuestion question, std::vector<std::string> recent, U
 }
 
 bool FileBrowser::take_news() {
-  if (!reader_.take(view_)) return false;
+  if (!reader_.update(view_)) return false;
   list();
   return true;
 }
@@ -139,7 +139,7 @@ std::optional<FileAnswer> FileBrowser::draw(Ui& ui) {
     take_keys(ui);
     draw_field(ui, content.cut_top(ui.px(36)));
     content.cut_top(ui.px(8));
-    if (content.height > ui.px(kLeastForBottom)) {
+    if (content.height > ui.px(kMinForBottom)) {
       draw_bottom(ui, content.cut_bottom(ui.px(34)));
       const Rect line = content.cut_bottom(ui.px(28));
       const std::string& wrong = message_.empty() && is_read() ? view_.fault : message_;
@@ -147,7 +147,7 @@ std::optional<FileAnswer> FileBrowser::draw(Ui& ui) {
       if (!wrong.empty()) ui.mark("path_message", line);
       ui.label_in(line, wrong.empty() ? question_.hint : std::string_view(wrong), look);
     }
-    if (content.width > ui.px(kLeastForPlaces)) {
+    if (content.width > ui.px(kMinForPlaces)) {
       draw_places(ui, content.cut_left(ui.px(kPlaces)));
       content.cut_left(ui.px(10));
     }

@@ -6,7 +6,7 @@
 #include "app/log.h"
 #include "app/output.h"
 #include "app/typed_path.h"
-#include "models/message.h"
+#include "models/text_format.h"
 #include "models/tokenizer/utf8.h"
 
 namespace warpchat::gui {
@@ -84,7 +84,7 @@ void FileDialog::browse(Ui& ui) { browser_.open(question_, recent_, ui); }
 
 bool FileDialog::take_news(Ui& ui) {
   const bool has_read = browser_.take_news();
-  std::optional<PortalReply> reply = portal_.take();
+  std::optional<PortalReply> reply = portal_.poll();
   if (!reply) return has_read;
   answer_ = std::move(reply->answer);
   if (reply->fault.empty()) return true;
@@ -99,18 +99,18 @@ bool FileDialog::take_news(Ui& ui) {
 }
 
 void FileDialog::draw(Frame& f) {
-  if (!answer_.paths.empty()) take(f, std::exchange(answer_, {}));
-  if (std::optional<FileAnswer> answer = browser_.draw(f.ui)) take(f, std::move(*answer));
+  if (!answer_.paths.empty()) apply(f, std::exchange(answer_, {}));
+  if (std::optional<FileAnswer> answer = browser_.draw(f.ui)) apply(f, std::move(*answer));
 }
 
 void FileDialog::remember_folder_of(const std::string& path) {
   const std::string folder = path.substr(0, path.rfind('/') + 1);
   std::erase(recent_, folder);
   recent_.insert(recent_.begin(), folder);
-  if (recent_.size() > kMostRecentFolders) recent_.resize(kMostRecentFolders);
+  if (recent_.size() > kMaxRecentFolders) recent_.resize(kMaxRecentFolders);
 }
 
-void FileDialog::take(Frame& f, FileAnswer answer) {
+void FileDialog::apply(Frame& f, FileAnswer answer) {
   for (std::string& path : answer.paths) {
     remember_folder_of(path);
     switch (purpose_) {

@@ -29,7 +29,7 @@ class FileDialog {
 
  private:
   void browse(Ui& ui);
-  void take(Frame& f, FileAnswer answer);
+  void apply(Frame& f, FileAnswer answer);
   void remember_folder_of(const std::string& path);
 
   FileBrowser browser_;
@@ -42,7 +42,7 @@ class FileDialog {
   FileAnswer answer_;                // the desktop's, until the next frame
 };
 
-constexpr size_t kMostRecentFolders = 6;
+constexpr size_t kMaxRecentFolders = 6;
 
 // "Title of it.md": the name of the file that a conversation is exported to unless the user says otherwise.
 std::string export_name_for(std::string_view title);

@@ -220,7 +220,7 @@ void FilePortal::ask(const FileQuestion& question, const std::string& parent) {
   }
 }
 
-std::optional<PortalReply> FilePortal::take() {
+std::optional<PortalReply> FilePortal::poll() {
   if (!request_) return std::nullopt;
   std::optional<PortalReply> reply;
   {

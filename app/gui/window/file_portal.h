@@ -29,7 +29,7 @@ class FilePortal {
   // ("x11:3a00007"); may be empty. Returns at once, and nothing ever waits for the bus.
   void ask(const FileQuestion& question, const std::string& parent);
   bool is_open() const { return request_ != nullptr; }
-  std::optional<PortalReply> take();
+  std::optional<PortalReply> poll();
   void close();
 
  private:

@@ -6,7 +6,7 @@ namespace warpchat::gui {
 
 namespace {
 
-constexpr float kBarHeight = 44, kField = 280;  // at scale 1
+constexpr float kBarHeight = 44, kFieldWidth = 280;  // at scale 1
 
 }  // namespace
 
@@ -42,7 +42,7 @@ void FindBar::draw(Frame& f, Rect& rect, TranscriptView& transcript) {
   if (field_.text().empty()) count = "";
   const TextLook dim{found.n == 0 ? ui.theme->error : ui.theme->dim_text, 0.85f};
   ui.label_in(row.cut_right(ui.px(72)).inset(ui.px(8), 0), count, dim, 1);
-  const Rect place = row.cut_right(std::min(ui.px(kField), row.width)).in_middle(ui.px(32));
+  const Rect place = row.cut_right(std::min(ui.px(kFieldWidth), row.width)).in_middle(ui.px(32));
   if (ui.has_focus("find")) {
     if (ui.take_key(GLFW_KEY_ENTER, GLFW_MOD_SHIFT) || ui.take_key(GLFW_KEY_UP)) step(transcript, -1);
     if (ui.take_key(GLFW_KEY_DOWN)) step(transcript, 1);

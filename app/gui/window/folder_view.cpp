@@ -137,7 +137,7 @@ void FolderReader::look(std::string typed, std::string base) {
   }
 }
 
-bool FolderReader::take(FolderView& view) {
+bool FolderReader::update(FolderView& view) {
   const std::lock_guard lock(shared_->mutex);
   if (!shared_->found) return false;
   view = *std::exchange(shared_->found, std::nullopt);

@@ -44,7 +44,7 @@ class FolderReader {
  public:
   explicit FolderReader(std::function<void()> wake);  // called from that thread, when there is something to take
   void look(std::string typed, std::string base);
-  bool take(FolderView& view);  // whether there was one
+  bool update(FolderView& view);  // whether there was one
 
  private:
   struct Shared;

@@ -19,7 +19,7 @@ namespace warpchat::gui {
 
 namespace {
 
-constexpr int kLeastWidth = 480, kLeastHeight = 360;
+constexpr int kMinWidth = 480, kMinHeight = 360;
 
 std::string last_glfw_error() {
   const char* text = nullptr;
@@ -81,14 +81,14 @@ GlfwWindow::GlfwWindow(const WindowPlace& place, const std::string& title) : win
   glfwWindowHint(GLFW_VISIBLE, GLFW_FALSE);
   glfwWindowHintString(GLFW_X11_CLASS_NAME, "warpchat");
   glfwWindowHintString(GLFW_X11_INSTANCE_NAME, "warpchat");
-  window_ = glfwCreateWindow(std::max(place.width, kLeastWidth), std::max(place.height, kLeastHeight), title.c_str(),
+  window_ = glfwCreateWindow(std::max(place.width, kMinWidth), std::max(place.height, kMinHeight), title.c_str(),
                              nullptr, nullptr);
   if (!window_) {
     const std::string reason = last_glfw_error();
     glfwTerminate();
     fail("it needs OpenGL 3 (" + reason + ")");
   }
-  glfwSetWindowSizeLimits(window_, kLeastWidth, kLeastHeight, GLFW_DONT_CARE, GLFW_DONT_CARE);
+  glfwSetWindowSizeLimits(window_, kMinWidth, kMinHeight, GLFW_DONT_CARE, GLFW_DONT_CARE);
   if (place.placed) glfwSetWindowPos(window_, place.x, place.y);
   glfwMakeContextCurrent(window_);
   glfwSwapInterval(1);
@@ -178,12 +178,12 @@ float GlfwWindow::content_scale() const {
 
 size_t monitor_of(const Rect& window, const std::vector<Rect>& monitors) {
   size_t best = 0;
-  float most = 0;
+  float max = 0;
   for (size_t i = 0; i < monitors.size(); ++i) {
     const float width = std::min(window.right(), monitors[i].right()) - std::max(window.x, monitors[i].x);
     const float height = std::min(window.bottom(), monitors[i].bottom()) - std::max(window.y, monitors[i].y);
     const float shown = std::max(width, 0.0f) * std::max(height, 0.0f);
-    if (shown > most) best = i, most = shown;
+    if (shown > max) best = i, max = shown;
   }
   return best;
 }

@@ -11,7 +11,7 @@
 #include "app/gui/window/numbers.h"
 #include "app/memory_room.h"
 #include "models/human_bytes.h"
-#include "models/message.h"
+#include "models/text_format.h"
 
 namespace warpchat::gui {
 
@@ -20,8 +20,8 @@ namespace {
 using Kind = ModelChoice::Kind;
 
 constexpr float kModelRow = 46, kModelHeading = 30, kDeviceRow = 36, kDeviceTitle = 26;  // at scale 1
-constexpr float kMostDeviceRows = 4;                                                     // the others are scrolled to
-constexpr float kLeastModels = 340;                                                      // with the field above them
+constexpr float kMaxDeviceRows = 4;                                                      // the others are scrolled to
+constexpr float kMinModels = 340;                                                        // with the field above them
 
 struct FitsText {
   std::string_view text;
@@ -77,9 +77,9 @@ void ModelPicker::draw(Frame& f) {
   if (card.wants_close()) is_open_ = false;
   Rect content = card.content;
   const Rect launch = content.cut_bottom(ui.px(44));
-  const float room = content.height - ui.px(kLeastModels + kDeviceTitle);
+  const float room = content.height - ui.px(kMinModels + kDeviceTitle);
   const auto n_devices = std::ranges::count_if(f.state.devices, [&](const auto& device) { return shows(f, device); });
-  const float rows = std::min({std::floor(room / ui.px(kDeviceRow)), static_cast<float>(n_devices), kMostDeviceRows});
+  const float rows = std::min({std::floor(room / ui.px(kDeviceRow)), static_cast<float>(n_devices), kMaxDeviceRows});
   const Rect devices = content.cut_bottom(rows >= 1 ? rows * ui.px(kDeviceRow) + ui.px(kDeviceTitle) : 0);
   content.cut_bottom(ui.px(10));
   const Rect field = content.cut_top(ui.px(36));

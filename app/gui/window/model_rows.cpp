@@ -15,7 +15,7 @@ namespace {
 
 using Kind = ModelChoice::Kind;
 
-constexpr size_t kLeastSearched = 3;  // bytes
+constexpr size_t kMinSearched = 3;  // bytes
 
 // "org/repo" of the short list is "org/repo:Q4_K_M", too.
 bool is_same_model(const ModelChoice& one, const ModelChoice& other) {
@@ -47,7 +47,7 @@ std::optional<ModelChoice> named_model(const std::string& text) {
                      .about = "Download from the Hugging Face hub, if it exists"};
 }
 
-std::vector<ModelRow> model_rows(const DeskState& state, const std::string& text,
+std::vector<ModelRow> model_rows(const ChatState& state, const std::string& text,
                                  const std::optional<ModelChoice>& named) {
   std::vector<ModelRow> rows;
   const bool hub_is_current = !state.hub.words.empty() && state.hub.words == hub_words(text);
@@ -71,10 +71,10 @@ const ModelRow* row_for_enter(const std::vector<ModelRow>& rows) {
 
 std::string hub_words(const std::string& text) {
   std::string words(trimmed(text, " \t\n"));
-  return words.size() >= kLeastSearched && are_search_words(words) ? words : "";
+  return words.size() >= kMinSearched && are_search_words(words) ? words : "";
 }
 
-std::string hub_line(const DeskState& state, const std::string& text) {
+std::string hub_line(const ChatState& state, const std::string& text) {
   const std::string words = hub_words(text);
   if (state.hub.offline) return state.hub.sentence;
   if (words.empty()) return "";

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "app/desk/desk_state.h"
+#include "app/chat/chat_state.h"
 
 namespace warpchat::gui {
 
@@ -17,7 +17,7 @@ struct ModelRow {
 std::optional<ModelChoice> named_model(const std::string& text);
 
 // The named model first, unless it is listed anyway; then matching local models and endpoints; then downloads.
-std::vector<ModelRow> model_rows(const DeskState& state, const std::string& text,
+std::vector<ModelRow> model_rows(const ChatState& state, const std::string& text,
                                  const std::optional<ModelChoice>& named);
 
 // The row for Enter: the named model, else the first that needs no download; null: none.
@@ -27,6 +27,6 @@ const ModelRow* row_for_enter(const std::vector<ModelRow>& rows);
 std::string hub_words(const std::string& text);
 
 // Below the rows: how far the hub's search is, or why there are no more; empty: nothing to say.
-std::string hub_line(const DeskState& state, const std::string& text);
+std::string hub_line(const ChatState& state, const std::string& text);
 
 }  // namespace warpchat::gui

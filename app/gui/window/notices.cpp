@@ -4,17 +4,17 @@
 #include <algorithm>
 
 #include "app/gui/window/numbers.h"
-#include "app/ways_out.h"
+#include "app/remedies.h"
 
 namespace warpchat::gui {
 
 namespace {
 
 constexpr double kStays = 6, kStaysWithAction = 10, kRead = 4, kHovered = 2;  // seconds
-constexpr float kWidth = 800, kMargin = 16, kGap = 6, kLeast = 40;            // at scale 1
+constexpr float kWidth = 800, kMargin = 16, kGap = 6, kMin = 40;              // at scale 1
 
 std::string text_of(const NoticeItem& notice) {
-  return as_sentence(with_way_out(notice.text, notice.way_out, View::kWindow));
+  return as_sentence(with_way_out(notice.text, notice.remedy, View::kWindow));
 }
 
 void act(Frame& f, const NoticeItem& notice) {
@@ -82,7 +82,7 @@ void Notices::draw(Frame& f, Rect& rect) {
     const ButtonLook action{.text = all[i].action_label, .kind = ButtonKind::kOutlined};
     const float beside = ui.px(58) + (action.text.empty() ? 0 : ui.button_width(action) + ui.px(8));
     const float text = ui.paragraph({0, 0}, text_of(all[i]), {ui.theme->text, 0.9f}, width - beside, false);
-    const float height = std::max(std::round(text) + ui.px(16), ui.px(kLeast));
+    const float height = std::max(std::round(text) + ui.px(16), ui.px(kMin));
     if (height + ui.px(kGap) > room && room < rect.height / 2) return;
     room -= height + ui.px(kGap);
     rect.cut_bottom(ui.px(kGap));

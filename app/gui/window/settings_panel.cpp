@@ -60,7 +60,7 @@ void show_in(TextField& field, const std::string& text) {
 
 }  // namespace
 
-void SettingsPanel::follow(const DeskState& state) {
+void SettingsPanel::follow(const ChatState& state) {
   if (!followed_ || !(state.settings == seen_)) settings_ = seen_ = state.settings;
   followed_ = true;
   if (prompt_of_ == state.open.id && state.open.system_prompt == seen_prompt_) return;

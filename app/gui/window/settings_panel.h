@@ -18,7 +18,7 @@ class SettingsPanel {
   static constexpr size_t kControls = 8;
 
  private:
-  void follow(const DeskState& state);
+  void follow(const ChatState& state);
   void draw_system_prompt(Frame& f, Rect rect);
   void draw_control(Ui& ui, Rect rect, size_t index, const SamplingParams& defaults);
   void draw_thinking(Ui& ui, Rect rect);

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "app/desk/actions.h"
-#include "app/desk/desk_state.h"
+#include "app/chat/actions.h"
+#include "app/chat/chat_state.h"
 #include "app/gui/window/input.h"
 
 namespace warpchat::gui {
@@ -73,7 +73,7 @@ std::string_view keys_of(Command command);
 // A panel's input, and where it pushes actions and commands.
 struct Frame {
   Ui& ui;
-  const DeskState& state;
+  const ChatState& state;
   Actions& actions;
   std::vector<Command>& commands;
 };

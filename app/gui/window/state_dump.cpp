@@ -5,7 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "app/desk/answer_pace.h"
+#include "app/chat/answer_pace.h"
 #include "app/output.h"
 
 namespace warpchat::gui {
@@ -54,7 +54,7 @@ Json conversations_json(const std::vector<ConversationSummary>& list) {
   return out;
 }
 
-Json model_json(const DeskState& state) {
+Json model_json(const ChatState& state) {
   if (!state.model) return nullptr;
   return {{"path", state.model->path},          {"name", state.model->name},     {"device", state.model->device},
           {"launch", state.model->launch},      {"status", state.model->status}, {"context", state.model->context},
@@ -70,7 +70,7 @@ Json notices_json(const std::vector<NoticeItem>& notices) {
 }
 
 // A server's load, while the profiler is open.
-Json endpoint_json(const DeskState& state) {
+Json endpoint_json(const ChatState& state) {
   if (!state.profile->endpoint) return nullptr;
   const EndpointProfile& endpoint = *state.profile->endpoint;
   Json load = Json::object();
@@ -113,7 +113,7 @@ Json window_json(const WindowFacts& facts) {
 
 }  // namespace
 
-std::string state_dump(const DeskState& state, const WindowFacts& facts, const std::vector<Ui::Mark>& marks) {
+std::string state_dump(const ChatState& state, const WindowFacts& facts, const std::vector<Ui::Mark>& marks) {
   Json json = window_json(facts);
   json["phase"] = name_of(state.open.phase);
   json["conversation"] = {{"id", state.open.id},

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "app/desk/desk_state.h"
+#include "app/chat/chat_state.h"
 #include "app/gui/transcript/transcript_view.h"
 #include "app/gui/window/ui.h"
 #include "app/gui/window/window_memory.h"
@@ -24,7 +24,7 @@ struct WindowFacts {
   float mouse_x = -1, mouse_y = -1;  // as this frame saw it; -1: nowhere
 };
 
-std::string state_dump(const DeskState& state, const WindowFacts& facts, const std::vector<Ui::Mark>& marks);
+std::string state_dump(const ChatState& state, const WindowFacts& facts, const std::vector<Ui::Mark>& marks);
 
 // Replaces the file at once. Error if it cannot be written.
 void write_state_dump(const std::string& path, const std::string& json);

@@ -30,7 +30,7 @@ void draw_loading(Frame& f, Rect rect) {
 
 }  // namespace
 
-std::string speed_text(const DeskState& state) {
+std::string speed_text(const ChatState& state) {
   std::string text;
   if (state.open.phase == AnswerPhase::kPrompt && state.open.prompt_progress.total > 0)
     append(text, "reading " + compact(state.open.prompt_progress.done) + " of " +

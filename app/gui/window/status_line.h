@@ -10,6 +10,6 @@ struct StatusLine {
 };
 
 // Speed and first token of the answer that streams; afterwards its footer has them, and the context is the composer's.
-std::string speed_text(const DeskState& state);
+std::string speed_text(const ChatState& state);
 
 }  // namespace warpchat::gui

@@ -19,11 +19,11 @@ using Json = nlohmann::json;
 constexpr int kLargestScreen = 32767;  // pixels
 
 template <class T>
-void read_number(const Json& json, const char* key, T& value, T least, T most) {
+void read_number(const Json& json, const char* key, T& value, T min, T max) {
   const auto found = json.find(key);
   if (found == json.end() || !found->is_number()) return;
   const double number = found->get<double>();
-  if (number >= static_cast<double>(least) && number <= static_cast<double>(most)) value = static_cast<T>(number);
+  if (number >= static_cast<double>(min) && number <= static_cast<double>(max)) value = static_cast<T>(number);
 }
 
 void read_flag(const Json& json, const char* key, bool& value) {
@@ -55,8 +55,8 @@ WindowMemory window_memory_from(const std::string& text) {
   read_number(json, "x", memory.place.x, -kLargestScreen, kLargestScreen);
   read_number(json, "y", memory.place.y, -kLargestScreen, kLargestScreen);
   read_flag(json, "dark", memory.dark);
-  read_number(json, "zoom", memory.zoom, kLeastZoom, kMostZoom);
-  read_number(json, "sidebar_width", memory.sidebar_width, kLeastSidebar, kMostSidebar);
+  read_number(json, "zoom", memory.zoom, kMinZoom, kMaxZoom);
+  read_number(json, "sidebar_width", memory.sidebar_width, kMinSidebar, kMaxSidebar);
   read_flag(json, "sidebar_open", memory.sidebar_open);
   read_flag(json, "emulators", memory.emulators);
   read_flag(json, "titles", memory.titles);

@@ -27,8 +27,8 @@ struct WindowMemory {
   bool operator==(const WindowMemory&) const = default;
 };
 
-constexpr float kLeastZoom = 0.6f, kMostZoom = 3.0f;
-constexpr float kLeastSidebar = 200, kMostSidebar = 480;
+constexpr float kMinZoom = 0.6f, kMaxZoom = 3.0f;
+constexpr float kMinSidebar = 200, kMaxSidebar = 480;
 
 // Missing or invalid values get the defaults of a first start.
 WindowMemory window_memory_from(const std::string& json);

@@ -133,9 +133,9 @@ WARPCHAT_INLINE void mix_codes(const Attend& a, const Element* codes, const floa
 WARPCHAT_INLINE void weigh_row(const Attend& a, uint32_t row, uint32_t visible, float* scores) {
   const float unseen = -__builtin_inff();
   for (uint32_t i = visible; i < kKeyTile; ++i) scores[i] = unseen;
-  Floats most = splat(a.to.highest[row]);
-  for (uint32_t i = 0; i < kKeyTile; i += kLanes) most = maximum(most, load<Floats>(scores + i));
-  const float highest = maximum_of(most);
+  Floats max = splat(a.to.highest[row]);
+  for (uint32_t i = 0; i < kKeyTile; i += kLanes) max = maximum(max, load<Floats>(scores + i));
+  const float highest = maximum_of(max);
   if (highest == unseen) {  // no position visible so far
     for (uint32_t i = 0; i < kKeyTile; ++i) scores[i] = 0;
     return;

@@ -31,7 +31,7 @@ void delta_step(const DeltaStep& s) {
   constexpr int kVectors = kDeltaBlock / kLanes, kPartials = 8 / kVectors;  // enough independent sums to hide latency
   for (uint32_t column = 0; column < s.columns; ++column) {
     const float *q = s.q + column * s.stride, *k = s.k + column * s.stride, *v = s.v + column * s.stride;
-    const Floats forget = splat(s.forget[column * s.factor_stride]), learn = splat(s.learn[column * s.factor_stride]);
+    const Floats decay = splat(s.decay[column * s.factor_stride]), beta = splat(s.beta[column * s.factor_stride]);
     Floats found[kPartials][kVectors] = {}, read[kPartials][kVectors] = {};
     for (uint32_t i = 0; i < s.head_dim; i += kPartials) {
       WARPCHAT_UNROLL
@@ -46,7 +46,7 @@ void delta_step(const DeltaStep& s) {
     for (int j = 0; j < kVectors; ++j) {
       Floats sum = found[0][j];
       for (int p = 1; p < kPartials; ++p) sum += found[p][j];
-      change[j] = learn * (load<Floats>(v + j * kLanes) - forget * sum);
+      change[j] = beta * (load<Floats>(v + j * kLanes) - decay * sum);
     }
     for (uint32_t i = 0; i < s.head_dim; i += kPartials) {
       WARPCHAT_UNROLL
@@ -55,7 +55,7 @@ void delta_step(const DeltaStep& s) {
         WARPCHAT_UNROLL
         for (int j = 0; j < kVectors; ++j) {
           float* at = s.state + (i + p) * kDeltaBlock + j * kLanes;
-          const Floats changed = fma(key, change[j], load<Floats>(at) * forget);
+          const Floats changed = fma(key, change[j], load<Floats>(at) * decay);
           store(at, changed);
           read[p][j] = fma(changed, query, read[p][j]);
         }

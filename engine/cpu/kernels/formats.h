@@ -180,15 +180,15 @@ struct Format<BlockQ6K> {
 // Codes that index a table: the bytes are table values, or their distance to the least one.
 template <const int8_t (&values)[16]>
 struct TableCodes {
-  static constexpr int kLeast = [] {
-    int least = 0;
-    if (kSignedCodes) return least;
-    for (int8_t value : values) least = value < least ? value : least;
-    return least;
+  static constexpr int kMin = [] {
+    int min = 0;
+    if (kSignedCodes) return min;
+    for (int8_t value : values) min = value < min ? value : min;
+    return min;
   }();
   static constexpr ByteTable kTable = [] {
     ByteTable table = {};
-    for (int i = 0; i < 16; ++i) table.bytes[i] = static_cast<uint8_t>(values[i] - kLeast);
+    for (int i = 0; i < 16; ++i) table.bytes[i] = static_cast<uint8_t>(values[i] - kMin);
     return table;
   }();
 };
@@ -198,7 +198,7 @@ struct Format<BlockIQ4NL> : SimpleFormat<BlockIQ4NL> {
   using SimpleFormat::SimpleFormat;
   using Codes = TableCodes<kIQ4Values>;
   WARPCHAT_INLINE Words codes(int, int quad) const { return look_up(Codes::kTable, low_bits(quad)); }
-  static constexpr int kLowest = Codes::kLeast;
+  static constexpr int kLowest = Codes::kMin;
 };
 
 template <>
@@ -217,7 +217,7 @@ struct Format<BlockIQ4XS> {
     const Words high = narrow_at<Halves>(block, offsetof(BlockIQ4XS, scales_h)) >> (2 * sub) & 3u;
     return d * to_floats(reinterpret_cast<Ints>(low | high << 4) - 32);
   }
-  static constexpr int kLowest = Codes::kLeast;
+  static constexpr int kLowest = Codes::kMin;
 };
 
 template <>
@@ -235,7 +235,7 @@ struct Format<BlockMXFP4> {
     const Words power = exponent == 0 ? Words{} + 0x00400000u : exponent << 23;
     return reinterpret_cast<Floats>(power) * 0.5f;
   }
-  static constexpr int kLowest = Codes::kLeast;
+  static constexpr int kLowest = Codes::kMin;
 };
 
 template <const int8_t (&values)[16], int divisor>
@@ -254,7 +254,7 @@ struct Format<BlockExpanded<values, divisor>> {
     const Words nibble = words_at(block, offsetof(Block, scales), sub / 8) >> (4 * (sub % 8)) & 15u;
     return d * to_floats(nibble << 1 | 1u);
   }
-  static constexpr int kLowest = Codes::kLeast;
+  static constexpr int kLowest = Codes::kMin;
 };
 
 // Formats without blocks: weight i of every row.

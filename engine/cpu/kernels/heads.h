@@ -34,7 +34,7 @@ WARPCHAT_INLINE void rotate_pairs(float* head, uint32_t dims, const float* cosin
   }
 }
 
-void turn_heads(const TurnHeads& t) {
+void norm_and_rope_heads(const NormAndRopeHeads& t) {
   for (uint32_t h = 0; h < t.n_heads; ++h) {
     float* head = t.heads + uint64_t{h} * t.head_dim;
     if (t.gain != nullptr) {

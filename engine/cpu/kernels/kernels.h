@@ -106,7 +106,7 @@ constexpr uint64_t attend_scratch(uint32_t value_stride) {
 
 // QK norm where the model has it, then RoPE, on heads in place: x[i] = x[i] * cosines[i] + x[partner] * sines[i]. The
 // partner is i +- rope_dims/2 (NEOX) or the other of the pair (2j, 2j+1). sines include the sign.
-struct TurnHeads {
+struct NormAndRopeHeads {
   float* heads;  // [n_heads, head_dim]
   uint32_t n_heads, head_dim;
   const float* gain;  // [head_dim], or null: no norm
@@ -135,7 +135,7 @@ constexpr uint32_t kDeltaBlock = 32;  // values
 struct DeltaStep {
   const float *q, *k, *v;  // per column [head_dim], [head_dim], [kDeltaBlock]; columns `stride` floats apart
   uint64_t stride;
-  const float *forget, *learn;  // one per column, factor_stride floats apart
+  const float *decay, *beta;  // one per column, factor_stride floats apart
   uint64_t factor_stride;
   uint32_t columns, head_dim;
   float* state;  // [head_dim, kDeltaBlock]
@@ -154,7 +154,7 @@ using MultiplyFunction = void (*)(const MultiplyTiles&);
 
 struct FormatKernels {
   TensorType type;
-  bool takes_floats;     // reads float tiles, else integer tiles
+  bool accepts_f32;      // reads float tiles, else integer tiles
   uint64_t block_bytes;  // per group: a block of each row, with padding
   MultiplyFunction multiply;
   void (*pack)(const PackGroup&);
@@ -170,7 +170,7 @@ struct CpuKernels {
   void (*prepare)(const PrepareInput&);
   uint32_t wide_columns = 0;                            // in a wide integer tile; 0: not supported
   void (*prepare_wide)(const PrepareInput&) = nullptr;  // integers only
-  void (*turn_heads)(const TurnHeads&);
+  void (*norm_and_rope_heads)(const NormAndRopeHeads&);
   void (*store_head)(const HeadTile&, uint32_t position, const float* key, const float* value);  // f32 and f16 only
   void (*attend)(const Attend&);
   // to = result over both parts of the past.

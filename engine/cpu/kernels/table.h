@@ -33,7 +33,7 @@ const CpuKernels& WARPCHAT_KERNELS() {
       .lanes = kLanes,
       .tile_columns = kTileColumns,
       .prepare = prepare<>,
-      .turn_heads = turn_heads,
+      .norm_and_rope_heads = norm_and_rope_heads,
       .store_head = store_head,
       .attend = attend,
       .add_sums = add_sums,

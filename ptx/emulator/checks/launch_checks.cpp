@@ -41,8 +41,8 @@ LaunchChecks::LaunchChecks(LaunchContext& launch)
 }
 
 void LaunchChecks::enter(Warp& w, const Code& code) {
-  w.grants_suffice = !races_matter_ && !others_watch_;
-  w.trails_suffice = races_matter_ && !others_watch_;
+  w.needs_only_granted_checks = !races_matter_ && !others_watch_;
+  w.needs_only_pattern_checks = races_matter_ && !others_watch_;
   w.shared_unseen = !checks_.uninitialised && !checks_.shared_races && !races_matter_ && !others_watch_;
   w.trails = races_.trails_of(code);
   w.reader = &warp_checks(w).reader;

@@ -120,8 +120,8 @@ Ref Races::with_reader(Visit& v, Ref readers, uint32_t lane) {
 Ref Races::tidied(Visit& v, Ref members) {
   std::unordered_map<uint64_t, uint32_t> seen;  // by reader: latest clock
   return v.shadow.history.filtered(members, [&](const Event& e, uint32_t lane) {
-    const uint64_t who = uint64_t{e.warp} << 8 | (v.lanes_matter ? lane << 1 : 0) | places_[e.place].is_read_only;
-    uint32_t& clock = seen[who];
+    const uint64_t key = uint64_t{e.warp} << 8 | (v.lanes_matter ? lane << 1 : 0) | places_[e.place].is_read_only;
+    uint32_t& clock = seen[key];
     const bool is_news = e.clock > clock;
     clock = std::max(clock, e.clock);
     return is_news;

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "ptx/emulator/block.h"
+#include "ptx/emulator/checks/deferred_reads.h"
 #include "ptx/emulator/checks/shadow.h"
 #include "ptx/emulator/checks/shared_state.h"
-#include "ptx/emulator/checks/waiting_reads.h"
 
 namespace ptx::emulator {
 
@@ -29,7 +29,7 @@ class Races {
   uint32_t shared(Warp& w, const Instruction& i, AccessKind kind, uint32_t lanes, uint32_t bytes,
                   const uint64_t* offsets);
 
-  // For reads that are kept, see WaitingReads.
+  // For reads that are kept, see DeferredReads.
   ReadTrail** trails_of(const Code& code) { return waiting_.trails_of(code); }
   bool resume(Warp& w, ReadTrail& trail, uint64_t address) { return waiting_.resume(trail, *w.reader, address); }
 
@@ -85,7 +85,7 @@ class Races {
 
   Checks checks_;
   Shadow global_;
-  WaitingReads waiting_;
+  DeferredReads waiting_;
   struct {  // whose reads are no longer kept
     const WaitingRead* read = nullptr;
     WarpChecks warp;

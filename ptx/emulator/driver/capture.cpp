@@ -89,7 +89,7 @@ CUresult end(Driver& d, Context& context, Stream& origin, CUgraph* out) {
   for (const auto& stream : context.streams)
     if (stream->capture == capture) leave(*stream);
   std::erase(d.captures, capture);
-  if (result != CUDA_SUCCESS && capture->owns_graph) d.graphs.take(capture->graph);
+  if (result != CUDA_SUCCESS && capture->owns_graph) d.graphs.extract(capture->graph);
   *out = result == CUDA_SUCCESS ? reinterpret_cast<CUgraph>(capture->graph) : nullptr;
   return result;
 }

@@ -16,11 +16,11 @@ namespace {
 
 // Created in sequence, and never destroyed.
 struct Drivers {
-  static constexpr int kMost = 64;
+  static constexpr int kMax = 64;
   std::mutex mutex;  // guards additions
   std::atomic<int> n = 1;
-  std::array<Driver*, kMost> list{new Driver};
-  std::array<Profile, kMost> profiles;
+  std::array<Driver*, kMax> list{new Driver};
+  std::array<Profile, kMax> profiles;
 };
 
 Drivers& drivers() {
@@ -48,12 +48,12 @@ int emulated_device(std::string_view profile) {
   const std::lock_guard lock(all.mutex);
   for (int i = 0; i < all.n; ++i)
     if (all.profiles[static_cast<size_t>(i)] == wanted) return i;
-  if (all.n == Drivers::kMost) throw std::invalid_argument("64 devices are emulated already");
+  if (all.n == Drivers::kMax) throw std::invalid_argument("64 devices are emulated already");
   const auto at = static_cast<size_t>(all.n);
   all.list[at] = new Driver;
   all.list[at]->ordinal = all.n;
   all.list[at]->device = make_device(wanted);
-  all.list[at]->loads_drain = loads_drain_from_environment();
+  all.list[at]->loads_wait_for_idle = loads_drain_from_environment();
   all.list[at]->is_initialised = true;
   all.profiles[at] = wanted;
   return all.n++;
@@ -108,7 +108,7 @@ void destroy_context(Driver& d, std::unique_lock<std::mutex>& lock, Context& con
   for (void* pointer : context.registered) d.device->unmap_host(pointer);
   while (!context.managed.empty()) release_managed(d, context, *context.managed.begin());
   context.legacy.reset();
-  std::unique_ptr<Context> object = d.contexts.take(&context);
+  std::unique_ptr<Context> object = d.contexts.extract(&context);
   if (d.primary == &context) {
     d.primary = nullptr;
     d.inactive_primary = std::move(object);
@@ -135,7 +135,7 @@ CUresult cuInit(unsigned flags) {
   try {
     drivers().profiles[0] = profile_from_environment();
     d.device = make_device(drivers().profiles[0]);
-    d.loads_drain = loads_drain_from_environment();
+    d.loads_wait_for_idle = loads_drain_from_environment();
   } catch (const std::exception& error) {
     std::fprintf(stderr, "emulator: %s\n", error.what());
     return CUDA_ERROR_INVALID_VALUE;

@@ -46,7 +46,7 @@ CUresult run(Driver& d, std::unique_lock<std::mutex>& lock, Context& context, CU
 
 // Asynchronous copies of pageable memory, as documented: a source is read, and a destination written, before the call
 // returns.
-bool settle_pageable(Driver& d, Context& context, CUstream handle, CopyWork& work) {
+bool stage_pageable(Driver& d, Context& context, CUstream handle, CopyWork& work) {
   std::shared_ptr<Stream> stream = find_stream(context, handle);
   if (!stream || stream->capture) return true;
   if (d.device->find(work.from).bytes == 0) {
@@ -62,7 +62,7 @@ CUresult copy(uint64_t to, uint64_t from, size_t bytes, Pieces pieces, CUstream 
     if (bytes == 0) return CUDA_SUCCESS;
     if (!covers(d, pieces.to, to, bytes) || !covers(d, pieces.from, from, bytes)) return CUDA_ERROR_INVALID_VALUE;
     CopyWork work = line(to, from, bytes);
-    const bool is_async = pieces.is_async && settle_pageable(d, context, stream, work);
+    const bool is_async = pieces.is_async && stage_pageable(d, context, stream, work);
     return run(d, lock, context, stream, std::move(work), is_async);
   });
 }

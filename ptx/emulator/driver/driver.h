@@ -22,7 +22,7 @@ class Registry {  // owns the live objects of one kind
   T* find(const void* handle) const {
     return objects_.contains(static_cast<const T*>(handle)) ? const_cast<T*>(static_cast<const T*>(handle)) : nullptr;
   }
-  std::unique_ptr<T> take(const void* handle) {
+  std::unique_ptr<T> extract(const void* handle) {
     auto found = objects_.find(static_cast<const T*>(handle));
     if (found == objects_.end()) return nullptr;
     std::unique_ptr<T> object = std::move(found->second);
@@ -48,7 +48,7 @@ struct Driver {
   std::mutex mutex;                 // guards all members below and all objects; not held while work executes
   std::condition_variable changed;  // signalled by a completion, a new operation, or a closing stream
   bool is_initialised = false;
-  bool loads_drain = false;             // CUDA_EMULATOR_LOADS_DRAIN
+  bool loads_wait_for_idle = false;     // CUDA_EMULATOR_LOADS_DRAIN
   std::atomic<bool> is_forked = false;  // in a forked child of the initialising process, which lacks its threads
   std::unique_ptr<Device> device;
   Registry<Context> contexts;
@@ -164,22 +164,22 @@ CUresult in_context(Body body) noexcept {
 CUresult synchronise(Driver& d, std::unique_lock<std::mutex>& lock, Context& context);  // waits for all streams
 
 // The same for calls that a real driver may block until the device is idle, holding the context's lock: loading,
-// unloading, allocating, freeing, querying free memory. With Driver::loads_drain the body runs when all streams are
-// empty, and every other call on the context waits for it.
+// unloading, allocating, freeing, querying free memory. With Driver::loads_wait_for_idle the body runs when all streams
+// are empty, and every other call on the context waits for it.
 template <class Body>
 CUresult in_drained_context(Body body) noexcept {
   return in_context([&](Driver& d, Context& context, std::unique_lock<std::mutex>& lock) -> CUresult {
-    if (!d.loads_drain) return body(d, context, lock);
-    struct Draining {  // also resets the flag if the body throws
+    if (!d.loads_wait_for_idle) return body(d, context, lock);
+    struct DrainScope {  // also resets the flag if the body throws
       Driver& driver;
       Context& of;
-      ~Draining() {
+      ~DrainScope() {
         of.is_draining = false;
         driver.changed.notify_all();
       }
     };
     context.is_draining = true;
-    const Draining draining{d, context};
+    const DrainScope draining{d, context};
     const CUresult idle = synchronise(d, lock, context);
     return idle == CUDA_SUCCESS ? body(d, context, lock) : idle;
   });

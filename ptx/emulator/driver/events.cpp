@@ -49,7 +49,7 @@ CUresult cuEventCreate(CUevent* out, unsigned flags) {
 
 CUresult cuEventDestroy_v2(CUevent handle) {
   return with_event(handle, [&](Driver& d, Context&, Event&, auto&) -> CUresult {
-    d.events.take(handle);
+    d.events.extract(handle);
     return CUDA_SUCCESS;
   });
 }

@@ -115,7 +115,7 @@ CUresult cuGraphExecGetFlags(CUgraphExec handle, uint64_t* flags) {
 
 CUresult cuGraphExecDestroy(CUgraphExec handle) {
   return api([&](Driver& d, auto&) -> CUresult {
-    return d.graph_execs.take(handle) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    return d.graph_execs.extract(handle) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
   });
 }
 

@@ -113,7 +113,7 @@ Graph* clone(const Graph& original) {
 
 // Returns handles as the API does: without an array only their number, else up to *count of them, padded with null.
 template <class Handle>
-CUresult give(const std::vector<Node*>& nodes, Handle* out, size_t* count) {
+CUresult copy_handles(const std::vector<Node*>& nodes, Handle* out, size_t* count) {
   if (count == nullptr) return CUDA_ERROR_INVALID_VALUE;
   if (out != nullptr)
     for (size_t i = 0; i < *count; ++i) out[i] = i < nodes.size() ? reinterpret_cast<Handle>(nodes[i]) : nullptr;
@@ -138,7 +138,7 @@ CUresult add_child(CUgraphNode* out, CUgraph handle, const CUgraphNode* dependen
     if (moves && child_of(*child, handle) != nullptr) return CUDA_ERROR_INVALID_VALUE;
     if (CUresult result = to_nodes(graph, dependencies, count, &nodes); result != CUDA_SUCCESS) return result;
     Node* node = add_node(graph, CU_GRAPH_NODE_TYPE_GRAPH, EmptyWork{}, std::move(nodes));
-    node->child = moves ? d.graphs.take(child_handle).release() : clone(*child);
+    node->child = moves ? d.graphs.extract(child_handle).release() : clone(*child);
     *out = reinterpret_cast<CUgraphNode>(node);
     return CUDA_SUCCESS;
   });
@@ -169,7 +169,7 @@ CUresult cuGraphCreate(CUgraph* out, unsigned flags) {
 
 CUresult cuGraphDestroy(CUgraph handle) {
   return with_graph(handle, [&](Driver& d, Graph&) -> CUresult {
-    return d.graphs.take(handle) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;  // a child belongs to its node
+    return d.graphs.extract(handle) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;  // a child belongs to its node
   });
 }
 
@@ -302,11 +302,11 @@ CUresult cuGraphNodeGetType(CUgraphNode handle, CUgraphNodeType* type) {
 }
 
 CUresult cuGraphGetNodes(CUgraph handle, CUgraphNode* nodes, size_t* count) {
-  return with_graph(handle, [&](Driver&, Graph& graph) { return give(list(graph, false), nodes, count); });
+  return with_graph(handle, [&](Driver&, Graph& graph) { return copy_handles(list(graph, false), nodes, count); });
 }
 
 CUresult cuGraphGetRootNodes(CUgraph handle, CUgraphNode* nodes, size_t* count) {
-  return with_graph(handle, [&](Driver&, Graph& graph) { return give(list(graph, true), nodes, count); });
+  return with_graph(handle, [&](Driver&, Graph& graph) { return copy_handles(list(graph, true), nodes, count); });
 }
 
 CUresult cuGraphGetEdges_v2(CUgraph handle, CUgraphNode* from, CUgraphNode* to, CUgraphEdgeData* data, size_t* count) {
@@ -328,7 +328,7 @@ CUresult cuGraphGetEdges_v2(CUgraph handle, CUgraphNode* from, CUgraphNode* to, 
 }
 
 CUresult cuGraphNodeGetDependencies_v2(CUgraphNode handle, CUgraphNode* out, CUgraphEdgeData*, size_t* count) {
-  return with_node(handle, [&](Driver&, Node& node) { return give(node.dependencies, out, count); });
+  return with_node(handle, [&](Driver&, Node& node) { return copy_handles(node.dependencies, out, count); });
 }
 
 CUresult cuGraphNodeGetDependentNodes_v2(CUgraphNode handle, CUgraphNode* out, CUgraphEdgeData*, size_t* count) {
@@ -337,7 +337,7 @@ CUresult cuGraphNodeGetDependentNodes_v2(CUgraphNode handle, CUgraphNode* out, C
     for (const auto& other : node.graph->nodes)
       if (std::find(other->dependencies.begin(), other->dependencies.end(), &node) != other->dependencies.end())
         dependents.push_back(other.get());
-    return give(dependents, out, count);
+    return copy_handles(dependents, out, count);
   });
 }
 

@@ -122,11 +122,11 @@ struct GraphExec {
 
 // A pool's accounting; reserved bytes equal the bytes in use.
 struct MemoryPool {
-  uint64_t most_bytes = UINT64_MAX;
+  uint64_t max_bytes = UINT64_MAX;
   uint64_t used = 0, used_high = 0, reserved_high = 0;
   uint64_t release_threshold = 0;
   int reuse[3] = {1, 1, 1};  // CU_MEMPOOL_ATTR_REUSE_..., in order
-  void take(uint64_t bytes);
+  void reserve(uint64_t bytes);
 };
 
 struct Allocation {

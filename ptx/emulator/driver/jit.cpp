@@ -56,9 +56,9 @@ bool take_number(std::string_view& bytes, uint64_t& number) {
 
 Image read_own_image(std::string_view bytes) {
   Image image;
-  uint64_t most = 0, length[2];
-  if (!take_number(bytes, most)) return {};
-  image.max_registers = static_cast<uint32_t>(std::clamp<uint64_t>(most, 16, 255));
+  uint64_t max = 0, length[2];
+  if (!take_number(bytes, max)) return {};
+  image.max_registers = static_cast<uint32_t>(std::clamp<uint64_t>(max, 16, 255));
   while (!bytes.empty()) {
     if (!take_number(bytes, length[0]) || !take_number(bytes, length[1])) return {};
     if (length[0] > bytes.size() || length[1] > bytes.size() - length[0]) return {};

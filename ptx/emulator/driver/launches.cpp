@@ -296,10 +296,10 @@ CUresult cuOccupancyMaxPotentialBlockSize(int* min_grid, int* block, CUfunction 
   return with_function(f, [&](Driver& d, Function& function) -> CUresult {
     if (min_grid == nullptr || block == nullptr) return CUDA_ERROR_INVALID_VALUE;
     const DeviceProfile& profile = d.device->profile();
-    int most = static_cast<int>(std::min(1024u, function.loaded->traits().max_threads));
-    if (limit > 0) most = std::min(most, limit);
+    int max = static_cast<int>(std::min(1024u, function.loaded->traits().max_threads));
+    if (limit > 0) max = std::min(max, limit);
     uint32_t best = 0;
-    for (int threads = most / 32 * 32; threads >= 32; threads -= 32) {
+    for (int threads = max / 32 * 32; threads >= 32; threads -= 32) {
       const size_t bytes = shared_of != nullptr ? shared_of(threads) : shared;
       const uint32_t blocks = blocks_per_sm(profile, function, static_cast<unsigned>(threads), bytes);
       if (blocks * static_cast<uint32_t>(threads) <= best) continue;

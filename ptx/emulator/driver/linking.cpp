@@ -110,7 +110,7 @@ CUresult cuLinkComplete(CUlinkState state, void** image, size_t* size) {
 
 CUresult cuLinkDestroy(CUlinkState state) {
   return with_link(state, [&](Driver& d, LinkState&) -> CUresult {
-    d.links.take(state);
+    d.links.extract(state);
     return CUDA_SUCCESS;
   });
 }

@@ -5,11 +5,11 @@
 #include <cstring>
 #include <thread>
 
-#include "ptx/emulator/crew.h"
 #include "ptx/emulator/driver/device.h"
 #include "ptx/emulator/driver/emulator_counters.h"
 #include "ptx/emulator/driver/environment.h"
 #include "ptx/emulator/emulator.h"
+#include "ptx/emulator/worker_pool.h"
 
 namespace ptx::emulator::driver {
 
@@ -41,7 +41,7 @@ struct Machine {
   Profile profile;
   Memory memory;
   LaunchOptions options;
-  Crew crew{std::max(1u, std::thread::hardware_concurrency()) - 1};
+  WorkerPool crew{std::max(1u, std::thread::hardware_concurrency()) - 1};
 
   Machine(const Profile& given, const LaunchOptions& asked)
       : profile(given), memory(given.memory_bytes), options(asked) {}

@@ -25,10 +25,10 @@ CUresult allocate(Driver& d, Context& context, CUdeviceptr* out, size_t bytes,
                   std::shared_ptr<MemoryPool> pool = nullptr) {
   if (out == nullptr || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
   if (bytes > d.device->free_bytes()) return CUDA_ERROR_OUT_OF_MEMORY;
-  if (pool && bytes > pool->most_bytes - std::min(pool->used, pool->most_bytes)) return CUDA_ERROR_OUT_OF_MEMORY;
+  if (pool && bytes > pool->max_bytes - std::min(pool->used, pool->max_bytes)) return CUDA_ERROR_OUT_OF_MEMORY;
   const uint64_t address = d.device->allocate(bytes);
   if (address == 0) return CUDA_ERROR_OUT_OF_MEMORY;
-  if (pool) pool->take(bytes);
+  if (pool) pool->reserve(bytes);
   context.allocations.emplace(address, Allocation{bytes, std::move(pool)});
   *out = address;
   return CUDA_SUCCESS;

@@ -9,7 +9,7 @@ namespace ptx::emulator::driver {
 
 namespace {
 
-constexpr unsigned kMostOperations = 256;  // per batch
+constexpr unsigned kMaxOperations = 256;  // per batch
 
 bool is_wide(CUstreamBatchMemOpType type) {
   return type == CU_STREAM_MEM_OP_WAIT_VALUE_64 || type == CU_STREAM_MEM_OP_WRITE_VALUE_64;
@@ -92,14 +92,14 @@ CUresult submit_one(CUstream stream, CUstreamBatchMemOpType type, CUdeviceptr ad
 }
 
 CUresult submit_many(CUstream stream, unsigned count, const CUstreamBatchMemOpParams* operations, unsigned flags) {
-  if (count > kMostOperations || (count > 0 && operations == nullptr) || flags != 0) return CUDA_ERROR_INVALID_VALUE;
+  if (count > kMaxOperations || (count > 0 && operations == nullptr) || flags != 0) return CUDA_ERROR_INVALID_VALUE;
   return submit_batch(stream, {operations, operations + count});
 }
 
 }  // namespace
 
 CUresult make_memory_work(Driver& d, const CUDA_BATCH_MEM_OP_NODE_PARAMS& asked, MemoryWork* work) {
-  if (asked.count > kMostOperations || (asked.count > 0 && asked.paramArray == nullptr) || asked.flags != 0)
+  if (asked.count > kMaxOperations || (asked.count > 0 && asked.paramArray == nullptr) || asked.flags != 0)
     return CUDA_ERROR_INVALID_VALUE;
   work->operations.assign(asked.paramArray, asked.paramArray + asked.count);
   for (const CUstreamBatchMemOpParams& operation : work->operations)

@@ -7,7 +7,7 @@
 
 namespace ptx::emulator::driver {
 
-void MemoryPool::take(uint64_t bytes) {
+void MemoryPool::reserve(uint64_t bytes) {
   used += bytes;
   used_high = std::max(used_high, used);
   reserved_high = std::max(reserved_high, used);
@@ -72,7 +72,7 @@ bool is_this_device(const CUmemLocation& location) {
   return location.type == CU_MEM_LOCATION_TYPE_DEVICE && location.id == driver().ordinal;
 }
 
-CUresult give(CUmemoryPool* out, CUdevice device, std::shared_ptr<MemoryPool> Driver::*pool) {
+CUresult pool_handle(CUmemoryPool* out, CUdevice device, std::shared_ptr<MemoryPool> Driver::*pool) {
   return api_of(device, [&](Driver& d, auto&) -> CUresult {
     if (out == nullptr) return CUDA_ERROR_INVALID_VALUE;
     *out = handle_of(d.*pool);
@@ -112,7 +112,7 @@ CUresult cuMemPoolCreate(CUmemoryPool* out, const CUmemPoolProps* properties) {
     if (out == nullptr || properties == nullptr) return CUDA_ERROR_INVALID_VALUE;
     if (CUresult result = check_properties(*properties); result != CUDA_SUCCESS) return result;
     auto pool = std::make_shared<MemoryPool>();
-    if (properties->maxSize > 0) pool->most_bytes = properties->maxSize;
+    if (properties->maxSize > 0) pool->max_bytes = properties->maxSize;
     *out = handle_of(pool);
     d.pools.push_back(std::move(pool));
     return CUDA_SUCCESS;
@@ -181,9 +181,11 @@ CUresult cuMemPoolTrimTo(CUmemoryPool handle, size_t) {
 }
 
 CUresult cuDeviceGetDefaultMemPool(CUmemoryPool* out, CUdevice device) {
-  return give(out, device, &Driver::default_pool);
+  return pool_handle(out, device, &Driver::default_pool);
 }
-CUresult cuDeviceGetMemPool(CUmemoryPool* out, CUdevice device) { return give(out, device, &Driver::current_pool); }
+CUresult cuDeviceGetMemPool(CUmemoryPool* out, CUdevice device) {
+  return pool_handle(out, device, &Driver::current_pool);
+}
 
 CUresult cuDeviceSetMemPool(CUdevice device, CUmemoryPool handle) {
   return api_of(device, [&](Driver& d, auto&) -> CUresult {

@@ -118,7 +118,7 @@ CUresult enumerate(Handle* out, unsigned count, const void* handle) {
 CUresult unload(const void* handle) {
   return in_drained_context(of_module(handle, [&](Driver& d, Module& module, auto& lock) -> CUresult {
     const CUresult result = synchronise(d, lock, *module.context);
-    d.modules.take(handle);
+    d.modules.extract(handle);
     return result;
   }));
 }

@@ -75,7 +75,7 @@ constexpr auto kAbs = [](auto a) { return decltype(a){static_cast<uint16_t>(a.bi
 
 // 16-bit floats order like their sign-magnitude bits: -0 below +0.
 inline int32_t rank(uint16_t bits) { return bits & 0x8000 ? -1 - static_cast<int32_t>(bits & 0x7fff) : bits; }
-template <class H, uint32_t flags, bool least>
+template <class H, uint32_t flags, bool min>
 struct Pick {
   H operator()(H a, H b) const {
     const uint16_t sign = (a.bits ^ b.bits) & 0x8000;
@@ -84,7 +84,7 @@ struct Pick {
       x.bits &= 0x7fff;
       y.bits &= 0x7fff;
     }
-    const bool first = least ? rank(x.bits) < rank(y.bits) : rank(x.bits) > rank(y.bits);
+    const bool first = min ? rank(x.bits) < rank(y.bits) : rank(x.bits) > rank(y.bits);
     H r = first ? x : y;
     r = is_nan(a) ? y : r;
     r = is_nan(b) ? x : r;
@@ -95,8 +95,8 @@ struct Pick {
 };
 
 template <class H, class P, uint32_t flags>
-void order(Registry& r, const char* least, const char* greatest) {
-  two<H, P, flags>(r, least, Pick<H, flags, true>{});
+void order(Registry& r, const char* min, const char* greatest) {
+  two<H, P, flags>(r, min, Pick<H, flags, true>{});
   two<H, P, flags>(r, greatest, Pick<H, flags, false>{});
 }
 

@@ -42,13 +42,13 @@ bool fetch_group(Warp& w, const Instruction& i, uint32_t lanes) {
   const LoadGroup& group = w.groups[i.list];
   const uint64_t bit = uint64_t{1} << group.slot;
   w.fetched &= ~bit;
-  if (observed && !w.grants_suffice) return false;
+  if (observed && !w.needs_only_granted_checks) return false;
   const Range& range = observed ? w.granted[i.index] : w.ranges[i.index];
   Addresses at = Addresses::from(column<uint64_t>(w, i.a), static_cast<uint64_t>(group.begin));
   if (range.bytes < group.bytes || !at.within(lanes, range.start, range.bytes - group.bytes, group.align - 1))
     return false;
   prefetch_behind(at, group.bytes);
-  alignas(64) uint64_t units[kMostUnits * kLanes];
+  alignas(64) uint64_t units[kMaxUnits * kLanes];
   uint32_t begin = 0;
   for (uint32_t u = 0; u * kUnitBytes < group.bytes; ++u) {
     const uint32_t next = (u + 1) * kUnitBytes < group.bytes ? u * kUnitBytes : group.bytes - kUnitBytes;

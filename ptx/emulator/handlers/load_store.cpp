@@ -129,7 +129,8 @@ inline bool passes_unseen(Warp& w, const Instruction& i, uint32_t lanes, uint32_
       return true;
   }
   if (!w.is_granted || !is_weak) return false;
-  if (!w.grants_suffice && !(reads && w.trails_suffice && is_on_trail(w, i, lanes, at))) return false;
+  if (!w.needs_only_granted_checks && !(reads && w.needs_only_pattern_checks && is_on_trail(w, i, lanes, at)))
+    return false;
   w.is_granted = false;
   return true;
 }

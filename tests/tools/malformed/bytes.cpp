@@ -8,7 +8,7 @@ namespace {
 
 using Kind = Field::Kind;
 
-constexpr uint64_t kMost64 = ~uint64_t{0}, kTopBit = uint64_t{1} << 63;
+constexpr uint64_t kMax64 = ~uint64_t{0}, kTopBit = uint64_t{1} << 63;
 
 struct Evil {
   const char* name;
@@ -76,7 +76,7 @@ void add_broken_header(const Base& base, Variants& out) {
     const uint64_t right = value_of(base, field);
     for (const Evil evil : {Evil{"zero", 0}, {"one_less", right - 1}, {"one_more", right + 1}}) add(field, evil, "");
     for (const Evil evil :
-         {Evil{"file_bytes", base.file.size()}, {"2_32", uint64_t{1} << 32}, {"2_63", kTopBit}, {"most", kMost64}})
+         {Evil{"file_bytes", base.file.size()}, {"2_32", uint64_t{1} << 32}, {"2_63", kTopBit}, {"most", kMax64}})
       add(field, evil, "cannot hold");
   });
 }
@@ -91,7 +91,7 @@ void add_broken_lengths(const Base& base, Variants& out) {
                             {"2_32", uint64_t{1} << 32},
                             {"2_61", kTopBit >> 2},
                             {"2_63", kTopBit},
-                            {"most", kMost64}})
+                            {"most", kMax64}})
       if (evil.value != right)
         out.push_back(
             {variant_name(base, "length", field, evil.name), with_value(base, field, evil.value), Finder::kModel, ""});
@@ -140,7 +140,7 @@ void add_broken_layouts(const Base& base, Variants& out) {
                             {"double", right * 2},
                             {"2_32", uint64_t{1} << 32},
                             {"2_63", kTopBit},
-                            {"most", kMost64}})
+                            {"most", kMax64}})
       add("dimensions", field, evil);
   });
   for_each(base, {Kind::kOffset}, [&](const Field& field) {
@@ -149,8 +149,8 @@ void add_broken_layouts(const Base& base, Variants& out) {
                             {"next_slot", right + 32},
                             {"file_bytes", base.file.size()},
                             {"2_63", kTopBit},
-                            {"near_most", kMost64 - 31},
-                            {"most", kMost64}})
+                            {"near_max", kMax64 - 31},
+                            {"most", kMax64}})
       add("offset", field, evil);
     if (right) add("offset", field, {"zero", 0});
   });
@@ -158,7 +158,7 @@ void add_broken_layouts(const Base& base, Variants& out) {
 
 void add_harmless_bytes(const Base& base, Variants& out) {
   const auto add = [&](const char* name, Bytes file) {
-    out.push_back({base.name + ".harmless." + name, std::move(file), Finder::kNobody, ""});
+    out.push_back({base.name + ".harmless." + name, std::move(file), Finder::kNone, ""});
   };
   add("unchanged", base.file);
   Bytes longer = base.file;

@@ -18,9 +18,9 @@ struct KeyFacts {
 };
 constexpr KeyFacts kKeyFacts[] = {
     {"general.architecture", Finder::kModel, Finder::kModel},
-    {"general.name", Finder::kNobody, Finder::kModel},
-    {"general.alignment", Finder::kNobody, Finder::kModel},
-    {"general.file_type", Finder::kNobody, Finder::kNobody},
+    {"general.name", Finder::kNone, Finder::kModel},
+    {"general.alignment", Finder::kNone, Finder::kModel},
+    {"general.file_type", Finder::kNone, Finder::kNone},
     {".block_count", Finder::kModel, Finder::kModel},
     {".context_length", Finder::kModel, Finder::kModel},
     {".embedding_length", Finder::kModel, Finder::kModel},
@@ -41,27 +41,27 @@ constexpr KeyFacts kKeyFacts[] = {
     {".attention.layer_norm_rms_epsilon", Finder::kModel, Finder::kModel},
     {".attention.key_length", Finder::kModel, Finder::kModel},  // then it is hidden / heads, another length
     {".attention.value_length", Finder::kModel, Finder::kModel},
-    {".rope.freq_base", Finder::kNobody, Finder::kModel},
-    {".rope.dimension_count", Finder::kNobody, Finder::kModel},
-    {".rope.scaling.type", Finder::kNobody, Finder::kModel},
-    {".rope.scaling.factor", Finder::kNobody, Finder::kModel},
-    {".rope.scaling.original_context_length", Finder::kNobody, Finder::kModel},
-    {".rope.scaling.attn_factor", Finder::kNobody, Finder::kModel},
-    {".rope.scaling.yarn_ext_factor", Finder::kNobody, Finder::kModel},
-    {".rope.scaling.yarn_beta_fast", Finder::kNobody, Finder::kModel},
-    {".rope.scaling.yarn_beta_slow", Finder::kNobody, Finder::kModel},
-    {".vocab_size", Finder::kNobody, Finder::kModel},
+    {".rope.freq_base", Finder::kNone, Finder::kModel},
+    {".rope.dimension_count", Finder::kNone, Finder::kModel},
+    {".rope.scaling.type", Finder::kNone, Finder::kModel},
+    {".rope.scaling.factor", Finder::kNone, Finder::kModel},
+    {".rope.scaling.original_context_length", Finder::kNone, Finder::kModel},
+    {".rope.scaling.attn_factor", Finder::kNone, Finder::kModel},
+    {".rope.scaling.yarn_ext_factor", Finder::kNone, Finder::kModel},
+    {".rope.scaling.yarn_beta_fast", Finder::kNone, Finder::kModel},
+    {".rope.scaling.yarn_beta_slow", Finder::kNone, Finder::kModel},
+    {".vocab_size", Finder::kNone, Finder::kModel},
     {"tokenizer.ggml.model", Finder::kTokenizer, Finder::kTokenizer},
-    {"tokenizer.ggml.pre", Finder::kNobody, Finder::kTokenizer},
+    {"tokenizer.ggml.pre", Finder::kNone, Finder::kTokenizer},
     {"tokenizer.ggml.tokens", Finder::kModel, Finder::kModel},
-    {"tokenizer.ggml.token_type", Finder::kNobody, Finder::kTokenizer},
+    {"tokenizer.ggml.token_type", Finder::kNone, Finder::kTokenizer},
     {"tokenizer.ggml.scores", Finder::kTokenizer, Finder::kTokenizer},
     {"tokenizer.ggml.merges", Finder::kTokenizer, Finder::kTokenizer},
-    {"tokenizer.ggml.bos_token_id", Finder::kNobody, Finder::kTokenizer},
-    {"tokenizer.ggml.eos_token_id", Finder::kNobody, Finder::kTokenizer},
-    {"tokenizer.ggml.unknown_token_id", Finder::kNobody, Finder::kTokenizer},
-    {"tokenizer.ggml.add_bos_token", Finder::kNobody, Finder::kTokenizer},
-    {"tokenizer.chat_template", Finder::kNobody, Finder::kTemplate},
+    {"tokenizer.ggml.bos_token_id", Finder::kNone, Finder::kTokenizer},
+    {"tokenizer.ggml.eos_token_id", Finder::kNone, Finder::kTokenizer},
+    {"tokenizer.ggml.unknown_token_id", Finder::kNone, Finder::kTokenizer},
+    {"tokenizer.ggml.add_bos_token", Finder::kNone, Finder::kTokenizer},
+    {"tokenizer.chat_template", Finder::kNone, Finder::kTemplate},
 };
 
 const KeyFacts& facts_of(const std::string& key) {
@@ -72,7 +72,7 @@ const KeyFacts& facts_of(const std::string& key) {
 
 Finder finder_of_wrong_kind(const Base& base, const std::string& key) {
   const bool spm = base.document.has_key("tokenizer.ggml.scores");  // SPM does not pre-split, so the key is not read
-  return spm && key == "tokenizer.ggml.pre" ? Finder::kNobody : facts_of(key).wrong_kind;
+  return spm && key == "tokenizer.ggml.pre" ? Finder::kNone : facts_of(key).wrong_kind;
 }
 
 enum class ValueKind { kInteger, kReal, kBool, kString, kStrings, kInts, kFloats };
@@ -113,8 +113,8 @@ void add_general(Rows& rows) {
   for (const auto& [name, value] : sizes) rows.push_back({alignment, name, u32(value)});
   rows.push_back({alignment, "uint64", u64(32)});
   rows.push_back({"general.type", "adapter", text("adapter")});
-  rows.push_back({"general.type", "model", text("model"), Finder::kNobody});
-  rows.push_back({"general.unheard_of", "nested_arrays", nested_arrays(3), Finder::kNobody});
+  rows.push_back({"general.type", "model", text("model"), Finder::kNone});
+  rows.push_back({"general.unheard_of", "nested_arrays", nested_arrays(3), Finder::kNone});
   rows.push_back({"general.unheard_of", "deeply_nested_arrays", nested_arrays(1000)});
   rows.push_back({"split.count", "three", u32(3), Finder::kModel, "split"});
 }
@@ -131,14 +131,14 @@ void add_expert_sizes(const std::string& p, Rows& rows) {
   for (const char* size : {"expert_count", "expert_feed_forward_length", "expert_shared_feed_forward_length"})
     rows.push_back({p + size, "three", u32(3), Finder::kModel, ""});
   rows.push_back({p + "expert_used_count", "more_than_there_are", u32(5)});
-  rows.push_back({p + "expert_used_count", "all", u32(4), Finder::kNobody});
+  rows.push_back({p + "expert_used_count", "all", u32(4), Finder::kNone});
   rows.push_back({p + "expert_used_count", "differing_list", ints({2, 1})});
   rows.push_back({p + "expert_group_count", "two", u32(2)});
   rows.push_back({p + "expert_gating_func", "sigmoid", u32(2)});
-  rows.push_back({p + "expert_gating_func", "softmax", u32(1), Finder::kNobody});
+  rows.push_back({p + "expert_gating_func", "softmax", u32(1), Finder::kNone});
   for (const char* name : {"nan", "infinity", "zero"})
     rows.push_back({p + "expert_weights_scale", name, f32(*name == 'n' ? kNan : *name == 'i' ? kInfinity : 0)});
-  rows.push_back({p + "feed_forward_length", "zero", u32(0), Finder::kNobody});
+  rows.push_back({p + "feed_forward_length", "zero", u32(0), Finder::kNone});
 }
 
 void add_delta_net_sizes(const std::string& p, Rows& rows) {
@@ -154,7 +154,7 @@ void add_delta_net_sizes(const std::string& p, Rows& rows) {
   rows.push_back({p + "attention.recurrent_layers", "one_bool", boolean(1)});
   rows.push_back({p + "nextn_predict_layers", "all", u32(2)});
   rows.push_back({p + "nextn_predict_layers", "most_64", u64(~uint64_t{0})});
-  rows.push_back({p + "nextn_predict_layers", "one", u32(1), Finder::kNobody});
+  rows.push_back({p + "nextn_predict_layers", "one", u32(1), Finder::kNone});
 }
 
 void add_sizes(const std::string& p, Rows& rows) {
@@ -201,18 +201,18 @@ void add_reals(const std::string& p, bool has_scaling_factor, Rows& rows) {
   rows.push_back({p + "rope.scaling.original_context_length", "zero", u32(0)});
   rows.push_back({p + "rope.scaling.original_context_length", "most", u32(~0u)});
   rows.push_back({p + "rope.scaling.yarn_ext_factor", "two", f32(2)});
-  rows.push_back({p + "rope.scaling.yarn_attn_factor", "two", f32(2), Finder::kNobody});
+  rows.push_back({p + "rope.scaling.yarn_attn_factor", "two", f32(2), Finder::kNone});
   rows.push_back({p + "rope.scaling.yarn_log_multiplier", "tenth", f32(0.1f)});
-  const Finder newer_key_goes_first = has_scaling_factor ? Finder::kNobody : Finder::kModel;
+  const Finder newer_key_goes_first = has_scaling_factor ? Finder::kNone : Finder::kModel;
   rows.push_back({p + "rope.scale_linear", "nan", f32(kNan), newer_key_goes_first});
 }
 
 // Unsupported variants under an architecture's name.
 void add_unsupported(const std::string& p, Rows& rows) {
   rows.push_back({p + "attention.sliding_window", "short", u32(16)});
-  rows.push_back({p + "attention.sliding_window", "whole_context", u32(1 << 20), Finder::kNobody});
+  rows.push_back({p + "attention.sliding_window", "whole_context", u32(1 << 20), Finder::kNone});
   rows.push_back({p + "attention.causal", "false", boolean(0)});
-  rows.push_back({p + "attention.causal", "true", boolean(1), Finder::kNobody});
+  rows.push_back({p + "attention.causal", "true", boolean(1), Finder::kNone});
   rows.push_back({p + "attention.causal", "two", boolean(2)});
   rows.push_back({p + "attn_logit_softcapping", "fifty", f32(50)});
   rows.push_back({p + "final_logit_softcapping", "thirty", f32(30)});
@@ -236,7 +236,7 @@ void add_missing_and_doubled(const Base& base, Variants& out) {
     const bool has_stand_in = tensor == "output.weight" || tensor == "rope_freqs.weight";  // tied, or no divisors
     out.push_back({base.name + ".missing." + tensor,
                    edited(base, [&](Document& document) { document.tensors.erase(document.tensors.begin() + i); }),
-                   has_stand_in ? Finder::kNobody : Finder::kModel,
+                   has_stand_in ? Finder::kNone : Finder::kModel,
                    has_stand_in ? "" : "tensor " + tensor + " is missing"});
     out.push_back({base.name + ".doubled." + tensor,
                    edited(base, [&](Document& document) { document.tensors.push_back(document.tensors[i]); }),
@@ -281,7 +281,7 @@ void add_wrong_values(const Base& base, Variants& out) {
   add_unsupported(prefix, rows);
   for (const Row& row : rows)
     out.push_back({base.name + ".value." + row.key + "." + row.name, with_key(base, row.key, row.encoded), row.finder,
-                   row.finder == Finder::kNobody ? "" : row.fault});
+                   row.finder == Finder::kNone ? "" : row.fault});
 }
 
 }  // namespace warpchat

@@ -19,7 +19,7 @@ int write_variants(const std::filesystem::path& folder, size_t every) {
     const Variant& variant = variants[i];
     std::ofstream file(folder / (variant.name + ".gguf"), std::ios::binary);
     file.write(reinterpret_cast<const char*>(variant.file.data()), static_cast<std::streamsize>(variant.file.size()));
-    expectations << variant.name << ".gguf\t" << (variant.finder == Finder::kNobody ? "loads" : "refused") << '\t'
+    expectations << variant.name << ".gguf\t" << (variant.finder == Finder::kNone ? "loads" : "refused") << '\t'
                  << variant.fault << '\n';
     if (!file.flush()) {
       std::fprintf(stderr, "malformed_files: cannot write %s\n", variant.name.c_str());

@@ -7,8 +7,8 @@
 #include <memory>
 #include <set>
 
-#include "models/message.h"
 #include "models/model_config.h"
+#include "models/text_format.h"
 #include "models/tokenizer/tokenizer.h"
 #include "tests/tools/malformed/variants.h"
 
@@ -24,7 +24,7 @@ const char* name_of(Finder finder) {
 }
 
 struct Outcome {
-  Finder finder = Finder::kNobody;
+  Finder finder = Finder::kNone;
   std::string message;
 };
 
@@ -60,9 +60,9 @@ class Malformed : public testing::Test {
 TEST_F(Malformed, EveryVariantIsRefusedByNameOrLoads) {
   for (const Variant& variant : variants()) {
     const Outcome outcome = load(variant);
-    const Finder expected = variant.finder == Finder::kTemplate ? Finder::kNobody : variant.finder;
+    const Finder expected = variant.finder == Finder::kTemplate ? Finder::kNone : variant.finder;
     EXPECT_STREQ(name_of(outcome.finder), name_of(expected)) << variant.name << ": " << outcome.message;
-    if (outcome.finder == Finder::kNobody || expected == Finder::kNobody) continue;
+    if (outcome.finder == Finder::kNone || expected == Finder::kNone) continue;
     EXPECT_THAT(outcome.message, testing::StartsWith(kRefused)) << variant.name;
     EXPECT_THAT(outcome.message, testing::HasSubstr(variant.fault)) << variant.name;
     EXPECT_TRUE(is_one_printable_line(outcome.message)) << variant.name << ": " << outcome.message;
@@ -78,7 +78,7 @@ TEST_F(Malformed, AreManyDifferentAndDistinctlyNamed) {
     EXPECT_EQ(variant.name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"),
               std::string::npos)
         << variant.name;
-    n_harmless += variant.finder == Finder::kNobody;
+    n_harmless += variant.finder == Finder::kNone;
   }
   EXPECT_GE(variants().size() - n_harmless, 300u);
   EXPECT_GE(n_harmless, 10u);

@@ -10,7 +10,7 @@ namespace warpchat {
 
 // The reader that must find the fault.
 enum class Finder {
-  kNobody,     // harmless: the file loads
+  kNone,       // harmless: the file loads
   kModel,      // reader, configuration or tensors
   kTokenizer,  // the model itself is valid
   kTemplate,   // the tokeniser is valid, too

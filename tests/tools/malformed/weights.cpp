@@ -172,7 +172,7 @@ void add_wrong_weights(const Base& base, Variants& out) {
   for (const TensorTypeTraits& format : supported_tensor_types()) {
     const Document stored = with_format(base, matrix, format.type);
     out.push_back(
-        {base.name + ".harmless." + matrix + "." + std::string(format.name), stored.bytes(), Finder::kNobody, ""});
+        {base.name + ".harmless." + matrix + "." + std::string(format.name), stored.bytes(), Finder::kNone, ""});
     for (const Scale& scale : kScales)
       for (const NotFinite& value : kNotFinite)
         if (scale.type == format.type && (format.type != TensorType::kMXFP4 || &value == kNotFinite))
@@ -183,7 +183,7 @@ void add_wrong_weights(const Base& base, Variants& out) {
 void add_wrong_vocabularies(const Base& base, Variants& out) {
   const auto add = [&](const std::string& key, const char* name, const Bytes& encoded, Finder finder) {
     out.push_back({base.name + ".vocabulary." + key + "." + name, with_key(base, "tokenizer.ggml." + key, encoded),
-                   finder, finder == Finder::kNobody ? "" : "tokenizer.ggml."});
+                   finder, finder == Finder::kNone ? "" : "tokenizer.ggml."});
   };
   const auto tokens = strings_of(base, "tokenizer.ggml.tokens");
   const auto types = ints_of(base, "tokenizer.ggml.token_type");

@@ -1,0 +1,131 @@
+// What the user asks for: every button, key and command of a front end becomes one of these.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "app/chat/chat_state.h"
+
+namespace warpchat {
+
+// The conversation.
+struct Send {
+  std::string text;
+};
+struct Stop {};
+struct Regenerate {
+  uint64_t message;  // key of an answer, or of a user message without one
+};
+struct EditMessage {
+  uint64_t message;  // key; a user's message is answered again with its files, an answer is only replaced
+  std::string text;
+};
+struct ContinueAnswer {
+  uint64_t message;  // key of the last answer, which is continued
+};
+struct DropOldest {  // from now on the oldest turns are left out when the context is full; all stay stored
+  bool on = true;
+};
+struct Undo {};  // takes back the last message of the user with its answer
+struct ShowVersion {
+  uint64_t message;  // key; 0: any message, also one that is not shown
+  TurnId turn;       // one of its siblings
+};
+struct SetSystemPrompt {
+  std::string text;
+};
+struct AttachFile {
+  std::string path;
+};
+struct DropAttachment {
+  size_t index;
+};
+struct CountTokens {
+  std::string text;
+  uint64_t revision;
+};
+
+// Conversations.
+struct NewConversation {};
+struct OpenStored {
+  ConversationId id;
+};
+struct Fork {
+  uint64_t message;  // key; the conversation up to it is copied into a new one
+};
+struct Search {
+  std::string words;  // empty: no search
+};
+struct Rename {
+  ConversationId id;
+  std::string title;
+};
+struct ThrowAway {
+  ConversationId id;
+};
+struct TakeFromTrash {
+  ConversationId id;
+};
+struct EraseForEver {
+  ConversationId id;
+};
+struct ExportConversation {
+  std::string path;      // .json: JSON, .md: Markdown
+  bool replace = false;  // the file that is there
+};
+struct ImportConversation {
+  std::string path;  // any file that app/transfer.h reads; shows the newest of several conversations
+};
+
+// Model, device, settings.
+struct RefreshModels {};
+struct SearchHub {
+  std::string words;  // empty: ends a search
+  bool now = false;   // else after a short pause in typing
+};
+struct LoadModel {
+  std::string path;                   // empty: the loaded one again
+  std::optional<std::string> device;  // nullopt: as before
+  std::optional<std::string> launch;
+  std::optional<int32_t> context;  // as ModelFlags::context
+  std::string endpoint = {};       // NAME or URL of a server to use, with its only model or that of `path`
+  bool fetch = false;              // download a model of the hub first
+  std::string key = {};            // API key to store for the endpoint. Empty: the stored one, if any
+};
+struct CancelLoading {};
+struct UnloadModel {};
+struct ChangeSettings {
+  AnswerSettings settings;
+};
+struct DismissNotice {
+  uint64_t id;
+};
+struct WatchProfile {
+  bool on;  // the profiler is open: measure, and send ProfilerData a few times a second
+};
+struct ExportProfile {
+  std::string path;
+};
+
+// The load that a notice's remedy asks for; nullopt: none.
+std::optional<LoadModel> load_of(const NoticeItem& notice);
+
+using Action =
+    std::variant<Send, Stop, Regenerate, EditMessage, ContinueAnswer, DropOldest, Undo, ShowVersion, SetSystemPrompt,
+                 AttachFile, DropAttachment, CountTokens, NewConversation, OpenStored, Fork, Search, Rename, ThrowAway,
+                 TakeFromTrash, EraseForEver, ExportConversation, ImportConversation, RefreshModels, SearchHub,
+                 LoadModel, CancelLoading, UnloadModel, ChangeSettings, DismissNotice, WatchProfile, ExportProfile>;
+
+// Collects the actions of a window's panels while a frame is drawn; dispatched after it.
+class Actions {
+ public:
+  void push(Action action) { wishes_.push_back(std::move(action)); }
+  std::vector<Action> drain() { return std::exchange(wishes_, {}); }
+  bool empty() const { return wishes_.empty(); }
+
+ private:
+  std::vector<Action> wishes_;
+};
+
+}  // namespace warpchat

@@ -1,0 +1,59 @@
+// An active conversation: one that is shown, or whose answer is pending. Turns actions into changes of its branch and
+// answers. An answer starts before anything changes, so one that cannot start leaves everything unchanged.
+#pragma once
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "app/chat/answering.h"
+
+namespace warpchat {
+
+// What is to be answered: the conversation's first messages, and possibly a new one after them.
+struct Question {
+  size_t n_kept;
+  std::optional<Message> added = {};
+  std::string title = {};  // for a conversation without a title
+  bool continues = false;  // the last message is an answer to continue
+  uint64_t message = 0;    // key of the message in question; 0: a new one
+};
+
+// The first title of a conversation that begins with this message.
+std::string title_of_message(const Message& message);
+
+class ActiveChat {
+ public:
+  ActiveChat(StateStore& state, Library& library)
+      : slot(state), branch(state, library, slot), answering(state, branch, slot) {}
+
+  const OpenConversation& now() const { return slot.now(); }
+  bool waits() const { return now().phase == AnswerPhase::kWaiting; }
+  bool is_over() const { return !answering.running() && !waits(); }  // no answer runs or waits
+
+  // Questions; none if there is nothing to ask.
+  std::optional<Question> regenerate(uint64_t message) const;
+  std::optional<Question> edit(uint64_t message, const std::string& text) const;  // edits a user's message
+  std::optional<Question> go_on(uint64_t message) const;
+  const Question& waiting() const { return waiting_; }  // the question that is asked later
+
+  void replace_answer(uint64_t message, const std::string& text);  // with the user's text
+  void undo();
+
+  // On Error and PromptTooLong nothing has changed.
+  void ask(std::shared_ptr<Responder> responder, const AnswerOptions& options, const Question& question);
+  void wait(const Question& question);  // asks it later
+  void halt();                          // stops the answer or the waiting
+
+  ConversationSlot slot;
+  Branch branch;
+  Answering answering;
+
+ private:
+  std::vector<Message> prompt(const Question& question) const;
+  void accept(const Question& question);
+
+  Question waiting_{0};
+};
+
+}  // namespace warpchat

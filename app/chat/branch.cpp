@@ -1,0 +1,348 @@
+// Each change is shown first and stored second, so that the user loses nothing if the store fails.
+#include "app/chat/branch.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace warpchat {
+
+namespace {
+
+MessageStatus status_of(TurnState state) {
+  return state == TurnState::kComplete ? MessageStatus::kComplete : MessageStatus::kStopped;
+}
+
+TurnState state_of(MessageStatus status) {
+  return status == MessageStatus::kComplete ? TurnState::kComplete : TurnState::kStopped;
+}
+
+bool waits_to_be_stored(const ChatMessage& message) {
+  return message.turn == 0 && !is_empty(message) && message.status != MessageStatus::kStreaming;
+}
+
+bool has_text_of(const ChatMessage& message, const Message& stored) {
+  return message.content == stored.content && message.reasoning == stored.reasoning;
+}
+
+bool same(const ChatMessage& a, const ChatMessage& b) { return a.key == b.key && a.siblings == b.siblings; }
+
+bool is_failure_alone(const ChatMessage& message) {
+  return message.status == MessageStatus::kFailed && is_empty(message);
+}
+
+}  // namespace
+
+std::optional<size_t> Branch::index_of(uint64_t message) const {
+  for (size_t i = 0; i < messages().size(); ++i)
+    if (messages()[i].key == message) return i;
+  return std::nullopt;
+}
+
+void Branch::start_new(std::string system_prompt) {
+  seen_.clear();
+  replaced_.reset();
+  OpenConversation conversation;
+  conversation.system_prompt = std::move(system_prompt);
+  slot_.change(updates::ShowConversation{std::move(conversation)});
+}
+
+void Branch::open(ConversationId id) {
+  remember();
+  OpenConversation conversation = read(library_.store(), id);
+  if (id != now().id) seen_.clear();
+  replaced_.reset();
+  slot_.change(updates::ShowConversation{std::move(conversation)});
+}
+
+void Branch::reload() {
+  if (now().id == 0 || !is_stored()) return;
+  try {
+    remember();
+    OpenConversation stored = read(library_.store(), now().id);
+    const bool same = stored.title == now().title && stored.system_prompt == now().system_prompt &&
+                      stored.drops_oldest == now().drops_oldest;
+    if (same && shows(stored.messages)) return;
+    slot_.change(updates::ShowConversation{std::move(stored)});
+  } catch (const std::exception&) {
+    forget_if_erased();
+  }
+}
+
+bool Branch::shows(const std::vector<ChatMessage>& stored) const {
+  const bool has_failed = !messages().empty() && is_failure_alone(messages().back());
+  return std::equal(stored.begin(), stored.end(), messages().begin(), messages().end() - (has_failed ? 1 : 0), same);
+}
+
+OpenConversation Branch::read(const ConversationStore& store, ConversationId id) {
+  const StoredConversation stored = store.load(id);
+  OpenConversation conversation;
+  conversation.id = id;
+  conversation.title = stored.summary.title;
+  conversation.system_prompt = stored.system_prompt;
+  conversation.drops_oldest = stored.drops_oldest;
+  if (id == now().id && stored.drops_oldest) conversation.unseen_turns = now().unseen_turns;
+  for (const Turn& turn : stored.turns) conversation.messages.push_back(message_of(store, turn));
+  for (const ChatMessage& message : conversation.messages)
+    if (message.timings) conversation.last_timings = message.timings;
+  return conversation;
+}
+
+ChatMessage Branch::message_of(const ConversationStore& store, const Turn& turn) {
+  const auto seen = seen_.find(turn.id);
+  ChatMessage message;
+  if (seen != seen_.end() && has_text_of(seen->second, turn.message)) {
+    message = seen->second;
+    if (message.status != MessageStatus::kFailed) message.status = status_of(turn.state);
+  } else {
+    static_cast<Message&>(message) = turn.message;
+    message.key = state_.new_key();
+    message.turn = turn.id;
+    message.status = status_of(turn.state);
+  }
+  message.siblings = store.siblings(turn.id);
+  const auto own = std::find(message.siblings.begin(), message.siblings.end(), turn.id);
+  message.sibling = static_cast<size_t>(own - message.siblings.begin());
+  return message;
+}
+
+void Branch::add(Message message, const std::string& title) {
+  if (!messages().empty() && is_failure_alone(messages().back()))
+    slot_.change(updates::KeepMessages{messages().size() - 1});
+  ChatMessage added;
+  static_cast<Message&>(added) = std::move(message);
+  added.key = state_.new_key();
+  slot_.change(updates::AddMessage{std::move(added)});
+  if (now().title.empty()) slot_.change(updates::SetTitle{title});
+  const bool renames = messages().size() == 1 && now().id != 0;  // the first message changes
+  keep_all();
+  if (renames) library_.try_to([&](ConversationStore& store) { store.retitle(now().id, title); });
+  library_.refresh();
+  follow_title();
+}
+
+void Branch::cut(size_t n_messages) {
+  remember();
+  if (n_messages < messages().size())
+    replaced_ = {n_messages, {messages().begin() + static_cast<std::ptrdiff_t>(n_messages), messages().end()}};
+  slot_.change(updates::KeepMessages{n_messages});
+}
+
+void Branch::put_back() {
+  if (!replaced_) return;
+  const Replaced replaced = *std::exchange(replaced_, std::nullopt);
+  remember();
+  slot_.change(updates::KeepMessages{replaced.begin});
+  for (const ChatMessage& message : replaced.messages) slot_.change(updates::AddMessage{message});
+  show_in_store();
+}
+
+void Branch::undo(size_t n_messages) {
+  remember();
+  replaced_.reset();
+  slot_.change(updates::KeepMessages{n_messages});
+  slot_.change(updates::SetContextUsed{0});
+  show_in_store();
+}
+
+void Branch::show_in_store() {
+  if (now().id == 0) return;
+  library_.try_to([&](ConversationStore& store) { store.show(now().id, turn_before(messages().size())); });
+  reload();
+  library_.refresh();
+}
+
+void Branch::remember() {
+  for (const ChatMessage& message : messages())
+    if (message.turn != 0 && message.status != MessageStatus::kStreaming) seen_.insert_or_assign(message.turn, message);
+}
+
+void Branch::show_version(uint64_t message, TurnId turn) {
+  if ((message != 0 && !index_of(message)) || now().id == 0) return;
+  library_.try_to([&](ConversationStore& store) { store.show_newest_below(now().id, turn); });
+  reload();
+  library_.refresh();
+}
+
+void Branch::set_system_prompt(const std::string& text) {
+  if (text == now().system_prompt) return;
+  slot_.change(updates::SetSystemPrompt{text});
+  if (now().id != 0) library_.try_to([&](ConversationStore& store) { store.describe(now().id, text, model_); });
+}
+
+void Branch::drop_oldest(bool on) {
+  slot_.change(updates::SetDropsOldest{on});
+  if (now().id != 0) library_.try_to([&](ConversationStore& store) { store.drop_oldest(now().id, on); });
+}
+
+void Branch::answer_begins() {
+  const ChatMessage& answer = messages().back();
+  const TurnId parent = turn_before(messages().size() - 1);
+  keeps_streamed_ = now().id != 0 && messages()[messages().size() - 2].turn == parent;  // else the store has failed
+  if (!keeps_streamed_) return;
+  if (answer.turn == 0) {
+    streamed_.emplace(StreamedAnswer{answer.key, AnswerWriter(library_.store(), now().id, parent)});
+    return;
+  }
+  keeps_streamed_ = library_.keep([&](ConversationStore& store) {
+    streamed_.emplace(StreamedAnswer{answer.key, AnswerWriter(store, answer.turn, answer)});
+  });
+}
+
+void Branch::answer_grows() {
+  replaced_.reset();
+  if (!keeps_streamed_) return;
+  keeps_streamed_ = library_.keep([&](ConversationStore& store) {
+    if (!streamed_) return;  // its store was replaced: the end is stored with everything else
+    const ChatMessage& answer = messages().back();
+    streamed_->writer.follow(answer, AnswerWriter::Clock::now());
+    if (answer.turn == 0 && streamed_->writer.turn() != 0) show_turn(store, answer.key, streamed_->writer.turn());
+  });
+}
+
+void Branch::answer_ends() {
+  if (streamed_) {
+    streamed_->answer = messages().back();
+    streamed_->state = state_of(messages().back().status);
+    unfinished_.push_back(std::move(*streamed_));
+    streamed_.reset();
+  }
+  keep_all();
+  library_.refresh();
+}
+
+void Branch::drop_answer() {
+  streamed_.reset();
+  if (replaced_) return put_back();
+  const ChatMessage answer = messages().back();
+  slot_.change(updates::KeepMessages{messages().size() - 1});
+  if (is_failure_alone(answer)) slot_.change(updates::AddMessage{answer});
+}
+
+void Branch::keep_all() {
+  const bool kept = library_.keep([&](ConversationStore& store) {
+    finish_answers();
+    for (size_t i = 0; i < messages().size(); ++i)
+      if (waits_to_be_stored(messages()[i])) keep_message(store, i);
+    keep_model(store);
+  });
+  if (!kept) forget_if_erased();
+}
+
+bool Branch::is_stored() const {
+  return unfinished_.empty() && std::none_of(messages().begin(), messages().end(), waits_to_be_stored);
+}
+
+void Branch::finish_answers() {
+  while (!unfinished_.empty()) {
+    StreamedAnswer& answer = unfinished_.front();
+    answer.writer.finish(answer.answer, answer.state);
+    if (answer.writer.turn() != 0 && index_of(answer.message))
+      show_turn(library_.store(), answer.message, answer.writer.turn());
+    unfinished_.pop_front();
+  }
+}
+
+void Branch::keep_message(ConversationStore& store, size_t i) {
+  const ChatMessage message = messages()[i];
+  if (now().id == 0) {
+    const ConversationStore::Started started =
+        store.start({now().title, now().system_prompt, model_, now().drops_oldest}, message);
+    slot_.change(updates::KeepTurn{started.conversation, message.key, started.turn});
+    return;
+  }
+  const TurnId turn = store.add(now().id, turn_before(i), message, state_of(message.status));
+  show_turn(store, message.key, turn);
+}
+
+void Branch::keep_model(ConversationStore& store) {
+  const std::pair<ConversationId, std::string> described{now().id, model_};
+  if (now().id == 0 || described == described_) return;
+  store.describe(now().id, now().system_prompt, model_);
+  described_ = described;
+}
+
+void Branch::show_turn(ConversationStore& store, uint64_t message, TurnId turn) {
+  slot_.change(updates::KeepTurn{now().id, message, turn});
+  slot_.change(updates::SetSiblings{message, store.siblings(turn), turn});
+}
+
+TurnId Branch::turn_before(size_t i) const {
+  while (i > 0)
+    if (const TurnId turn = messages()[--i].turn; turn != 0) return turn;
+  return 0;
+}
+
+// Another program may have deleted it for good. The shown conversation then counts as not stored yet.
+void Branch::forget_if_erased() {
+  if (now().id == 0) return;
+  try {
+    const ConversationStore& store = library_.store();
+    store.list(1);
+    try {
+      store.load(now().id);
+    } catch (const Error&) {
+      forget_ids();
+    }
+  } catch (const std::exception&) {
+    // The store itself fails: checked again when it works.
+  }
+}
+
+void Branch::forget_ids() {
+  unfinished_.clear();
+  OpenConversation conversation = now();
+  conversation.id = 0;
+  for (ChatMessage& message : conversation.messages) message.turn = 0, message.siblings.clear();
+  slot_.change(updates::ShowConversation{std::move(conversation)});
+}
+
+// The new store does not have this conversation and numbers turns from 1.
+void Branch::go_on_in_new_store() {
+  streamed_.reset();
+  seen_.clear();
+  described_ = {};
+  forget_ids();
+  keep_all();
+  if (!messages().empty() && messages().back().status == MessageStatus::kStreaming) answer_begins();
+  library_.refresh();
+}
+
+void Branch::follow_title() {
+  for (const ConversationSummary& summary : state_.now().conversations)
+    if (summary.id == now().id && summary.title != now().title) slot_.change(updates::SetTitle{summary.title});
+}
+
+void append_for_model(std::vector<Message>& messages, const Message& message) {
+  if (messages.empty() || messages.back().role != message.role) return messages.push_back(message);
+  Message& last = messages.back();
+  last = {.role = last.role, .content = text_for_model(last) + "\n\n" + text_for_model(message)};
+}
+
+std::vector<Message> Branch::prompt(size_t n_messages) const {
+  std::vector<Message> all;
+  for (size_t i = 0; i < n_messages; ++i)
+    if (!is_empty(messages()[i])) append_for_model(all, messages()[i]);
+  return all;
+}
+
+ConversationTree Branch::tree(size_t n_messages) const {
+  ConversationTree tree{.title = now().title,
+                        .system_prompt = now().system_prompt,
+                        .model = model_,
+                        .created = store_time_now(),
+                        .updated = store_time_now(),
+                        .drops_oldest = now().drops_oldest};
+  for (size_t i = 0; i < n_messages; ++i) {
+    const ChatMessage& message = messages()[i];
+    if (is_empty(message)) continue;
+    tree.turns.push_back({.id = tree.shown + 1,
+                          .parent = tree.shown,
+                          .message = message,
+                          .state = state_of(message.status),
+                          .created = tree.created});
+    ++tree.shown;
+  }
+  return tree;
+}
+
+}  // namespace warpchat

@@ -1,0 +1,96 @@
+// The shown branch of a conversation's tree, and its storage. What could not be stored is kept and tried again with the
+// next change.
+#pragma once
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/chat/conversation_slot.h"
+#include "app/chat/library.h"
+#include "engine/store/answer_writer.h"
+
+namespace warpchat {
+
+// Appends to the prompt: joins neighbours of the same role, since templates expect alternating roles.
+void append_for_model(std::vector<Message>& messages, const Message& message);
+
+class Branch {
+ public:
+  Branch(StateStore& state, Library& library, ConversationSlot& slot) : state_(state), library_(library), slot_(slot) {}
+
+  const OpenConversation& now() const { return slot_.now(); }
+  const std::vector<ChatMessage>& messages() const { return now().messages; }
+  std::optional<size_t> index_of(uint64_t message) const;
+
+  void start_new(std::string system_prompt);
+  void open(ConversationId id);  // Error
+  // Reads the conversation again from the store if everything is stored. Unchanged messages keep their keys.
+  void reload();
+  void go_on_in_new_store();  // the store is new: it does not have this conversation
+
+  void add(Message message, const std::string& title);  // at the end
+  // Shows the first n messages; the store keeps the old branch until something is added. put_back() restores the rest,
+  // until the new answer has its first text.
+  void cut(size_t n_messages);
+  void put_back();
+  bool can_put_back() const { return replaced_.has_value(); }
+  void keep_cut() { replaced_.reset(); }  // drops what put_back() would restore
+  void undo(size_t n_messages);           // shows the first n messages, in the store, too
+  void show_version(uint64_t message, TurnId turn);
+  void set_system_prompt(const std::string& text);
+  void drop_oldest(bool on);
+  void keep_all();  // what is not stored yet
+  bool is_stored() const;
+  void follow_title();                                            // takes the title from the list after a rename
+  void set_model(std::string path) { model_ = std::move(path); }  // that answers from now on
+
+  // An answer that streams into the last message.
+  void answer_begins();
+  void answer_grows();
+  void answer_ends();
+  void drop_answer();  // it has no text: shows the previous answer again
+
+  // The first n messages as a prompt.
+  std::vector<Message> prompt(size_t n_messages) const;
+  ConversationTree tree(size_t n_messages) const;  // of the first messages, as a conversation of its own
+
+ private:
+  struct StreamedAnswer {
+    uint64_t message;
+    AnswerWriter writer;
+    Message answer = {};  // once it has ended
+    TurnState state = TurnState::kComplete;
+  };
+  struct Replaced {
+    size_t begin;
+    std::vector<ChatMessage> messages;
+  };
+  void remember();
+  OpenConversation read(const ConversationStore& store, ConversationId id);
+  bool shows(const std::vector<ChatMessage>& stored) const;
+  ChatMessage message_of(const ConversationStore& store, const Turn& turn);
+  void keep_message(ConversationStore& store, size_t i);
+  void keep_model(ConversationStore& store);
+  void finish_answers();
+  void show_turn(ConversationStore& store, uint64_t message, TurnId turn);
+  void show_in_store();
+  void forget_if_erased();
+  void forget_ids();
+  TurnId turn_before(size_t i) const;
+
+  StateStore& state_;
+  Library& library_;
+  ConversationSlot& slot_;
+  std::string model_;
+  std::pair<ConversationId, std::string> described_;  // the conversation and model that were stored last
+  std::map<TurnId, ChatMessage> seen_;  // messages of this conversation's branches, with their answers' measurements
+  std::optional<Replaced> replaced_;
+  std::optional<StreamedAnswer> streamed_;
+  bool keeps_streamed_ = true;             // false: its store has failed
+  std::deque<StreamedAnswer> unfinished_;  // answers that have ended and are not wholly stored
+};
+
+}  // namespace warpchat

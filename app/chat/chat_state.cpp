@@ -1,0 +1,65 @@
+// Values derived from the state.
+#include "app/chat/chat_state.h"
+
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+
+namespace warpchat {
+
+std::string text_between(const ChatMessage& message, size_t begin, size_t end) {
+  const size_t n_reasoning = message.reasoning.size();
+  const auto part = [&](const std::string& text, size_t first) {
+    const size_t from = std::clamp(begin, first, first + text.size()) - first;
+    const size_t to = std::clamp(end, first, first + text.size()) - first;
+    return text.substr(from, to > from ? to - from : 0);
+  };
+  return part(message.reasoning, 0) + part(message.content, n_reasoning);
+}
+
+uint32_t chosen_bit(const SamplingField& field) {
+  const auto* found = std::find(std::begin(kSamplingFields), std::end(kSamplingFields), field);
+  return 1u << static_cast<uint32_t>(found - std::begin(kSamplingFields));
+}
+
+// Counts turns as Branch::prompt does: skips empty messages, and joins consecutive user messages.
+size_t n_unseen_messages(const OpenConversation& conversation) {
+  if (conversation.unseen_turns == 0) return 0;
+  uint32_t n_turns = 0;
+  std::string_view before;
+  for (size_t i = 0; i < conversation.messages.size(); ++i) {
+    const ChatMessage& message = conversation.messages[i];
+    if (is_empty(message)) continue;
+    const bool begins = before.empty() || (message.role == "user" && before != "user");
+    if (begins && n_turns++ == conversation.unseen_turns) return i;
+    before = message.role;
+  }
+  return 0;
+}
+
+uint32_t larger_context(uint32_t now, uint64_t max, uint64_t tokens) {
+  uint64_t context = std::max(now, 1u);
+  while (context <= now || context < tokens + tokens / 4) context *= 2;
+  context = std::min(context, max);
+  return context > std::max<uint64_t>(tokens + tokens / 8, now) ? static_cast<uint32_t>(context) : 0;
+}
+
+WaysOut ways_out_before_sending(const ChatState& state, uint64_t tokens) {
+  if (!state.model) return {};
+  const uint64_t own = tokens - std::min<uint64_t>(tokens, state.open.context_used);
+  return {larger_context(state.model->context, state.model->max_context, tokens),
+          own < state.model->context && !state.open.drops_oldest && !state.open.messages.empty()};
+}
+
+WaysOut ways_out_at(const ChatState& state, const ChatMessage& message) {
+  if (state.refusal && state.refusal->message == message.key && state.refusal->tokens > 0)
+    return {state.refusal->larger_context, state.refusal->can_drop};
+  const std::vector<ChatMessage>& messages = state.open.messages;
+  const bool is_last = !messages.empty() && messages.back().key == message.key;
+  if (!is_last || message.cut != AnswerCut::kContextFull) return {};
+  const auto n_turns =
+      std::count_if(messages.begin(), messages.end(), [](const ChatMessage& m) { return m.role == "user"; });
+  return {state.model ? state.model->larger_context : 0, n_turns > 1 && !state.open.drops_oldest};
+}
+
+}  // namespace warpchat

@@ -1,0 +1,242 @@
+// What a front end shows, as plain data. The controller has one copy; a window on another thread builds the same state
+// from the updates (app/chat/updates.h).
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "app/chat/profiler_data.h"
+#include "engine/events.h"
+#include "engine/message.h"
+#include "engine/remedy.h"
+#include "engine/sampler.h"
+#include "engine/store/conversation_store.h"
+
+namespace warpchat {
+
+// A token of an answer: the offset of its text in reasoning and content, joined, and its time.
+struct TokenMark {
+  uint32_t offset;  // bytes
+  float seconds;    // since the previous token; for the first token, since the request
+  bool operator==(const TokenMark&) const = default;
+};
+
+enum class MessageStatus { kComplete, kStreaming, kStopped, kFailed };
+
+struct ChatMessage : Message {
+  uint64_t key = 0;  // unique in this process; keys caches of its layout
+  TurnId turn = 0;   // 0: not stored (yet)
+  MessageStatus status = MessageStatus::kComplete;
+  uint32_t revision = 0;  // grows with every change of text
+
+  std::vector<TurnId> siblings;  // the versions of this turn, itself too, oldest first; fewer than two: no choice
+  size_t sibling = 0;            // which of them this is
+
+  // Only for answers generated in this process.
+  std::vector<TokenMark> tokens;
+  std::optional<double> thinking_seconds;  // while it thinks, so far
+  std::string failure;                     // kFailed: the error message
+  Remedy remedy = {};                      // kFailed: its remedy
+  bool operator==(const ChatMessage&) const = default;
+};
+
+// The bytes [begin, end) of an answer's reasoning and content, as its token marks count them.
+std::string text_between(const ChatMessage& message, size_t begin, size_t end);
+
+struct SearchResults {
+  std::string words;
+  std::vector<SearchHit> hits;
+  bool operator==(const SearchResults&) const = default;
+};
+
+enum class AnswerPhase {
+  kIdle,
+  kWaiting,  // the last message is answered as soon as a model is loaded
+  kPrompt,   // until the first token
+  kAnswer,
+};
+
+struct OpenConversation {
+  ConversationId id = 0;  // 0: nothing of it is stored yet
+  std::string title;      // empty: it has none yet
+  std::string system_prompt;
+  std::vector<ChatMessage> messages;
+  uint32_t context_used = 0;  // tokens; 0: not known
+  bool drops_oldest = false;  // the oldest turns are left out when the context is full (DropOldest)
+  uint32_t unseen_turns = 0;  // turns that the last prompt left out at the start
+
+  AnswerPhase phase = AnswerPhase::kIdle;
+  PromptProgress prompt_progress{0, 0};
+  std::optional<Timings> last_timings;  // of its last answer
+  double tokens_per_second = 0;         // of the streaming answer, over about the last second
+  double first_token_seconds = 0;       // of it
+  bool operator==(const OpenConversation&) const = default;
+};
+
+// Messages at the start that the last prompt left out (unseen_turns).
+size_t n_unseen_messages(const OpenConversation& conversation);
+
+enum class FitsMemory { kYes, kNo, kUnknown, kUnsupported };  // kUnsupported: regardless of memory
+
+struct ModelChoice {
+  enum class Kind { kFile, kEndpoint, kFetch };  // kFetch: on the hub, not downloaded
+  std::string path, name;                        // kEndpoint, kFetch: its name, twice
+  uint64_t bytes = 0;
+  std::string quantisation;  // "Q4_K_M"; empty: not said
+  FitsMemory fits = FitsMemory::kUnknown;
+  Kind kind = Kind::kFile;
+  std::string about = {};  // kEndpoint: its address; kFetch: its purpose or number of downloads
+  std::string why = {};    // it fits or does not: "needs about 2.9 GB of memory, 1.2 GB are free"
+  bool operator==(const ModelChoice&) const = default;
+};
+
+// The results of a search on the hub.
+struct HubSearch {
+  std::string words;                      // empty: none were given
+  bool running = false, offline = false;  // offline: no network is allowed, and the sentence says why
+  std::vector<ModelChoice> models;        // kFetch, best known first; while it runs, those that are known already
+  std::string sentence;                   // why there are no (more) results, or what the search waits for
+  bool operator==(const HubSearch&) const = default;
+};
+
+struct DeviceChoiceRow {
+  std::string name;  // as --device takes it: "cpu", "cuda:0", "emulator:sm_90"
+  std::string text;  // "AMD EPYC 9B14, 2 cores, AVX-512"
+  bool usable = true;
+  bool operator==(const DeviceChoiceRow&) const = default;
+};
+
+struct LoadedModel {
+  std::string path, name;      // a remote model has its server's name in both
+  std::string endpoint;        // URL; empty: this machine
+  std::string device, launch;  // values of --device and --launch; launch is "" on the CPU, both are "" for a server
+  std::string status;          // "cpu: 2 threads, AVX-512 (no CUDA driver)"
+  uint64_t bytes = 0;
+  uint32_t context = 0;         // positions
+  uint32_t larger_context = 0;  // the next larger size that model and memory allow; 0: none
+  uint32_t max_context = 0;     // the largest size that they allow; 0: it cannot be chosen
+  double load_seconds = 0;
+  SamplingParams file_sampling;  // the file's defaults
+  bool can_think = false;        // its template asks for enable_thinking
+  bool operator==(const LoadedModel&) const = default;
+};
+
+struct LoadingModel {
+  std::string name;
+  double fraction = 0;        // 0..1
+  std::string transfer = {};  // progress of the download, in words
+  bool operator==(const LoadingModel&) const = default;
+};
+
+// The sampling values that a model's file has defaults for.
+using SamplingField = std::variant<float SamplingParams::*, uint32_t SamplingParams::*>;
+inline constexpr SamplingField kSamplingFields[] = {&SamplingParams::temperature,
+                                                    &SamplingParams::top_k,
+                                                    &SamplingParams::top_p,
+                                                    &SamplingParams::min_p,
+                                                    &SamplingParams::repeat_penalty,
+                                                    &SamplingParams::penalty_window,
+                                                    &SamplingParams::presence_penalty,
+                                                    &SamplingParams::frequency_penalty};
+
+// Settings for the next answers.
+struct AnswerSettings {
+  SamplingParams sampling;
+  uint32_t chosen = 0;        // bits, by kSamplingFields: what the user has set stays when the model changes
+  int32_t max_tokens = -1;    // -1: until the answer ends
+  std::optional<bool> think;  // nullopt: the model's default
+  bool random_seed = true;    // a new seed for each answer
+  bool titles = false;        // the model names a conversation once it has answered
+  bool operator==(const AnswerSettings&) const = default;
+};
+
+struct NoticeItem {
+  uint64_t id;
+  bool is_error;
+  std::string text;             // one sentence, for people
+  std::string action_label;     // "Undo"; empty: nothing to do about it
+  ConversationId restores = 0;  // the conversation that the action restores from the trash
+  Remedy remedy = {};           // remedy of an error, which action_label names
+  std::string model = {};       // path; empty: the loaded one
+  bool operator==(const NoticeItem&) const = default;
+};
+
+// A file that the next Send includes.
+struct Attachment {
+  std::string path, name;
+  uint64_t bytes = 0;   // of its text
+  size_t n_tokens = 0;  // 0: unknown, since no tokeniser is loaded
+  bool is_read = true;  // false: it is being read
+  bool operator==(const Attachment&) const = default;
+};
+
+// Why an action was refused; the composer keeps its text.
+struct RefusedPrompt {
+  std::string reason;           // the sentence
+  uint32_t tokens = 0;          // of the prompt; 0: its length was not the reason
+  uint32_t context = 0;         // size of the context
+  uint32_t larger_context = 0;  // one that is large enough and possible here (LoadModel); 0: none
+  bool can_drop = false;        // it fits without the oldest turns (DropOldest)
+  uint64_t message = 0;         // key of what was to be answered (Regenerate) or continued; 0: what was sent
+  bool continues = false;
+  bool operator==(const RefusedPrompt&) const = default;
+};
+
+// Remedies for a message that does not fit the context.
+struct WaysOut {
+  uint32_t larger_context = 0;  // tokens (LoadModel); 0: none
+  bool can_drop = false;        // DropOldest
+  bool any() const { return larger_context > 0 || can_drop; }
+};
+
+// The next larger context, up to `most`, that holds a prompt of this many tokens and an answer; 0: none.
+uint32_t larger_context(uint32_t now, uint64_t max, uint64_t tokens);
+
+inline std::shared_ptr<const ProfilerData> no_profile() {
+  static const auto kNone = std::make_shared<const ProfilerData>();
+  return kNone;
+}
+
+inline constexpr size_t kMaxKeptAnswers = 32;
+
+struct ChatState {
+  std::vector<ConversationSummary> conversations, trash;  // latest first
+  std::optional<SearchResults> search;                    // while the search field has words
+  OpenConversation open;
+
+  std::vector<ModelChoice> models;
+  HubSearch hub;
+  std::vector<DeviceChoiceRow> devices;
+  std::optional<LoadedModel> model;
+  std::optional<LoadingModel> loading;
+  AnswerSettings settings;
+
+  std::vector<ConversationId> answering;  // conversations with an answer that runs or waits while another one is shown
+  std::vector<ConversationId> unread;     // conversations whose answer ended since they were last shown
+  uint64_t taken_sends = 0;    // counts accepted Send and EditMessage actions: the composer then drops its text
+  uint64_t refused_sends = 0;  // counts refused ones
+  std::optional<RefusedPrompt> refusal;  // of the last refused one; reset by any other action
+  uint64_t counted_revision = 0;         // revision of the composer's text that counted_tokens belongs to
+  uint32_t counted_tokens = 0;
+  std::vector<Attachment> attachments;
+
+  std::vector<NoticeItem> notices;  // oldest first
+  std::string store_fault;          // why nothing is stored; empty: it is
+  std::shared_ptr<const ProfilerData> profile = no_profile();
+  std::vector<std::shared_ptr<const AnswerProfile>> answers;  // this run's last, kMaxKeptAnswers, oldest first
+  bool operator==(const ChatState&) const = default;
+};
+
+uint32_t chosen_bit(const SamplingField& field);
+
+// Remedies before sending a message that would bring the conversation to this many tokens.
+WaysOut ways_out_before_sending(const ChatState& state, uint64_t tokens);
+
+// Remedies for a message that was too long to answer again, or for an answer cut by a full context.
+WaysOut ways_out_at(const ChatState& state, const ChatMessage& message);
+
+}  // namespace warpchat

@@ -1,0 +1,306 @@
+// A new model is loaded while the old one still answers. Only if memory is short is the old one unloaded first, and
+// loaded again if the new one does not fit even then.
+#include "app/chat/model_controller.h"
+
+#include <filesystem>
+#include <random>
+#include <utility>
+
+#include "app/directories.h"
+#include "app/endpoint_choice.h"
+#include "app/model_loading.h"
+
+namespace warpchat {
+
+namespace {
+
+AnswerSettings answer_settings(const ChatSettings& settings, bool random_seed) {
+  AnswerSettings answer{.sampling = settings.session.sampling,
+                        .max_tokens = settings.session.max_tokens,
+                        .random_seed = random_seed,
+                        .titles = settings.titles};
+  const auto& variables = settings.session.template_variables;
+  if (variables.contains(kEnableThinking) && variables[kEnableThinking].is_boolean())
+    answer.think = variables[kEnableThinking];
+  return answer;
+}
+
+template <class Change>
+void for_each_field(const Change& change) {
+  for (const SamplingField& field : kSamplingFields)
+    std::visit([&](auto member) { change(member, chosen_bit(field)); }, field);
+}
+
+std::string shown_name(const ChatOptions& flags) {
+  return flags.endpoint.empty() ? std::filesystem::path(flags.model).filename().string() : flags.endpoint;
+}
+
+}  // namespace
+
+ModelController::ModelController(StateStore& state, const ChatOptions& options, Surroundings surroundings)
+    : state_(state), surroundings_(std::move(surroundings)), wanted_(options), loaded_(options) {
+  try {
+    state_.change(updates::SetSettings{answer_settings(settings_from(options, {}), options.seed < 0)});
+  } catch (const std::exception& error) {
+    state_.tell_error(error.what());
+  }
+}
+
+ModelController::~ModelController() = default;
+
+void ModelController::load_first() {
+  try {
+    if (wanted_.endpoint.empty()) wanted_.model = loaded_.model = find_model_file(wanted_.model);
+  } catch (const NotCached& missing) {
+    if (!wanted_.yes) return state_.tell_error(missing.what());
+  } catch (const UsageError& error) {
+    if (!wanted_.model.empty()) state_.tell_error(error.what());
+    return;  // none, or several: the user chooses
+  } catch (const std::exception& error) {
+    state_.tell_error(error.what());
+    return;
+  }
+  start({wanted_, std::nullopt, ""});
+}
+
+void ModelController::load(const LoadModel& wish) {
+  if (switch_launch(wish)) return;
+  if (!wish.path.empty() || !wish.endpoint.empty()) {
+    wanted_.model = wish.path;
+    wanted_.endpoint = wish.endpoint;
+    wanted_.yes = wish.fetch;
+    wanted_.api_key_env.clear();  // belongs to the previous endpoint and must not be sent to another
+  }
+  if (wanted_.model.empty() && wanted_.endpoint.empty()) return state_.tell_error("no model is loaded; choose one");
+  wanted_.device = wish.device.value_or(wanted_.device);
+  wanted_.launch = wish.launch.value_or(wanted_.launch);
+  wanted_.context = wish.context.value_or(wanted_.context);
+  Attempt attempt{wanted_, attempt_ ? attempt_->fallback : std::nullopt, "", wish.key};
+  if (!attempt_ || !is_launched_) return start(std::move(attempt));
+  next_ = std::move(attempt);
+  loader_.cancel();
+}
+
+// A change of launch mode needs no reload, unless the fastest mode is to be measured.
+bool ModelController::switch_launch(const LoadModel& wish) {
+  if (!local_ || attempt_ || !wish.path.empty() || wish.device || wish.context || !wish.launch) return false;
+  const std::optional<LaunchMode> mode = launch_mode_named(*wish.launch);
+  if (!mode || !model()->decoder->steps().can_launch(*mode)) return false;
+  surroundings_.at_rest([this, mode = *mode] {
+    if (!local_ || attempt_) return;
+    try {
+      model()->decoder->steps().set_launch_mode(mode);
+    } catch (const Error& error) {
+      return state_.tell_error(error.what(), way_out_of(error));
+    }
+    wanted_.launch = loaded_.launch = name_of(mode);
+    state_.change(updates::SetModel{shown()});
+  });
+  return true;
+}
+
+bool ModelController::is_loaded(const std::string& path) const {
+  std::error_code error;
+  return local_ && (path == model()->file.path() || std::filesystem::equivalent(path, model()->file.path(), error));
+}
+
+// The same model is never loaded twice: it is unloaded first, if its file is still readable.
+void ModelController::start(Attempt attempt) {
+  attempt_ = std::move(attempt);
+  is_launched_ = false;
+  const uint64_t n = ++n_attempts_;
+  state_.change(updates::SetLoading{LoadingModel{shown_name(attempt_->flags), 0}});
+  if (attempt_->fallback || !attempt_->flags.endpoint.empty() || !is_loaded(attempt_->flags.model))
+    return launch(/*in_place=*/false);
+  surroundings_.at_rest([this, n] {
+    if (n != n_attempts_) return;
+    try {
+      GgufFile::open(model_options(attempt_->flags).path);
+    } catch (const std::exception& error) {
+      return fail({.fault = error.what()});
+    }
+    launch(/*in_place=*/true);
+  });
+}
+
+// in_place: the loaded model is unloaded, but only after the loading thread has started.
+void ModelController::launch(bool in_place) {
+  const std::string name = shown_name(attempt_->flags);
+  const auto given_up = std::make_shared<std::shared_ptr<LocalModel>>();
+  if (in_place) *given_up = std::exchange(local_, nullptr);
+  const auto progress = [this, name](double fraction, const std::string& transfer) {
+    surroundings_.post([this, shown = LoadingModel{name, fraction, transfer}] {
+      if (is_loading()) state_.change(updates::SetLoading{shown});
+    });
+  };
+  const auto done = [this](LoadOutcome outcome) {
+    auto shared = std::make_shared<LoadOutcome>(std::move(outcome));  // a Task can be copied
+    surroundings_.post([this, shared] { surroundings_.at_rest([this, shared] { end(std::move(*shared)); }); });
+  };
+  try {
+    loader_.start(attempt_->flags, std::exchange(attempt_->key, ""), /*another_model_loaded=*/local_ != nullptr,
+                  {[given_up] { given_up->reset(); }, progress, done});
+  } catch (const std::exception& error) {
+    if (in_place) local_ = std::move(*given_up);
+    return fail({.fault = error.what()});
+  }
+  is_launched_ = true;
+  if (!in_place) return;
+  attempt_->fallback = loaded_;
+  state_.change(updates::SetModel{std::nullopt});
+}
+
+void ModelController::end(LoadOutcome outcome) {
+  if (next_) {
+    outcome = {};  // superseded by a newer load
+    return start(*std::exchange(next_, std::nullopt));
+  }
+  outcome.local || outcome.other ? install(std::move(outcome)) : fail(outcome);
+}
+
+void ModelController::fail(const LoadOutcome& outcome) {
+  Attempt failed = *std::exchange(attempt_, std::nullopt);
+  if (outcome.lacks_memory && local_ && failed.fault.empty()) {
+    failed.fallback = loaded_;
+    local_.reset();
+    state_.change(updates::SetModel{std::nullopt});
+    return start(std::move(failed));
+  }
+  if (!outcome.was_cancelled)
+    state_.tell_error((failed.fault.empty() ? "" : failed.fault + "; then: ") + outcome.fault, outcome.remedy,
+                      failed.flags.endpoint.empty() ? failed.flags.model : "");
+  if (failed.fallback && failed.fault.empty()) return start({*failed.fallback, std::nullopt, outcome.fault});
+  wanted_ = loaded_;
+  settle();
+}
+
+void ModelController::install(LoadOutcome outcome) {
+  local_ = std::move(outcome.local);
+  other_ = std::move(outcome.other);
+  endpoint_ = std::move(outcome.endpoint);
+  wanted_ = loaded_ = std::exchange(attempt_, std::nullopt)->flags;
+  base_options_ = outcome.settings.session;
+  merge_settings(outcome.settings);
+  state_.change(updates::SetModel{shown()});
+  if (local_) remember_model(model()->file.path(), state_directory());
+  settle();
+}
+
+void ModelController::use(std::shared_ptr<Responder> responder) {
+  cancel();
+  local_.reset();
+  other_ = std::move(responder);
+  endpoint_.reset();
+  state_.change(updates::SetModel{shown()});
+  if (!attempt_) settle();
+}
+
+std::shared_ptr<Responder> ModelController::responder() const {
+  return other_ || !local_ ? other_ : std::shared_ptr<Responder>(local_, &local_->responder);
+}
+
+void ModelController::show_status() {
+  const std::optional<LoadedModel>& known = state_.now().model;
+  if (local_ && known && known->status != shown().status) state_.change(updates::SetModel{shown()});
+}
+
+void ModelController::settle() {
+  state_.change(updates::SetLoading{std::nullopt});
+  surroundings_.settled();
+}
+
+void ModelController::cancel() {
+  next_.reset();
+  if (attempt_ && is_launched_) return loader_.cancel();
+  if (!attempt_) return;
+  attempt_.reset();
+  ++n_attempts_;
+  wanted_ = loaded_;
+  settle();
+}
+
+void ModelController::unload() {
+  cancel();
+  local_.reset();
+  other_.reset();
+  endpoint_.reset();
+  state_.change(updates::SetModel{std::nullopt});
+  if (!attempt_) settle();
+}
+
+// Settings of the user stay; the rest follows the flags and the file.
+void ModelController::merge_settings(const ChatSettings& defaults) {
+  AnswerSettings settings = state_.now().settings;
+  for_each_field([&](auto member, uint32_t bit) {
+    if ((settings.chosen & bit) == 0) settings.sampling.*member = defaults.session.sampling.*member;
+  });
+  if (!(settings == state_.now().settings)) state_.change(updates::SetSettings{settings});
+}
+
+// A changed value counts as set by the user, unless it was reset to the default.
+void ModelController::change_settings(AnswerSettings settings) {
+  const AnswerSettings& before = state_.now().settings;
+  for_each_field([&](auto member, uint32_t bit) {
+    if (settings.sampling.*member != before.sampling.*member && (before.chosen & bit) == 0) settings.chosen |= bit;
+  });
+  if (!(settings == before)) state_.change(updates::SetSettings{settings});
+}
+
+AnswerOptions ModelController::options_for(const OpenConversation& conversation) const {
+  const AnswerSettings& settings = state_.now().settings;
+  AnswerOptions options = base_options_;
+  options.system_prompt = conversation.system_prompt;
+  options.drop_oldest = conversation.drops_oldest;
+  options.sampling = settings.sampling;
+  if (settings.random_seed) options.sampling.seed = std::random_device()();
+  options.max_tokens = settings.max_tokens;
+  options.template_variables.erase(kEnableThinking);
+  if (settings.think) options.template_variables[kEnableThinking] = *settings.think;
+  return options;
+}
+
+size_t ModelController::count(const std::string& text) const {
+  return local_ ? model()->tokenizer->encode(text, /*parse_special=*/false, /*add_bos=*/false).size() : 0;
+}
+
+void ModelController::count(const CountTokens& wish) {
+  state_.change(updates::SetCounted{wish.revision, static_cast<uint32_t>(count(wish.text))});
+}
+
+uint32_t ModelController::max_context() const {
+  return std::min(model()->config.context_length, model()->decoder->steps().context_that_fits());
+}
+
+uint32_t ModelController::context_for(uint32_t tokens) const {
+  if (!local_) return 0;
+  return larger_context(model()->context, max_context(), tokens);
+}
+
+LoadedModel ModelController::shown() const {
+  const ResponderFacts facts = responder()->facts();
+  const std::string there = where_text_goes(facts.endpoint);
+  if (!local_)
+    return {.path = facts.model,
+            .name = facts.model,
+            .endpoint = facts.endpoint,
+            .status = there.empty() ? facts.endpoint : "answers come from " + there,
+            .context = facts.context,
+            .can_think = facts.can_think};
+  const Steps& steps = model()->decoder->steps();
+  const std::string& source =
+      base_options_.chat_template.empty() ? model()->chat_template : base_options_.chat_template;
+  return {.path = model()->file.path(),
+          .name = model_name(*model()),
+          .device = model()->device,
+          .launch = steps.is_gpu() ? loaded_.launch : "",
+          .status = steps.description() + (model()->device_reason.empty() ? "" : " (" + model()->device_reason + ")"),
+          .bytes = model()->file.file_bytes(),
+          .context = model()->context,
+          .larger_context = context_for(model()->context),
+          .max_context = max_context(),
+          .load_seconds = model()->load_seconds,
+          .file_sampling = model()->file_sampling,
+          .can_think = source.find(kEnableThinking) != std::string::npos};
+}
+
+}  // namespace warpchat

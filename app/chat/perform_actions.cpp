@@ -1,0 +1,134 @@
+// What each action does, once nothing conflicts with it.
+#include <filesystem>
+
+#include "app/chat/chat_controller_parts.h"
+#include "app/transfer.h"
+#include "models/text_format.h"
+
+namespace warpchat {
+
+// --- The conversation ---
+
+void ChatController::Parts::perform(Send& wish) {
+  const bool is_blank = wish.text.find_first_not_of(" \t\r\n") == std::string::npos;
+  if (is_blank && state.now().attachments.empty()) return;
+  const Message message{.role = "user", .content = wish.text, .files = attachments.files()};
+  const Question question{.n_kept = chat().now().messages.size(), .added = message, .title = title_of_message(message)};
+  if (!ask(chat(), question)) return;
+  attachments.clear();
+  state.change(updates::TakeSend{});
+}
+
+void ChatController::Parts::perform(Stop&) {
+  if (chat().is_over()) attachments.cancel();
+  chat().halt();
+}
+void ChatController::Parts::perform(Regenerate& wish) { ask_user(chat().regenerate(wish.message)); }
+void ChatController::Parts::perform(ContinueAnswer& wish) { ask_user(chat().go_on(wish.message)); }
+void ChatController::Parts::perform(DropOldest& wish) { chat().branch.drop_oldest(wish.on); }
+void ChatController::Parts::perform(Undo&) { chat().undo(); }
+
+void ChatController::Parts::perform(EditMessage& wish) {
+  const std::optional<size_t> i = chat().branch.index_of(wish.message);
+  if (!i) return refuse("this message no longer exists");
+  if (wish.text.empty()) return refuse("the message is empty; type some text");
+  if (chat().now().messages[*i].role != "user")
+    chat().replace_answer(wish.message, wish.text);
+  else if (!ask(chat(), *chat().edit(wish.message, wish.text)))
+    return;
+  state.change(updates::TakeSend{});
+}
+
+void ChatController::Parts::perform(ShowVersion& wish) { chat().branch.show_version(wish.message, wish.turn); }
+void ChatController::Parts::perform(SetSystemPrompt& wish) { chat().branch.set_system_prompt(wish.text); }
+void ChatController::Parts::perform(AttachFile& wish) { attachments.add(wish.path); }
+void ChatController::Parts::perform(DropAttachment& wish) { attachments.drop(wish.index); }
+void ChatController::Parts::perform(CountTokens& wish) { models.count(wish); }
+
+// --- Conversations ---
+
+void ChatController::Parts::perform(NewConversation&) { show_new(); }
+
+void ChatController::Parts::perform(OpenStored& wish) {
+  library.try_to([&](ConversationStore&) { show_stored(wish.id); });
+}
+
+void ChatController::Parts::perform(Fork& wish) {
+  const std::optional<size_t> i = chat().branch.index_of(wish.message);
+  if (!i) return;
+  ConversationTree tree = chat().branch.tree(*i + 1);
+  tree.title += " (copy)";
+  ConversationId copy = 0;
+  if (!library.try_to([&](ConversationStore& store) { copy = store.insert(tree); })) return;
+  library.refresh();
+  library.try_to([&](ConversationStore&) { show_stored(copy); });
+}
+
+void ChatController::Parts::perform(Search& wish) { library.search(wish.words); }
+
+void ChatController::Parts::perform(Rename& wish) {
+  library.try_to([&](ConversationStore& store) { store.rename(wish.id, wish.title); });
+  library.refresh();
+  for (const auto& chat : chats) chat->branch.follow_title();
+}
+
+void ChatController::Parts::perform(ThrowAway& wish) {
+  if (!library.try_to([&](ConversationStore& store) { store.throw_away(wish.id); })) return;
+  if (chat().now().id == wish.id) show_new();
+  library.refresh();
+  state.tell("the conversation is in the trash", wish.id);
+}
+
+void ChatController::Parts::perform(TakeFromTrash& wish) {
+  if (!library.try_to([&](ConversationStore& store) { store.take_from_trash(wish.id); })) return;
+  library.refresh();
+  forget_undo(wish.id);
+  if (chat().now().messages.empty() && chat().is_over())
+    library.try_to([&](ConversationStore&) { show_stored(wish.id); });
+}
+
+void ChatController::Parts::perform(EraseForEver& wish) {
+  if (!library.try_to([&](ConversationStore& store) { store.erase(wish.id); })) return;
+  forget_undo(wish.id);
+  if (chat().now().id == wish.id) show_new();
+  attachments.forget(wish.id);
+  library.refresh();
+}
+
+void ChatController::Parts::perform(ExportConversation& wish) {
+  const bool done = library.try_to([&](ConversationStore& store) {
+    if (chat().now().messages.empty()) throw Error("there is no message to export yet");
+    const bool stored = chat().branch.is_stored();
+    export_conversation(stored ? store.tree(chat().now().id) : chat().branch.tree(chat().now().messages.size()),
+                        wish.path, wish.replace);
+  });
+  if (done) state.tell("wrote " + wish.path);
+}
+
+void ChatController::Parts::perform(ImportConversation& wish) {
+  std::vector<ConversationId> imported;
+  if (!library.try_to([&](ConversationStore& store) { imported = import_conversations(store, wish.path); })) return;
+  library.refresh();
+  library.try_to([&](ConversationStore&) { show_stored(imported.back()); });
+  if (imported.size() > 1) state.tell("imported " + counted(imported.size(), "conversation") + "; the newest is shown");
+}
+
+// --- Model, device, settings ---
+
+void ChatController::Parts::perform(RefreshModels&) { look_for_choices(); }
+void ChatController::Parts::perform(SearchHub& wish) {
+  hub.look({wish.words, wish.now, options.offline, models.flags().device, memory_held()});
+}
+void ChatController::Parts::perform(LoadModel& wish) { models.load(wish); }
+void ChatController::Parts::perform(CancelLoading&) { models.cancel(); }
+void ChatController::Parts::perform(UnloadModel&) { models.unload(); }
+void ChatController::Parts::perform(ChangeSettings& wish) { models.change_settings(wish.settings); }
+void ChatController::Parts::perform(DismissNotice& wish) { state.change(updates::DropNotice{wish.id}); }
+void ChatController::Parts::perform(WatchProfile& wish) { profile.set_on(wish.on, models.model(), models.endpoint()); }
+
+void ChatController::Parts::perform(ExportProfile& wish) {
+  const bool done = library.try_to([&](ConversationStore&) { profile.save(models.model(), wish.path); });
+  if (done) state.tell("wrote " + wish.path + " and " + wish.path + ".md");
+}
+
+}  // namespace warpchat

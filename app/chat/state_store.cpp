@@ -1,0 +1,53 @@
+// Applies each update and keeps it for the front end.
+#include "app/chat/state_store.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "app/chat/actions.h"
+#include "app/log.h"
+#include "app/remedies.h"
+
+namespace warpchat {
+
+namespace {
+constexpr size_t kMaxNotices = 8;
+}
+
+void StateStore::change(Update update) {
+  apply_update(state_, update);
+  updates_.push_back(std::move(update));
+}
+
+void StateStore::tell(std::string text, ConversationId restores) {
+  add_notice({++last_notice_, false, std::move(text), restores ? "Undo" : "", restores});
+}
+
+void StateStore::tell_error(std::string text, Remedy remedy, std::string model) {
+  log_line("error: " + text);
+  const auto same = std::find_if(state_.notices.begin(), state_.notices.end(),
+                                 [&](const NoticeItem& notice) { return notice.text == text; });
+  if (same != state_.notices.end()) change(updates::DropNotice{same->id});  // it moves to the end
+  add_notice({++last_notice_, true, std::move(text), button_of(remedy), 0, remedy, std::move(model)});
+}
+
+void StateStore::add_notice(NoticeItem notice) {
+  if (state_.notices.size() >= kMaxNotices) change(updates::DropNotice{state_.notices.front().id});
+  change(updates::AddNotice{std::move(notice)});
+}
+
+std::optional<LoadModel> load_of(const NoticeItem& notice) {
+  switch (notice.remedy.kind) {
+    case Remedy::Kind::kSmallerContext:
+      return LoadModel{.path = notice.model, .context = static_cast<int32_t>(notice.remedy.context)};
+    case Remedy::Kind::kUseCpu:
+    case Remedy::Kind::kCheckDevice:
+      return LoadModel{.path = notice.model, .device = "cpu"};
+    case Remedy::Kind::kLaunchGraph:
+      return LoadModel{.path = notice.model, .launch = "graph"};
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace warpchat

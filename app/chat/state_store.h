@@ -1,0 +1,31 @@
+// Holds the controller's state. Every change goes through it as an update.
+#pragma once
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/chat/updates.h"
+
+namespace warpchat {
+
+class StateStore {
+ public:
+  const ChatState& now() const { return state_; }
+  void change(Update update);
+  std::vector<Update> take_updates() { return std::exchange(updates_, {}); }
+
+  // Notices. The newest few are kept.
+  void tell(std::string text, ConversationId restores = 0);  // restores: "Undo" takes it from the trash
+  void tell_error(std::string text, Remedy remedy = {}, std::string model = {});  // model: that remedy is of
+
+  uint64_t new_key() { return ++last_key_; }
+
+ private:
+  void add_notice(NoticeItem notice);
+
+  ChatState state_;
+  std::vector<Update> updates_;
+  uint64_t last_key_ = 0, last_notice_ = 0;
+};
+
+}  // namespace warpchat

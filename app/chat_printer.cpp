@@ -1,0 +1,103 @@
+// Notices that arrive during an answer are printed after it, so that they do not interrupt its text.
+#include "app/chat_printer.h"
+
+#include <utility>
+
+#include "app/output.h"
+#include "app/remedies.h"
+#include "models/text_format.h"
+
+namespace warpchat {
+
+void ChatPrinter::show(const Update& update, const ChatState& now) {
+  if (const auto* change = std::get_if<ConversationUpdate>(&update)) return print(*change, now);
+  if (const auto* added = std::get_if<updates::AddNotice>(&update)) return print(*added);
+  if (const auto* refused = std::get_if<updates::SetRefusal>(&update)) return print(*refused);
+  if (const auto* loading = std::get_if<updates::SetLoading>(&update)) return print(*loading);
+}
+
+void ChatPrinter::print(const ConversationUpdate& update, const ChatState& now) {
+  const bool begins = std::holds_alternative<updates::BeginAnswer>(update);
+  if (begins || std::holds_alternative<updates::ContinueAnswer>(update)) return begin_answer();
+  if (!answer_) return;
+  if (const auto* progress = std::get_if<updates::SetPromptProgress>(&update)) answer_->progress(progress->progress);
+  if (const auto* unseen = std::get_if<updates::SetUnseenTurns>(&update); unseen && unseen->turns > 0)
+    answer_->notice("the context is full: the model does not see the first " + counted(unseen->turns, "turn"));
+  if (const auto* piece = std::get_if<updates::AddPiece>(&update)) {
+    has_text_ |= !piece->text.empty();
+    answer_->text(piece->text, piece->thinking);
+  }
+  if (const auto* end = std::get_if<updates::EndAnswer>(&update)) end_answer(*end, now);
+}
+
+void ChatPrinter::begin_answer() {
+  loading_.reset();
+  answer_.emplace(look_, /*in_conversation=*/true);
+  has_text_ = false;
+}
+
+void ChatPrinter::end_answer(const updates::EndAnswer& end, const ChatState& now) {
+  answer_->end();
+  answer_->flush();
+  answer_.reset();
+  const bool stopped = end.status != MessageStatus::kComplete;
+  ended_ = {has_text_};
+  if (end.cut == AnswerCut::kTokenLimit && has_text_)
+    say("(the answer was cut at " + counted(now.settings.max_tokens, "token") + "; /continue resumes it)");
+  std::erase_if(waiting_, [&](const NoticeItem& notice) { return notice.text == end.failure; });
+  if (!end.failure.empty()) tell_error(with_way_out(end.failure, end.remedy, View::kTerminal));
+  for (NoticeItem& notice : std::exchange(waiting_, {})) {
+    if (!notice.is_error) notice.text = "(" + notice.text + ")";
+    tell(notice);
+  }
+  if (end.cut == AnswerCut::kContextFull) tell_full_context(now);
+  if (stopped && has_text_) say("(stopped; /continue resumes it)");
+}
+
+void ChatPrinter::tell_full_context(const ChatState& now) const {
+  const auto& messages = now.open.messages;
+  const std::string ways = messages.empty() ? "" : words_in_terminal(ways_out_at(now, messages.back()));
+  const std::string next = now.open.drops_oldest ? "/continue resumes it without the oldest turns"
+                           : ways.empty()        ? "/new starts another conversation"
+                                                 : ways + "; then /continue resumes it";
+  say("(the answer was cut: the context is full; " + next + ")");
+}
+
+void ChatPrinter::print(const updates::AddNotice& added) {
+  if (added.notice.restores != 0) return;  // the trash command prints its own line
+  if (answer_ && (has_text_ || added.notice.is_error))
+    waiting_.push_back(added.notice);
+  else
+    tell(added.notice);
+}
+
+void ChatPrinter::tell(const NoticeItem& notice) {
+  loading_.reset();
+  if (notice.is_error) return tell_error(with_way_out(notice.text, notice.remedy, View::kTerminal));
+  answer_ ? answer_->notice(notice.text) : say(notice.text);
+}
+
+// Any other reason has been printed as a notice.
+void ChatPrinter::print(const updates::SetRefusal& update) {
+  if (update.refusal && update.refusal->tokens > 0) tell_error(update.refusal->reason);
+}
+
+void ChatPrinter::tell_error(const std::string& sentence) {
+  has_fault_ = true;
+  loading_.reset();
+  print_error(sentence);
+}
+
+void ChatPrinter::print(const updates::SetLoading& update) {
+  if (!update.loading || answer_) return loading_.reset();
+  if (!loading_) loading_.emplace("loading " + update.loading->name);
+  loading_->set_progress(update.loading->fraction);
+}
+
+void ChatPrinter::flush() {
+  if (!answer_) return;
+  answer_->tick();
+  answer_->flush();
+}
+
+}  // namespace warpchat

@@ -1,0 +1,50 @@
+// Prints the controller's updates to a terminal: streaming answers, how they end, notices and the progress of loading.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/answer_printer.h"
+#include "app/chat/updates.h"
+#include "app/terminal/spinner.h"
+
+namespace warpchat {
+
+class ChatPrinter {
+ public:
+  explicit ChatPrinter(const ChatSettings& look) : look_(look) {}  // look: read whenever an answer begins
+
+  void show(const Update& update, const ChatState& now);  // now: with this update, and perhaps later ones
+  void flush();                                           // writes what is to be seen, and turns the spinner
+
+  void forget() { answer_.reset(), waiting_.clear(); }  // the answer that streams: its end is not shown
+
+  bool take_fault() { return std::exchange(has_fault_, false); }  // an error was printed since the last call
+
+  struct EndedAnswer {
+    bool has_text;  // there is something of it
+  };
+  // That ended since the last call.
+  std::optional<EndedAnswer> take_ended() { return std::exchange(ended_, std::nullopt); }
+
+ private:
+  void print(const ConversationUpdate& update, const ChatState& now);
+  void print(const updates::AddNotice& added);
+  void print(const updates::SetRefusal& update);
+  void print(const updates::SetLoading& update);
+  void begin_answer();
+  void end_answer(const updates::EndAnswer& end, const ChatState& now);
+  void tell_full_context(const ChatState& now) const;
+  void tell(const NoticeItem& notice);
+  void tell_error(const std::string& sentence);
+
+  const ChatSettings& look_;
+  std::optional<AnswerPrinter> answer_;  // while one streams
+  bool has_text_ = false;                // of it
+  std::vector<NoticeItem> waiting_;      // until it has ended
+  std::optional<Spinner> loading_;
+  std::optional<EndedAnswer> ended_;
+  bool has_fault_ = false;
+};
+
+}  // namespace warpchat
