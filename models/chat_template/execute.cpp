@@ -205,7 +205,7 @@ Value Interpreter::call_macro(const Macro& macro, const Scope& defined_in, const
 
 void Interpreter::bind_parameters(const Macro& macro, Scope& scope, const Arguments& arguments) {
   auto named = arguments.named;
-  const auto take = [&named](std::string_view name) -> std::optional<Value> {
+  const auto pop_keyword = [&named](std::string_view name) -> std::optional<Value> {
     const auto at =
         std::find_if(named.begin(), named.end(), [name](const auto& given) { return given.first.bytes == name; });
     if (at == named.end()) return std::nullopt;
@@ -219,13 +219,13 @@ void Interpreter::bind_parameters(const Macro& macro, Scope& scope, const Argume
   for (size_t i = 0; i < n; ++i) {
     const auto& [name, otherwise] = macro.parameters[i];
     has_caller_parameter |= name == "caller";
-    std::optional<Value> value = i < positional.size() ? std::optional(positional[i]) : take(name);
+    std::optional<Value> value = i < positional.size() ? std::optional(positional[i]) : pop_keyword(name);
     if (!value)
       value = otherwise ? evaluate(*otherwise, scope) : undefined("parameter '" + name + "' was not provided");
     scope.set(name, *value);
   }
   if (macro.uses_caller && !has_caller_parameter) {
-    scope.set("caller", take("caller").value_or(undefined("no caller is defined")));
+    scope.set("caller", pop_keyword("caller").value_or(undefined("no caller is defined")));
   }
   if (macro.uses_varargs) {
     const size_t bound = std::min(n, positional.size());

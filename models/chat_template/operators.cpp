@@ -77,11 +77,11 @@ Range resolve_slice(int64_t length, const Value& start, const Value& stop, const
   return range;
 }
 
-// Calls take(index) for each.
-template <class Take>
-void for_each_index(const Range& range, Take take) {
+// Calls visit(index) for each.
+template <class Visit>
+void for_each_index(const Range& range, Visit visit) {
   for (int64_t i = 0, at = range.start; i < range.count; ++i) {
-    take(static_cast<size_t>(at));
+    visit(static_cast<size_t>(at));
     if (i + 1 < range.count) at += range.step;
   }
 }

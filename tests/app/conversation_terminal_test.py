@@ -181,18 +181,18 @@ class WhatDoesNotFit(ConversationCase):
         """The text between the reason and the typed text, which comes back and is cleared."""
         needs = terminal.wait_for(" tokens, the context holds 160")
         self.assertRegex(needs, r"chat: the prompt needs \d+$")
-        ways_out = terminal.wait_for("> " + typed)
+        remedies = terminal.wait_for("> " + typed)
         terminal.type("\x15")
-        return ways_out
+        return remedies
 
     def test_a_message_longer_than_the_context_is_refused_and_comes_back(self):
         terminal = self.chat("-c", "160")
         self.send(terminal, "one")
         before = self.messages(terminal)
         terminal.type(self.MESSAGE + "\r")
-        ways_out = self.see_refusal(terminal)
-        self.assertNotIn("--ctx-size", ways_out)
-        larger = re.search(r"\(/context (\d+) reloads the model with a context that is large enough\)", ways_out)[1]
+        remedies = self.see_refusal(terminal)
+        self.assertNotIn("--ctx-size", remedies)
+        larger = re.search(r"\(/context (\d+) reloads the model with a context that is large enough\)", remedies)[1]
         self.assertEqual(self.messages(terminal), before)
         self.assertEqual(self.rows("SELECT count(*) FROM turns"), [(2,)])
         self.do(terminal, "/context " + larger, f"context {int(larger):,}\n")

@@ -115,7 +115,7 @@ Ref Races::with_reader(Visit& v, Ref readers, uint32_t lane) {
   return result;
 }
 
-// Of several reads by one warp (in shared memory: by one lane) the latest represents the others. Delayed reads may
+// The latest of several reads by one warp (in shared memory: by one lane) represents the others. Delayed reads may
 // follow later ones.
 Ref Races::tidied(Visit& v, Ref members) {
   std::unordered_map<uint64_t, uint32_t> seen;  // by reader: latest clock

@@ -100,30 +100,30 @@ CUresult with_function(const void* handle, Body body) {
 CUresult get_attribute(int* value, CUfunction_attribute attribute, const void* handle) {
   return with_function(handle, [&](Driver& d, Function& function) -> CUresult {
     const FunctionTraits& traits = function.loaded->traits();
-    auto give = [&](uint64_t n) {
+    auto answer = [&](uint64_t n) {
       *value = static_cast<int>(n);
       return CUDA_SUCCESS;
     };
     if (value == nullptr) return CUDA_ERROR_INVALID_VALUE;
     switch (attribute) {
       case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
-        return give(traits.max_threads);
+        return answer(traits.max_threads);
       case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
-        return give(traits.static_shared_bytes);
+        return answer(traits.static_shared_bytes);
       case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES:
-        return give(traits.constant_bytes);
+        return answer(traits.constant_bytes);
       case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES:
-        return give(traits.local_bytes);
+        return answer(traits.local_bytes);
       case CU_FUNC_ATTRIBUTE_NUM_REGS:
-        return give(function.n_registers);
+        return answer(function.n_registers);
       case CU_FUNC_ATTRIBUTE_PTX_VERSION:
-        return give(traits.target);  // in spite of its name this is the virtual architecture
+        return answer(traits.target);  // in spite of its name this is the virtual architecture
       case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
-        return give(d.device->profile().target);
+        return answer(d.device->profile().target);
       case CU_FUNC_ATTRIBUTE_CACHE_MODE_CA:
-        return give(0);
+        return answer(0);
       case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
-        return give(function.max_dynamic_shared ? function.max_dynamic_shared
+        return answer(function.max_dynamic_shared ? function.max_dynamic_shared
                                                 : d.device->profile().shared_per_block - traits.static_shared_bytes);
       case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
         *value = function.carveout;
