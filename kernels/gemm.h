@@ -59,15 +59,11 @@ bool has_gemm(TensorType weights);
 //   order, tiles  only with experts: tiles of columns_per_block, as in kernels/expert_order.h
 //   scratch    u8 [gemm_scratch_bytes], only with split-K: zeroed once before the first launch; a launch leaves it
 //              ready for the next that does not overlap
-//              for any that does not run at the same time
-//   rows, k    u32 each: of this product, which may differ from the spec's
 //   rows, k    u32 each, of this product: the spec's, or another one's with this kernel
 //   n_columns  u32, at least 1; not with experts
 // With formats: weights, bias, residual, y for each of kMaxGemmProducts products (null for absent ones, which come
 // last); halves, factors, scratch; rows of each product (0 if absent) and, with several formats, its format number; k,
 // n_columns.
-//
-//
 // Launch with gemm_grid's blocks; the kernel's own launch and cost are for the spec's rows and k and one block of
 // columns. A NaN input makes every output of its column NaN. Throws Error for a spec outside the bounds above.
 ptx::Kernel gemm(const GemmSpec& spec, ptx::Target target);

@@ -28,14 +28,14 @@ void convolve(const Convolve& c) {
 // Reads state . key before the update and state . query after it. Each value owns a column of the state, so a block of
 // values stays in the L1 cache across positions.
 void delta_step(const DeltaStep& s) {
-  constexpr int kVectors = kDeltaBlock / kLanes, kPartials = 8 / kVectors;  // enough independent sums to hide latency
+  constexpr int kVectors = kDeltaBlock / kLanes, kSums = 8 / kVectors;  // enough independent sums to hide latency
   for (uint32_t column = 0; column < s.columns; ++column) {
     const float *q = s.q + column * s.stride, *k = s.k + column * s.stride, *v = s.v + column * s.stride;
     const Floats decay = splat(s.decay[column * s.factor_stride]), beta = splat(s.beta[column * s.factor_stride]);
-    Floats found[kPartials][kVectors] = {}, read[kPartials][kVectors] = {};
-    for (uint32_t i = 0; i < s.head_dim; i += kPartials) {
+    Floats found[kSums][kVectors] = {}, read[kSums][kVectors] = {};
+    for (uint32_t i = 0; i < s.head_dim; i += kSums) {
       WARPCHAT_UNROLL
-      for (int p = 0; p < kPartials; ++p) {
+      for (int p = 0; p < kSums; ++p) {
         const Floats key = splat(k[i + p]);
         WARPCHAT_UNROLL
         for (int j = 0; j < kVectors; ++j)
@@ -45,12 +45,12 @@ void delta_step(const DeltaStep& s) {
     Floats change[kVectors];
     for (int j = 0; j < kVectors; ++j) {
       Floats sum = found[0][j];
-      for (int p = 1; p < kPartials; ++p) sum += found[p][j];
+      for (int p = 1; p < kSums; ++p) sum += found[p][j];
       change[j] = beta * (load<Floats>(v + j * kLanes) - decay * sum);
     }
-    for (uint32_t i = 0; i < s.head_dim; i += kPartials) {
+    for (uint32_t i = 0; i < s.head_dim; i += kSums) {
       WARPCHAT_UNROLL
-      for (int p = 0; p < kPartials; ++p) {
+      for (int p = 0; p < kSums; ++p) {
         const Floats key = splat(k[i + p]), query = splat(q[i + p]);
         WARPCHAT_UNROLL
         for (int j = 0; j < kVectors; ++j) {
@@ -63,7 +63,7 @@ void delta_step(const DeltaStep& s) {
     }
     for (int j = 0; j < kVectors; ++j) {
       Floats sum = read[0][j];
-      for (int p = 1; p < kPartials; ++p) sum += read[p][j];
+      for (int p = 1; p < kSums; ++p) sum += read[p][j];
       store(s.out + column * s.out_stride + j * kLanes, sum);
     }
   }
