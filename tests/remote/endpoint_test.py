@@ -284,9 +284,9 @@ class Faults(Case):
         kept = "".join(HELLO[:2])
         for script, words in (("closes", ("closed the connection before the answer's end",)),
                               ("closes_in_an_event", ("closed the connection before the answer's end",)),
-                              ("resets", ("the connection to", "broke")),
+                              ("resets", ("the connection to", "was lost")),
                               ("reports", ("reports an error: The engine died",)),
-                              ("nonsense", ("no JSON", "{nonsense"))):
+                              ("nonsense", ("not JSON", "{nonsense"))):
             with self.subTest(script):
                 self.assert_fails(self.ask(server, script), server.host, *words, out=kept)
 
