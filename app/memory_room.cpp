@@ -47,7 +47,7 @@ MemoryRoom memory_room(const std::string& device, uint64_t spare_bytes) {
 void judge(ModelChoice& model, uint64_t needed, const MemoryRoom& room) {
   if (needed == 0) return;
   model.fits = needed <= room.bytes ? FitsMemory::kYes : FitsMemory::kNo;
-  model.why = "needs about " + human_bytes(needed) + " of memory; " +
+  model.why = "needs about " + human_bytes(needed) + " of memory, " +
               (room.of_gpu ? "the GPU has " + human_bytes(room.bytes) : human_bytes(room.bytes) + " are free");
 }
 

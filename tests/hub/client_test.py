@@ -83,7 +83,7 @@ class Client(unittest.TestCase):
         path = self.client_downloads()
         run = self.pull()
         self.assertEqual(run.out.decode().strip(), path)
-        self.assertIn("already here", run.err.decode())
+        self.assertIn("already downloaded", run.err.decode())
         self.assertEqual(self.hub.kinds().count("content"), 1)
 
     def test_the_clients_lock_is_waited_for(self):

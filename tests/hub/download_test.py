@@ -119,7 +119,7 @@ class Whole(Case):
         hub = self.hub()
         self.pull_well(hub)
         shutil.rmtree(self.below("snapshots"))
-        self.assertIn("already here", self.pull_well(hub).err.decode())
+        self.assertIn("already downloaded", self.pull_well(hub).err.decode())
         self.assertEqual(hub.kinds().count("content"), 1)
         self.check_cache({"tiny-q4_k_m.gguf": MODEL})
 
@@ -525,19 +525,19 @@ class Asked(Case):
         hub = self.hub()
         hub.repositories["Qwen/Qwen2.5-0.5B-Instruct-GGUF"] = hub.repositories[NAME]
         terminal = self.terminal(*self.ASK, hub=hub)
-        offer = terminal.wait_for("leaves: ")
+        offer = terminal.wait_for("quits): ")
         self.assertEqual(re.findall(r"^  (\d)  Qwen/\S+ +[\d.]+ [MG]B .*(?:fits|too large)$", offer, re.M),
                          list("12345"), offer)
         self.assertIn(self.cache, offer)
         terminal.type("9\n")
-        terminal.wait_for("leaves: ")
+        terminal.wait_for("quits): ")
         terminal.type("1\n")
         terminal.wait_for("downloaded and verified")
         self.assertEqual(terminal.wait(), 0)
 
     def test_questions_are_broken_at_words(self):
         terminal = self.terminal(*self.ASK, hub=self.hub(), columns=60)
-        offer = terminal.wait_for("leaves: ")
+        offer = terminal.wait_for("quits): ")
         self.assertLessEqual(max(map(len, offer.split("\n"))), 60, offer)
         self.assertIn("Number, org/repo[:QUANT], search words or a file's path (Enter quits)", " ".join(offer.split()))
 
@@ -550,24 +550,24 @@ class Asked(Case):
     def test_a_first_start_searches_the_hub(self):
         hub = self.hub()
         terminal = self.terminal(*self.ASK, hub=hub)
-        terminal.wait_for("leaves: ")
+        terminal.wait_for("quits): ")
         terminal.type("nothing like it\n")
         terminal.wait_for("has no GGUF model with 'nothing like it'")
-        terminal.wait_for("leaves: ")
+        terminal.wait_for("quits): ")
         lies = hub.repositories[NAME].lies
         lies["tiny-q4_k_m.gguf"] = {"lfs": {"oid": sha256(MODEL), "size": 60 << 40}}
         terminal.type("tiny\n")
         terminal.wait_for("too large")
-        terminal.wait_for("leaves: ")
+        terminal.wait_for("quits): ")
         terminal.type("1\n")
         terminal.wait_for("download it anyway? [y/N] ")
         terminal.type("\n")
         terminal.wait_for("nothing was downloaded")
-        terminal.wait_for("leaves: ")
+        terminal.wait_for("quits): ")
         lies.clear()
         terminal.type("tiny\n")
         terminal.wait_for(f"1  {NAME}:Q4_K_M")
-        terminal.wait_for("leaves: ")
+        terminal.wait_for("quits): ")
         terminal.type("1\n")
         terminal.wait_for("downloaded and verified")
         self.assertEqual(terminal.wait(), 0)
@@ -643,14 +643,14 @@ class Asked(Case):
 
     def test_a_first_start_takes_a_file_or_nothing(self):
         terminal = self.terminal(*self.ASK)
-        terminal.wait_for("leaves: ")
+        terminal.wait_for("quits): ")
         terminal.type(TINY + "\n")
         self.assertEqual(terminal.wait(), 0)
         terminal = self.terminal(*self.ASK)
         self.assertEqual(terminal.wait(), 0)  # the model used before
         shutil.rmtree(os.path.join(self.home, ".local"))
         terminal = self.terminal(*self.ASK)
-        terminal.wait_for("leaves: ")
+        terminal.wait_for("quits): ")
         terminal.type("\n")
         self.assertEqual(terminal.wait(), 1)
 
