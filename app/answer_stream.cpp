@@ -97,7 +97,7 @@ StreamedAnswer stream_to_end(Generation& generation, std::optional<GenerationEnd
       generation.stop();
     }
   }
-  if (end->reason == EndReason::kFailed) throw ErrorWithWayOut(end->error, end->remedy);
+  if (end->reason == EndReason::kFailed) throw ErrorWithRemedy(end->error, end->remedy);
   answer.end = *end;
   return answer;
 }

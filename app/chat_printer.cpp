@@ -45,7 +45,7 @@ void ChatPrinter::end_answer(const updates::EndAnswer& end, const ChatState& now
   if (end.cut == AnswerCut::kTokenLimit && has_text_)
     say("(the answer was cut at " + counted(now.settings.max_tokens, "token") + "; /continue resumes it)");
   std::erase_if(waiting_, [&](const NoticeItem& notice) { return notice.text == end.failure; });
-  if (!end.failure.empty()) tell_error(with_way_out(end.failure, end.remedy, View::kTerminal));
+  if (!end.failure.empty()) tell_error(with_remedy(end.failure, end.remedy, View::kTerminal));
   for (NoticeItem& notice : std::exchange(waiting_, {})) {
     if (!notice.is_error) notice.text = "(" + notice.text + ")";
     tell(notice);
@@ -56,10 +56,10 @@ void ChatPrinter::end_answer(const updates::EndAnswer& end, const ChatState& now
 
 void ChatPrinter::tell_full_context(const ChatState& now) const {
   const auto& messages = now.open.messages;
-  const std::string ways = messages.empty() ? "" : words_in_terminal(ways_out_at(now, messages.back()));
+  const std::string remedies = messages.empty() ? "" : words_in_terminal(remedies_at(now, messages.back()));
   const std::string next = now.open.drops_oldest ? "/continue resumes it without the oldest turns"
-                           : ways.empty()        ? "/new starts another conversation"
-                                                 : ways + "; then /continue resumes it";
+                           : remedies.empty()    ? "/new starts another conversation"
+                                                 : remedies + "; then /continue resumes it";
   say("(the answer was cut: the context is full; " + next + ")");
 }
 
@@ -73,7 +73,7 @@ void ChatPrinter::print(const updates::AddNotice& added) {
 
 void ChatPrinter::tell(const NoticeItem& notice) {
   loading_.reset();
-  if (notice.is_error) return tell_error(with_way_out(notice.text, notice.remedy, View::kTerminal));
+  if (notice.is_error) return tell_error(with_remedy(notice.text, notice.remedy, View::kTerminal));
   answer_ ? answer_->notice(notice.text) : say(notice.text);
 }
 

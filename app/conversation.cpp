@@ -215,8 +215,8 @@ void Conversation::send(const std::string& text) { answer(Send{text}, text); }
 
 // The reason has been printed as an error.
 void Conversation::offer_remedies(const RefusedPrompt& refusal) {
-  const std::string ways = words_in_terminal({refusal.larger_context, refusal.can_drop});
-  say("(" + (ways.empty() ? "no larger context is possible; shorten the message" : ways) + ")");
+  const std::string remedies = words_in_terminal({refusal.larger_context, refusal.can_drop});
+  say("(" + (remedies.empty() ? "no larger context is possible; shorten the message" : remedies) + ")");
 }
 
 void Conversation::regenerate() {
@@ -274,9 +274,9 @@ void Conversation::tell_too_long() const {
   size_t tokens = now.open.drops_oldest ? 0 : now.open.context_used;
   for (const Attachment& file : now.attachments) tokens += file.n_tokens;
   if (!now.model || now.model->context == 0 || tokens < now.model->context) return;
-  const std::string ways = words_in_terminal(ways_out_before_sending(now, tokens));
+  const std::string remedies = words_in_terminal(remedies_before_sending(now, tokens));
   say("(that is " + counted(tokens, "token") + " with the conversation, but the context holds " +
-      grouped(now.model->context) + "; " + (ways.empty() ? "" : ways + "; ") + "/unread detaches files)");
+      grouped(now.model->context) + "; " + (remedies.empty() ? "" : remedies + "; ") + "/unread detaches files)");
 }
 
 void Conversation::list_files() const {

@@ -38,40 +38,40 @@ std::string filled(std::string words, const std::string& number) {
   return with_program_name(words);
 }
 
-const Words& words_for(Remedy::Kind kind) { return kWords[static_cast<size_t>(kind)]; }
+const Words& row_of(Remedy::Kind kind) { return kWords[static_cast<size_t>(kind)]; }
 
 }  // namespace
 
-std::string words_of(const Remedy& way, View view) {
-  const Words& words = words_for(way.kind);
+std::string hint_text(const Remedy& remedy, View view) {
+  const Words& words = row_of(remedy.kind);
   switch (view) {
     case View::kCommandLine:
-      return filled(words.command_line, std::to_string(way.context));
+      return filled(words.command_line, std::to_string(remedy.context));
     case View::kTerminal:
-      return filled(words.terminal, std::to_string(way.context));
+      return filled(words.terminal, std::to_string(remedy.context));
     case View::kWindow:
       break;
   }
-  return filled(words.window, grouped(way.context));
+  return filled(words.window, grouped(remedy.context));
 }
 
-std::string with_way_out(const std::string& sentence, const Remedy& way, View view) {
-  const std::string words = words_of(way, view);
+std::string with_remedy(const std::string& sentence, const Remedy& remedy, View view) {
+  const std::string words = hint_text(remedy, view);
   return sentence + (words.empty() ? "" : "; " + words);
 }
 
 std::string sentence_of(const std::exception& error, View view) {
-  return with_way_out(error.what(), way_out_of(error), view);
+  return with_remedy(error.what(), remedy_of(error), view);
 }
 
-std::string button_of(const Remedy& way) { return filled(words_for(way.kind).button, grouped(way.context)); }
+std::string button_of(const Remedy& remedy) { return filled(row_of(remedy.kind).button, grouped(remedy.context)); }
 
-std::string words_in_terminal(const WaysOut& ways) {
+std::string words_in_terminal(const Remedies& remedies) {
   std::string words;
-  if (ways.larger_context > 0)
-    words =
-        "/context " + std::to_string(ways.larger_context) + " reloads the model with a context that is large enough";
-  if (ways.can_drop) words += (words.empty() ? "" : "; ") + std::string("/trim leaves the oldest turns out");
+  if (remedies.larger_context > 0)
+    words = "/context " + std::to_string(remedies.larger_context) +
+            " reloads the model with a context that is large enough";
+  if (remedies.can_drop) words += (words.empty() ? "" : "; ") + std::string("/trim leaves the oldest turns out");
   return words;
 }
 

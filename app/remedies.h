@@ -9,14 +9,14 @@ namespace warpchat {
 
 enum class View { kCommandLine, kTerminal, kWindow };
 
-std::string words_of(const Remedy& way, View view);  // "use --device cpu"; empty: none
+std::string hint_text(const Remedy& remedy, View view);  // "use --device cpu"; empty: none
 
 // The error's message with its remedy.
-std::string with_way_out(const std::string& sentence, const Remedy& way, View view);
+std::string with_remedy(const std::string& sentence, const Remedy& remedy, View view);
 std::string sentence_of(const std::exception& error, View view);
 
-std::string button_of(const Remedy& way);  // "Use the CPU"; empty: no button can do it
+std::string button_of(const Remedy& remedy);  // "Use the CPU"; empty: no button can do it
 
-std::string words_in_terminal(const WaysOut& ways);  // empty: there is none
+std::string words_in_terminal(const Remedies& remedies);  // empty: there is none
 
 }  // namespace warpchat

@@ -107,8 +107,11 @@ std::string read_regular_file(const std::string& path, uint64_t max_bytes) {
   if (exists(status) && !is_regular_file(status))
     throw Error("cannot read " + path + ": it is a device, a pipe or a socket, not a file");
   const uint64_t bytes = std::filesystem::file_size(path, error);
-  if (!error && bytes > max_bytes)
-    throw Error("cannot read " + path + ": it has " + human_bytes(bytes) + "; the limit is " + human_bytes(max_bytes));
+  if (!error && bytes > max_bytes) {
+    const bool is_close = human_bytes(bytes) == human_bytes(max_bytes);
+    const auto size = [&](uint64_t n) { return is_close ? counted(n, "byte") : human_bytes(n); };
+    throw Error("cannot read " + path + ": it has " + size(bytes) + "; the limit is " + size(max_bytes));
+  }
   return read_file(path);
 }
 

@@ -9,9 +9,9 @@
 namespace warpchat {
 
 // The model and its context do not fit. They might if other programs released memory.
-class MemoryShortage : public ErrorWithWayOut {
+class MemoryShortage : public ErrorWithRemedy {
  public:
-  using ErrorWithWayOut::ErrorWithWayOut;
+  using ErrorWithRemedy::ErrorWithRemedy;
 };
 
 struct MemoryBudget {

@@ -25,16 +25,16 @@ struct Remedy {
   bool operator==(const Remedy&) const = default;
 };
 
-class ErrorWithWayOut : public Error {
+class ErrorWithRemedy : public Error {
  public:
-  ErrorWithWayOut(const std::string& sentence, Remedy way) : Error(sentence), remedy(way) {}
-  ErrorWithWayOut(const std::string& sentence, Remedy::Kind kind) : ErrorWithWayOut(sentence, Remedy{kind}) {}
+  ErrorWithRemedy(const std::string& sentence, Remedy way) : Error(sentence), remedy(way) {}
+  ErrorWithRemedy(const std::string& sentence, Remedy::Kind kind) : ErrorWithRemedy(sentence, Remedy{kind}) {}
   const Remedy remedy;
 };
 
 // The remedy of any exception; kNone if it has none.
-inline Remedy way_out_of(const std::exception& error) {
-  const auto* with = dynamic_cast<const ErrorWithWayOut*>(&error);
+inline Remedy remedy_of(const std::exception& error) {
+  const auto* with = dynamic_cast<const ErrorWithRemedy*>(&error);
   return with != nullptr ? with->remedy : Remedy();
 }
 

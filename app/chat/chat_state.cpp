@@ -44,14 +44,14 @@ uint32_t larger_context(uint32_t now, uint64_t max, uint64_t tokens) {
   return context > std::max<uint64_t>(tokens + tokens / 8, now) ? static_cast<uint32_t>(context) : 0;
 }
 
-WaysOut ways_out_before_sending(const ChatState& state, uint64_t tokens) {
+Remedies remedies_before_sending(const ChatState& state, uint64_t tokens) {
   if (!state.model) return {};
   const uint64_t own = tokens - std::min<uint64_t>(tokens, state.open.context_used);
   return {larger_context(state.model->context, state.model->max_context, tokens),
           own < state.model->context && !state.open.drops_oldest && !state.open.messages.empty()};
 }
 
-WaysOut ways_out_at(const ChatState& state, const ChatMessage& message) {
+Remedies remedies_at(const ChatState& state, const ChatMessage& message) {
   if (state.refusal && state.refusal->message == message.key && state.refusal->tokens > 0)
     return {state.refusal->larger_context, state.refusal->can_drop};
   const std::vector<ChatMessage>& messages = state.open.messages;

@@ -187,7 +187,7 @@ struct RefusedPrompt {
 };
 
 // Remedies for a message that does not fit the context.
-struct WaysOut {
+struct Remedies {
   uint32_t larger_context = 0;  // tokens (LoadModel); 0: none
   bool can_drop = false;        // DropOldest
   bool any() const { return larger_context > 0 || can_drop; }
@@ -234,9 +234,9 @@ struct ChatState {
 uint32_t chosen_bit(const SamplingField& field);
 
 // Remedies before sending a message that would bring the conversation to this many tokens.
-WaysOut ways_out_before_sending(const ChatState& state, uint64_t tokens);
+Remedies remedies_before_sending(const ChatState& state, uint64_t tokens);
 
 // Remedies for a message that was too long to answer again, or for an answer cut by a full context.
-WaysOut ways_out_at(const ChatState& state, const ChatMessage& message);
+Remedies remedies_at(const ChatState& state, const ChatMessage& message);
 
 }  // namespace warpchat

@@ -91,7 +91,7 @@ bool ModelController::switch_launch(const LoadModel& wish) {
     try {
       model()->decoder->steps().set_launch_mode(mode);
     } catch (const Error& error) {
-      return state_.tell_error(error.what(), way_out_of(error));
+      return state_.tell_error(error.what(), remedy_of(error));
     }
     wanted_.launch = loaded_.launch = name_of(mode);
     state_.change(updates::SetModel{shown()});

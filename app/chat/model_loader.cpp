@@ -41,7 +41,7 @@ LoadOutcome ModelLoader::outcome_of(const std::function<void(LoadOutcome&)>& att
     attempt(outcome);
   } catch (const std::exception& error) {
     outcome.fault = error.what();
-    outcome.remedy = way_out_of(error);
+    outcome.remedy = remedy_of(error);
     outcome.lacks_memory = dynamic_cast<const MemoryShortage*>(&error) != nullptr;
   }
   outcome.was_cancelled = cancelled_;

@@ -57,7 +57,7 @@ ThreadPool::ThreadPool(uint32_t n_threads) : shares_(n_threads) {
   } catch (const std::system_error& error) {
     const size_t started = workers_.size() + 1;
     stop();
-    throw ErrorWithWayOut("cannot start " + std::to_string(n_threads) + " threads, the system stops at " +
+    throw ErrorWithRemedy("cannot start " + std::to_string(n_threads) + " threads, the system stops at " +
                               std::to_string(started) + " (" + error.what() + ")",
                           Remedy::Kind::kFewerThreads);
   }

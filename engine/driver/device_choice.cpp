@@ -42,7 +42,7 @@ DeviceChoice cuda_device(int index) {
   const DriverTable& table = libcuda_table();
   const std::vector<GpuDevice> gpus = list_gpus(table);
   if (static_cast<size_t>(index) >= gpus.size())
-    throw ErrorWithWayOut(
+    throw ErrorWithRemedy(
         "cuda:" + std::to_string(index) + ": no such GPU; this machine has " + std::to_string(gpus.size()),
         Remedy::Kind::kListDevices);
   gpus[index].target();
@@ -109,7 +109,7 @@ bool is_device_name(std::string_view name) {
 
 DeviceChoice choose_device(std::string_view name, uint64_t needed_bytes) {
   if (!is_device_name(name))
-    throw ErrorWithWayOut("unknown device '" + std::string(name) + "'; use cpu, cuda, cuda:N or emulator[:sm_XX]",
+    throw ErrorWithRemedy("unknown device '" + std::string(name) + "'; use cpu, cuda, cuda:N or emulator[:sm_XX]",
                           Remedy::Kind::kListDevices);
   if (name.empty()) {
     try {

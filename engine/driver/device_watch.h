@@ -25,9 +25,9 @@ struct DeviceBounds {
   static DeviceBounds of_device(bool is_emulated);
 };
 
-class DeviceLost : public ErrorWithWayOut {
+class DeviceLost : public ErrorWithRemedy {
  public:
-  explicit DeviceLost(const std::string& sentence) : ErrorWithWayOut(sentence, Remedy::Kind::kUseCpu) {}
+  explicit DeviceLost(const std::string& sentence) : ErrorWithRemedy(sentence, Remedy::Kind::kUseCpu) {}
 };
 
 class DeviceWatch : public std::enable_shared_from_this<DeviceWatch> {

@@ -8,10 +8,10 @@
 
 namespace warpchat {
 
-class DriverError : public ErrorWithWayOut {
+class DriverError : public ErrorWithRemedy {
  public:
   DriverError(ptx::cuda::CUresult code, const std::string& sentence, Remedy way = {})
-      : ErrorWithWayOut(sentence, way), code_(code) {}
+      : ErrorWithRemedy(sentence, way), code_(code) {}
   ptx::cuda::CUresult code() const { return code_; }
 
  private:

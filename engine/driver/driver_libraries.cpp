@@ -38,11 +38,18 @@ std::string fill(DriverTable& table, void* library) {
 
 DriverTable open_libcuda() {
   void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) throw ErrorWithWayOut("no NVIDIA driver (libcuda.so.1 not found)", Remedy::Kind::kUseCpu);
+  if (library == nullptr) {
+    // dlerror names a missing library and one that is there but unusable in the same form.
+    const std::string reason = dlerror();
+    const bool is_missing = reason.find("libcuda.so.1: cannot open shared object file: No such file") == 0;
+    throw ErrorWithRemedy(
+        is_missing ? "no NVIDIA driver (libcuda.so.1 not found)" : "the NVIDIA driver cannot be loaded: " + reason,
+        Remedy::Kind::kUseCpu);
+  }
   DriverTable table;
   if (const std::string missing = fill(table, library); !missing.empty()) {
     dlclose(library);
-    throw ErrorWithWayOut(
+    throw ErrorWithRemedy(
         "the NVIDIA driver libcuda.so.1 is too old: it lacks" + missing + "; install driver 525 or newer",
         Remedy::Kind::kUseCpu);
   }
@@ -88,11 +95,11 @@ std::string emulator_build_command() {
 
 EmulatorLibrary open_emulator() {
   if (const std::string reason = why_no_emulator(); !reason.empty())
-    throw ErrorWithWayOut(reason, Remedy::Kind::kUseCpu);
+    throw ErrorWithRemedy(reason, Remedy::Kind::kUseCpu);
   const fs::path file = emulator_file();
   void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr)
-    throw ErrorWithWayOut("cannot open the emulator: " + std::string(dlerror()), Remedy::Kind::kUseCpu);
+    throw ErrorWithRemedy("cannot open the emulator: " + std::string(dlerror()), Remedy::Kind::kUseCpu);
   EmulatorLibrary emulator;
   const bool is_same = resolve(library, "cuda_emulator_interface", emulator.interface_version) &&
                        emulator.interface_version() == CUDA_EMULATOR_INTERFACE;
@@ -102,7 +109,7 @@ EmulatorLibrary open_emulator() {
                            fill(emulator.table, library).empty();
   if (!is_complete) {
     dlclose(library);
-    throw ErrorWithWayOut("the emulator " + file.string() +
+    throw ErrorWithRemedy("the emulator " + file.string() +
                               " is of another version than this program; build it anew: " + emulator_build_command(),
                           Remedy::Kind::kUseCpu);
   }

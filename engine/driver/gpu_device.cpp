@@ -67,7 +67,7 @@ ptx::Target GpuDevice::target() const {
   try {
     return ptx::target_of_capability(major, minor);
   } catch (const ptx::Error&) {
-    throw ErrorWithWayOut("GPU " + std::to_string(index) + " (" + name + ") has compute capability " +
+    throw ErrorWithRemedy("GPU " + std::to_string(index) + " (" + name + ") has compute capability " +
                               std::to_string(major) + "." + std::to_string(minor) +
                               "; the kernels need 7.5 (Turing) or newer",
                           Remedy::Kind::kUseCpu);
@@ -81,7 +81,7 @@ std::vector<GpuDevice> list_gpus(const DriverTable& table) {
   int version = 0;
   check(table, table.cuDriverGetVersion(&version), "cuDriverGetVersion", "starting the NVIDIA driver");
   if (version < kOldestDriverVersion)
-    throw ErrorWithWayOut("the NVIDIA driver is too old: it has CUDA " + cuda_version(version) + ", needed is " +
+    throw ErrorWithRemedy("the NVIDIA driver is too old: it has CUDA " + cuda_version(version) + ", needed is " +
                               cuda_version(kOldestDriverVersion) + "; update it",
                           Remedy::Kind::kUseCpu);
   int n = 0;

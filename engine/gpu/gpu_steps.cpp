@@ -27,7 +27,7 @@ HostMemory pinned_bytes(const ContextPointer& context, const GpuSizes& sizes) {
 // Rejects a launch mode that has no kernels for the cache types, before anything is copied or compiled.
 void check_launch(LaunchMode mode, KvTypes cache) {
   if (mode == LaunchMode::kPersistent && cache.has_f32())
-    throw ErrorWithWayOut("launch mode persistent takes keys and values in f16 and q8_0, not in f32",
+    throw ErrorWithRemedy("launch mode persistent takes keys and values in f16 and q8_0, not in f32",
                           Remedy::Kind::kLaunchGraph);
 }
 
@@ -357,7 +357,7 @@ void GpuSteps::verify(LaunchMode mode, Decoder& decoder, const TokenRun& run) {
     const std::vector<float> got = logits_of_token(mode, decoder, token, run.position);
     const auto [at, other] = std::ranges::mismatch(got, expected);
     if (at != got.end())
-      throw ErrorWithWayOut("the logits of launch mode " + std::string(name_of(mode)) +
+      throw ErrorWithRemedy("the logits of launch mode " + std::string(name_of(mode)) +
                                 " differ from those of stream, first in number " + std::to_string(at - got.begin()) +
                                 ", which is a fault of warpchat or of the GPU: please report it",
                             mode == LaunchMode::kPersistent ? Remedy::Kind::kLaunchGraph : Remedy::Kind::kUseCpu);

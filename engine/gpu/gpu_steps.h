@@ -27,9 +27,9 @@ struct GpuOptions {
 };
 
 // No GPU can run the model with these kernels.
-class UnsupportedModel : public ErrorWithWayOut {
+class UnsupportedModel : public ErrorWithRemedy {
  public:
-  explicit UnsupportedModel(const std::string& sentence) : ErrorWithWayOut(sentence, Remedy::Kind::kUseCpu) {}
+  explicit UnsupportedModel(const std::string& sentence) : ErrorWithRemedy(sentence, Remedy::Kind::kUseCpu) {}
 };
 
 // tensors must outlive only the call. MemoryShortage if device memory is short (needed, free, largest context that

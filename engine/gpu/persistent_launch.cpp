@@ -52,7 +52,7 @@ PersistentLaunch::PersistentLaunch(const Stream& stream, const PersistentSpec& s
       done_(stream.context()) {
   const ContextPointer& context = stream.context();
   if (n_blocks_ == 0 || !context->device().can_cooperate)
-    throw ErrorWithWayOut("the GPU cannot run the persistent decoder, whose blocks must all be resident",
+    throw ErrorWithRemedy("the GPU cannot run the persistent decoder, whose blocks must all be resident",
                           Remedy::Kind::kLaunchGraph);
   const uint64_t n_layers = spec.decoder.layers.size();
   offsets_ = {0, 128, 256, 384, 384 + (n_layers + 1) * sizeof(LayerRow)};

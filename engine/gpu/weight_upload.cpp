@@ -36,7 +36,7 @@ void share_rows(uint64_t n_rows, const std::function<void(uint64_t, uint64_t)>& 
 uint64_t packed_row_bytes(const TensorInfo& tensor) {
   const auto k = static_cast<uint32_t>(tensor.k());
   if (!is_packable(kernel_type(tensor.type), k))
-    throw ErrorWithWayOut("tensor " + tensor.name + " (" + std::string(traits(tensor.type).name) + ", rows of " +
+    throw ErrorWithRemedy("tensor " + tensor.name + " (" + std::string(traits(tensor.type).name) + ", rows of " +
                               grouped(k) + ") has a format that the GPU kernels do not read",
                           Remedy::Kind::kUseCpu);
   return packed_bytes_per_row(kernel_type(tensor.type), k);

@@ -163,7 +163,7 @@ std::vector<RemoteModel> list_models(const Endpoint& endpoint, const Waiting& wa
     ++n_tries;
   }
   if (answer.status != 200)
-    throw ErrorWithWayOut(refusal(endpoint, answer, n_tries), way_out_of_refusal(endpoint, answer));
+    throw ErrorWithRemedy(refusal(endpoint, answer, n_tries), remedy_of_refusal(endpoint, answer));
   require_no_web_page(host_of(endpoint.url), answer.body);
   try {
     return parse_models(answer.body);

@@ -88,7 +88,7 @@ std::string refusal(const Endpoint& endpoint, const HttpAnswer& answer, int n_tr
   return says + quoted + given_up;
 }
 
-Remedy way_out_of_refusal(const Endpoint& endpoint, const HttpAnswer& answer) {
+Remedy remedy_of_refusal(const Endpoint& endpoint, const HttpAnswer& answer) {
   return {is_about_key(answer) && endpoint.key.empty() ? Remedy::Kind::kEndpointKey : Remedy::Kind::kNone};
 }
 

@@ -10,7 +10,7 @@ namespace warpchat {
 
 // For an answer whose status is not 2xx, e.g. a redirect, after n_tries tries.
 std::string refusal(const Endpoint& endpoint, const HttpAnswer& answer, int n_tries = 1);
-Remedy way_out_of_refusal(const Endpoint& endpoint, const HttpAnswer& answer);
+Remedy remedy_of_refusal(const Endpoint& endpoint, const HttpAnswer& answer);
 
 // Text of {"error": {"message": ...}} and similar bodies, shortened and printable; empty if none.
 std::string server_words(std::string_view body);

@@ -96,7 +96,7 @@ BuiltPrompt LocalResponder::build(const Prompt& prompt, const AnswerOptions& opt
 
 std::unique_ptr<Generation> LocalResponder::start(const Prompt& prompt, const AnswerOptions& options) {
   if (const std::string loss = model_.decoder->steps().loss(); !loss.empty())
-    throw ErrorWithWayOut(loss, Remedy::Kind::kUseCpu);
+    throw ErrorWithRemedy(loss, Remedy::Kind::kUseCpu);
   if (scheduler_.n_answers() >= model_.decoder->max_sequences())
     throw Error(scheduler_.n_answers() == 1 ? "an answer is being generated; stop it first"
                                             : "as many answers as fit are being generated; stop one first");

@@ -40,10 +40,10 @@ SamplingParams read_sampling(const GgufFile& file) {
   return p;
 }
 
-class DeviceCheckFailed : public ErrorWithWayOut {
+class DeviceCheckFailed : public ErrorWithRemedy {
  public:
   explicit DeviceCheckFailed(const std::string& fault)
-      : ErrorWithWayOut("the GPU failed its check (" + fault + ")", Remedy::Kind::kCheckDevice) {}
+      : ErrorWithRemedy("the GPU failed its check (" + fault + ")", Remedy::Kind::kCheckDevice) {}
 };
 
 // Check of a GPU that is new to this driver and this build; runs in parallel with loading.

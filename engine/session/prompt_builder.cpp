@@ -65,7 +65,7 @@ State append_answer(TracedText& prompt, const Message& answer) {
 void PromptBuilder::compile(const AnswerOptions& options) {
   const std::string& source = options.chat_template.empty() ? model_.chat_template : options.chat_template;
   if (source.empty())
-    throw ErrorWithWayOut(model_.file.path() + ": the file has no chat template and its vocabulary no <|im_start|>",
+    throw ErrorWithRemedy(model_.file.path() + ": the file has no chat template and its vocabulary no <|im_start|>",
                           Remedy::Kind::kOtherTemplate);
   if (template_ && source == template_source_) return;
   try {

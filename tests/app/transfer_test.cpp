@@ -637,7 +637,7 @@ TEST_F(TransferFiles, WhatIsTooLargeIsNotRead) {
     import_conversations(*store_, file);
     ADD_FAILURE() << "was read";
   } catch (const Error& error) {
-    EXPECT_EQ(error.what(), "cannot read " + file + ": it has 256 MB; the limit is 256 MB");
+    EXPECT_EQ(error.what(), "cannot read " + file + ": it has 256,000,001 bytes; the limit is 256,000,000 bytes");
   }
 }
 

@@ -245,10 +245,10 @@ const Scenario kScenarios[] = {
        b.responder->refuse_from = 14;
        b.submit(Regenerate{b.last()}), b.settle();
        EXPECT_EQ(b.state().refusal->message, b.last());
-       EXPECT_TRUE(ways_out_at(b.state(), b.message(3)).can_drop);
+       EXPECT_TRUE(remedies_at(b.state(), b.message(3)).can_drop);
        b.submit(DropOldest{}), b.submit(Regenerate{b.last()}), b.settle();
        EXPECT_EQ(b.state().open.unseen_turns, 1u);
-       EXPECT_FALSE(ways_out_at(b.state(), b.message(3)).any());
+       EXPECT_FALSE(remedies_at(b.state(), b.message(3)).any());
      },
      "one > answer 1 > two > answer 3 2/2", "one > answer 1 > two > answer 3 /2"},
     {"cut_by_the_context_and_continued_without_the_oldest_turns",
@@ -256,8 +256,8 @@ const Scenario kScenarios[] = {
        b.ask("one");
        b.responder->answers = {{{text("half")}, EndReason::kContextFull}, {{text(", whole")}, EndReason::kEndOfText}};
        b.ask("two");
-       EXPECT_TRUE(ways_out_at(b.state(), b.message(3)).can_drop);
-       EXPECT_FALSE(ways_out_at(b.state(), b.message(1)).any());
+       EXPECT_TRUE(remedies_at(b.state(), b.message(3)).can_drop);
+       EXPECT_FALSE(remedies_at(b.state(), b.message(1)).any());
        b.responder->refuse_from = 10;
        b.submit(ContinueAnswer{b.last()}), b.settle();
        EXPECT_EQ(b.state().refusal->message, b.last());

@@ -85,7 +85,7 @@ void TranscriptView::Parts::draw_footer(const VisibleRow& row) {
 
 void TranscriptView::Parts::draw_ways_out(size_t index, float y) {
   const ChatMessage& message = layout.message(index);
-  const WaysOut ways = ways_out_at(*frame.state, message);
+  const Remedies ways = remedies_at(*frame.state, message);
   const auto& refusal = frame.state->refusal;
   const bool is_refused = refusal && refusal->message == message.key;
   const uint64_t id = message.key * 64 + 16;

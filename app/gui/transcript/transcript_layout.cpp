@@ -243,7 +243,7 @@ std::string TranscriptLayout::note_of(const ChatMessage& message) const {
       return "Stopped.";
     case MessageStatus::kFailed:
       return message.failure.empty() ? "The answer failed."
-                                     : with_way_out(message.failure, message.remedy, View::kWindow);
+                                     : with_remedy(message.failure, message.remedy, View::kWindow);
     default:
       break;
   }
@@ -271,7 +271,7 @@ float TranscriptLayout::note_height(size_t index) {
 }
 
 float TranscriptLayout::ways_height(size_t index) const {
-  return ways_out_at(*state_, message(index)).any() ? strip_height() + 0.3f * em_ : 0;
+  return remedies_at(*state_, message(index)).any() ? strip_height() + 0.3f * em_ : 0;
 }
 
 float TranscriptLayout::row_height(size_t index, size_t row) {

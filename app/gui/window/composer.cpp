@@ -176,7 +176,7 @@ std::optional<Composer::TooLong> Composer::too_long(const ChatState& state) cons
   const uint64_t own = unsent_tokens(state), before = state.open.drops_oldest ? 0 : state.open.context_used;
   if (edited_ || own == 0 || !state.model || state.model->context == 0) return std::nullopt;
   if (before + own < state.model->context) return std::nullopt;
-  return TooLong{before + own, state.model->context, ways_out_before_sending(state, before + own), false};
+  return TooLong{before + own, state.model->context, remedies_before_sending(state, before + own), false};
 }
 
 // Shows why the message was refused, or would be, and the remedies. True: the user has chosen one.
@@ -191,7 +191,7 @@ bool Composer::draw_too_long(Frame& f, Rect& rect) {
     banner.cut_right(ui.px(6));
     return ui.button(name, place, look);
   };
-  const WaysOut& ways = found->ways;
+  const Remedies& ways = found->ways;
   const bool larger =
       ways.larger_context > 0 && button("larger_context", "Use a context of " + compact(ways.larger_context));
   const bool fewer = ways.can_drop && button("fewer_turns", "Drop oldest messages");

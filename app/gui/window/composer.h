@@ -42,7 +42,7 @@ class Composer {
   struct TooLong {
     uint64_t tokens;
     uint32_t context;
-    WaysOut ways;
+    Remedies ways;
     bool is_refused;  // refused after sending; else a warning before it
   };
   std::optional<TooLong> too_long(const ChatState& state) const;

@@ -14,7 +14,7 @@ constexpr double kStays = 6, kStaysWithAction = 10, kRead = 4, kHovered = 2;  //
 constexpr float kWidth = 800, kMargin = 16, kGap = 6, kMin = 40;              // at scale 1
 
 std::string text_of(const NoticeItem& notice) {
-  return as_sentence(with_way_out(notice.text, notice.remedy, View::kWindow));
+  return as_sentence(with_remedy(notice.text, notice.remedy, View::kWindow));
 }
 
 void act(Frame& f, const NoticeItem& notice) {
