@@ -257,6 +257,16 @@ class EmulatorLibrary(Case):
         self.assert_refused(run, 1, "cannot open the emulator", text)
 
 
+class NvidiaDriver(Case):
+    def test_one_that_cannot_be_loaded_is_not_called_missing(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "libcuda.so.1"), "wb") as file:
+                file.write(b"not a library")
+            run = Run("-m", TINY, "-p", "x", "-n", "1", "--device", "cuda", env=environment(LD_LIBRARY_PATH=folder))
+            self.assert_refused(run, 1, "the NVIDIA driver cannot be loaded: ", "libcuda.so.1: ")
+            self.assertNotIn("not found", run.err.decode())
+
+
 def linked_library(name):
     """Path of the library of this name that the program is linked with."""
     lines = subprocess.run(["ldd", CHAT], capture_output=True, text=True, check=True).stdout.splitlines()
