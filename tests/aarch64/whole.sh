@@ -64,7 +64,7 @@ build_chat() {
 }
 
 # answer CHAT...: what it says to a prompt, without randomness. The tokens do not depend on the machine.
-model=$here/tests/models/exact/tinyll.gguf expected=" Krou'mentres kPF"
+model=$here/tests/models/exact/tinyll.gguf expected=" Krou'mentres kP F"
 answer() {
   env -i PATH="$PATH" HOME="$scratch" LC_ALL=C.UTF-8 timeout 300 "$@" -m "$model" -p "Hello there" --temp 0 -n 8 \
     --device cpu -t 2 --no-history </dev/null
@@ -73,7 +73,7 @@ answer() {
 # check_answer NAME CHAT...
 check_answer() {
   local found
-  found=$(answer "${@:2}") || fail "chat did not answer $1; its message is above"
+  found=$(answer "${@:2}") || fail "chat gave no answer $1 (exit code $?)"
   [ "$found" = "$expected" ] || fail "chat answered \"$found\" instead of \"$expected\" $1"
   echo "chat answered \"$found\" $1"
 }
