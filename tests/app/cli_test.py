@@ -355,7 +355,7 @@ class Commands(Case):
         with tempfile.TemporaryDirectory() as folder:
             texts = os.path.join(folder, "texts")
             listing = self.run_well("kernels", "-m", TINY, "--target", "sm_80", "--ptx", texts).out.decode()
-            names = re.findall(r"^([a-z]+_\S+) {2,}", listing, re.MULTILINE)
+            names = re.findall(r"^([a-z][a-z0-9]*_\S+) {2,}", listing, re.MULTILINE)
             self.assertTrue(any(name.startswith("incremental_attention_") for name in names))
             self.assertEqual(["batch.ptx", "few.ptx", "prompt.ptx", "token.ptx"], sorted(os.listdir(texts)))
             written = []
@@ -414,7 +414,7 @@ class Commands(Case):
         self.assertEqual(stream, graph)  # a graph's attention has blocks for the whole context, so it counts more
         sample, = (name for name in rows["stream"] if name.startswith("sample_"))
         self.assertEqual([rows[mode][sample]["calls"] for mode in rows], ["3", "3", "1"])
-        self.assertEqual(rows["persistent"]["persistent choose"]["calls"], "2")
+        self.assertEqual(rows["persistent"]["persistent sample"]["calls"], "2")
 
     def test_what_this_build_lacks_is_refused(self):
         for flags in (("-ctk", "q5_0"), ("-ctv", "q4_0"), ("-np", "2")):

@@ -24,6 +24,7 @@ OTHER_FLAGS = {
     "ctest": {"--test-dir"},
     "llama.cpp": {"--jinja", "--metrics"},
     "SGLang": {"--model-path", "--tp", "--host", "--enable-metrics", "--nnodes", "--api-key"},
+    "compare_closeness.py": {"--ids"},
     "tests/run.sh": {"--full", "--sanitized", "--threads", "--fuzz"},
     "vLLM": {"--tensor-parallel-size", "--pipeline-parallel-size", "--api-key"},
 }

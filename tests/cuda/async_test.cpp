@@ -60,7 +60,7 @@ TEST_P(AsyncCopies, PublishedByAnAtomicFlag) {
   const uint32_t blocks = 4, threads = 64;
   const std::vector<int> from = {5, 6, 7, 8};
   auto* to = zeros<int>(blocks * threads + 1);
-  launch("emit", {blocks}, {threads}, upload(from), to);
+  launch("publish", {blocks}, {threads}, upload(from), to);
   for (uint32_t i = 0; i < blocks * threads; ++i) EXPECT_EQ(to[i], 2 * from[i / threads] + int(i % threads));
   EXPECT_EQ(to[blocks * threads], 64 * 2 * (5 + 6 + 7 + 8));
 }
