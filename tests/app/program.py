@@ -15,7 +15,7 @@ subprocess.run([MAKE_MODELS, FOLDER], check=True)
 TINY, SPM, VOCABULARY, ENDLESS, SAMPLING, EXPERTS, HYBRID = (
     os.path.join(FOLDER, name + ".gguf")
     for name in ("tiny", "spm", "vocabulary", "endless", "sampling", "experts", "hybrid"))
-MOST_SECONDS = 120  # only to end a run that hangs
+MAX_SECONDS = 120  # only to end a run that hangs
 
 
 def environment(home=None, **more):
@@ -110,7 +110,7 @@ class Run:
         command = [program, *arguments]
         if shell_limits:
             command = ["bash", "-c", shell_limits + '; exec "$0" "$@"', *command]
-        done = subprocess.run(command, input=stdin, capture_output=True, timeout=MOST_SECONDS,
+        done = subprocess.run(command, input=stdin, capture_output=True, timeout=MAX_SECONDS,
                               env=env or environment(), cwd=cwd)
         self.code, self.out, self.err = done.returncode, done.stdout, done.stderr
 

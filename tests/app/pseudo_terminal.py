@@ -14,7 +14,7 @@ import unittest
 
 from program import CHAT, ENDLESS, FOLDER, STORE, TINY, environment, rows_of
 
-MOST_SECONDS = 60  # only to end a run that hangs
+MAX_SECONDS = 60  # only to end a run that hangs
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 UNFINISHED = re.compile(r"\x1b(?:\[[0-9;?]*)?\Z")  # an unfinished escape sequence
 CHARACTERS = re.compile(ESCAPES.pattern + r"|\r|(.)", re.DOTALL)  # group 1: one that plain() keeps
@@ -80,7 +80,7 @@ class Terminal:
     def wait_for(self, text, raw=False):
         """Reads until the text has come since the last wait of its kind: with (raw) or without escape sequences. The
         next wait starts after it. Returns the text before it."""
-        end = time.monotonic() + MOST_SECONDS
+        end = time.monotonic() + MAX_SECONDS
         rest = lambda: self.seen[self.raw_position:] if raw else self.plain()
         while text not in rest():
             if time.monotonic() > end or not self.read_some(0.2) and text not in rest():
@@ -94,7 +94,7 @@ class Terminal:
 
     def wait_for_one(self, *texts):
         """Waits for the first of these texts, which it returns."""
-        end = time.monotonic() + MOST_SECONDS
+        end = time.monotonic() + MAX_SECONDS
         while not any(text in self.plain() for text in texts):
             if time.monotonic() > end or not self.read_some(0.2):
                 raise AssertionError(f"waited in vain for one of {texts!r}; seen: {self.plain()[-1500:]!r}")
@@ -103,7 +103,7 @@ class Terminal:
         return found
 
     def read_to_end(self):
-        end = time.monotonic() + MOST_SECONDS
+        end = time.monotonic() + MAX_SECONDS
         while self.read_some(1):
             if time.monotonic() > end:
                 raise AssertionError(f"waited in vain for the program's end; seen: {self.plain()[-1500:]!r}")

@@ -13,7 +13,7 @@ import time
 import unittest
 
 from program import ENDLESS, FOLDER, TINY, path, pdf
-from pseudo_terminal import MOST_SECONDS, Case, Terminal
+from pseudo_terminal import MAX_SECONDS, Case, Terminal
 
 WIDTH_QUESTION = "\x1b[6n"
 
@@ -101,7 +101,7 @@ class Conversation(Case):
         self.assertTrue(os.WIFSTOPPED(status))
         self.assertTrue(terminal.echoes())
         os.kill(terminal.pid, signal.SIGCONT)
-        end = time.monotonic() + MOST_SECONDS
+        end = time.monotonic() + MAX_SECONDS
         while terminal.echoes() and time.monotonic() < end:  # the program takes the terminal back when it is scheduled
             time.sleep(0.01)
         self.assertFalse(terminal.echoes())

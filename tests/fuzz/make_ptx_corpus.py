@@ -6,7 +6,7 @@ import pathlib
 import re
 import sys
 
-MOST_ALONE, MOST_WHOLE = 8 << 10, 64 << 10
+MAX_ALONE, MAX_WHOLE = 8 << 10, 64 << 10
 
 
 def pieces(text):
@@ -21,9 +21,9 @@ def main(texts, folder):
     folder.mkdir(parents=True, exist_ok=True)
     for path in sorted(pathlib.Path(texts).glob("*.ptx")):
         text = path.read_text()
-        if len(text) <= MOST_WHOLE:
+        if len(text) <= MAX_WHOLE:
             (folder / path.name).write_text(text)
-        for i, piece in enumerate(p for p in pieces(text) if len(p) <= MOST_ALONE):
+        for i, piece in enumerate(p for p in pieces(text) if len(p) <= MAX_ALONE):
             if i % 4 == 0:  # neighbours differ only in a type or rounding
                 (folder / f"{path.name}.{i}").write_text(piece)
 

@@ -15,7 +15,7 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "app"))
 from program import CHAT, FOLDER, STORE, environment, rows_of  # noqa: E402
 
-MOST_SECONDS = 60  # only to end a run that hangs
+MAX_SECONDS = 60  # only to end a run that hangs
 
 
 class XImage(ctypes.Structure):
@@ -42,18 +42,18 @@ class Display:
             return
         try:
             subprocess.run(["xprop", "-display", self.name, "-root", "-f", "RESOURCE_MANAGER", "8s",
-                            "-set", "RESOURCE_MANAGER", f"Xft.dpi:\t{dpi}\n"], check=True, timeout=MOST_SECONDS)
+                            "-set", "RESOURCE_MANAGER", f"Xft.dpi:\t{dpi}\n"], check=True, timeout=MAX_SECONDS)
         except (OSError, subprocess.SubprocessError):
             self.close()  # it holds the test's output open, for which ctest waits
             raise
 
     def xdotool(self, *arguments, check=True):
         return subprocess.run(["xdotool", *map(str, arguments)], env={**os.environ, "DISPLAY": self.name},
-                              capture_output=True, text=True, check=check, timeout=MOST_SECONDS).stdout
+                              capture_output=True, text=True, check=check, timeout=MAX_SECONDS).stdout
 
     def screenshot(self, path):
         """A PNG of the whole screen."""
-        subprocess.run(["import", "-display", self.name, "-window", "root", path], check=True, timeout=MOST_SECONDS)
+        subprocess.run(["import", "-display", self.name, "-window", "root", path], check=True, timeout=MAX_SECONDS)
 
     def pixels(self, x, y, width, height):
         """Part of the screen: rows of 0xRRGGBB."""
@@ -83,7 +83,7 @@ class Display:
 
     def close(self):
         self.server.terminate()
-        self.server.wait(MOST_SECONDS)
+        self.server.wait(MAX_SECONDS)
 
 
 class DisplayCase(unittest.TestCase):
@@ -138,9 +138,9 @@ class Window:
         except FileNotFoundError:
             return None
 
-    def wait_for(self, condition, what):
+    def wait_for(self, condition, what, seconds=MAX_SECONDS):
         """The first state that meets the condition."""
-        end = time.monotonic() + MOST_SECONDS
+        end = time.monotonic() + seconds
         while True:
             state = self.state()
             if state is not None and condition(state):
@@ -153,7 +153,7 @@ class Window:
             time.sleep(0.01)
 
     def errors(self):
-        return self.process.communicate(timeout=MOST_SECONDS)[1].decode()
+        return self.process.communicate(timeout=MAX_SECONDS)[1].decode()
 
     def middle(self, widget):
         state = self.wait_for(lambda s: widget in s["widgets"], f"the widget {widget}")
@@ -162,7 +162,7 @@ class Window:
 
     def move_to(self, widget):
         """Repeats until the mouse is on the widget, which may still move."""
-        end = time.monotonic() + MOST_SECONDS
+        end = time.monotonic() + MAX_SECONDS
         while time.monotonic() < end:
             at = self.middle(widget)
             self.display.xdotool("mousemove", *at)
@@ -220,7 +220,7 @@ class Window:
         self.wait()
 
     def wait(self):
-        self.process.communicate(timeout=MOST_SECONDS)
+        self.process.communicate(timeout=MAX_SECONDS)
         return self.process.returncode
 
     def cpu_seconds(self):

@@ -14,7 +14,7 @@ import time
 import unittest
 import urllib.parse
 
-from desktop import MOST_SECONDS, DisplayCase, Window
+from desktop import MAX_SECONDS, DisplayCase, Window
 from program import SPM, TINY, path
 from window_case import is_idle
 
@@ -40,7 +40,7 @@ class Bus:
 
     def close(self):
         self.daemon.terminate()
-        self.daemon.communicate(timeout=MOST_SECONDS)
+        self.daemon.communicate(timeout=MAX_SECONDS)
 
 
 class Portal:
@@ -59,7 +59,7 @@ class Portal:
             self.told.put(json.loads(line))
 
     def next(self, kind):
-        told = self.told.get(timeout=MOST_SECONDS)
+        told = self.told.get(timeout=MAX_SECONDS)
         assert kind in told, told
         return told
 
@@ -70,7 +70,7 @@ class Portal:
 
     def close(self):
         self.service.stdin.close()
-        self.service.wait(MOST_SECONDS)
+        self.service.wait(MAX_SECONDS)
         self.listener.join()
         self.service.stdout.close()
 
@@ -119,7 +119,7 @@ class FileCase(DisplayCase):
         return self.window.wait_for(lambda s: s["attachments"] == list(names), f"{names}")
 
     def wait_for_file(self, name, start):
-        end = time.monotonic() + MOST_SECONDS
+        end = time.monotonic() + MAX_SECONDS
         while True:
             if os.path.exists(name):
                 with open(name) as file:
@@ -226,7 +226,7 @@ class TheDesktops(FileCase):
         self.start()
         self.ask("ctrl+u")
         self.window.key("ctrl+shift+o")
-        told = [self.portal.told.get(timeout=MOST_SECONDS) for _ in range(2)]
+        told = [self.portal.told.get(timeout=MAX_SECONDS) for _ in range(2)]
         self.assertEqual(sum("closed" in t for t in told), 1, told)
         self.portal.answer([self.talk("talk.json")])
         self.window.wait_for(lambda s: len(s["conversation"]["messages"]) == 2, "the imported conversation")

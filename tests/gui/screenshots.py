@@ -132,7 +132,7 @@ def take_profiler():
 
 
 def main():
-    desktop.MOST_SECONDS = 600  # the emulator computes a prompt token in about a second
+    desktop.MAX_SECONDS = 600  # the emulator computes a prompt token in about a second
     take_conversation()
     take_profiler()
 

@@ -13,7 +13,7 @@ import tempfile
 import time
 import unittest
 
-from desktop import CHAT, FOLDER, MOST_SECONDS, Display, Window, environment, unserved_display
+from desktop import CHAT, FOLDER, MAX_SECONDS, Display, Window, environment, unserved_display
 from program import ENDLESS, TINY
 from window_case import WindowCase, is_idle, n_messages
 
@@ -72,7 +72,7 @@ class Frames(WindowCase):
         self.ask("hello", 2)
         self.window.display.xdotool("mousemove", 5, 795)
         before = None
-        end = time.monotonic() + MOST_SECONDS
+        end = time.monotonic() + MAX_SECONDS
         while time.monotonic() < end:  # notices fade and lists are refreshed once; then drawing stops
             now = self.window.state()["frames"]
             if now == before:
@@ -103,7 +103,7 @@ class Frames(WindowCase):
         self.window.wait_for(lambda s: s["phase"] == "answer" and s["conversation"]["last_text"], "some text")
         number = self.window.number()
         self.display.set_minimised(number, True)
-        end = time.monotonic() + MOST_SECONDS
+        end = time.monotonic() + MAX_SECONDS
         before = None
         while before != self.window.state()["frames"]:  # the window has noticed it
             before = self.window.state()["frames"]
@@ -175,7 +175,7 @@ class Scale(WindowCase):
 class Faults(WindowCase):
     def run_to_end(self, *arguments, **variables):
         done = subprocess.run([CHAT, "--gui", *arguments], env=environment(self.home, **variables),
-                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=MOST_SECONDS)
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=MAX_SECONDS)
         return done.returncode, done.stderr
 
     def test_no_display(self):

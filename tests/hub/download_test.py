@@ -22,7 +22,7 @@ from pseudo_terminal import Terminal  # noqa: E402
 NAME = "org/Tiny-GGUF"
 MAIN = "models--org--Tiny-GGUF"
 N_KILLS = 200 if os.environ.get("WARPCHAT_FULL_TESTS") else 20
-MOST_TRIES = 5
+MAX_TRIES = 5
 with open(TINY, "rb") as model_file:
     MODEL = model_file.read()
 SIZE = len(MODEL)
@@ -140,13 +140,13 @@ class Whole(Case):
         first, second = MODEL[:400000], MODEL[400000:]
         names = [f"a-q4_k_m-0000{i}-of-00002.gguf" for i in (1, 2)]
         hub = self.hub({names[0]: first, names[1]: second})
-        hub.fail("content", Fault(), *[Fault(close_after=1000)] * MOST_TRIES)
+        hub.fail("content", Fault(), *[Fault(close_after=1000)] * MAX_TRIES)
         self.assert_fails(self.pull(hub), "given up", "same command")
         self.assertTrue(os.path.exists(self.blob(first)))
         run = self.pull_well(hub)
         self.assertTrue(run.out.decode().strip().endswith(names[0]), run)
         self.check_cache({names[0]: first, names[1]: second})
-        self.assertEqual(hub.kinds().count("content"), 1 + MOST_TRIES + 1)
+        self.assertEqual(hub.kinds().count("content"), 1 + MAX_TRIES + 1)
 
     def test_the_cache_is_where_the_environment_says(self):
         for variable, below in (("HF_HUB_CACHE", ""), ("HF_HOME", "/hub")):
@@ -176,7 +176,7 @@ class Interrupted(Case):
 
     def test_the_next_start_goes_on_where_the_last_one_gave_up(self):
         hub = self.hub()
-        hub.fail("content", CLOSES, *[Fault(close_after=0)] * MOST_TRIES)
+        hub.fail("content", CLOSES, *[Fault(close_after=0)] * MAX_TRIES)
         self.assert_fails(self.pull(hub), "given up after 5 tries", "same command")
         self.assertEqual(os.path.getsize(self.half()), 102400)
         self.pull_well(hub)
@@ -412,7 +412,7 @@ class Refused(Case):
             hub = self.hub()
             hub.fail(kind, Fault(status=503), always=True)
             self.assert_fails(self.pull(hub), "503", "given up after 5 tries")
-            self.assertEqual(hub.kinds().count(kind), MOST_TRIES)
+            self.assertEqual(hub.kinds().count(kind), MAX_TRIES)
 
     def test_no_network(self):
         self.assert_fails(self.pull("http://no-such-host.invalid"), "no-such-host.invalid", "network")

@@ -18,7 +18,7 @@ import urllib.parse
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 CHUNK = 16 << 10
-LEAST_LARGE_FILE = 1024  # smaller files have no SHA-256, as on the real hub
+MIN_LARGE_FILE = 1024  # smaller files have no SHA-256, as on the real hub
 
 
 class Fault(dict):
@@ -47,7 +47,7 @@ class Repository:
     def entry(self, path):
         data = self.files[path]
         entry = {"type": "file", "oid": hashlib.sha1(data).hexdigest(), "size": len(data), "path": path}
-        if len(data) >= LEAST_LARGE_FILE:
+        if len(data) >= MIN_LARGE_FILE:
             entry["lfs"] = {"oid": sha256(data), "size": len(data), "pointerSize": 134}
         entry.update(self.lies.get(path, {}))
         return entry
@@ -203,7 +203,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if path not in found.files:
             return self.send(404, b"Entry not found", {"X-Error-Code": "EntryNotFound", "X-Repo-Commit": found.commit})
         data, headers = found.files[path], {"X-Repo-Commit": found.commit, "Accept-Ranges": "bytes"}
-        if len(data) < LEAST_LARGE_FILE:
+        if len(data) < MIN_LARGE_FILE:
             return self.send(200, data, {**headers, "ETag": f'"{hashlib.sha1(data).hexdigest()}"'})
         digest = sha256(data)
         self.send(302, b"Found", {**headers, "Location": f"{self.server.fake.content_url}/{digest}?signature=x",

@@ -22,7 +22,7 @@ from pseudo_terminal import Terminal  # noqa: E402
 
 MODEL = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"),
                      "warpchat/models/SmolLM2-135M-Instruct.Q4_1.gguf")
-MOST_SECONDS = 300  # limit for loading a server
+MAX_SECONDS = 300  # limit for loading a server
 KEY = "sk-right"
 # One thread: on a busy machine, several mostly wait for each other.
 XLLAMACPP = f"""
@@ -56,7 +56,7 @@ class Server:
         cls.url = f"http://127.0.0.1:{port}"
         cls.log = open(os.path.join(FOLDER, cls.module + ".log"), "w+b")
         cls.process = subprocess.Popen([sys.executable, *cls.command(str(port))], stdout=cls.log, stderr=cls.log)
-        end = time.monotonic() + MOST_SECONDS
+        end = time.monotonic() + MAX_SECONDS
         while time.monotonic() < end and cls.process.poll() is None:
             try:
                 return cls.get("/v1/models")

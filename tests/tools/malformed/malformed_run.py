@@ -19,10 +19,10 @@ import sys
 import tempfile
 
 ADDRESS_SPACE = 4 << 30  # bytes
-MOST_RESIDENT = 256 << 20
-MOST_SECONDS = 1.0
+MAX_RESIDENT = 256 << 20
+MAX_SECONDS = 1.0
 KILL_AFTER_SECONDS = 5  # of processor time: a busy machine is not the program's fault
-MOST_WAITED_SECONDS = 120  # only to end a run that hangs
+MAX_WAITED_SECONDS = 120  # only to end a run that hangs
 
 
 def prepare_child(out, err, sanitized):
@@ -33,7 +33,7 @@ def prepare_child(out, err, sanitized):
     null = os.open(os.devnull, os.O_RDONLY)
     for source, target in ((null, 0), (out.fileno(), 1), (err.fileno(), 2)):
         os.dup2(source, target)
-    signal.alarm(MOST_WAITED_SECONDS)  # survives exec
+    signal.alarm(MAX_WAITED_SECONDS)  # survives exec
 
 
 def run(chat, model, environment, sanitized):
@@ -59,9 +59,9 @@ def faults(model, expectation, fault, result, sanitized):
         found.append("killed by " + signal.Signals(os.WTERMSIG(status)).name)
     elif os.WEXITSTATUS(status) != (0 if expectation == "loads" else 1):
         found.append(f"exit code {os.WEXITSTATUS(status)}")
-    if seconds > MOST_SECONDS and not sanitized:
+    if seconds > MAX_SECONDS and not sanitized:
         found.append(f"{seconds:.2f} s")
-    if resident > MOST_RESIDENT and not sanitized:
+    if resident > MAX_RESIDENT and not sanitized:
         found.append(f"{resident >> 20} MiB")
     if expectation == "refused":
         lines = err.decode("utf-8", "backslashreplace").splitlines()
