@@ -11,7 +11,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-const char* const kArrays =
+constexpr const char* kArrays =
     ".global .align 8 .b32 a[8] = {10, 11, 12, 13, 14, 15, 16, 17};\n"
     ".global .align 8 .b32 m[2][4] = {{20, 21, 22, 23}, {24, 25, 26, 27}};\n"
     ".const .align 4 .b32 c[4] = {30, 31, 32, 33};\n.global .b32 one = 5;\n.shared .align 8 .b32 s[4];\n";

@@ -1,6 +1,7 @@
 // A table of measurements. Every row is written at once: as Markdown to stdout, and as a line of JSON appended to the
 // file WARPCHAT_RESULTS, if set: {"table": ..., "device": ..., column: value}.
 #pragma once
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <variant>
