@@ -118,8 +118,11 @@ ConversationStore::ConversationStore(const std::string& path) : database_(path) 
 }
 
 void ConversationStore::check_all() const {
-  check_pages(database_);
+  // SQLite's check includes the indexes from version 3.44 on, hence the order; other damage leaves the file unchanged.
+  Transaction transaction(database_);
   rebuild_indexes(database_);
+  check_pages(database_);
+  transaction.commit();
 }
 
 template <class... Values>

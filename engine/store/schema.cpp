@@ -130,14 +130,12 @@ void migrate(const Database& database) {
 }
 
 void rebuild_indexes(const Database& database) {
-  Transaction transaction(database);
   database.run(R"(
     INSERT INTO text_index(text_index) VALUES ('delete-all');
     INSERT INTO title_index(title_index) VALUES ('delete-all');
     INSERT INTO text_index(rowid, text) SELECT id, text FROM turn_texts WHERE state <> 0;
     INSERT INTO title_index(rowid, title) SELECT id, title FROM conversations;
   )");
-  transaction.commit();
 }
 
 }  // namespace warpchat

@@ -240,7 +240,7 @@ void run_halves(Warp& w, const Instruction& i, const MatrixShape& s, uint32_t la
 
 template <class T>
 void run_as(Warp& w, const Instruction& i, const MatrixShape& s, uint32_t lanes) {
-  static thread_local Operands<T> x;
+  Operands<T> x;  // up to 136 KiB; memory per thread of a loaded library cannot be refused without ending the program
   uint32_t firsts[4] = {0, fragment_registers(s, s.d, s.m * s.n, true), 0, 0};
   firsts[2] = firsts[1] + fragment_registers(s, s.a, s.m * s.k, false);
   firsts[3] = firsts[2] + fragment_registers(s, s.b, s.k * s.n, false);
