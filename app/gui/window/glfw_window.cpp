@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
+#include <cstdlib>
 
 #include "app/gui/window/imgui_keys.h"
 #include "app/program_name.h"
@@ -74,6 +75,10 @@ void on_key(GLFWwindow* window, int key, int scancode, int action, int mods) {
 }  // namespace
 
 GlfwWindow::GlfwWindow(const WindowPlace& place, const std::string& title) : windowed_(place), title_(title) {
+#ifdef GLFW_PLATFORM_X11  // GLFW 3.4 tries Wayland, too, whose library prints an error of its own if none runs
+  const char* wayland = std::getenv("WAYLAND_DISPLAY");
+  if (wayland == nullptr || *wayland == '\0') glfwInitHint(GLFW_PLATFORM, GLFW_PLATFORM_X11);
+#endif
   if (!glfwInit()) fail(last_glfw_error());
   glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
   glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 0);
