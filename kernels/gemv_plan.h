@@ -29,7 +29,7 @@ struct GemvPlan {
   bool has_input_sums;   // sums of the integers, for formats with a zero point or minimum
   uint32_t unit_weights, n_units, tile_units;
 
-  // Several integer columns on tensor cores: a warp takes a tile of rows and every lanes_per_row-th group of
+  // Several columns of int activations on tensor cores: a warp takes a tile of rows and every lanes_per_row-th group of
   // units_at_once consecutive units; `splits` warps share a tile, and a block has row_tiles tiles.
   bool on_tensor_cores() const { return spec.columns > 1 && !has_float_input; }
   uint32_t units_at_once, splits, row_tiles;

@@ -19,7 +19,7 @@ Builds in build-tests/, optimised and with asserts, and runs all suites. Others:
 
 The last line is \"everything passed\" only if everything ran; skipped tests are named with their reasons. A failed suite
 of a real window or terminal runs once more, alone; the last lines name it.
-On two idle cores, with the first builds, it takes roughly 15 minutes, --sanitized 30, --full two hours."
+On two cores, with the first builds, this run and --sanitized take less than an hour together."
 
 failures=()
 retried=()

@@ -67,10 +67,10 @@ void ChatController::Parts::turn(std::chrono::milliseconds timeout) {
   profile.look_at_endpoint();
   dispatch_waiting();
   is_outdated |= library.others_have_changed_it();
-  const bool is_idle = chat().now().phase == AnswerPhase::kIdle;
+  const bool is_idle = shown_chat().now().phase == AnswerPhase::kIdle;
   if (is_outdated && is_idle) {
     is_outdated = false;
-    chat().branch.reload();
+    shown_chat().branch.reload();
   }
   if (is_idle && inbox.empty()) measure_context();
   store_what_is_held();
@@ -254,7 +254,7 @@ bool ChatController::Parts::ask(ActiveChat& chat, const Question& question) {
 }
 
 void ChatController::Parts::ask_user(const std::optional<Question>& question) {
-  if (question) ask(chat(), *question);
+  if (question) ask(shown_chat(), *question);
 }
 
 void ChatController::Parts::tell_waiting(const ActiveChat& chat) {
@@ -320,16 +320,16 @@ void ChatController::Parts::begin_what_waited() {
 
 // Counts the tokens of a conversation that was read from the store, when idle.
 void ChatController::Parts::measure_context() {
-  const OpenConversation& open = chat().now();
+  const OpenConversation& open = shown_chat().now();
   const std::shared_ptr<Responder> responder = models.responder();
   if (open.context_used != 0 || open.messages.empty() || !responder || any_runs() || titling.running()) return;
   const std::pair<uint64_t, const Responder*> what{open.messages.back().key, responder.get()};
   if (std::exchange(measured, what) == what) return;
   try {
-    const auto tokens = responder->count(chat().branch.prompt(open.messages.size()), models.options_for(open));
-    if (tokens) chat().slot.change(updates::SetContextUsed{*tokens});
+    const auto tokens = responder->count(shown_chat().branch.prompt(open.messages.size()), models.options_for(open));
+    if (tokens) shown_chat().slot.change(updates::SetContextUsed{*tokens});
   } catch (const PromptTooLong& error) {
-    chat().slot.change(updates::SetContextUsed{error.tokens - 1});
+    shown_chat().slot.change(updates::SetContextUsed{error.tokens - 1});
   } catch (const std::exception&) {
     // Sending will report the reason.
   }

@@ -31,7 +31,7 @@ struct ChatController::Parts {
   bool busy() const;
 
   // Conversations.
-  ActiveChat& chat() { return *shown; }
+  ActiveChat& shown_chat() { return *shown; }
   void show(std::unique_ptr<ActiveChat> chat);  // replaces the shown one, which stays active while it has work
   void show_new();
   void show_stored(ConversationId id);  // Error

@@ -13,34 +13,35 @@ void ChatController::Parts::perform(Send& wish) {
   const bool is_blank = wish.text.find_first_not_of(" \t\r\n") == std::string::npos;
   if (is_blank && state.now().attachments.empty()) return;
   const Message message{.role = "user", .content = wish.text, .files = attachments.files()};
-  const Question question{.n_kept = chat().now().messages.size(), .added = message, .title = title_of_message(message)};
-  if (!ask(chat(), question)) return;
+  const Question question{
+      .n_kept = shown_chat().now().messages.size(), .added = message, .title = title_of_message(message)};
+  if (!ask(shown_chat(), question)) return;
   attachments.clear();
   state.change(updates::TakeSend{});
 }
 
 void ChatController::Parts::perform(Stop&) {
-  if (chat().is_over()) attachments.cancel();
-  chat().halt();
+  if (shown_chat().is_over()) attachments.cancel();
+  shown_chat().halt();
 }
-void ChatController::Parts::perform(Regenerate& wish) { ask_user(chat().regenerate(wish.message)); }
-void ChatController::Parts::perform(ContinueAnswer& wish) { ask_user(chat().go_on(wish.message)); }
-void ChatController::Parts::perform(DropOldest& wish) { chat().branch.drop_oldest(wish.on); }
-void ChatController::Parts::perform(Undo&) { chat().undo(); }
+void ChatController::Parts::perform(Regenerate& wish) { ask_user(shown_chat().regenerate(wish.message)); }
+void ChatController::Parts::perform(ContinueAnswer& wish) { ask_user(shown_chat().go_on(wish.message)); }
+void ChatController::Parts::perform(DropOldest& wish) { shown_chat().branch.drop_oldest(wish.on); }
+void ChatController::Parts::perform(Undo&) { shown_chat().undo(); }
 
 void ChatController::Parts::perform(EditMessage& wish) {
-  const std::optional<size_t> i = chat().branch.index_of(wish.message);
+  const std::optional<size_t> i = shown_chat().branch.index_of(wish.message);
   if (!i) return refuse("this message no longer exists");
   if (wish.text.empty()) return refuse("the message is empty; type some text");
-  if (chat().now().messages[*i].role != "user")
-    chat().replace_answer(wish.message, wish.text);
-  else if (!ask(chat(), *chat().edit(wish.message, wish.text)))
+  if (shown_chat().now().messages[*i].role != "user")
+    shown_chat().replace_answer(wish.message, wish.text);
+  else if (!ask(shown_chat(), *shown_chat().edit(wish.message, wish.text)))
     return;
   state.change(updates::TakeSend{});
 }
 
-void ChatController::Parts::perform(ShowVersion& wish) { chat().branch.show_version(wish.message, wish.turn); }
-void ChatController::Parts::perform(SetSystemPrompt& wish) { chat().branch.set_system_prompt(wish.text); }
+void ChatController::Parts::perform(ShowVersion& wish) { shown_chat().branch.show_version(wish.message, wish.turn); }
+void ChatController::Parts::perform(SetSystemPrompt& wish) { shown_chat().branch.set_system_prompt(wish.text); }
 void ChatController::Parts::perform(AttachFile& wish) { attachments.add(wish.path); }
 void ChatController::Parts::perform(DropAttachment& wish) { attachments.drop(wish.index); }
 void ChatController::Parts::perform(CountTokens& wish) { models.count(wish); }
@@ -54,9 +55,9 @@ void ChatController::Parts::perform(OpenStored& wish) {
 }
 
 void ChatController::Parts::perform(Fork& wish) {
-  const std::optional<size_t> i = chat().branch.index_of(wish.message);
+  const std::optional<size_t> i = shown_chat().branch.index_of(wish.message);
   if (!i) return;
-  ConversationTree tree = chat().branch.tree(*i + 1);
+  ConversationTree tree = shown_chat().branch.tree(*i + 1);
   tree.title += " (copy)";
   ConversationId copy = 0;
   if (!library.try_to([&](ConversationStore& store) { copy = store.insert(tree); })) return;
@@ -74,7 +75,7 @@ void ChatController::Parts::perform(Rename& wish) {
 
 void ChatController::Parts::perform(ThrowAway& wish) {
   if (!library.try_to([&](ConversationStore& store) { store.throw_away(wish.id); })) return;
-  if (chat().now().id == wish.id) show_new();
+  if (shown_chat().now().id == wish.id) show_new();
   library.refresh();
   state.tell("the conversation is in the trash", wish.id);
 }
@@ -83,24 +84,25 @@ void ChatController::Parts::perform(TakeFromTrash& wish) {
   if (!library.try_to([&](ConversationStore& store) { store.take_from_trash(wish.id); })) return;
   library.refresh();
   forget_undo(wish.id);
-  if (chat().now().messages.empty() && chat().is_over())
+  if (shown_chat().now().messages.empty() && shown_chat().is_over())
     library.try_to([&](ConversationStore&) { show_stored(wish.id); });
 }
 
 void ChatController::Parts::perform(EraseForEver& wish) {
   if (!library.try_to([&](ConversationStore& store) { store.erase(wish.id); })) return;
   forget_undo(wish.id);
-  if (chat().now().id == wish.id) show_new();
+  if (shown_chat().now().id == wish.id) show_new();
   attachments.forget(wish.id);
   library.refresh();
 }
 
 void ChatController::Parts::perform(ExportConversation& wish) {
   const bool done = library.try_to([&](ConversationStore& store) {
-    if (chat().now().messages.empty()) throw Error("there is no message to export yet");
-    const bool stored = chat().branch.is_stored();
-    export_conversation(stored ? store.tree(chat().now().id) : chat().branch.tree(chat().now().messages.size()),
-                        wish.path, wish.replace);
+    if (shown_chat().now().messages.empty()) throw Error("there is no message to export yet");
+    const bool stored = shown_chat().branch.is_stored();
+    export_conversation(
+        stored ? store.tree(shown_chat().now().id) : shown_chat().branch.tree(shown_chat().now().messages.size()),
+        wish.path, wish.replace);
   });
   if (done) state.tell("wrote " + wish.path);
 }

@@ -65,14 +65,18 @@ bool is_letters(std::string_view word) {
 }
 
 Error missing_argument(const SlashCommand& command) {
+  constexpr struct {
+    std::string_view arguments, meaning, example;
+  } kMeanings[] = {{"FILE", "a file", "chat.md"},
+                   {"N", "a number", "N"},
+                   {"WORDS", "words to find", "WORDS"},
+                   {"TITLE", "a title", "TITLE"},
+                   {"N|TITLE", "a number or a title", "N|TITLE"}};
   const std::string name(command.name);
-  if (command.arguments == "FILE") return Error(name + " needs a file: " + name + " chat.md");
-  const std::string_view meaning = command.arguments == "N"         ? "a number"
-                                   : command.arguments == "WORDS"   ? "words to find"
-                                   : command.arguments == "TITLE"   ? "a title"
-                                   : command.arguments == "N|TITLE" ? "a number or a title"
-                                                                    : "an argument";
-  return Error(name + " needs " + std::string(meaning) + ": " + name + " " + std::string(command.arguments));
+  std::string meaning = "an argument", example(command.arguments);
+  for (const auto& row : kMeanings)
+    if (row.arguments == command.arguments) meaning = row.meaning, example = row.example;
+  return Error(name + " needs " + meaning + ": " + name + " " + example);
 }
 
 }  // namespace

@@ -36,6 +36,11 @@ uint64_t row_bytes(KvType type, uint64_t width, uint32_t head_dim) {
   return width + code_groups(head_dim) * sizeof(float);
 }
 
+// A position's key and value of one layer and KV head; values are padded to whole blocks.
+uint64_t position_bytes(KvTypes types, uint32_t head_dim) {
+  return row_bytes(types.k, head_dim, head_dim) + row_bytes(types.v, round_up(head_dim, kKeyBlock), head_dim);
+}
+
 uint64_t sum_floats(uint32_t value_stride) { return value_stride + 2; }  // per row: AttendSums
 
 AttendSums sums_at(float* memory, uint32_t rows, uint32_t value_stride) {
@@ -81,11 +86,9 @@ struct CachedAttention::Rows {
 };
 
 uint64_t CachedAttention::cache_bytes_per_position(const ModelConfig& config, KvTypes types) {
-  const uint64_t rows = row_bytes(types.k, config.head_dim, config.head_dim) +
-                        row_bytes(types.v, round_up(config.head_dim, kKeyBlock), config.head_dim);
   uint64_t bytes = 0;
   const uint64_t heads = uint64_t{config.n_layers - config.n_layers_with(Mixer::kDeltaNet)} * config.n_kv_heads;
-  return __builtin_mul_overflow(heads, rows, &bytes) ? UINT64_MAX : bytes;
+  return __builtin_mul_overflow(heads, position_bytes(types, config.head_dim), &bytes) ? UINT64_MAX : bytes;
 }
 
 uint64_t CachedAttention::partial_bytes(const ModelConfig& config) {
@@ -124,9 +127,7 @@ void CachedAttention::copy_page(uint32_t from, uint32_t to) {
   std::memcpy(memory_.as<uint8_t>() + to * page_bytes_, memory_.as<uint8_t>() + from * page_bytes_, page_bytes_);
 }
 
-uint64_t CachedAttention::bytes_per_key() const {
-  return row_bytes(types_.k, head_dim_, head_dim_) + row_bytes(types_.v, value_stride_, head_dim_);
-}
+uint64_t CachedAttention::bytes_per_key() const { return position_bytes(types_, head_dim_); }
 
 HeadTile CachedAttention::tile(uint32_t layer, uint32_t kv_head, uint32_t page) const {
   const uint64_t tile_bytes = kPagePositions * bytes_per_key();

@@ -41,7 +41,7 @@ DriverTable open_libcuda() {
   if (library == nullptr) {
     // dlerror names a missing library and one that is there but unusable in the same form.
     const std::string reason = dlerror();
-    const bool is_missing = reason.find("libcuda.so.1: cannot open shared object file: No such file") == 0;
+    const bool is_missing = reason.starts_with("libcuda.so.1: cannot open shared object file: No such file");
     throw ErrorWithRemedy(
         is_missing ? "no NVIDIA driver (libcuda.so.1 not found)" : "the NVIDIA driver cannot be loaded: " + reason,
         Remedy::Kind::kUseCpu);

@@ -23,9 +23,9 @@ std::vector<std::vector<ptx::Kernel>> split_into_modules(std::vector<ptx::Kernel
   std::vector<std::vector<ptx::Kernel>> modules(std::min(max, 1 + lines / kModuleLines));
   std::vector<size_t> filled(modules.size(), 0);
   for (ptx::Kernel& kernel : kernels) {
-    const auto min = static_cast<size_t>(std::ranges::min_element(filled) - filled.begin());
-    filled[min] += lines_of(kernel);
-    modules[min].push_back(std::move(kernel));
+    const auto least_filled = static_cast<size_t>(std::ranges::min_element(filled) - filled.begin());
+    filled[least_filled] += lines_of(kernel);
+    modules[least_filled].push_back(std::move(kernel));
   }
   return modules;
 }
