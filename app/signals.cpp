@@ -106,6 +106,8 @@ OnInterrupt on_interrupt(OnInterrupt what) {
   return exited ? OnInterrupt::kExit : OnInterrupt::kNote;
 }
 
+bool has_interrupt() { return interrupts > 0; }
+
 bool take_interrupt() { return interrupts.exchange(0) > 0; }
 bool take_resize() { return resized.exchange(false); }
 

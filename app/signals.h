@@ -28,6 +28,7 @@ class NotedInterrupts {  // while it lives, Ctrl-C sets a flag
   OnInterrupt before_;
 };
 bool take_interrupt();  // whether there was one since the last call
+bool has_interrupt();   // whether take_interrupt() would return true
 bool take_resize();     // whether the terminal's size may have changed, or the program was stopped and went on
 
 int signal_descriptor();  // readable after a signal; poll it beside the keyboard

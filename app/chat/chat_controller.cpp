@@ -428,6 +428,10 @@ void ChatController::post(Action action) { parts_->inbox.post(std::move(action))
 void ChatController::interrupt() {
   parts_->inbox.post(Task([] {}));
 }
+void ChatController::stop_prompt_when(std::function<bool()> is_stopped) {
+  parts_->models.stop_prompt_when(
+      [&inbox = parts_->inbox, is_stopped = std::move(is_stopped)] { return inbox.has_stop() || is_stopped(); });
+}
 void ChatController::turn(std::chrono::milliseconds timeout) { parts_->turn(timeout); }
 bool ChatController::read(const std::function<void(const ConversationStore&)>& look) {
   parts_->follow_title(kNow);

@@ -30,6 +30,10 @@ class ChatController {
   void post(Action action);    // from any thread: handled in the next turn, which it wakes
   void interrupt();            // from any thread: a waiting turn() returns
 
+  // Asked often, on the controller's thread, while a prompt is built: a chat template is a stranger's program. Posting
+  // Stop stops it, too.
+  void stop_prompt_when(std::function<bool()> is_stopped);
+
   // Processes pending work: events of answers, results of other threads, the store. Returns once something has
   // happened, at the latest after the timeout.
   void turn(std::chrono::milliseconds timeout);

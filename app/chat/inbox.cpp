@@ -41,6 +41,11 @@ std::optional<OutgoingMessage> Inbox::pop(std::chrono::milliseconds timeout) {
   return message;
 }
 
+bool Inbox::has_stop() const {
+  const std::lock_guard lock(mutex_);
+  return std::any_of(messages_.begin(), messages_.end(), is<Stop>);
+}
+
 bool Inbox::empty() const {
   const std::lock_guard lock(mutex_);
   return messages_.empty();

@@ -26,6 +26,7 @@ class Inbox {
   // Pops the oldest; nullopt if none arrives within the timeout.
   std::optional<OutgoingMessage> pop(std::chrono::milliseconds timeout);
   bool empty() const;
+  bool has_stop() const;  // a Stop waits
 
  private:
   mutable std::mutex mutex_;

@@ -249,6 +249,7 @@ void ModelController::change_settings(AnswerSettings settings) {
 AnswerOptions ModelController::options_for(const OpenConversation& conversation) const {
   const AnswerSettings& settings = state_.now().settings;
   AnswerOptions options = base_options_;
+  options.is_stopped = is_stopped_;
   options.system_prompt = conversation.system_prompt;
   options.drop_oldest = conversation.drops_oldest;
   options.sampling = settings.sampling;

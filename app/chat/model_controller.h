@@ -37,6 +37,7 @@ class ModelController {
   Model* model() const { return local_ ? local_->model.get() : nullptr; }         // on this machine
   const Endpoint* endpoint() const { return endpoint_ ? &*endpoint_ : nullptr; }  // of another machine
   std::shared_ptr<Responder> responder() const;                                   // null: none
+  void stop_prompt_when(std::function<bool()> is_stopped) { is_stopped_ = std::move(is_stopped); }
   AnswerOptions options_for(const OpenConversation& conversation) const;          // of its next answer
   // The next larger context, within the limits of model and memory, that holds a prompt of this many tokens and an
   // answer; 0: none.
@@ -66,6 +67,7 @@ class ModelController {
   ChatOptions wanted_;  // of the running load, else of the loaded model
   ChatOptions loaded_;
   AnswerOptions base_options_;
+  std::function<bool()> is_stopped_;
   std::shared_ptr<LocalModel> local_;
   std::shared_ptr<Responder> other_;  // null: the local one, if there is one
   std::optional<Endpoint> endpoint_;  // the server of `other_`

@@ -3,6 +3,7 @@
 #pragma once
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -29,6 +30,7 @@ struct AnswerOptions {
   bool in_front = true;        // prefilled before others, because the user waits for it
   bool drafts = true;          // AnswerRequest::drafts
   bool parse_special = false;  // parse <|im_start|> and the like in messages as control tokens
+  std::function<bool()> is_stopped{};  // asked often while the prompt is built, on that thread; empty: never
   bool drop_oldest = false;    // drop the oldest turns if messages do not fit, where tokens can be counted
 };
 

@@ -6,6 +6,7 @@
 // the filters filesizeformat, groupby, pprint, random, striptags, urlize, wordwrap, xmlattr. Additional to
 // transformers: methods that modify lists and dicts, which its sandbox refuses.
 #pragma once
+#include <functional>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -32,7 +33,9 @@ class ChatTemplate {
   // Content is every text in the variables, including keys, except variables named *_token. It stays content when the
   // template cuts, joins, escapes or prints it. Numbers, and text that the template writes because of what it has read,
   // are not content.
-  TracedText render_parts(const nlohmann::ordered_json& variables) const;
+  // A template that does too much, takes half a minute, or is to stop (is_stopped is asked often, on this thread) ends
+  // with an Error, too.
+  TracedText render_parts(const nlohmann::ordered_json& variables, std::function<bool()> is_stopped = {}) const;
   std::string render(const nlohmann::ordered_json& variables) const;  // bytes of the result
 
  private:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "models/chat_template/meter.h"
 #include "models/chat_template/methods.h"
 
 namespace warpchat::jinja {
@@ -15,6 +16,9 @@ ptrdiff_t clamp_position(int64_t i, size_t length) {
   const auto n = static_cast<int64_t>(length);
   return static_cast<ptrdiff_t>(std::clamp<int64_t>(i < 0 ? i + n : i, 0, n));
 }
+
+// Inserting and erasing move what comes after.
+void charge_moves(const std::vector<Value>& items, size_t from) { Meter::charge(kValueWork * (items.size() - from)); }
 
 auto find_item(const Value& self, const Value& item) {
   return std::find_if(items_of(self).begin(), items_of(self).end(), [&](const Value& v) { return equal(v, item); });
@@ -34,7 +38,9 @@ Value list_insert(Heap& heap, const Value& self, const Arguments& arguments) {
   const auto given = bind("insert", arguments, {{"index"}, {"object"}});
   heap.charge(sizeof(Value));
   std::vector<Value>& items = items_of(self);
-  items.insert(items.begin() + clamp_position(to_integer(given[0], "insert()'s position"), items.size()), given[1]);
+  const ptrdiff_t at = clamp_position(to_integer(given[0], "insert()'s position"), items.size());
+  charge_moves(items, static_cast<size_t>(at));
+  items.insert(items.begin() + at, given[1]);
   return None{};
 }
 
@@ -44,6 +50,7 @@ Value list_pop(Heap&, const Value& self, const Arguments& arguments) {
   if (at < 0) at += static_cast<int64_t>(items.size());
   if (at < 0 || at >= static_cast<int64_t>(items.size())) throw Fault("pop() is beyond the end of the list");
   const Value popped = items[static_cast<size_t>(at)];
+  charge_moves(items, static_cast<size_t>(at));
   items.erase(items.begin() + at);
   return popped;
 }
@@ -51,6 +58,7 @@ Value list_pop(Heap&, const Value& self, const Arguments& arguments) {
 Value list_remove(Heap&, const Value& self, const Arguments& arguments) {
   const auto at = find_item(self, bind("remove", arguments, {{"value"}})[0]);
   if (at == items_of(self).end()) throw Fault("remove() did not find its value");
+  charge_moves(items_of(self), static_cast<size_t>(at - items_of(self).begin()));
   items_of(self).erase(at);
   return None{};
 }
@@ -63,12 +71,14 @@ Value list_clear(Heap&, const Value& self, const Arguments& arguments) {
 
 Value list_reverse(Heap&, const Value& self, const Arguments& arguments) {
   bind_nothing("reverse", arguments);
+  charge_moves(items_of(self), 0);
   std::reverse(items_of(self).begin(), items_of(self).end());
   return None{};
 }
 
 Value list_sort(Heap&, const Value& self, const Arguments& arguments) {
   const bool backwards = is_true(bind("sort", arguments, {{"reverse", false}})[0]);
+  charge_moves(items_of(self), 0);
   std::stable_sort(items_of(self).begin(), items_of(self).end(),
                    [backwards](const Value& a, const Value& b) { return backwards ? less(b, a) : less(a, b); });
   return None{};
@@ -211,6 +221,11 @@ Method find_list_method(std::string_view name, List::Form form) {
 Method find_dict_method(std::string_view name) {
   const Row* row = find_row(kDictMethods, name);
   return row ? row->method : nullptr;
+}
+
+Value call_method(Method method, Heap& heap, const Value& self, const Arguments& arguments) {
+  charge_for(self);
+  return method(heap, self, arguments);
 }
 
 Method find_method(const Value& self, std::string_view name) {

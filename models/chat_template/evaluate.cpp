@@ -18,6 +18,7 @@ Value Interpreter::evaluate(const Expr& expr, const Scope& scope) {
 }
 
 void Interpreter::count_step() {
+  Meter::charge(kValueWork);
   if (++steps_ > limits_.steps) throw Fault("the template takes more than " + std::to_string(limits_.steps) + " steps");
 }
 
@@ -75,7 +76,7 @@ Value Interpreter::call(const Call& node, const Scope& scope, Callable* caller) 
   }
   Arguments arguments = evaluate_arguments(node.arguments, scope);
   if (caller) arguments.named.emplace_back(own_text("caller"), caller);
-  if (method) return method(heap_, self, arguments);
+  if (method) return call_method(method, heap_, self, arguments);
   if (callee.undefined()) fail_undefined(*callee.undefined());
   if (!callee.callable()) throw Fault(std::string("a value of type ") + type_name(callee) + " cannot be called");
   return callee.callable()->call(arguments);
@@ -93,6 +94,7 @@ Arguments Interpreter::evaluate_arguments(const CallArguments& node, const Scope
     if (!rest.dict()) throw Fault(std::string("what follows ** must be a dict, but is of type ") + type_name(rest));
     for (const auto& [key, value] : rest.dict()->entries()) {
       if (!key.text()) throw Fault("the keys of what follows ** must be texts");
+      Meter::charge(arguments.named.size());
       for (const auto& earlier : arguments.named) {
         if (earlier.first.bytes == key.text()->bytes)
           throw Fault("the argument '" + key.text()->bytes + "' is given twice");
@@ -106,13 +108,13 @@ Arguments Interpreter::evaluate_arguments(const CallArguments& node, const Scope
 Value Interpreter::value_of(const Filtered& node, const Scope& scope) {
   const Value input = node.input ? evaluate(*node.input, scope) : std::exchange(block_, Value());
   if (!node.filter) throw Fault("the filter '" + node.name + "' is not supported");
-  return node.filter(heap_, input, evaluate_arguments(node.arguments, scope));
+  return apply_filter(node.filter, heap_, input, evaluate_arguments(node.arguments, scope));
 }
 
 Value Interpreter::value_of(const Tested& node, const Scope& scope) {
   const Value value = evaluate(*node.value, scope);
   if (!node.test) throw Fault("the test '" + node.name + "' is not supported");
-  return node.test(heap_, value, evaluate_arguments(node.arguments, scope));
+  return apply_test(node.test, heap_, value, evaluate_arguments(node.arguments, scope));
 }
 
 Value Interpreter::value_of(const Unary& node, const Scope& scope) {

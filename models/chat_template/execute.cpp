@@ -22,6 +22,7 @@ bool is_content(std::string_view variable) { return !variable.ends_with("_token"
 
 TracedText Interpreter::run(const Template& parsed, const nlohmann::ordered_json& variables) {
   if (!variables.is_object()) throw Error("the variables of a chat template must be a JSON object");
+  const Meter meter(limits_);
   TracedText out;
   try {
     for (Callable* global : make_globals(heap_)) context_[global->name] = global;
@@ -56,6 +57,7 @@ void Interpreter::emit(TracedText& out, const Value& value) {
   const TracedText printed = text ? TracedText() : str(value);
   if (!text) text = &printed;
   if (text->bytes.size() > kMaxTextBytes - out.bytes.size()) throw Fault("the template's output is longer than 64 MiB");
+  Meter::charge(text->bytes.size());
   out.append(*text);
 }
 

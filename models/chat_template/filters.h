@@ -14,6 +14,9 @@ using Test = bool (*)(Heap& heap, const Value& value, const Arguments& arguments
 Filter find_filter(std::string_view name);
 Test find_test(std::string_view name);
 
+Value apply_filter(Filter filter, Heap& heap, const Value& input, const Arguments& arguments);
+bool apply_test(Test test, Heap& heap, const Value& value, const Arguments& arguments);
+
 // Filters by subject.
 Filter find_text_filter(std::string_view name);
 Filter find_number_filter(std::string_view name);

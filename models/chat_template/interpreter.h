@@ -6,16 +6,10 @@
 #include <unordered_map>
 
 #include "models/chat_template/ast.h"
+#include "models/chat_template/meter.h"
 #include "models/chat_template/scope.h"
 
 namespace warpchat::jinja {
-
-// Limits that stop a template with an Error.
-struct Limits {
-  size_t bytes = size_t{512} << 20;  // all values at one time
-  int64_t steps = 200'000'000;       // evaluated expressions and loop iterations
-  int depth = 1000;                  // nesting of expressions, blocks and macros
-};
 
 class Interpreter {
  public:

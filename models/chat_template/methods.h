@@ -12,6 +12,8 @@ using Method = Value (*)(Heap& heap, const Value& self, const Arguments& argumen
 // Null: the type has no such method.
 Method find_method(const Value& self, std::string_view name);
 
+Value call_method(Method method, Heap& heap, const Value& self, const Arguments& arguments);
+
 // Its parts by type.
 Method find_text_method(std::string_view name);
 Method find_list_method(std::string_view name, List::Form form);

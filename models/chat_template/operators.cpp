@@ -8,6 +8,7 @@
 #include "models/chat_template/methods.h"
 #include "models/chat_template/python_text.h"
 #include "models/chat_template/string_format.h"
+#include "models/chat_template/text_parts.h"
 #include "models/chat_template/unicode.h"
 
 namespace warpchat::jinja {
@@ -127,6 +128,7 @@ std::optional<Value> item(Heap& heap, const Value& object, const Value& index) {
     return i < 0 ? std::nullopt : std::optional(list->items[static_cast<size_t>(i)]);
   }
   if (const Text* text = object.text()) {
+    charge_for(object);
     const int64_t i = resolve_index(index, count_code_points(text->bytes));
     return i < 0 ? std::nullopt : std::optional(heap.text(slice_text(*text, {i, 1, 1}), text->markup));
   }
@@ -263,7 +265,8 @@ Value plus(const Value& a) {
 
 bool contains(Heap& heap, const Value& container, const Value& item) {
   if (const Text* text = container.text()) {
-    return text->bytes.find(to_bytes(item, "the left side of `in` a str")) != std::string::npos;
+    charge_for(container);
+    return find_text(text->bytes, to_bytes(item, "the left side of `in` a str")) != std::string::npos;
   }
   if (const Dict* dict = container.dict()) return dict->find(item) != nullptr;
   if (const List* list = container.list()) {
@@ -282,7 +285,9 @@ std::optional<Value> own_attribute(Heap& heap, const Value& object, const std::s
   const Method method = find_method(object, name);
   if (!method) return std::nullopt;
   return heap.callable(std::string(type_name(object)) + "." + name,
-                       [&heap, method, object](const Arguments& arguments) { return method(heap, object, arguments); });
+                       [&heap, method, object](const Arguments& arguments) {
+                         return call_method(method, heap, object, arguments);
+                       });
 }
 
 Value attribute(Heap& heap, const Value& object, const Value& name) {
@@ -309,6 +314,7 @@ Value slice(Heap& heap, const Value& object, const Value& start, const Value& st
     return heap.list(std::move(items), list->form);
   }
   if (const Text* text = object.text()) {
+    charge_for(object);
     const auto length = static_cast<int64_t>(count_code_points(text->bytes));
     return heap.text(slice_text(*text, resolve_slice(length, start, stop, step)), text->markup);
   }

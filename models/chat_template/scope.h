@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "models/chat_template/meter.h"
 #include "models/chat_template/value.h"
 
 namespace warpchat::jinja {
@@ -14,6 +15,7 @@ struct Scope : Object {
 
   const Value* find(std::string_view name) const {
     for (const Scope* scope = this; scope; scope = scope->outer) {
+      Meter::charge(scope->names.size());
       for (const auto& [known, value] : scope->names) {
         if (known == name) return &value;
       }

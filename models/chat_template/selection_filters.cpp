@@ -26,7 +26,7 @@ std::vector<Value> map_filter(Heap& heap, const std::vector<Value>& items, const
   if (!filter) throw Fault("the filter '" + name + "' is not supported");
   const Arguments rest = without_first(arguments, 1);
   std::vector<Value> mapped;
-  for (const Value& item : items) mapped.push_back(filter(heap, item, rest));
+  for (const Value& item : items) mapped.push_back(apply_filter(filter, heap, item, rest));
   return mapped;
 }
 
@@ -56,7 +56,7 @@ Value filter_select(Heap& heap, const Value& input, const Arguments& arguments) 
   std::vector<Value> kept;
   for (const Value& item : iterate(heap, input)) {
     const Value v = by_attribute ? attribute_path(heap, item, arguments.positional[0]) : item;
-    if ((test ? test(heap, v, rest) : is_true(v)) == wanted) kept.push_back(item);
+    if ((test ? apply_test(test, heap, v, rest) : is_true(v)) == wanted) kept.push_back(item);
   }
   return heap.iterator(std::move(kept));
 }
@@ -70,6 +70,16 @@ constexpr FilterRow kSelectionFilters[] = {
 };
 
 }  // namespace
+
+Value apply_filter(Filter filter, Heap& heap, const Value& input, const Arguments& arguments) {
+  charge_for(input);
+  return filter(heap, input, arguments);
+}
+
+bool apply_test(Test test, Heap& heap, const Value& value, const Arguments& arguments) {
+  charge_for(value);
+  return test(heap, value, arguments);
+}
 
 Filter find_selection_filter(std::string_view name) { return find_in(kSelectionFilters, name); }
 

@@ -3,6 +3,7 @@
 #include <iterator>
 #include <optional>
 
+#include "models/chat_template/meter.h"
 #include "models/chat_template/methods.h"
 #include "models/chat_template/python_text.h"
 #include "models/chat_template/string_format.h"
@@ -85,7 +86,7 @@ Value partition(Heap& heap, const Value& self, const Arguments& arguments) {
   const std::string& mark = to_bytes(separator, "partition()'s separator");
   if (mark.empty()) throw Fault("partition() needs a separator that is not empty");
   const std::string_view text = bytes_of(self);
-  const size_t at = from_right ? text.rfind(mark) : text.find(mark);
+  const size_t at = from_right ? rfind_text(text, mark) : find_text(text, mark);
   Parts parts = {text, "", ""};
   if (at != std::string_view::npos) {
     parts = {text.substr(0, at), text.substr(at, mark.size()), text.substr(at + mark.size())};
@@ -126,32 +127,33 @@ Value format(Heap& heap, const Value& self, const Arguments& arguments) {
 
 // The part of self between two optional positions, and the number of code points before it.
 struct Window {
-  std::u32string text;
+  std::string_view text;
   int64_t offset;
   bool is_valid;  // start is within the text: else not even the empty string is found
 };
 
 Window window_of(const Value& self, const Value& start, const Value& end) {
-  const std::u32string text = decode(bytes_of(self));
-  const auto length = static_cast<int64_t>(text.size());
+  const std::string_view text = bytes_of(self);
+  const auto length = static_cast<int64_t>(count_code_points(text));
   const auto position = [length](const Value& v, int64_t otherwise) {
     if (v.is_none()) return otherwise;
     const int64_t i = to_integer(v, "a position");
     return i < 0 ? std::max<int64_t>(i + length, 0) : i;
   };
   const int64_t first = position(start, 0), last = std::min(position(end, length), length);
-  if (first > last) return {U"", first, false};
-  return {text.substr(static_cast<size_t>(first), static_cast<size_t>(last - first)), first, true};
+  if (first > last) return {"", first, false};
+  const std::string_view rest = text.substr(offset_of(text, static_cast<size_t>(first)));
+  return {rest.substr(0, offset_of(rest, static_cast<size_t>(last - first))), first, true};
 }
 
 std::optional<int64_t> position_in(const Value& self, const Arguments& arguments, bool from_right) {
   const auto given = bind("find", arguments, {{"sub"}, {"start", None{}}, {"end", None{}}});
-  const std::u32string sought = decode(to_bytes(given[0], "what is searched for"));
+  const std::string& sought = to_bytes(given[0], "what is searched for");
   const Window window = window_of(self, given[1], given[2]);
   if (!window.is_valid) return std::nullopt;
-  const size_t at = from_right ? window.text.rfind(sought) : window.text.find(sought);
-  if (at == std::u32string::npos) return std::nullopt;
-  return window.offset + static_cast<int64_t>(at);
+  const size_t at = from_right ? rfind_text(window.text, sought) : find_text(window.text, sought);
+  if (at == std::string_view::npos) return std::nullopt;
+  return window.offset + static_cast<int64_t>(count_code_points(window.text.substr(0, at)));
 }
 
 template <bool from_right>
@@ -168,12 +170,12 @@ Value index(Heap&, const Value& self, const Arguments& arguments) {
 
 Value count(Heap&, const Value& self, const Arguments& arguments) {
   const auto given = bind("count", arguments, {{"sub"}, {"start", None{}}, {"end", None{}}});
-  const std::u32string sought = decode(to_bytes(given[0], "what is counted"));
+  const std::string& sought = to_bytes(given[0], "what is counted");
   const Window window = window_of(self, given[1], given[2]);
   if (!window.is_valid) return 0;
-  if (sought.empty()) return window.text.size() + 1;
+  if (sought.empty()) return count_code_points(window.text) + 1;
   int64_t n = 0;
-  for (size_t at = 0; (at = window.text.find(sought, at)) != std::u32string::npos; at += sought.size()) ++n;
+  for (size_t at = 0; (at = find_text(window.text, sought, at)) != std::string_view::npos; at += sought.size()) ++n;
   return n;
 }
 
@@ -186,7 +188,8 @@ Value starts_or_ends_with(Heap&, const Value& self, const Arguments& arguments) 
   if (several && several->form != List::Form::kTuple)
     throw Fault(std::string(name) + "() takes a str or a tuple of str");
   for (const Value& affix : several ? several->items : std::vector<Value>{given[0]}) {
-    const std::u32string letters = decode(to_bytes(affix, std::string(name) + "()'s argument"));
+    const std::string& letters = to_bytes(affix, std::string(name) + "()'s argument");
+    Meter::charge(letters.size());
     if (window.is_valid && (at_end ? window.text.ends_with(letters) : window.text.starts_with(letters))) return true;
   }
   return false;

@@ -1,11 +1,27 @@
 #include "models/chat_template/text_parts.h"
 
 #include <algorithm>
+#include <cstring>
 
+#include "models/chat_template/meter.h"
 #include "models/chat_template/unicode.h"
 #include "models/chat_template/value.h"
 
 namespace warpchat::jinja {
+
+size_t find_text(std::string_view text, std::string_view sought, size_t from) {
+  if (sought.empty() || from >= text.size()) return sought.empty() && from <= text.size() ? from : std::string_view::npos;
+  const void* found = memmem(text.data() + from, text.size() - from, sought.data(), sought.size());
+  return found == nullptr ? std::string_view::npos : static_cast<size_t>(static_cast<const char*>(found) - text.data());
+}
+
+size_t rfind_text(std::string_view text, std::string_view sought) {
+  constexpr size_t kLong = 256;  // the library compares at every position, 16 bytes at once
+  if (sought.size() > kLong) Meter::charge(text.size() * (sought.size() / 16));
+  const size_t found = text.rfind(sought);
+  Meter::charge(text.size() - (found == std::string_view::npos ? 0 : found));
+  return found;
+}
 
 Parts split_spaces(std::string_view text, int64_t limit) {
   Parts parts;
@@ -35,6 +51,7 @@ Parts split_spaces_from_right(std::string_view text, int64_t limit) {
       break;
     }
     size_t start = 0;
+    Meter::charge(text.size());
     for (size_t at = 0; at < text.size();) {
       if (is_space(next_code_point(text, at))) start = at;
     }
@@ -49,7 +66,7 @@ Parts split_at(std::string_view text, std::string_view separator, int64_t limit)
   Parts parts;
   size_t start = 0;
   for (size_t at; (limit < 0 || static_cast<int64_t>(parts.size()) < limit) &&
-                  (at = text.find(separator, start)) != std::string_view::npos;) {
+                  (at = find_text(text, separator, start)) != std::string_view::npos;) {
     parts.push_back(text.substr(start, at - start));
     start = at + separator.size();
   }
@@ -61,7 +78,7 @@ Parts split_at_from_right(std::string_view text, std::string_view separator, int
   Parts parts;
   size_t end = text.size();
   while ((limit < 0 || static_cast<int64_t>(parts.size()) < limit) && end >= separator.size()) {
-    const size_t at = text.rfind(separator, end - separator.size());
+    const size_t at = rfind_text(text.substr(0, end), separator);
     if (at == std::string_view::npos) break;
     parts.push_back(text.substr(at + separator.size(), end - at - separator.size()));
     end = at;
@@ -87,7 +104,10 @@ Parts split_lines(std::string_view text, bool keep_ends) {
 }
 
 std::string_view strip_letters(std::string_view text, std::u32string_view letters, int side) {
-  const auto is_stripped = [&](size_t at) { return letters.find(next_code_point(text, at)) != std::u32string::npos; };
+  const auto is_stripped = [&](size_t at) {
+    Meter::charge(letters.size());
+    return letters.find(next_code_point(text, at)) != std::u32string::npos;
+  };
   while (side & kLeft && !text.empty() && is_stripped(0)) text.remove_prefix(offset_of(text, 1));
   while (side & kRight && !text.empty()) {
     size_t last = text.size() - 1;
@@ -103,7 +123,7 @@ TracedText replace_text(const TracedText& text, std::string_view old, const Trac
   size_t at = 0;
   for (int64_t done = 0; limit < 0 || done < limit; ++done) {
     if (out.bytes.size() > kMaxTextBytes) throw Fault("a text is longer than 64 MiB");
-    const size_t found = text.bytes.find(old, at);
+    const size_t found = find_text(text.bytes, old, at);
     if (found == std::string::npos) break;
     out.append(text, at, found);
     out.append(by);

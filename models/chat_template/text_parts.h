@@ -11,6 +11,10 @@ namespace warpchat::jinja {
 
 using Parts = std::vector<std::string_view>;
 
+// Position of the first and last occurrence, npos if there is none.
+size_t find_text(std::string_view text, std::string_view sought, size_t from = 0);
+size_t rfind_text(std::string_view text, std::string_view sought);
+
 // At most `limit` splits, from the left or right; negative: no limit.
 Parts split_spaces(std::string_view text, int64_t limit);  // at runs of white space, without empty parts
 Parts split_spaces_from_right(std::string_view text, int64_t limit);

@@ -1,13 +1,17 @@
 #include "models/chat_template/value.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "models/chat_template/loop.h"
+#include "models/chat_template/meter.h"
 #include "models/chat_template/unicode.h"
 
 namespace warpchat::jinja {
 namespace {
+
+constexpr size_t kMaxErased = 64;  // entries of a dict that are kept for later
 
 bool equal_in(Walk& walk, const Value& a, const Value& b);
 bool less_in(Walk& walk, const Value& a, const Value& b);
@@ -20,6 +24,11 @@ long double number_of(const Value& v) {
   return static_cast<long double>(*v.real());
 }
 
+bool same_bytes(const Text& a, const Text& b) {
+  Meter::charge(a.bytes.size());
+  return a.bytes == b.bytes;
+}
+
 bool equal_lists(Walk& walk, const List& a, const List& b) {
   if (a.form != b.form || a.items.size() != b.items.size()) return false;
   for (size_t i = 0; i < a.items.size(); ++i) {
@@ -29,7 +38,7 @@ bool equal_lists(Walk& walk, const List& a, const List& b) {
 }
 
 bool equal_dicts(Walk& walk, const Dict& a, const Dict& b) {
-  if (a.entries().size() != b.entries().size()) return false;
+  if (a.size() != b.size()) return false;
   for (const auto& [key, value] : a.entries()) {
     const Value* other = b.find(key);
     if (!other || !equal_in(walk, value, *other)) return false;
@@ -51,7 +60,7 @@ bool less_lists(Walk& walk, const List& a, const List& b) {
 bool equal_in(Walk& walk, const Value& a, const Value& b) {
   const Walk::Level level(walk);
   if (is_number(a) && is_number(b)) return number_of(a) == number_of(b);
-  if (a.text() && b.text()) return a.text()->bytes == b.text()->bytes;
+  if (a.text() && b.text()) return a.text()->bytes.size() == b.text()->bytes.size() && same_bytes(*a.text(), *b.text());
   if (a.list() && b.list()) return a.list() == b.list() || equal_lists(walk, *a.list(), *b.list());
   if (a.dict() && b.dict()) return a.dict() == b.dict() || equal_dicts(walk, *a.dict(), *b.dict());
   return identical(a, b);
@@ -62,7 +71,10 @@ bool less_in(Walk& walk, const Value& a, const Value& b) {
   if (a.undefined()) fail_undefined(*a.undefined());
   if (b.undefined()) fail_undefined(*b.undefined());
   if (is_number(a) && is_number(b)) return number_of(a) < number_of(b);
-  if (a.text() && b.text()) return a.text()->bytes < b.text()->bytes;  // UTF-8 sorts like its code points
+  if (a.text() && b.text()) {
+    Meter::charge(std::min(a.text()->bytes.size(), b.text()->bytes.size()));
+    return a.text()->bytes < b.text()->bytes;  // UTF-8 sorts like its code points
+  }
   if (a.list() && b.list() && a.list()->form == b.list()->form && a.list()->form <= List::Form::kTuple) {
     return less_lists(walk, *a.list(), *b.list());
   }
@@ -73,7 +85,10 @@ size_t hash_in(Walk& walk, const Value& v) {
   const Walk::Level level(walk);
   if (const double* real = v.real(); real && *real != std::floor(*real)) return std::hash<double>{}(*real);
   if (is_number(v)) return std::hash<long double>{}(number_of(v));
-  if (const Text* text = v.text()) return std::hash<std::string>{}(text->bytes);
+  if (const Text* text = v.text()) {
+    charge_for(v);
+    return std::hash<std::string>{}(text->bytes);
+  }
   if (const List* list = v.list(); list && list->form == List::Form::kTuple) {
     size_t hash = list->items.size();
     for (const Value& item : list->items) hash = hash * 1000003 ^ hash_in(walk, item);
@@ -94,6 +109,7 @@ std::vector<Value> characters(Heap& heap, const Text& text) {
 }
 
 std::vector<Value> keys_of(const Dict& dict) {
+  Meter::charge(kValueWork * dict.size());
   std::vector<Value> keys;
   for (const auto& entry : dict.entries()) keys.push_back(entry.first);
   return keys;
@@ -103,6 +119,7 @@ std::vector<Value> keys_of(const Dict& dict) {
 
 Walk::Level::Level(Walk& walk) : walk_(walk) {
   if (walk.depth_ >= kMaxDepth) throw Fault("a value is nested deeper than " + std::to_string(kMaxDepth) + " levels");
+  Meter::charge(kValueWork);
   if (++walk.visits_ > kMaxVisits) throw Fault("a value has more than " + std::to_string(kMaxVisits) + " parts");
   ++walk.depth_;
 }
@@ -128,10 +145,26 @@ void Dict::set(const Value& key, Value value) {
 void Dict::erase(const Value& key) {
   const auto place = places_.find(key);
   if (place == places_.end()) return;
-  const size_t at = place->second;
+  entries_[place->second] = {};
   places_.erase(place);
-  entries_.erase(entries_.begin() + static_cast<ptrdiff_t>(at));
-  for (auto& other : places_) other.second -= other.second > at;
+  if (entries_.size() > 2 * places_.size() + kMaxErased) compact();
+}
+
+const std::vector<Dict::Entry>& Dict::entries() const {
+  if (entries_.size() != places_.size()) compact();
+  return entries_;
+}
+
+// places_ tells which entries are still there.
+void Dict::compact() const {
+  Meter::charge(kValueWork * entries_.size());
+  std::vector<size_t> left;
+  for (const auto& [key, place] : places_) left.push_back(place);
+  std::sort(left.begin(), left.end());
+  std::vector<Entry> entries;
+  for (const size_t place : left) entries.push_back(std::move(entries_[place]));
+  for (size_t i = 0; i < entries.size(); ++i) places_.find(entries[i].first)->second = i;
+  entries_ = std::move(entries);
 }
 
 void Dict::clear() {
@@ -183,6 +216,7 @@ void Heap::set(Dict& dict, const Value& key, Value value) {
 }
 
 void Heap::charge(size_t bytes) {
+  Meter::charge(bytes);
   if (bytes > max_bytes_ - used_bytes_) {
     throw Fault("the template needs more than " + std::to_string(max_bytes_ >> 20) + " MiB of memory");
   }
@@ -211,12 +245,16 @@ const char* type_name(const Value& v) {
 
 void fail_undefined(const Undefined& value) { throw Fault(value.why ? *value.why : "the value is undefined"); }
 
+void charge_for(const Value& v) {
+  if (const Text* text = v.text()) Meter::charge(text->bytes.size());
+}
+
 bool is_true(const Value& v) {
   if (v.undefined() || v.is_none()) return false;
   if (is_number(v)) return number_of(v) != 0;
   if (const Text* text = v.text()) return !text->bytes.empty();
   if (const List* list = v.list()) return !list->items.empty();
-  if (const Dict* dict = v.dict()) return !dict->entries().empty();
+  if (const Dict* dict = v.dict()) return dict->size() > 0;
   return true;
 }
 
@@ -226,9 +264,12 @@ bool is_callable(const Value& v) { return v.callable() || v.loop() || v.undefine
 
 size_t length_of(const Value& v) {
   if (v.undefined()) return 0;
-  if (const Text* text = v.text()) return count_code_points(text->bytes);
+  if (const Text* text = v.text()) {
+    charge_for(v);
+    return count_code_points(text->bytes);
+  }
   if (const List* list = v.list()) return list->items.size();
-  if (const Dict* dict = v.dict()) return dict->entries().size();
+  if (const Dict* dict = v.dict()) return dict->size();
   if (Loop* loop = v.loop()) return loop->length();
   throw Fault(std::string("a value of type ") + type_name(v) + " has no length");
 }
@@ -236,9 +277,13 @@ size_t length_of(const Value& v) {
 std::vector<Value> iterate(Heap& heap, const Value& v) {
   if (v.undefined()) return {};
   if (const Text* text = v.text()) return characters(heap, *text);
-  if (const List* list = v.list()) return list->items;
+  if (const List* list = v.list()) {
+    Meter::charge(kValueWork * list->items.size());
+    return list->items;
+  }
   if (const Dict* dict = v.dict()) return keys_of(*dict);
   if (Iterator* iterator = v.iterator()) {
+    Meter::charge(kValueWork * (iterator->items.size() - iterator->next));
     std::vector<Value> rest(iterator->items.begin() + static_cast<ptrdiff_t>(iterator->next), iterator->items.end());
     iterator->next = iterator->items.size();
     return rest;

@@ -119,7 +119,8 @@ struct List : Object {
 class Dict : public Object {
  public:
   using Entry = std::pair<Value, Value>;
-  const std::vector<Entry>& entries() const { return entries_; }
+  const std::vector<Entry>& entries() const;
+  size_t size() const { return places_.size(); }
   const Value* find(const Value& key) const;  // null: no such key
   void set(const Value& key, Value value);
   void erase(const Value& key);
@@ -132,8 +133,9 @@ class Dict : public Object {
   struct Same {
     bool operator()(const Value& a, const Value& b) const;
   };
-  std::vector<Entry> entries_;
-  std::unordered_map<Value, size_t, Hash, Same> places_;  // index in entries of each key
+  void compact() const;
+  mutable std::vector<Entry> entries_;  // erased ones stay, empty, until compact()
+  mutable std::unordered_map<Value, size_t, Hash, Same> places_;  // index in entries_ of each key
 };
 
 struct Namespace : Object {
@@ -195,6 +197,7 @@ Value undefined(std::string why);
 
 const char* type_name(const Value& v);                     // as in messages: "str", "list", "undefined"
 [[noreturn]] void fail_undefined(const Undefined& value);  // Fault with its reason
+void charge_for(const Value& v);  // to the meter, for reading a whole text; nothing for other types
 bool is_true(const Value& v);
 bool is_number(const Value& v);  // int, float or bool
 bool is_callable(const Value& v);

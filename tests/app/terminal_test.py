@@ -52,6 +52,16 @@ class Conversation(Case):
         terminal.wait_for("\n\n> ")
         self.assertEqual(self.messages(terminal)[0], ("user", "Hello"))
 
+    def test_ctrl_c_stops_a_template_that_does_not_end(self):
+        endless = path("endless.jinja", b"{% set s = 'a' * 60000000 %}{% for i in range(99999) %}{% for j in range(99) %}"
+                                        b"{% if 'b' in s %}{% endif %}{% endfor %}{% endfor %}")
+        terminal = self.start("--chat-template-file", endless)
+        terminal.type("Hello\r")
+        terminal.wait_for("Hello\n")
+        terminal.wait_until_keys_are_signals()
+        terminal.type("\x03")
+        terminal.wait_for("chat template line 1: stopped")
+
     def test_ctrl_c_stops_an_answer_and_keeps_its_text(self):
         terminal = self.start_endless()
         self.wait_for_prompt(terminal)

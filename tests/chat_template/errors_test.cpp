@@ -1,4 +1,5 @@
 // Exact messages for templates that use something missing, fail, or exceed limits.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -7,6 +8,7 @@
 #include "models/chat_template/interpreter.h"
 #include "models/chat_template/parser.h"
 #include "models/error.h"
+#include "tests/support/error_of.h"
 
 namespace warpchat {
 namespace {
@@ -143,6 +145,83 @@ TEST(Limits, StopWhatGoesTooFar) {
     }
     EXPECT_EQ(message, row.message);
   }
+}
+
+// Each costs more than its number of expressions: what it reads and moves is counted.
+TEST(Limits, CountWhatAnExpressionCosts) {
+  const jinja::Limits limits{.steps = 100'000, .work = 30'000'000};
+  const std::string big = "{% set s = 'a' * 100000 %}{% set n = range(5000)|list %}";
+  const std::string loop = "{% for i in range(20000) %}", end = "{% endfor %}";
+  const char* kExpressions[] = {
+      "{% if 'b' in s %}{% endif %}",
+      "{% if s == 'a' * 100000 %}{% endif %}",
+      "{% if s < s ~ 'b' %}{% endif %}",
+      "{% set x = s.find('b') %}",
+      "{% set x = s.rfind('b') %}",
+      "{% set x = s.count('b') %}",
+      "{% set x = s.replace('b', 'c') %}",
+      "{% set x = s.upper() %}",
+      "{% set x = s.split('b') %}",
+      "{% set x = s.rsplit(none, 3) %}",
+      "{% set x = s.endswith('b') %}",
+      "{% set x = s|length %}",
+      "{% set x = s|upper %}",
+      "{% set x = s[5] %}",
+      "{% set x = s[5:7] %}",
+      "{% set x = [s]|select('eq', 'a' * 100000)|list %}",
+      "{% set x = [s]|map('length')|list %}",
+      "{% set x = {s: 1} %}",
+      "{% set x = n.insert(0, 1) %}",
+      "{% set x = n.pop(0) %}",
+      "{% set x = n.index(4999) %}",
+      "{% set x = n.count(5) %}",
+      "{% set x = n.reverse() %}",
+      "{% set x = n.sort() %}",
+      "{% if 'x' in n %}{% endif %}",
+      "{% set x = n|length ~ n[1:]|length %}",
+      "{% set x = n|max %}",
+      "{% set x = n|tojson %}",
+      "{{ s }}",
+      "{% set x = s.format %}{% set y = x() %}",
+  };
+  for (const char* expression : kExpressions) {
+    SCOPED_TRACE(expression);
+    std::string message = "rendered";
+    try {
+      jinja::Interpreter(limits).run(jinja::parse_template(big + loop + expression + end), ordered_json::object());
+    } catch (const Error& error) {
+      message = error.what();
+    }
+    EXPECT_THAT(message, testing::AnyOf("chat template line 1: the template does too much work; is it broken?",
+                                        "chat template line 1: the template's output is longer than 64 MiB"));
+  }
+}
+
+TEST(Limits, StopATemplate) {
+  const jinja::Template endless = jinja::parse_template("{% set s = 'a' * 60000000 %}{% for i in range(100000) %}"
+                                                        "{% if 'b' in s %}{% endif %}{% endfor %}");
+  int n_asked = 0;
+  const auto run = [&](const jinja::Limits& limits) {
+    return error_of([&] { jinja::Interpreter(limits).run(endless, ordered_json::object()); });
+  };
+  EXPECT_EQ(run({.is_stopped = [&] { return ++n_asked == 3; }}), "chat template line 1: stopped");
+  EXPECT_EQ(run({.time = std::chrono::milliseconds(0)}),
+            "chat template line 1: the template takes longer than 0 seconds");
+}
+
+TEST(Limits, ErasingKeepsADictsOrder) {
+  const auto render = [](const char* source) { return ChatTemplate(source).render(ordered_json::object()); };
+  EXPECT_EQ(render("{% set d = dict() %}{% for i in range(300) %}{% set _ = d.update({i: i}) %}{% endfor %}"
+                   "{% for i in range(300) if i % 100 %}{% set _ = d.pop(i) %}{% endfor %}"
+                   "{% set _ = d.update({7: 8, 0: 9}) %}{{ d }} {{ d|length }} {{ d[200] }} {{ d.get(5) }}"),
+            "{0: 9, 100: 100, 200: 200, 7: 8} 4 200 None");
+  EXPECT_EQ(render("{% set d = {'a': 1} %}{% set _ = d.pop('a') %}{{ d }}{{ d|length }}{% if d %}x{% endif %}"
+                   "{{ d == {} }}"),
+            "{}0True");
+  // Each erasure takes as long whatever the size: within the steps of this template, hours otherwise.
+  EXPECT_EQ(render("{% set d = dict() %}{% for i in range(100000) %}{% set _ = d.update({i: i}) %}{% endfor %}"
+                   "{% for i in range(100000) %}{% set _ = d.pop(i) %}{% endfor %}{{ d }}"),
+            "{}");
 }
 
 TEST(Limits, LeaveRoomForRealTemplates) {
