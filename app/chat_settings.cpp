@@ -9,6 +9,7 @@
 
 #include "app/parse_number.h"
 #include "app/text_input.h"
+#include "engine/untrusted_json.h"
 #include "models/chat_template/chat_template.h"
 
 namespace warpchat {
@@ -146,7 +147,7 @@ nlohmann::ordered_json variables_from(const ChatOptions& options) {
   using nlohmann::ordered_json;
   ordered_json variables = ordered_json::object();
   if (!options.template_variables.empty()) {
-    variables = ordered_json::parse(options.template_variables, nullptr, /*allow_exceptions=*/false);
+    variables = try_parse_untrusted_json<ordered_json>(options.template_variables);
     if (!variables.is_object())
       throw UsageError("--chat-template-kwargs takes a JSON object such as '{\"enable_thinking\": false}'");
   }

@@ -13,6 +13,7 @@
 
 #include "app/timestamp.h"
 #include "app/transfer.h"
+#include "engine/untrusted_json.h"
 #include "models/text_format.h"
 
 namespace warpchat {
@@ -23,8 +24,8 @@ using nlohmann::ordered_json;
 
 constexpr std::string_view kFormat = "warpchat conversation";
 constexpr int64_t kFormatVersion = 2, kPartsReasoning = 2;  // the latter: from this version on
-constexpr int kMaxDepth = 32;
-constexpr size_t kMaxValues = 5'000'000;  // of a hundred thousand turns, with all that other programs note of one
+constexpr size_t kMaxBytes = 256'000'000;  // all that an import reads
+constexpr size_t kMaxValues = 5'000'000;  // a hundred thousand turns with all facts that other programs store
 
 struct RoleName {
   std::string_view name, role;
@@ -197,20 +198,12 @@ std::string dump(const ordered_json& value, int indent) {
   return value.dump(indent, ' ', /*ensure_ascii=*/false, ordered_json::error_handler_t::replace);
 }
 
-ordered_json parse_json(std::string_view text, const std::string& name) {
-  size_t n_values = 0;
-  const auto count = [&](int depth, ordered_json::parse_event_t, const ordered_json&) {
-    if (depth > kMaxDepth) throw TransferError(name, "", "the JSON is nested too deeply for a conversation");
-    if (++n_values > kMaxValues)
-      throw TransferError(name, "", "the JSON has more than " + counted(kMaxValues, "value"));
-    return true;
-  };
-  try {
-    return ordered_json::parse(text, count);
-  } catch (const nlohmann::json::parse_error& error) {
-    throw TransferError(name, line_and_column(text, error.byte > 0 ? error.byte - 1 : 0) + ":",
-                        "invalid JSON; the file may be cut off or damaged");
-  }
+ordered_json parse_json(std::string_view text, const std::string& name) try {
+  return parse_untrusted_json<ordered_json>(text, {.bytes = kMaxBytes, .values = kMaxValues});
+} catch (const JsonError& error) {
+  if (!error.is_syntax) throw TransferError(name, "", error.what());
+  throw TransferError(name, line_and_column(text, error.byte) + ":",
+                      "invalid JSON; the file may be cut off or damaged");
 }
 
 ordered_json conversation_facts(const ConversationTree& tree) {

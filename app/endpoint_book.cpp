@@ -10,6 +10,7 @@
 #include "app/directories.h"
 #include "app/output.h"
 #include "app/text_input.h"
+#include "engine/untrusted_json.h"
 #include "models/error.h"
 
 namespace warpchat {
@@ -48,8 +49,9 @@ bool is_endpoint_name(const std::string& text) {
 EndpointBook::EndpointBook() : path_(config_directory() + "/endpoints.json") {
   struct stat status;
   if (stat(path_.c_str(), &status) != 0) return;
+  const std::string text = read_regular_file(path_, kMaxBookBytes);
   try {
-    const ordered_json json = ordered_json::parse(read_regular_file(path_, kMaxBookBytes));
+    const ordered_json json = try_parse_untrusted_json<ordered_json>(text);
     for (const ordered_json& entry : json.at("endpoints")) all_.push_back(endpoint_of(entry));
   } catch (const nlohmann::json::exception&) {
     throw Error(path_ + " is not a list of endpoints; repair or delete it");

@@ -10,6 +10,7 @@
 #include "app/output.h"
 #include "app/session_bus.h"
 #include "app/text_input.h"
+#include "engine/untrusted_json.h"
 #include "models/error.h"
 #include "models/text_format.h"
 
@@ -102,7 +103,7 @@ ordered_json read_key_file() {
     throw Error(key_file() +
                 " holds keys but other users can read it; run chmod 600 on it, and replace the keys if others may have "
                 "seen them");
-  ordered_json keys = ordered_json::parse(read_regular_file(key_file(), kMaxKeysBytes), nullptr, false);
+  ordered_json keys = try_parse_untrusted_json<ordered_json>(read_regular_file(key_file(), kMaxKeysBytes));
   if (!keys.is_object()) throw Error(key_file() + " is not a JSON object of names and keys; repair or delete it");
   return keys;
 }

@@ -6,6 +6,7 @@
 #include "app/output.h"
 #include "app/text_input.h"
 #include "engine/session/model.h"
+#include "engine/untrusted_json.h"
 #include "models/chat_template/chat_template.h"
 #include "models/text_format.h"
 
@@ -19,12 +20,12 @@ ordered_json read_variables(const std::string& path) {
   const std::string text = read_file(path);
   require_utf8(text, path);
   try {
-    ordered_json variables = ordered_json::parse(text);
+    ordered_json variables = parse_untrusted_json<ordered_json>(text);
     if (!variables.is_object() || !variables.contains("messages") || !variables["messages"].is_array())
       throw Error(path + ": expected a JSON object with an array 'messages'");
     return variables;
-  } catch (const nlohmann::json::parse_error& error) {
-    throw Error(path + ": invalid JSON at byte " + grouped(error.byte > 0 ? error.byte - 1 : 0));
+  } catch (const JsonError& error) {
+    throw Error(path + ": " + error.what());
   }
 }
 

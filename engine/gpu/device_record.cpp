@@ -10,10 +10,14 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "engine/untrusted_json.h"
+
 namespace warpchat {
 namespace {
 
 using Json = nlohmann::json;
+
+constexpr size_t kMaxRecordBytes = size_t{1} << 20;
 
 constexpr size_t kMaxEntries = 16;  // for other devices, drivers and builds
 
@@ -49,7 +53,10 @@ std::string build() {
 
 Json read_file(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
-  Json all = Json::parse(in, nullptr, /*allow_exceptions=*/false);
+  std::string text(kMaxRecordBytes, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<size_t>(in.gcount()));
+  Json all = try_parse_untrusted_json(text);
   return all.is_object() ? all : Json::object();
 }
 

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/hub/sha256.h"
+#include "engine/untrusted_json.h"
 #include "models/ascii.h"
 #include "models/human_bytes.h"
 #include "models/text_format.h"
@@ -131,7 +132,7 @@ const HubModel& choose_model(const std::vector<HubModel>& models, const HubModel
 }  // namespace
 
 std::vector<HubFile> parse_file_list(std::string_view text, const std::string& source) {
-  const json list = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const json list = try_parse_untrusted_json(text);
   if (!list.is_array()) refuse_list(source, "it is no JSON list of files");
   std::vector<HubFile> files;
   for (const json& entry : list) {
@@ -144,7 +145,7 @@ std::vector<HubFile> parse_file_list(std::string_view text, const std::string& s
 
 std::vector<HubHit> parse_search(std::string_view text, const std::string& source) {
   std::vector<HubHit> hits;
-  const json list = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const json list = try_parse_untrusted_json(text);
   if (!list.is_array()) refuse_list(source, "it is no JSON list of models");
   for (const json& entry : list) {
     if (!entry.is_object() || !entry.contains("id") || !entry["id"].is_string()) continue;

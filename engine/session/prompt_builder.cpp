@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engine/remedy.h"
+#include "engine/untrusted_json.h"
 
 namespace warpchat {
 
@@ -37,10 +38,12 @@ ordered_json as_template_variable(const Message& message) {
   ordered_json variable = {{"role", message.role}, {"content", text_for_model(message)}};
   if (!message.reasoning.empty()) variable["reasoning_content"] = message.reasoning;
   for (const ToolCall& call : message.tool_calls) {
-    ordered_json arguments = ordered_json::parse(call.arguments, nullptr, /*allow_exceptions=*/false);
+    ordered_json arguments = try_parse_untrusted_json<ordered_json>(call.arguments);
     if (arguments.is_discarded()) arguments = call.arguments;
-    variable["tool_calls"].push_back(
-        {{"id", call.id}, {"type", "function"}, {"function", {{"name", call.name}, {"arguments", arguments}}}});
+    ordered_json function = {{"name", call.name}};
+    function["arguments"] = std::move(arguments);
+    variable["tool_calls"].push_back({{"id", call.id}, {"type", "function"}});
+    variable["tool_calls"].back()["function"] = std::move(function);
   }
   if (!message.tool_call_id.empty()) variable["tool_call_id"] = message.tool_call_id;
   return variable;
@@ -87,7 +90,7 @@ TracedText PromptBuilder::render(std::span<const Message> messages, const Answer
                             {"bos_token", token_text(tokenizer, tokenizer.bos())},
                             {"eos_token", token_text(tokenizer, tokenizer.eos())}};
   for (const auto& [key, value] : options.template_variables.items()) variables[key] = value;
-  return template_->render_parts(variables);
+  return template_->render_parts(variables, options.is_stopped);
 }
 
 BuiltPrompt PromptBuilder::prompt_of(std::span<const Message> messages, const AnswerOptions& options) const {

@@ -7,6 +7,7 @@
 #include "engine/store/schema.h"
 #include "engine/store/search_words.h"
 #include "engine/store/store_file.h"
+#include "engine/untrusted_json.h"
 #include "models/ascii.h"
 #include "models/tokenizer/utf8.h"
 
@@ -47,7 +48,7 @@ std::string extra_of(Message message) {
 Message message_of_extra(const std::string& extra) {
   if (extra.empty()) return {};
   try {
-    return message_from_json(nlohmann::ordered_json::parse(extra));
+    return message_from_json(parse_untrusted_json<nlohmann::ordered_json>(extra));
   } catch (const std::exception&) {
     return {};
   }

@@ -537,7 +537,7 @@ std::string fault_of(const std::string& text) {
 
 TEST(Transfer, DamageIsOneSentence) {
   for (const DamageCase& c : kDamages) EXPECT_EQ(fault_of(c.text), c.sentence) << c.name;
-  EXPECT_EQ(fault_of(std::string(100'000, '[')), "f: the JSON is nested too deeply for a conversation");
+  EXPECT_EQ(fault_of(std::string(100'000, '[')), "f: its JSON is nested deeper than 64 levels");
   std::string many = "[0";
   for (int i = 0; i < 5'000'000; ++i) many += ",0";
   EXPECT_EQ(fault_of(many + "]"), "f: the JSON has more than 5,000,000 values");

@@ -2,12 +2,12 @@
 #include "app/gui/window/window_memory.h"
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "app/directories.h"
 #include "app/output.h"
+#include "app/text_input.h"
+#include "engine/untrusted_json.h"
 #include "models/error.h"
 
 namespace warpchat::gui {
@@ -17,6 +17,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr int kLargestScreen = 32767;  // pixels
+constexpr uint64_t kMaxBytes = 64'000'000;
 
 template <class T>
 void read_number(const Json& json, const char* key, T& value, T min, T max) {
@@ -47,7 +48,7 @@ void read_draft(const Json& json, std::map<int64_t, WindowMemory::Draft>& drafts
 
 WindowMemory window_memory_from(const std::string& text) {
   WindowMemory memory;
-  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const Json json = try_parse_untrusted_json(text);
   if (!json.is_object()) return memory;
   read_number(json, "width", memory.place.width, 480, kLargestScreen);
   read_number(json, "height", memory.place.height, 360, kLargestScreen);
@@ -83,9 +84,10 @@ std::string to_json(const WindowMemory& memory) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-WindowMemory load_window_memory(const std::string& folder) {
-  std::ifstream file(folder + "/window.json", std::ios::binary);
-  return window_memory_from({std::istreambuf_iterator<char>(file), {}});
+WindowMemory load_window_memory(const std::string& folder) try {
+  return window_memory_from(read_regular_file(folder + "/window.json", kMaxBytes));
+} catch (const Error&) {  // no such file, or it is none
+  return {};
 }
 
 void save_window_memory(const WindowMemory& memory, const std::string& folder) try {
