@@ -87,7 +87,9 @@ void AnswerPrinter::tick() {
 }
 
 void AnswerPrinter::flush() {
-  if (!out_.empty()) write_output(std::exchange(out_, {}));
+  if (out_.empty()) return;
+  const std::string out = std::exchange(out_, {});
+  terminal_ ? write_styled_output(out) : write_output(out);
 }
 
 }  // namespace warpchat

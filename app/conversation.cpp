@@ -55,6 +55,7 @@ Conversation::Conversation(const ChatOptions& options)
         return complete_line(before,
                              [this](SlashArgument kind, std::string_view typed) { return arguments(kind, typed); });
       }) {
+  controller_.stop_prompt_when(has_interrupt);
   look_.hide_thinking = options.hide_thinking;
   look_.word_wrap = !options.no_word_wrap;
   look_.verbose = options.verbose;
@@ -257,7 +258,7 @@ void Conversation::start_anew() {
 }
 
 void Conversation::clear_screen() const {
-  if (moves_cursor()) write_output("\x1b[H\x1b[2J\x1b[3J");
+  if (moves_cursor()) write_styled_output("\x1b[H\x1b[2J\x1b[3J");
 }
 
 void Conversation::read(const std::string& path) {

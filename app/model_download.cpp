@@ -50,7 +50,7 @@ class TransferView {
     if (progress_.total == 0) return;
     const std::string line = transfer_line(progress_, rate_.bytes_per_second());
     if (moves_) {
-      write_error(line_.draw(line, terminal_size(STDERR_FILENO).columns));
+      write_styled_error(line_.draw(line, terminal_size(STDERR_FILENO).columns));
       clear_line_on_exit(true);
     } else if (const uint64_t tenth = 10 * progress_.bytes / progress_.total;
                progress_.phase == DownloadPhase::kFetching && tenth != tenth_) {
@@ -71,7 +71,7 @@ class TransferView {
 
  private:
   void clear_line() {
-    write_error(line_.clear(terminal_size(STDERR_FILENO).columns));
+    write_styled_error(line_.clear(terminal_size(STDERR_FILENO).columns));
     clear_line_on_exit(false);
   }
 

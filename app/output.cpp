@@ -17,6 +17,7 @@
 #include "app/terminal/terminal.h"
 #include "app/terminal/word_wrap.h"
 #include "models/error.h"
+#include "models/text_format.h"
 
 namespace warpchat {
 
@@ -61,13 +62,23 @@ bool may_move_cursor() {
 
 }  // namespace
 
-void write_output(std::string_view bytes) {
+void write_styled_output(std::string_view bytes) {
   const int error = write_all(STDOUT_FILENO, bytes);
   if (error == EPIPE || error == EIO) throw OutputClosed();  // EIO: a terminal that was closed
   if (error != 0) throw Error(std::string("cannot write to standard output: ") + std::strerror(error));
 }
 
-void write_error(std::string_view bytes) { write_all(STDERR_FILENO, bytes); }
+void write_styled_error(std::string_view bytes) { write_all(STDERR_FILENO, bytes); }
+
+void write_output(std::string_view text) {
+  output_is_terminal() ? write_styled_output(replace_controls(text)) : write_styled_output(text);
+}
+void write_json(std::string_view json) {
+  output_is_terminal() ? write_styled_output(escape_controls_in_json(json)) : write_styled_output(json);
+}
+void write_error(std::string_view text) {
+  error_is_terminal() ? write_styled_error(replace_controls(text)) : write_styled_error(text);
+}
 
 void write_text(std::string_view text) { write_output(text_for(STDOUT_FILENO, text)); }
 void write_error_text(std::string_view text) { write_error(text_for(STDERR_FILENO, text)); }
@@ -82,7 +93,8 @@ void print_error(std::string_view sentence) {
 
 void say(std::string_view text) {
   const std::string lines = column_text(text, output_width());
-  write_output(wants_style() ? "\x1b[2m" + lines.substr(0, lines.size() - 1) + "\x1b[0m\n" : lines);
+  if (!wants_style()) return write_output(lines);
+  write_styled_output("\x1b[2m" + lines.substr(0, lines.size() - 1) + "\x1b[0m\n");
 }
 
 bool input_is_terminal() { return isatty(STDIN_FILENO) != 0; }

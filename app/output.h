@@ -1,4 +1,5 @@
-// Standard output and error; failed writes are reported.
+// Standard output and error; failed writes are reported. Everything that the program writes to a terminal goes through
+// these functions.
 #pragma once
 #include <stdexcept>
 #include <string>
@@ -12,11 +13,18 @@ class OutputClosed : public std::runtime_error {
   OutputClosed() : std::runtime_error("standard output was closed") {}
 };
 
-// All bytes to standard output, at once. OutputClosed if its reader is gone, Error for a full disk and the like.
-void write_output(std::string_view bytes);
+// All of a text to standard output, at once: unchanged into a file or pipe; a terminal gets it by replace_controls.
+// OutputClosed if its reader is gone, Error for a full disk and the like.
+void write_output(std::string_view text);
+void write_json(std::string_view json);  // the same with escape_controls_in_json
 
-// To standard error; failures are ignored, since there is nowhere to report them.
-void write_error(std::string_view bytes);
+// To standard error, likewise; failures are ignored, since there is nowhere to report them.
+void write_error(std::string_view text);
+
+// Text with control sequences of this program, for a terminal: foreign text in it has passed WordWrap, PromptView or
+// StatusLine, which let none through.
+void write_styled_output(std::string_view bytes);
+void write_styled_error(std::string_view bytes);
 
 // Text for people: wrapped at words on a terminal, tabs are columns (see column_text). A last line without its end is a
 // question: a blank and the cursor follow it.

@@ -1,4 +1,4 @@
-// Text for error messages: readable numbers, and names from files without control characters.
+// Text for people: readable numbers, and foreign text without characters that a terminal or a reader could obey.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -9,8 +9,28 @@ namespace warpchat {
 // 1932735904 -> "1,932,735,904".
 std::string grouped(uint64_t number);
 
-// The text with control characters and invalid UTF-8 as \xHH, cut to `limit` bytes (marked by an ellipsis).
+// Which characters of a foreign text may be shown, asked in the text's order. Refused: C0, DEL and C1 controls (line
+// breaks and tabs, too), bidirectional embeddings, overrides and isolates, and tag characters, which are invisible,
+// except in a flag: U+1F3F4, at most six tags, U+E007F (Unicode Technical Standard 51). Left-to-right and right-to-left
+// marks are shown.
+class CharacterFilter {
+ public:
+  bool can_show(char32_t c);
+
+ private:
+  int tags_left_ = 0;  // that the flag may still have; 0: no flag
+};
+
+// For a name within a sentence: refused characters, line separators and invalid UTF-8 as \xHH, cut to `limit` bytes
+// (marked by an ellipsis).
 std::string printable(std::string_view text, size_t limit = 80);
+
+// For a text of several lines: refused characters and invalid UTF-8 as U+FFFD. Line breaks and tabs stay; carriage
+// returns are left out.
+std::string replace_controls(std::string_view text);
+
+// For a JSON document: refused characters in its strings as \uHHHH, so that it keeps its value.
+std::string escape_controls_in_json(std::string_view json);
 
 // "1 token", "2 tokens", "1,024 tokens".
 std::string counted(uint64_t number, std::string_view noun);

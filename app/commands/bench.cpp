@@ -157,7 +157,8 @@ int run_command(const BenchOptions& options) {
   }
   save_profile(*model, options);
   tell_what_was_not_measured(*model, tests);
-  write_output(bench_report(subject_of(*model, options), tests, options.format));
+  const std::string report = bench_report(subject_of(*model, options), tests, options.format);
+  options.format.starts_with("json") ? write_json(report) : write_output(report);
   return 0;
 }
 

@@ -77,7 +77,7 @@ StreamedAnswer answer(Responder& responder, const ChatOptions& options, const Ch
         stream_answer(*generation, settings, options.json ? AnswerGoes::kIntoText : AnswerGoes::kToOutput);
     if (options.json) {
       if (settings.hide_thinking) streamed.reasoning.clear();
-      write_output(answer_json(streamed, responder.facts().model, settings.session.sampling.seed));
+      write_json(answer_json(streamed, responder.facts().model, settings.session.sampling.seed));
     }
     return streamed;
   } catch (const PromptTooLong& error) {

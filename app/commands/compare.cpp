@@ -204,7 +204,7 @@ int run_command(const CompareOptions& options) {
     const ComparisonPlan plan{tokens, std::min(options.n_decode, (n_tokens + 1) / 2), comparison.bound};
     comparison.passes = compare_devices(first->config, first->decoder->steps(), second->decoder->steps(), plan);
   }
-  options.json ? write_output(as_json(comparison)) : write_text(report(comparison));
+  options.json ? write_json(as_json(comparison)) : write_text(report(comparison));
   return comparison.is_within_bound() ? 0 : 1;
 }
 

@@ -7,6 +7,7 @@
 #include "app/commands/commands.h"
 #include "app/model_loading.h"
 #include "app/output.h"
+#include "engine/untrusted_json.h"
 #include "models/gguf_reader.h"
 #include "models/tensor_type.h"
 #include "models/text_format.h"
@@ -85,7 +86,7 @@ std::string format_listing(const GgufFile& file) {
 
 // JSON has no NaN and no infinity: they stay words.
 ordered_json number_of(const std::string& text) {
-  const ordered_json value = ordered_json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const ordered_json value = try_parse_untrusted_json<ordered_json>(text);
   return value.is_number() ? value : ordered_json(text);
 }
 
@@ -128,7 +129,7 @@ std::string as_json(const GgufFile& file) {
 int run_command(const InspectOptions& options) {
   const GgufFile file = GgufFile::open(find_model_file(options.model));
   if (options.json) {
-    write_output(as_json(file));
+    write_json(as_json(file));
     return 0;
   }
   write_output(file.path() + ": GGUF version " + std::to_string(file.version()) + ", " + grouped(file.file_bytes()) +

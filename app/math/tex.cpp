@@ -462,7 +462,13 @@ class Parser {
 
   MathNode tag(string_view) {
     const std::string raw = raw_group();
-    return row_of({space(2), words(U"(" + std::u32string(raw.begin(), raw.end()) + U")")});
+    std::u32string text = U"(";
+    for (string_view rest = raw; !rest.empty();) {
+      const auto [c, length] = decode_character(rest);
+      text += c;
+      rest.remove_prefix(length);
+    }
+    return row_of({space(2), words(text + U")")});
   }
   MathNode label(string_view) { return raw_group(), row_of({}); }
   MathNode nothing(string_view) { return row_of({}); }

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "models/text_format.h"
+
 namespace warpchat {
 
 namespace {
@@ -87,7 +89,8 @@ Drawn drawn_cluster(std::string_view cluster) {
   if (c == '\t') return {std::string(kTabWidth, ' '), kTabWidth};
   if (c < 0x20 || c == 0x7F) return {{'^', static_cast<char>(c ^ 0x40)}, 2};
   if (is_control(c)) return {"?", 1};
-  return {std::string(cluster), grapheme_width(cluster)};
+  const std::string shown = replace_controls(cluster);
+  return {shown, shown == cluster ? grapheme_width(cluster) : text_width(shown)};
 }
 
 int text_width(std::string_view text) {

@@ -134,7 +134,7 @@ bool show_paged(const std::string& text, Terminal& terminal) {
     terminal.watch();
     if (shown) return true;
   }
-  write_output(text);
+  write_styled_output(text);
   return false;
 }
 

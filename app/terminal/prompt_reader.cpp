@@ -42,7 +42,7 @@ PromptLine PromptReader::read(std::string text) {
 }
 
 PromptLine PromptReader::take_line(EditOutcome outcome) {
-  write_output(view_.finish());
+  write_styled_output(view_.finish());
   if (outcome == EditOutcome::kInterrupted) return {PromptLine::Kind::kInterrupted, editor_.text()};  // still edits
   terminal_.watch();
   if (outcome == EditOutcome::kEnd) return {PromptLine::Kind::kEnd};
@@ -93,11 +93,11 @@ std::optional<EditOutcome> PromptReader::press_keys(const std::vector<Key>& keys
         return outcome;
       case EditOutcome::kSuspend:
         draw();
-        write_output(view_.finish());
+        write_styled_output(view_.finish());
         raise(SIGTSTP);
         break;
       case EditOutcome::kClearScreen:
-        write_output("\x1b[H\x1b[2J");
+        write_styled_output("\x1b[H\x1b[2J");
         view_.forget();
         break;
     }
@@ -109,7 +109,7 @@ void PromptReader::probe_widths() {
   n_probed_ = 0;
   std::string question;
   for (std::string_view probe : kWidthProbes) question += "\r" + std::string(probe) + "\x1b[6n";
-  write_output(question + "\r\x1b[K");
+  write_styled_output(question + "\r\x1b[K");
 }
 
 void PromptReader::take_cursor_column(int column) {
@@ -132,7 +132,7 @@ void PromptReader::take_cursor_column(int column) {
 
 void PromptReader::draw() {
   const TerminalSize size = terminal_size();
-  write_output(view_.draw(editor_.layout(size.columns), size.columns, size.rows));
+  write_styled_output(view_.draw(editor_.layout(size.columns), size.columns, size.rows));
 }
 
 }  // namespace warpchat

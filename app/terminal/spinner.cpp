@@ -12,6 +12,7 @@
 #include "app/signals.h"
 #include "app/terminal/graphemes.h"
 #include "app/terminal/terminal.h"
+#include "models/text_format.h"
 
 namespace warpchat {
 
@@ -29,8 +30,9 @@ std::string spinner_frame(const std::string& label, double fraction, unsigned ti
   return frame;
 }
 
-std::string StatusLine::draw(std::string_view text, int columns) {
+std::string StatusLine::draw(std::string_view line, int columns) {
   std::string out = width_ > 0 ? clear(columns) : "\r";
+  const std::string text = printable(line, line.size());
   size_t end = 0;
   while (end < text.size()) {
     const size_t next = next_grapheme(text, end);
@@ -39,7 +41,7 @@ std::string StatusLine::draw(std::string_view text, int columns) {
     width_ = width;
     end = next;
   }
-  return out.append(text.substr(0, end)) + "\x1b[K";
+  return out.append(text, 0, end) + "\x1b[K";
 }
 
 // A terminal that has become narrower has broken it into rows.
@@ -73,10 +75,10 @@ void Spinner::run() {
   clear_line_on_exit(true);
   StatusLine line;
   for (unsigned tick = 0; !ended_; ++tick) {
-    write_error(line.draw(spinner_frame(label_, fraction_, tick), terminal_size(STDERR_FILENO).columns));
+    write_styled_error(line.draw(spinner_frame(label_, fraction_, tick), terminal_size(STDERR_FILENO).columns));
     ending_.wait_for(lock, kFrame, [this] { return ended_; });
   }
-  write_error(line.clear(terminal_size(STDERR_FILENO).columns));
+  write_styled_error(line.clear(terminal_size(STDERR_FILENO).columns));
   clear_line_on_exit(false);
 }
 

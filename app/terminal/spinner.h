@@ -14,7 +14,7 @@ namespace warpchat {
 // A line that is redrawn at the cursor and never exceeds a row.
 class StatusLine {
  public:
-  std::string draw(std::string_view text, int columns);  // columns: of the terminal now
+  std::string draw(std::string_view line, int columns);  // as printable() text; columns: of the terminal now
   std::string clear(int columns);                        // nothing if nothing is drawn
 
  private:

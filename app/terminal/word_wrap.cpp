@@ -39,7 +39,7 @@ std::string WordWrap::add(const StyledText& piece) {
     const CodePoint c = first_code_point(rest);
     if (c.value == '\r')
       breaker_.reset();
-    else if (is_control(c.value) && c.value != '\n' && c.value != '\t')
+    else if (!filter_.can_show(c.value) && c.value != '\n' && c.value != '\t')
       add_code_point("\xEF\xBF\xBD", 0xFFFD, piece);
     else
       add_code_point(rest.substr(0, c.bytes), c.value, piece);

@@ -7,6 +7,7 @@
 
 #include "app/terminal/graphemes.h"
 #include "app/terminal/styled_text.h"
+#include "models/text_format.h"
 
 namespace warpchat {
 
@@ -21,7 +22,7 @@ class WordWrap {
   explicit WordWrap(const WrapLook& look) : look_(look) {}
   void set_width(int width);
 
-  // Control characters other than line break and tab never reach the terminal: they become U+FFFD.
+  // Characters that CharacterFilter refuses, other than line break and tab, become U+FFFD.
   std::string add(const StyledText& piece);
   std::string finish();  // what was held, the plain style again, and a line break if the line is not empty
 
@@ -62,6 +63,7 @@ class WordWrap {
   bool may_take_back_ = true;  // the terminal has not been resized since the line began
   Style style_;                // of the terminal now
   GraphemeBreaker breaker_;
+  CharacterFilter filter_;
 };
 
 // Wraps a complete text; every line is styled by itself.

@@ -23,11 +23,13 @@ DRAWN_OVER = re.compile(r"\r[^\r\n]*(?:\x1b\[K|\Z)")  # a spinner's frame, or th
 
 class Terminal:
     """chat on its own pseudo-terminal, wide enough for every sentence. seen: all its output, with \\r\\n as \\n;
+    bytes: as they came.
     plain_seen: the same without escape sequences and \\r. It is kept because searching a long text again for every wait
     takes seconds."""
 
     def __init__(self, *arguments, home=FOLDER, columns=500, rows=24, **variables):
         self.seen, self.plain_seen, self.position, self.raw_position, self.status = "", "", 0, 0, None
+        self.bytes = b""
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
             os.execve(CHAT, [CHAT, *arguments], environment(home, **variables))
@@ -58,6 +60,7 @@ class Terminal:
             data = os.read(self.fd, 65536)
         except OSError:
             return False
+        self.bytes += data
         self.pending += data
         text = self.pending.decode(errors="ignore")
         rest = b"" if text.encode() == self.pending else self.pending[len(text.encode()):]
@@ -116,6 +119,14 @@ class Terminal:
             self.status = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
             os.close(self.fd)
         return self.status
+
+    def wait_until_keys_are_signals(self):
+        """While an answer is prepared and streams."""
+        end = time.monotonic() + MAX_SECONDS
+        while not termios.tcgetattr(self.fd)[3] & termios.ISIG:
+            if time.monotonic() > end:
+                raise AssertionError("waited in vain for the end of editing")
+            self.read_some(0.01)
 
     def echoes(self):
         """Whether the terminal is as a shell needs it: echo and line mode."""

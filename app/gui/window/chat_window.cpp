@@ -10,6 +10,7 @@
 #include "app/endpoint_choice.h"
 #include "app/gui/window/style.h"
 #include "models/ascii.h"
+#include "models/text_format.h"
 
 namespace warpchat::gui {
 
@@ -88,7 +89,8 @@ void ChatWindow::remember_drafts() {
 }
 
 void ChatWindow::follow_state() {
-  window_.set_title(state_.open.title.empty() ? "Warpchat" : state_.open.title + " — Warpchat");
+  const std::string& title = state_.open.title;
+  window_.set_title(title.empty() ? "Warpchat" : printable(title, title.size()) + " — Warpchat");
   if (!pending_hit_ || state_.open.id != pending_hit_->conversation.id) return;
   const TurnId turn = pending_hit_->turn;
   const auto& messages = state_.open.messages;
