@@ -78,9 +78,10 @@ void PromptBuilder::compile(const AnswerOptions& options) {
     throw;
   }
   template_source_ = source;
+  content_form_.reset();
 }
 
-TracedText PromptBuilder::render(std::span<const Message> messages, const AnswerOptions& options) const {
+TracedText PromptBuilder::render(std::span<const Message> messages, const AnswerOptions& options) {
   const Tokenizer& tokenizer = *model_.tokenizer;
   ordered_json list = ordered_json::array();
   if (!options.system_prompt.empty()) list.push_back({{"role", "system"}, {"content", options.system_prompt}});
@@ -90,10 +91,14 @@ TracedText PromptBuilder::render(std::span<const Message> messages, const Answer
                             {"bos_token", token_text(tokenizer, tokenizer.bos())},
                             {"eos_token", token_text(tokenizer, tokenizer.eos())}};
   for (const auto& [key, value] : options.template_variables.items()) variables[key] = value;
-  return template_->render_parts(variables, options.is_stopped);
+  if (!content_form_) content_form_ = content_form(*template_, variables);
+  set_content_form(variables["messages"], *content_form_);
+  TracedText prompt = template_->render_parts(variables, options.is_stopped);
+  require_used_texts(*template_, variables, prompt, options.is_stopped);
+  return prompt;
 }
 
-BuiltPrompt PromptBuilder::prompt_of(std::span<const Message> messages, const AnswerOptions& options) const {
+BuiltPrompt PromptBuilder::prompt_of(std::span<const Message> messages, const AnswerOptions& options) {
   const Tokenizer& tokenizer = *model_.tokenizer;
   const std::string bos = token_text(tokenizer, tokenizer.bos());
   const bool continues = !messages.empty() && messages.back().role == "assistant";
@@ -118,7 +123,7 @@ BuiltPrompt PromptBuilder::build(const std::vector<Message>& messages, const Ans
 
 // Keeps as many turns as fit with room for an answer, at least the last one. Prompts get shorter with fewer turns, so a
 // binary search finds the first turn to keep.
-BuiltPrompt PromptBuilder::newest_turns(const std::vector<Message>& messages, const AnswerOptions& options) const {
+BuiltPrompt PromptBuilder::newest_turns(const std::vector<Message>& messages, const AnswerOptions& options) {
   const uint32_t share = model_.context / kAnswerShare;
   const uint32_t reserve = options.max_tokens < 0 ? share : std::min(share, static_cast<uint32_t>(options.max_tokens));
   const auto fits = [&](const BuiltPrompt& prompt) { return prompt.tokens.size() + reserve <= model_.context; };

@@ -2,6 +2,7 @@
 // that exceeds the context.
 #pragma once
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "engine/reasoning_splitter.h"
 #include "engine/session/model.h"
 #include "engine/session/responder.h"
+#include "engine/session/template_content.h"
 #include "models/chat_template/chat_template.h"
 
 namespace warpchat {
@@ -32,13 +34,14 @@ class PromptBuilder {
   BuiltPrompt build(const std::vector<Message>& messages, const AnswerOptions& options);
 
  private:
-  BuiltPrompt newest_turns(const std::vector<Message>& messages, const AnswerOptions& options) const;
-  TracedText render(std::span<const Message> messages, const AnswerOptions& options) const;
-  BuiltPrompt prompt_of(std::span<const Message> messages, const AnswerOptions& options) const;
+  BuiltPrompt newest_turns(const std::vector<Message>& messages, const AnswerOptions& options);
+  TracedText render(std::span<const Message> messages, const AnswerOptions& options);
+  BuiltPrompt prompt_of(std::span<const Message> messages, const AnswerOptions& options);
 
   const Model& model_;
   std::unique_ptr<ChatTemplate> template_;
   std::string template_source_;
+  std::optional<ContentForm> content_form_;  // of template_; found with its first prompt
 };
 
 }  // namespace warpchat

@@ -8,11 +8,11 @@
 
 namespace warpchat::jinja {
 
-struct Limits {  // exceeding one is an Error
-  size_t bytes = size_t{512} << 20;    // all values at one time
-  int64_t steps = 200'000'000;         // evaluated expressions and loop iterations
-  int depth = 1000;                    // nesting of expressions, blocks and macros
-  uint64_t work = 20'000'000'000;      // bytes read and copied; a value counts as kValueWork
+struct Limits {                      // exceeding one is an Error
+  size_t bytes = size_t{512} << 20;  // all values at one time
+  int64_t steps = 200'000'000;       // evaluated expressions and loop iterations
+  int depth = 1000;                  // nesting of expressions, blocks and macros
+  uint64_t work = 20'000'000'000;    // bytes read and copied; a value counts as kValueWork
   std::chrono::milliseconds time{30'000};
   std::function<bool()> is_stopped{};  // asked often, on the rendering thread; empty: never
 };

@@ -277,5 +277,34 @@ TEST_F(LocalResponderTest, ATemplateWithAFaultIsRefusedBeforeAnythingRuns) {
   EXPECT_NE(error_of([&] { responder.start(std::vector<Message>{{"user", "hi"}}, options); }), "");
 }
 
+// Templates of models for pictures print the texts among a message's parts, and of a plain text nothing.
+TEST_F(LocalResponderTest, WhatWasTypedReachesThePromptOrIsRefused) {
+  auto model = load(512);
+  LocalResponder responder(*model);
+  const auto tokens_of = [&](const char* chat_template, const char* system, const std::vector<Message>& messages) {
+    AnswerOptions options = greedy(5);
+    options.chat_template = chat_template;
+    options.system_prompt = system;
+    return *responder.count(messages, options);
+  };
+  const auto fault_of = [&](const char* chat_template, const char* system, const std::vector<Message>& messages) {
+    return error_of([&] { tokens_of(chat_template, system, messages); });
+  };
+  const char* plain = "{% for m in messages %}{{ m.role }}: {{ m.content }};{% endfor %}";
+  const char* parts =
+      "{% for m in messages %}{{ m.role }}: {% for part in m.content %}{% if part.type == 'text' %}{{ part.text }}"
+      "{% endif %}{% endfor %};{% endfor %}";
+  const std::vector<Message> talk = {{"user", "What is green?"}, {"assistant", "Grass."}, {"user", "  user  "}};
+  EXPECT_EQ(tokens_of(parts, "Be brief", talk), tokens_of(plain, "Be brief", talk));
+  EXPECT_EQ(fault_of("{% for m in messages %}{{ m.content|upper|trim }}{% endfor %}", "", talk), "no error");
+  EXPECT_EQ(fault_of("{% for m in messages %}{{ m.content|length }}{% endfor %}", "", talk), "no error");
+  EXPECT_EQ(fault_of("{{ messages[-1].content|tojson }}", "", {{"user", "a \"quoted\"\nword"}}), "no error");
+  EXPECT_EQ(fault_of("always the same", "", talk), "the chat template leaves out the message 'What is green?'");
+  EXPECT_EQ(fault_of("{% for m in messages if m.role == 'user' %}{{ m.content }}{% endfor %}", "Be brief", talk),
+            "the chat template leaves out the system message 'Be brief'");
+  EXPECT_EQ(fault_of("{{ messages[0].content }}", "", talk), "the chat template leaves out the message 'user'");
+  EXPECT_EQ(fault_of("always the same", " ", {{"user", " \n"}}), "no error");  // there is nothing to lose
+}
+
 }  // namespace
 }  // namespace warpchat
