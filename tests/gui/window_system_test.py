@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The window and the system around it: input methods, appearance, frames, scales, faults, kills.
+"""The window and the system around it: appearance, frames, scales, faults, kills.
 
 usage: window_system_test.py CHAT CLI_MODELS SCRIPTED_GLFW [unittest arguments]
 """
@@ -19,22 +19,6 @@ from window_case import WindowCase, is_idle, n_messages
 
 SCRIPTED_GLFW = os.path.abspath(sys.argv[3])
 N_KILLS = 200 if os.environ.get("WARPCHAT_FULL_TESTS") else 20
-
-
-class Typing(WindowCase):
-    def test_text_of_an_input_method_is_committed(self):
-        """Characters without keys, all at once."""
-        text = "日本語と한국어 é ñ Ω 🙂 👩‍👧 नमस्ते"
-        committed = os.path.join(self.home, "committed")
-        self.open(LD_PRELOAD=SCRIPTED_GLFW, COMMITTED_TEXT=committed)
-        for n, (focus, key) in enumerate((("composer", "ctrl+l"), ("search", "ctrl+k"))):
-            self.window.key(key)
-            self.window.wait_for(lambda s: s["focus"] == focus, focus)
-            with open(committed + ".new", "wb") as file:
-                file.write(text.encode("utf-32-le"))
-            os.rename(committed + ".new", committed)
-            self.display.xdotool("mousemove", 700 + n, 300)
-            self.window.wait_for(lambda s: s[focus] == text, f"the text in {focus}")
 
 
 class Look(WindowCase):

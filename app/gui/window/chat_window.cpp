@@ -132,6 +132,7 @@ void ChatWindow::draw(std::vector<InputEvent> events) {
   set_up_frame();
   window_.begin_imgui(events);
   text_.begin_frame();
+  ui_.composition = window_.composition();
   ui_.begin_frame(std::move(events), GlfwWindow::now());
   take_shortcuts(/*fields_first=*/false);
   if (ImGui::GetIO().WantTextInput) ui_.keys().clear();  // a field of ImGui's has the keyboard
@@ -151,6 +152,7 @@ void ChatWindow::draw(std::vector<InputEvent> events) {
   ui_.draw_menu();
   take_shortcuts(/*fields_first=*/true);
   ui_.end_frame();
+  window_.set_caret(ui_.caret.x, ui_.caret.bottom());
   pending_commands_ = std::exchange(commands_, {});
   window_.show(ui_.theme->background);
   for (Action& action : actions_.drain()) {
@@ -320,6 +322,7 @@ WindowFacts ChatWindow::facts() const {
   WindowFacts facts;
   facts.focus = ui_.focus();
   facts.composer = composer_.text();
+  facts.composition = ui_.composition;
   facts.selection = transcript_.has_selection() ? transcript_.selected_text(state_) : "";
   facts.search_words = sidebar_.search_words();
   const std::pair<const char*, bool> panels[] = {{"sidebar", sidebar_shown()},

@@ -62,8 +62,28 @@ Function* x11_function(const char* name) {
   return reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));
 }
 
+#ifdef GLFW_PLATFORM_X11
+bool is_set(const char* variable) {
+  const char* value = std::getenv(variable);
+  return value != nullptr && *value != '\0';
+}
+#endif
+
+// GLFW 3.4 prefers Wayland, where it has no input methods; in a Wayland session there usually is an X server, too.
+// Without either variable X11 gives the better reason.
+void start_glfw() {
+  const NoInputMethodOfGlfw ours_alone;
+#ifdef GLFW_PLATFORM_X11
+  if (is_set("DISPLAY") || !is_set("WAYLAND_DISPLAY")) glfwInitHint(GLFW_PLATFORM, GLFW_PLATFORM_X11);
+  if (glfwInit()) return;
+  if (!is_set("WAYLAND_DISPLAY")) fail(last_glfw_error());
+  glfwInitHint(GLFW_PLATFORM, GLFW_ANY_PLATFORM);
+#endif
+  if (!glfwInit()) fail(last_glfw_error());
+}
+
 void on_key(GLFWwindow* window, int key, int scancode, int action, int mods) {
-  if (key == GLFW_KEY_UNKNOWN) return;
+  if (key == GLFW_KEY_UNKNOWN || of(window).has_input_method()) return;
   const int named = key_of_layout(key, scancode);
   constexpr int kHeld = GLFW_MOD_SHIFT | GLFW_MOD_CONTROL | GLFW_MOD_ALT | GLFW_MOD_SUPER;
   if (action == GLFW_RELEASE)
@@ -75,11 +95,7 @@ void on_key(GLFWwindow* window, int key, int scancode, int action, int mods) {
 }  // namespace
 
 GlfwWindow::GlfwWindow(const WindowPlace& place, const std::string& title) : windowed_(place), title_(title) {
-#ifdef GLFW_PLATFORM_X11  // GLFW 3.4 tries Wayland, too, whose library prints an error of its own if none runs
-  const char* wayland = std::getenv("WAYLAND_DISPLAY");
-  if (wayland == nullptr || *wayland == '\0') glfwInitHint(GLFW_PLATFORM, GLFW_PLATFORM_X11);
-#endif
-  if (!glfwInit()) fail(last_glfw_error());
+  start_glfw();
   glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
   glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 0);
   glfwWindowHint(GLFW_SCALE_TO_MONITOR, place.placed ? GLFW_FALSE : GLFW_TRUE);
@@ -98,11 +114,13 @@ GlfwWindow::GlfwWindow(const WindowPlace& place, const std::string& title) : win
   glfwMakeContextCurrent(window_);
   glfwSwapInterval(1);
   install_callbacks();
+  open_input_method();
   set_up_imgui();
   glfwShowWindow(window_);
 }
 
 GlfwWindow::~GlfwWindow() {
+  input_method_.reset();
   ImGui_ImplOpenGL3_Shutdown();
   ImGui::DestroyContext();
   for (void* cursor : cursors_)
@@ -115,6 +133,7 @@ void GlfwWindow::install_callbacks() {
   glfwSetWindowUserPointer(window_, this);
   glfwSetKeyCallback(window_, on_key);
   glfwSetCharCallback(window_, [](GLFWwindow* w, unsigned c) {
+    if (of(w).has_input_method()) return;
     TypedText typed;
     append_utf8(c, typed.utf8);
     of(w).input.push(std::move(typed));
@@ -165,9 +184,9 @@ void GlfwWindow::set_up_imgui() {
   for (const auto& [imgui, glfw] : kShapes) cursors_[imgui] = glfwCreateStandardCursor(glfw);
 }
 
-void GlfwWindow::wait() { glfwWaitEvents(); }
-void GlfwWindow::wait_seconds(double seconds) { glfwWaitEventsTimeout(std::max(seconds, 1e-4)); }
-void GlfwWindow::poll() { glfwPollEvents(); }
+void GlfwWindow::wait() { glfwWaitEvents(), read_input_method(); }
+void GlfwWindow::wait_seconds(double seconds) { glfwWaitEventsTimeout(std::max(seconds, 1e-4)), read_input_method(); }
+void GlfwWindow::poll() { glfwPollEvents(), read_input_method(); }
 void GlfwWindow::wake() { glfwPostEmptyEvent(); }
 double GlfwWindow::now() { return glfwGetTime(); }
 
@@ -268,11 +287,48 @@ void GlfwWindow::set_primary_selection(const std::string& text) {
   if (set) set(text.c_str());
 }
 
-std::string GlfwWindow::portal_name() const {
+unsigned long GlfwWindow::x11_window() const {
   static auto* const get = x11_function<unsigned long(GLFWwindow*)>("glfwGetX11Window");
+  return get ? get(window_) : 0;
+}
+
+std::string GlfwWindow::portal_name() const {
   char name[32] = "";
-  if (get) std::snprintf(name, sizeof name, "x11:%lx", get(window_));
+  if (x11_window() != 0) std::snprintf(name, sizeof name, "x11:%lx", x11_window());
   return name;
+}
+
+void GlfwWindow::open_input_method() {
+  if (x11_window() == 0) return;
+  for (int key = GLFW_KEY_SPACE; key <= GLFW_KEY_LAST; ++key)
+    if (const int scancode = glfwGetKeyScancode(key); scancode > 0) key_of_scancode_.try_emplace(scancode, key);
+  glfwGetError(nullptr);  // not all numbers are keys
+  input_method_ = InputMethod::open(x11_window(), wake);
+}
+
+void GlfwWindow::read_input_method() {
+  if (!input_method_) return;
+  for (XInput& event : input_method_->pop_all()) {
+    if (std::string* text = std::get_if<std::string>(&event)) {
+      input.push(TypedText{std::move(*text)});
+      continue;
+    }
+    const XKey& pressed = std::get<XKey>(event);
+    const auto key = key_of_scancode_.find(pressed.keycode);
+    if (key == key_of_scancode_.end()) continue;
+    const int named = key_of_layout(key->second, pressed.keycode);
+    pressed.pressed ? input.push(KeyPress{named, pressed.mods}) : input.push(KeyRelease{named});
+  }
+  std::string composed = input_method_->composition();
+  if (composed == composition_) return;
+  composition_ = std::move(composed);
+  damaged = true;
+}
+
+void GlfwWindow::set_caret(float x, float y) {
+  if (!input_method_) return;
+  const float scale = pixels_a_unit(window_);
+  input_method_->set_caret(static_cast<int>(x / scale), static_cast<int>(y / scale));
 }
 
 namespace {

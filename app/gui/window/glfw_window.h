@@ -3,9 +3,11 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "app/gui/window/input.h"
+#include "app/gui/window/input_method.h"
 #include "app/gui/window/rect.h"
 
 struct GLFWmonitor;
@@ -61,6 +63,10 @@ class GlfwWindow {
   void set_primary_selection(const std::string& text);
   std::string portal_name() const;  // as desktop portals name a dialog's parent: "x11:3a00007"; elsewhere empty
 
+  bool has_input_method() const { return input_method_ != nullptr; }  // which keys and text come from
+  const std::string& composition() const { return composition_; }     // the text being composed
+  void set_caret(float x, float y);  // pixels: where the input method shows its candidates
+
   // Around a frame of ImGui's: sizes, time and these events; then the picture onto the screen.
   void begin_imgui(const std::vector<InputEvent>& events);
   void show(uint32_t background);
@@ -72,6 +78,12 @@ class GlfwWindow {
   bool full_screen_ = false;
   double last_frame_ = 0;
   std::string title_;
+  std::unordered_map<int, int> key_of_scancode_;
+  std::unique_ptr<InputMethod> input_method_;  // null: not on X11, GLFW's callbacks tell keys and text
+  std::string composition_;
+  unsigned long x11_window() const;  // 0: not on X11
+  void open_input_method();
+  void read_input_method();
   void install_callbacks();
   void set_up_imgui();
   void show_cursor();

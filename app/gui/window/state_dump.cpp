@@ -97,6 +97,7 @@ Json window_json(const WindowFacts& facts) {
           {"longest_frame_cpu_seconds", facts.longest_frame_cpu_seconds},
           {"focus", facts.focus},
           {"composer", facts.composer},
+          {"composition", facts.composition},
           {"selection", facts.selection},
           {"panels", facts.panels},
           {"editing", facts.editing},

@@ -309,7 +309,18 @@ void TextField::scroll_to_caret(Ui& ui, Rect inner) {
   scroll_.x = width_ > 0 ? 0 : std::max(scroll_.x, 0.0f);
 }
 
-void TextField::draw_text(Ui& ui, Rect inner, bool focused, bool shows_selection) {
+// Over the text that follows, underlined, whole if there is room. Returns its end.
+float TextField::draw_composition(Ui& ui, Rect inner, Point caret, const FieldLook& look) const {
+  const TextLook text{.colour = ui.theme->text, .size = look.text};
+  const float width = ui.text_width(ui.composition, text);
+  const float x = std::max(inner.x, std::min(caret.x, inner.right() - width - ui.px(2)));
+  ui.fill({x, caret.y, width, line_height_}, ui.theme->background);
+  ui.label({x, caret.y}, ui.composition, text);
+  ui.fill({x, caret.y + line_height_ - ui.px(1.5f), width, ui.px(1.5f)}, ui.theme->accent);
+  return x + width;
+}
+
+void TextField::draw_text(Ui& ui, Rect inner, bool focused, bool shows_selection, const FieldLook& look) {
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const auto [begin, end] = buffer.selection();
   list.PushClipRect(inner.corner(), inner.end(), true);
@@ -328,7 +339,10 @@ void TextField::draw_text(Ui& ui, Rect inner, bool focused, bool shows_selection
   }
   if (focused) {
     const Point caret = caret_point(ui, buffer.caret());
-    const float x = std::floor(inner.x + caret.x - scroll_.x), y = inner.y + caret.y - scroll_.y;
+    float x = std::floor(inner.x + caret.x - scroll_.x);
+    const float y = inner.y + caret.y - scroll_.y;
+    ui.caret = {x, y, ui.px(1), line_height_};  // candidates open below the beginning of what is composed
+    if (!ui.composition.empty() && !look.secret) x = draw_composition(ui, inner, {x, y}, look);
     ui.fill({x, y + line_height_ * 0.08f, std::max(std::round(ui.px(1.6f)), 1.0f), line_height_ * 0.84f},
             ui.theme->accent);
   }
@@ -368,11 +382,12 @@ FieldResult TextField::draw(Ui& ui, std::string_view name, Rect rect, const Fiel
   if (focused && !look.secret) announce_selection(ui);
   scroll_to_caret(ui, inner);
   const ImVec2 start{inner.x + ui.px(3), inner.y};  // beside the caret
-  if (buffer.text().empty() && look.multiline)
+  const bool shows_placeholder = buffer.text().empty() && (!focused || ui.composition.empty());
+  if (shows_placeholder && look.multiline)
     ui.paragraph(start, look.placeholder, {ui.theme->faint_text, look.text}, inner.width);
-  else if (buffer.text().empty())
+  else if (shows_placeholder)
     ui.label(start, look.placeholder, {ui.theme->faint_text, look.text}, inner.width);
-  draw_text(ui, inner, focused, shows_selection);
+  draw_text(ui, inner, focused, shows_selection, look);
   if (text_height_ > inner.height + 1 && look.multiline) {
     const float shown = inner.height / text_height_;
     const Rect bar{rect.right() - ui.px(5), inner.y + scroll_.y * shown, ui.px(3),

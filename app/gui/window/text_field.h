@@ -58,7 +58,8 @@ class TextField {
   void paste(std::string text, const FieldLook& look);
   void announce_selection(Ui& ui);
   void scroll_to_caret(Ui& ui, Rect inner);
-  void draw_text(Ui& ui, Rect inner, bool focused, bool shows_selection);
+  void draw_text(Ui& ui, Rect inner, bool focused, bool shows_selection, const FieldLook& look);
+  float draw_composition(Ui& ui, Rect inner, Point caret, const FieldLook& look) const;
 
   std::vector<Piece> pieces_;
   std::string shown_;  // what pieces_ are of

@@ -72,6 +72,8 @@ class Ui {
   std::function<void(const std::string&)> copy;
   std::function<std::string()> paste_selection;    // the primary selection, where there is one
   std::function<void(const std::string&)> select;  // what is selected now
+  std::string composition;                         // text that the input method composes, shown at the caret
+  Rect caret;                                      // of the field with the focus in this frame
   bool names_wanted = false;                       // keep marks
 
   // The frame.
