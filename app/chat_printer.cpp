@@ -9,6 +9,14 @@
 
 namespace warpchat {
 
+namespace {
+
+std::string limit_in_words(int32_t max_tokens) {
+  return max_tokens < 0 ? "the server's limit" : counted(static_cast<uint64_t>(max_tokens), "token");
+}
+
+}  // namespace
+
 void ChatPrinter::show(const Update& update, const ChatState& now) {
   if (const auto* change = std::get_if<ConversationUpdate>(&update)) return print(*change, now);
   if (const auto* added = std::get_if<updates::AddNotice>(&update)) return print(*added);
@@ -43,7 +51,7 @@ void ChatPrinter::end_answer(const updates::EndAnswer& end, const ChatState& now
   const bool stopped = end.status != MessageStatus::kComplete;
   ended_ = {has_text_};
   if (end.cut == AnswerCut::kTokenLimit && has_text_)
-    say("(the answer was cut at " + counted(now.settings.max_tokens, "token") + "; /continue resumes it)");
+    say("(the answer was cut at " + limit_in_words(now.settings.max_tokens) + "; /continue resumes it)");
   std::erase_if(waiting_, [&](const NoticeItem& notice) { return notice.text == end.failure; });
   if (!end.failure.empty()) tell_error(with_remedy(end.failure, end.remedy, View::kTerminal));
   for (NoticeItem& notice : std::exchange(waiting_, {})) {

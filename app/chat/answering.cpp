@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "app/log.h"
+#include "engine/tool_calls.h"
 #include "models/text_format.h"
 
 namespace warpchat {
@@ -19,6 +20,7 @@ MessageStatus status_of(EndReason reason) {
     case EndReason::kEndOfText:
     case EndReason::kTokenLimit:
     case EndReason::kContextFull:
+    case EndReason::kContentFilter:
       break;
   }
   return MessageStatus::kComplete;
@@ -153,7 +155,10 @@ void Answering::tell_end(const GenerationEnd& end) {
     case EndReason::kEndOfText:
     case EndReason::kTokenLimit:
     case EndReason::kContextFull:
-      if (!has_new_text_ && !continues_ && answer().tool_calls.empty())
+    case EndReason::kContentFilter:
+      if (!answer().tool_calls.empty())
+        state_.tell(calls_in_words(answer().tool_calls));
+      else if (!has_new_text_ && !continues_)
         state_.tell("the model returned an empty answer");
   }
 }

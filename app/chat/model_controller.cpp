@@ -253,6 +253,7 @@ AnswerOptions ModelController::options_for(const OpenConversation& conversation)
   options.drop_oldest = conversation.drops_oldest;
   options.sampling = settings.sampling;
   if (settings.random_seed) options.sampling.seed = std::random_device()();
+  options.sampling.seed_is_chosen = settings.sampling.seed_is_chosen && !settings.random_seed;
   options.max_tokens = settings.max_tokens;
   options.template_variables.erase(kEnableThinking);
   if (settings.think) options.template_variables[kEnableThinking] = *settings.think;

@@ -60,7 +60,7 @@ class HttpTransfer {
   size_t header_bytes_ = 0, body_bytes_ = 0;
   bool has_begun_ = false, is_followed_ = false;
   Clock::time_point window_begin_ = Clock::now();  // start of the stall measurement
-  size_t bytes_before_ = 0;
+  uint64_t bytes_before_ = 0;
   std::exception_ptr fault_ = {};
   char why_[CURL_ERROR_SIZE] = "";
 };

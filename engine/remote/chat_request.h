@@ -22,8 +22,9 @@ struct RemoteRequest {
 RemoteRequest remote_request(const Prompt& prompt, const AnswerOptions& options, const RemoteModel& model,
                              const std::set<std::string>& left_out);
 
-// Optional fields of a body that a server's refusal names. Fields that only some servers know are dropped together.
-// Empty if the refusal is about a value out of range.
+// Optional fields of a body that a server's refusal says are unsupported. Fields that only some servers know are
+// dropped together. Empty if the refusal is about anything else, such as a value out of range, even if it names a
+// field.
 std::set<std::string> refused_fields(const nlohmann::ordered_json& body, const std::string& words);
 
 }  // namespace warpchat

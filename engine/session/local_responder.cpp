@@ -104,7 +104,7 @@ std::unique_ptr<Generation> LocalResponder::start(const Prompt& prompt, const An
   const bool parts = std::holds_alternative<std::vector<Message>>(prompt);
   AnswerRequest request;
   request.sampling = options.sampling;
-  request.sampling.seed += n_generations_;  // a regenerated answer should differ
+  if (options.in_front) request.sampling.seed += n_generations_;  // a regenerated answer should differ
   request.max_tokens = options.max_tokens;
   request.in_front = options.in_front;
   request.drafts = options.drafts;
@@ -112,7 +112,7 @@ std::unique_ptr<Generation> LocalResponder::start(const Prompt& prompt, const An
   request.prompt = std::move(built.tokens);
   auto generation = std::make_unique<LocalGeneration>(scheduler_.start(std::move(request)), *model_.tokenizer, usage,
                                                       parts ? std::optional(built.answer_begins) : std::nullopt);
-  ++n_generations_;
+  if (options.in_front) ++n_generations_;  // a title changes no later answer
   return generation;
 }
 

@@ -5,6 +5,7 @@ methods script_* of Handler.
 """
 import http.server
 import json
+import select
 import socket
 import ssl
 import struct
@@ -258,6 +259,77 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def script_nonsense(self, _):
         self.stream(deltas(HELLO[:2]), event(b"{nonsense"), END)
+
+    def until_the_client_leaves(self, *pieces, drip=b": ping\n\n"):
+        self.begin()
+        self.wfile.write(b"".join(pieces))
+        self.wfile.flush()
+        for _ in range(600):
+            time.sleep(0.1)
+            if drip:
+                self.wfile.write(drip)
+                self.wfile.flush()
+            elif select.select([self.connection], [], [], 0)[0]:  # it has closed its end
+                raise BrokenPipeError
+
+    def script_open_after_done(self, _):
+        self.until_the_client_leaves(deltas(HELLO), END)
+
+    def script_silent_after_done(self, _):
+        self.until_the_client_leaves(deltas(HELLO), END, drip=b"")
+
+    def script_open_after_reason(self, _):
+        self.until_the_client_leaves(deltas(HELLO), chunk({}, "stop"))
+
+    def script_drips(self, _):
+        self.until_the_client_leaves(deltas(HELLO[:2]))
+
+    def script_drips_blanks(self, _):
+        self.until_the_client_leaves(deltas(HELLO[:2]), drip=b"data:\n\ndata: : waiting\n\n")
+
+    def script_aborts(self, _):
+        self.stream(deltas(HELLO[:2]), chunk({}, "abort"), DONE)
+
+    def script_filters(self, _):
+        self.stream(deltas(HELLO[:2]), chunk({}, "content_filter"), DONE)
+
+    def script_cut_by_server(self, _):
+        self.stream(deltas(HELLO), chunk({}, "max_tokens"), DONE)
+
+    def script_calls(self, _):
+        self.stream(chunk({"role": "assistant", "content": None}), chunk({"tool_calls": [
+            {"index": 0, "id": "c1", "type": "function", "function": {"name": "search", "arguments": '{"q":1}'}}]}),
+            chunk({}, "tool_calls"), DONE)
+
+    def script_empty(self, _):
+        self.stream(chunk({"role": "assistant", "content": ""}), chunk({}, "stop"), DONE)
+
+    def script_array(self, body):  # as Gemini refuses
+        if "seed" not in body and "top_k" not in body:
+            return self.script_well(body)
+        name = "seed" if "seed" in body else "top_k"
+        self.send_json(400, [{"error": {"code": 400, "message": f'Unknown name "{name}": Cannot find field.'}}])
+
+    def script_names_a_field(self, _):
+        self.error(400, "input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000")
+
+    def script_refuses_twice(self, body):
+        self.error(400, "unsupported parameter: temperature" if "temperature" in body else "too many messages")
+
+    def script_quota(self, _):
+        self.server.fake.n_tries += 1
+        self.send_json(429, {"error": {"message": "You exceeded your quota.", "code": "insufficient_quota"}})
+
+    def script_busy_until(self, _):
+        self.busy(429, {"Date": "Thu, 26 Nov 2026 10:00:00 GMT", "Retry-After": "Thu, 26 Nov 2026 12:00:00 GMT"})
+
+    def script_echoes(self, _):
+        key = self.headers["Authorization"].split()[1]
+        self.error(401, f"Incorrect API key provided: {key}.")
+
+    def script_echoes_within(self, _):
+        key = self.headers["Authorization"].split()[1]
+        self.stream(deltas(HELLO[:2]), event({"error": {"message": f"{key} has expired"}}))
 
     def script_page(self, _):
         self.send(200, b"<!DOCTYPE html><html>log in</html>", {"Content-Type": "text/html"})

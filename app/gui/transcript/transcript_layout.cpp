@@ -247,7 +247,7 @@ std::string TranscriptLayout::note_of(const ChatMessage& message) const {
     default:
       break;
   }
-  if (message.cut == AnswerCut::kTokenLimit) return "Cut at the answer length set in the settings.";
+  if (message.cut == AnswerCut::kTokenLimit) return "Cut at the limit of an answer's length.";
   return message.cut == AnswerCut::kContextFull ? "Cut: the context is full." : "";
 }
 
