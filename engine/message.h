@@ -63,6 +63,12 @@ bool is_empty(const Message& message);  // no text, no reasoning, no tool calls
 // content.
 std::string text_for_model(const Message& message);
 
+// The conversation as a model may read it, for templates and endpoints alike. Left out are answers without text, such
+// as a thought alone or line breaks, tool calls that no message answers, and results without their call. Neighbours of
+// one role that remain are joined, since templates expect alternating roles. A last answer that has text or reasoning
+// is an unfinished one and stays as it is.
+std::vector<Message> messages_for_model(const std::vector<Message>& messages);
+
 // Splits a leading "<think>\n...\n</think>\n\n", as old stores and many servers give it, into reasoning and content.
 // Reasoning that never ends is all reasoning. Anything else is content.
 void part_reasoning(Message& message);

@@ -286,7 +286,8 @@ LoadedModel ModelController::shown() const {
             .endpoint = facts.endpoint,
             .status = there.empty() ? facts.endpoint : "answers come from " + there,
             .context = facts.context,
-            .can_think = facts.can_think};
+            .can_think = facts.can_think,
+            .can_continue = facts.can_continue};
   const Steps& steps = model()->decoder->steps();
   const std::string& source =
       base_options_.chat_template.empty() ? model()->chat_template : base_options_.chat_template;

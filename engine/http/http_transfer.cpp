@@ -138,6 +138,7 @@ HttpTransfer::HttpTransfer(CURLM* multi, const HttpOptions& options, const HttpR
     : multi_(multi),
       easy_(curl_easy_init()),
       request_(request),
+      is_text_(request.json || !request.on_body),
       max_text_bytes_(options.max_text_bytes),
       stall_(options.stall) {
   if (easy_ == nullptr) throw Error("cannot start libcurl");
@@ -170,6 +171,7 @@ void HttpTransfer::set_options(const HttpOptions& options) {
   curl_easy_setopt(easy_, CURLOPT_ERRORBUFFER, why_);
   curl_easy_setopt(easy_, CURLOPT_PRIVATE, this);
   if (const char* bundle = certificate_bundle()) curl_easy_setopt(easy_, CURLOPT_CAINFO, bundle);
+  if (is_text_) curl_easy_setopt(easy_, CURLOPT_ACCEPT_ENCODING, "identity");  // some servers compress nevertheless
   if (!request_.json) return;
   curl_easy_setopt(easy_, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request_.json->size()));
   curl_easy_setopt(easy_, CURLOPT_POSTFIELDS, request_.json->data());
@@ -177,7 +179,7 @@ void HttpTransfer::set_options(const HttpOptions& options) {
 
 void HttpTransfer::set_headers(const HttpOptions& options) {
   const auto add = [&](const std::string& line) { headers_ = curl_slist_append(headers_, line.c_str()); };
-  add("Accept-Encoding: identity");
+  if (!is_text_) add("Accept-Encoding: identity");
   if (request_.json) {
     add("Content-Type: application/json");
     add("Expect:");  // avoids waiting a second for "100 Continue", which few servers send

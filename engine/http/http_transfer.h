@@ -54,6 +54,7 @@ class HttpTransfer {
   CURL* easy_;
   curl_slist* headers_ = nullptr;
   const HttpRequest& request_;
+  bool is_text_;  // not a file, whose bytes count
   size_t max_text_bytes_;
   std::chrono::seconds stall_;
   HttpAnswer answer_;

@@ -101,6 +101,16 @@ void add_sampling(ordered_json& body, const SamplingParams& p, ServerKind kind) 
     body[kind == ServerKind::kVllm ? "repetition_penalty" : "repeat_penalty"] = rounded(p.repeat_penalty);
 }
 
+// llama.cpp goes on with a last answer by itself.
+void continue_answer(RemoteRequest& request, const Message& answer, ServerKind kind) {
+  if (!continues_answers(kind))
+    throw Error("this server may begin the answer anew instead of going on with it; ask it to go on in a message");
+  request.in_thought = !answer.reasoning.empty() && answer.content.empty();
+  if (kind == ServerKind::kVllm || kind == ServerKind::kSgLang) request.body["continue_final_message"] = true;
+  if (kind == ServerKind::kVllm) request.body["add_generation_prompt"] = false;
+  if (kind == ServerKind::kMistral) request.body["messages"].back()["prefix"] = true;
+}
+
 void add_streaming(ordered_json& body, ServerKind kind) {
   body["stream"] = true;
   body["stream_options"] = {{"include_usage", true}};
@@ -110,6 +120,11 @@ void add_streaming(ordered_json& body, ServerKind kind) {
 
 }  // namespace
 
+bool continues_answers(ServerKind kind) {
+  return kind == ServerKind::kVllm || kind == ServerKind::kSgLang || kind == ServerKind::kLlamaCpp ||
+         kind == ServerKind::kMistral;
+}
+
 SamplingParams servers_own_sampling() { return {.top_k = 0, .top_p = kUnset, .min_p = 0, .temperature = kUnset}; }
 
 RemoteRequest remote_request(const Prompt& prompt, const AnswerOptions& options, const RemoteModel& model,
@@ -117,18 +132,12 @@ RemoteRequest remote_request(const Prompt& prompt, const AnswerOptions& options,
   if (!options.chat_template.empty()) throw Error("an endpoint uses the chat template of its model and takes no other");
   RemoteRequest request;
   request.body["model"] = model.id;
-  if (const auto* messages = std::get_if<std::vector<Message>>(&prompt)) {
+  if (const auto* conversation = std::get_if<std::vector<Message>>(&prompt)) {
+    const std::vector<Message> messages = messages_for_model(*conversation);
     request.path = "/chat/completions";
-    request.body["messages"] = messages_json(*messages, options);
+    request.body["messages"] = messages_json(messages, options);
     if (!options.template_variables.empty()) request.body["chat_template_kwargs"] = options.template_variables;
-    if (!messages->empty() && messages->back().role == "assistant") {
-      const Message& last = messages->back();
-      request.in_thought = !last.reasoning.empty() && last.content.empty();
-      if (model.kind == ServerKind::kVllm) {
-        request.body["continue_final_message"] = true;
-        request.body["add_generation_prompt"] = false;
-      }
-    }
+    if (!messages.empty() && messages.back().role == "assistant") continue_answer(request, messages.back(), model.kind);
   } else if (const auto* text = std::get_if<std::string>(&prompt)) {
     request.path = "/completions";
     request.body["prompt"] = *text;

@@ -18,7 +18,11 @@ struct RemoteRequest {
   bool in_thought = false;  // the last message ends within its reasoning, which the answer continues
 };
 
-// left_out: fields that the server has refused. Error for a prompt of tokens, and for a chat template.
+// Whether these servers go on with a conversation's last message if it is an answer; others may begin it anew.
+bool continues_answers(ServerKind kind);
+
+// left_out: fields that the server has refused. Error for a prompt of tokens, for a chat template, and for an answer to
+// continue unless continues_answers.
 RemoteRequest remote_request(const Prompt& prompt, const AnswerOptions& options, const RemoteModel& model,
                              const std::set<std::string>& left_out);
 

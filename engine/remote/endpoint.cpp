@@ -28,8 +28,10 @@ constexpr std::chrono::seconds kListTimeout{60};
 constexpr milliseconds kWaitSlice{100};
 constexpr std::chrono::seconds kLongestWait{120};  // that a server may request
 constexpr std::string_view kEndings[] = {"/chat/completions", "/completions", "/models"};
-constexpr std::pair<std::string_view, ServerKind> kOwners[] = {
-    {"vllm", ServerKind::kVllm}, {"llamacpp", ServerKind::kLlamaCpp}, {"library", ServerKind::kOllama}};
+constexpr std::pair<std::string_view, ServerKind> kOwners[] = {{"vllm", ServerKind::kVllm},
+                                                               {"sglang", ServerKind::kSgLang},
+                                                               {"llamacpp", ServerKind::kLlamaCpp},
+                                                               {"library", ServerKind::kOllama}};
 // Used by vLLM and SGLang, LM Studio, Groq, others.
 constexpr const char* kContextNames[] = {"max_model_len", "loaded_context_length", "context_length", "context_window",
                                          "max_context_length"};
@@ -124,6 +126,11 @@ HttpOptions http_options(const Endpoint& endpoint) {
   options.origin = origin_of(endpoint.url);
   options.user_agent = endpoint.user_agent;
   return options;
+}
+
+bool is_mistral(const Endpoint& endpoint) {
+  const std::string host = "." + host_of(endpoint.url);
+  return host.ends_with(".mistral.ai");
 }
 
 std::vector<RemoteModel> parse_models(const std::string& body) {

@@ -308,7 +308,9 @@ void RemoteResponder::Answering::ask_for_models(const std::string& sentence) {
 }
 
 RemoteResponder::RemoteResponder(Endpoint endpoint, RemoteModel model)
-    : shared_(new Shared{std::move(endpoint), std::move(model)}) {}
+    : shared_(new Shared{std::move(endpoint), std::move(model)}) {
+  if (is_mistral(shared_->endpoint)) shared_->model.kind = ServerKind::kMistral;
+}
 
 RemoteResponder::~RemoteResponder() = default;
 
@@ -318,6 +320,7 @@ ResponderFacts RemoteResponder::facts() const {
           .context = shared_->model.context,
           .can_think = true,
           .counts_tokens = false,
+          .can_continue = continues_answers(shared_->model.kind),
           .at_once = kMaxAtOnce};
 }
 

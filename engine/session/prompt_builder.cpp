@@ -104,8 +104,9 @@ BuiltPrompt PromptBuilder::prompt_of(std::span<const Message> messages, const An
   return prompt;
 }
 
-BuiltPrompt PromptBuilder::build(const std::vector<Message>& messages, const AnswerOptions& options) {
+BuiltPrompt PromptBuilder::build(const std::vector<Message>& conversation, const AnswerOptions& options) {
   compile(options);
+  const std::vector<Message> messages = messages_for_model(conversation);
   const auto is_too_long = [&](const BuiltPrompt& prompt) { return prompt.tokens.size() >= model_.context; };
   BuiltPrompt prompt = options.drop_oldest ? newest_turns(messages, options) : prompt_of(messages, options);
   if (!is_too_long(prompt)) return prompt;

@@ -102,9 +102,29 @@ TEST(ChatRequest, ToolsAndContinuedAnswers) {
             R"({"role":"assistant","content":"<think>\nso\n</think>\n\nIt"}])");
   EXPECT_TRUE(vllm.body["continue_final_message"].get<bool>());
   EXPECT_FALSE(vllm.body["add_generation_prompt"].get<bool>());
-  EXPECT_FALSE(remote_request(messages, plain_options(), {"m"}, {}).body.contains("continue_final_message"));
+  const RemoteModel llama{"m", 0, ServerKind::kLlamaCpp};
+  EXPECT_FALSE(remote_request(messages, plain_options(), llama, {}).body.contains("continue_final_message"));
+  const ordered_json sglang = remote_request(messages, plain_options(), {"m", 0, ServerKind::kSgLang}, {}).body;
+  EXPECT_TRUE(sglang["continue_final_message"].get<bool>());
+  const ordered_json mistral = remote_request(messages, plain_options(), {"m", 0, ServerKind::kMistral}, {}).body;
+  EXPECT_TRUE(mistral["messages"].back()["prefix"].get<bool>());
+  EXPECT_FALSE(mistral["messages"][1].contains("prefix"));
+  for (const ServerKind kind : {ServerKind::kUnknown, ServerKind::kOllama})  // they may begin it anew
+    EXPECT_THROW(remote_request(messages, plain_options(), {"m", 0, kind}, {}), Error);
   messages.back().content = "";
-  EXPECT_TRUE(remote_request(messages, plain_options(), {"m"}, {}).in_thought);
+  EXPECT_TRUE(remote_request(messages, plain_options(), llama, {}).in_thought);
+  EXPECT_TRUE(is_mistral({.url = "https://api.mistral.ai/v1"}));
+  EXPECT_FALSE(is_mistral({.url = "https://api.notmistral.ai/v1"}));
+}
+
+TEST(ChatRequest, WhatHoldsNothingForTheModelIsNotSent) {
+  const std::vector<Message> messages = {{.role = "user", .content = "Hi"},
+                                         {.role = "assistant", .reasoning = "cut"},
+                                         {.role = "user", .content = "Again"},
+                                         {.role = "assistant", .tool_calls = {{"c1", "search", "{}"}}},
+                                         {.role = "user", .content = "And"}};
+  EXPECT_EQ(remote_request(messages, plain_options(), {"m"}, {}).body["messages"].dump(),
+            R"([{"role":"user","content":"Hi\n\nAgain\n\nAnd"}])");
 }
 
 TEST(ChatRequest, TextAndTokens) {

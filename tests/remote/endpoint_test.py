@@ -74,7 +74,7 @@ class Answers(Case):
 
     def test_streams_in_any_shape(self):
         server = self.server()
-        for script in ("bytes", "whole"):
+        for script in ("bytes", "whole", "compressed"):
             self.assert_answers(self.ask(server, script))
 
     def test_standard_input_flags_and_system_prompt(self):
@@ -558,6 +558,55 @@ class Terminals(Case):
         contents = [message["content"] for message in other.bodies()[0]["messages"]]
         self.assertEqual((contents[0], contents[2:]), ("Hi", ["Two", TEXT, "Three"]))
 
+    def test_turns_without_text_are_said_and_not_sent_back(self):
+        server = self.server()
+        terminal = self.terminal("--endpoint", server.origin + "/strict/v1")
+        terminal.wait_for("Ctrl-D leaves")
+        terminal.type("One\r")
+        terminal.wait_for('(the model wants to call search({"q":1}); there are no tools here)')
+        terminal.type("Two\r")
+        terminal.wait_for("(the answer was cut at the server's limit)")
+        terminal.type("Three\r")
+        terminal.wait_for("wörld")
+        terminal.type("/history\r")
+        terminal.wait_for("(the model wants to call search")
+        terminal.type("\x04")
+        self.assertEqual(terminal.wait(), 0)
+        self.assertNotIn("()", terminal.seen)
+        self.assertEqual(server.bodies()[-1]["messages"], [{"role": "user", "content": "One\n\nTwo\n\nThree"}])
+
+    def test_only_known_servers_are_asked_to_go_on(self):
+        for owner, goes_on in (("someone", False), ("vllm", True), ("llamacpp", True), ("sglang", True)):
+            server = self.server(owner=owner)
+            terminal = self.terminal("--endpoint", server.origin + "/length/v1")
+            terminal.wait_for("Ctrl-D leaves")
+            terminal.type("Hi\r")
+            terminal.wait_for("(the answer was cut at the server's limit" + ("; /continue resumes it)" if goes_on else ")"))
+            terminal.type("/continue\r")
+            terminal.wait_for("(the answer was cut" if goes_on else "this server may begin the answer anew")
+            terminal.type("\x04")
+            self.assertEqual(terminal.wait(), 0)
+            self.assertEqual(len(server.bodies()), 2 if goes_on else 1)
+
+    def test_a_title_leaves_nothing_out_of_answers(self):
+        server = self.server()
+        terminal = self.terminal("--endpoint", server.origin + "/picky_titles/v1", "--titles", "--temp", "0.5", "-s", "7")
+        terminal.wait_for("Ctrl-D leaves")
+        terminal.type("Hi\r")
+        terminal.wait_for("wörld")
+        end = time.monotonic() + 60
+        while len(server.bodies()) < 3:  # the title's two requests
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.02)
+        terminal.type("More\r")
+        terminal.wait_for("wörld")
+        terminal.type("\x04")
+        self.assertEqual(terminal.wait(), 0)
+        first, _, title, second = server.bodies()
+        self.assertNotIn("temperature", title)
+        self.assertEqual((first["temperature"], first["seed"]), (0.5, 7))
+        self.assertEqual((second["temperature"], second["seed"]), (0.5, 8))
+
     def test_a_title_by_the_model(self):
         server = self.server()
         terminal = self.terminal("--endpoint", server.origin + "/titled/v1")
@@ -616,7 +665,7 @@ class Terminals(Case):
         self.assertEqual(terminal.wait(), 1)
 
     def test_ctrl_c_ends_the_request_and_keeps_the_text(self):
-        server = self.server()
+        server = self.server(owner="vllm")
         terminal = self.terminal("--endpoint", server.origin + "/endless/v1")
         terminal.wait_for("Ctrl-D leaves")
         terminal.wait_for("> ")

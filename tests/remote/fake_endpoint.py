@@ -3,6 +3,7 @@
 http://127.0.0.1:PORT/v1 answers well; http://127.0.0.1:PORT/redirect/v1 redirects, and so on. The scripts are the
 methods script_* of Handler.
 """
+import gzip
 import http.server
 import json
 import select
@@ -301,6 +302,24 @@ class Handler(http.server.BaseHTTPRequestHandler):
             {"index": 0, "id": "c1", "type": "function", "function": {"name": "search", "arguments": '{"q":1}'}}]}),
             chunk({}, "tool_calls"), DONE)
 
+    def script_strict(self, body):  # a call first, then a thought alone; refuses to read either
+        turns = [message for message in body["messages"] if message["role"] == "assistant"]
+        if any("tool_calls" in turn or not turn["content"].strip() for turn in turns):
+            return self.error(400, "An assistant message must have content, and its calls an answer")
+        self.server.fake.n_tries += 1
+        if self.server.fake.n_tries == 1:
+            return self.script_calls(body)
+        if self.server.fake.n_tries == 2:
+            return self.stream(deltas(["Let me think"], "reasoning"), chunk({}, "length"), DONE)
+        self.script_well(body)
+
+    def script_picky_titles(self, body):
+        if "title" not in body["messages"][-1]["content"]:
+            return self.script_well(body)
+        if "temperature" in body:
+            return self.error(400, "Unsupported value: 'temperature' does not support 0 with this model.")
+        self.stream(deltas(['"A warm greeting"']), END)
+
     def script_empty(self, _):
         self.stream(chunk({"role": "assistant", "content": ""}), chunk({}, "stop"), DONE)
 
@@ -330,6 +349,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def script_echoes_within(self, _):
         key = self.headers["Authorization"].split()[1]
         self.stream(deltas(HELLO[:2]), event({"error": {"message": f"{key} has expired"}}))
+
+    def script_compressed(self, _):  # although nothing asked for it
+        self.send(200, gzip.compress(deltas(HELLO) + END), {"Content-Type": "text/event-stream",
+                                                            "Content-Encoding": "gzip"})
 
     def script_page(self, _):
         self.send(200, b"<!DOCTYPE html><html>log in</html>", {"Content-Type": "text/html"})
