@@ -166,6 +166,7 @@ void ChatStream::take_data(std::string_view data) {
   if (parser_.event() == "error") throw_reported(data);
   const json chunk = chunk_of(data);
   if (chunk.is_discarded()) {
+    n_lost_ += data.front() == '{' ? 1 : 0;
     if (n_unreadable_++ == 0) unreadable_ = printable(without_key(std::string(data), context_.key));
     return;
   }
@@ -331,6 +332,9 @@ GenerationEnd ChatStream::finish(double seconds) {
     if (n_deltas_ == 0) throw Error("cannot read the answer of " + context_.host + ": " + fault.what());
   }  // an incomplete event: the connection was closed
   if (!is_complete() || (n_chunks_ == 0 && n_unreadable_ > 0)) throw_incomplete();
+  if (n_lost_ > 0)
+    emit_(Notice{context_.host + " sent " + counted(n_lost_, "event") +
+                 " that cannot be read; a part of the answer may be missing"});
   const bool is_full = context_.context > 0 && timings_.prompt_tokens + timings_.generated_tokens >= context_.context;
   if (finish_ == Finish::kLength)
     return cut(is_full && !context_.limits_tokens ? EndReason::kContextFull : EndReason::kTokenLimit);

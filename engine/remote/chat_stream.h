@@ -28,7 +28,7 @@ class ChatStream {
   ChatStream& operator=(const ChatStream&) = delete;
 
   // bytes: of the body; seconds: since the request. Error for anything but a stream of completions, and for an error
-  // that the server reports in it. An event that is not JSON is passed over and counted.
+  // that the server reports in it. An event that is not JSON is passed over.
   void add(std::string_view bytes, double seconds);
 
   // Call at the body's end, or when is_done(). Error if that is before the answer's end, or if the server gives an
@@ -74,7 +74,8 @@ class ChatStream {
   bool trims_ = false;               // drop line breaks before an answer whose reasoning came separately
   uint32_t n_deltas_ = 0, told_tokens_ = 0, told_deltas_ = 0;
   uint32_t n_chunks_ = 0, n_unreadable_ = 0;  // events that are JSON, and those that are not
-  std::string unreadable_;                    // the first of them
+  uint32_t n_lost_ = 0;                       // unreadable events that look like a chunk
+  std::string unreadable_;                    // the first unreadable event
   bool has_usage_ = false, knows_reused_ = false, is_done_ = false;
   Finish finish_ = Finish::kNone;
   std::string unknown_reason_;   // kUnknown

@@ -249,7 +249,11 @@ TEST(ChatStream, EventsWithoutAPayloadArePassedOver) {
     const Answer a = answer({odd + kHello + odd + last("stop") + odd + kDone + odd});
     EXPECT_EQ(a.content, kHelloText) << odd;
     EXPECT_EQ(a.reason, EndReason::kEndOfText) << odd;
-    EXPECT_EQ(a.notices + a.error, "") << odd;
+    EXPECT_EQ(a.error, "") << odd;
+    const bool may_be_text = std::string(odd).find('{') != std::string::npos;
+    EXPECT_EQ(a.notices,
+              may_be_text ? "box:8000 sent 3 events that cannot be read; a part of the answer may be missing" : "")
+        << odd;
   }
 }
 

@@ -309,7 +309,11 @@ class Faults(Case):
             self.assertTrue(server.cancelled.wait(30), script)  # the client has closed the connection
 
     def test_an_event_that_cannot_be_read_does_not_end_the_answer(self):
-        self.assert_answers(self.ask(self.server(), "nonsense"), "".join(HELLO[:2]))
+        server = self.server()
+        run = self.ask(server, "nonsense")
+        self.assert_answers(run, "".join(HELLO[:2]))
+        self.assertEqual(run.err.decode(), f"chat: {server.host} sent 1 event that cannot be read; "
+                                           "a part of the answer may be missing\n")
 
     def test_what_is_no_text_is_said(self):
         for script, words in (("calls", 'the model wants to call search({"q":1}); there are no tools here'),
@@ -581,7 +585,8 @@ class Terminals(Case):
             terminal = self.terminal("--endpoint", server.origin + "/length/v1")
             terminal.wait_for("Ctrl-D leaves")
             terminal.type("Hi\r")
-            terminal.wait_for("(the answer was cut at the server's limit" + ("; /continue resumes it)" if goes_on else ")"))
+            promise = "; /continue resumes it" if goes_on else ""
+            terminal.wait_for(f"(the answer was cut at the server's limit{promise})")
             terminal.type("/continue\r")
             terminal.wait_for("(the answer was cut" if goes_on else "this server may begin the answer anew")
             terminal.type("\x04")
@@ -590,7 +595,8 @@ class Terminals(Case):
 
     def test_a_title_leaves_nothing_out_of_answers(self):
         server = self.server()
-        terminal = self.terminal("--endpoint", server.origin + "/picky_titles/v1", "--titles", "--temp", "0.5", "-s", "7")
+        terminal = self.terminal("--endpoint", server.origin + "/picky_titles/v1", "--titles", "--temp", "0.5",
+                                 "-s", "7")
         terminal.wait_for("Ctrl-D leaves")
         terminal.type("Hi\r")
         terminal.wait_for("wörld")
