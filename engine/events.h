@@ -46,6 +46,7 @@ struct GenerationEnd {
   std::string error;  // the message, for kFailed
   Remedy remedy = {};
   ToldCounts told = {};
+  bool reasoning_ended = false;  // the answer's thought was closed
 };
 using Event = std::variant<PromptProgress, TextDelta, Usage, ToolCallDelta, Notice, GenerationEnd>;
 

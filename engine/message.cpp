@@ -121,6 +121,7 @@ ordered_json to_json(const Message& message) {
     if (!text.empty()) json[key] = text;
   };
   add("reasoning", message.reasoning);
+  if (message.reasoning_ended) json["reasoning_ended"] = true;
   for (const ToolCall& call : message.tool_calls)
     json["tool_calls"].push_back({{"id", call.id}, {"name", call.name}, {"arguments", call.arguments}});
   add("tool_call_id", message.tool_call_id);
@@ -138,6 +139,10 @@ Message message_from_json(const ordered_json& json) {
   message.role = text_of(json, "role");
   if (const ordered_json* content = find(json, "content")) read_parts(*content, message);
   message.reasoning = text_of(json, "reasoning");
+  if (const ordered_json* ended = find(json, "reasoning_ended")) {
+    if (!ended->is_boolean()) fail("reasoning_ended", "true or false");
+    message.reasoning_ended = ended->get<bool>();
+  }
   if (const ordered_json* calls = find(json, "tool_calls")) {
     if (!calls->is_array()) fail("tool_calls", "a list");
     for (const ordered_json& call : *calls) {

@@ -124,7 +124,8 @@ void Answering::end(const GenerationEnd& end) {
   timings_ = end.timings;
   tell_end(end);
   slot_.change(updates::EndAnswer{status_of(end.reason), cut_by(end.reason),
-                                  before_ ? sum(*before_, end.timings) : end.timings, end.error, end.remedy});
+                                  before_ ? sum(*before_, end.timings) : end.timings, end.error, end.remedy,
+                                  end.reasoning_ended});
   if (const uint32_t n = end.timings.prompt_tokens + end.timings.generated_tokens; n > 0 && has_new_text_)
     slot_.change(updates::SetContextUsed{n});
   has_new_text_ || continues_ || !answer().tool_calls.empty() ? branch_.answer_ends() : branch_.drop_answer();

@@ -91,6 +91,7 @@ void make(OpenConversation& open, const EndAnswer& end) {
   ChatMessage& answer = open.messages.back();
   answer.status = end.status;
   answer.cut = end.cut;
+  answer.reasoning_ended = answer.content.empty() && (answer.reasoning_ended || end.reasoning_ended);
   answer.timings = open.last_timings = end.timings;
   answer.failure = end.failure;
   answer.remedy = end.remedy;

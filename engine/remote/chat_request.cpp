@@ -75,7 +75,7 @@ ordered_json message_json(const Message& message, std::string content) {
 // An unfinished answer as the model wrote it, with its reasoning. Finished answers omit it, as templates do.
 std::string unfinished_text(const Message& message) {
   if (message.reasoning.empty()) return message.content;
-  if (message.content.empty()) return "<think>\n" + message.reasoning;
+  if (message.content.empty() && !message.reasoning_ended) return "<think>\n" + message.reasoning;
   return "<think>\n" + message.reasoning + "\n</think>\n\n" + message.content;
 }
 
@@ -105,7 +105,9 @@ void add_sampling(ordered_json& body, const SamplingParams& p, ServerKind kind) 
 void continue_answer(RemoteRequest& request, const Message& answer, ServerKind kind) {
   if (!continues_answers(kind))
     throw Error("this server may begin the answer anew instead of going on with it; ask it to go on in a message");
-  request.in_thought = !answer.reasoning.empty() && answer.content.empty();
+  const bool is_thought = !answer.reasoning.empty() && answer.content.empty();
+  request.in_thought = is_thought && !answer.reasoning_ended;
+  request.after_thought = is_thought && answer.reasoning_ended;
   if (kind == ServerKind::kVllm || kind == ServerKind::kSgLang) request.body["continue_final_message"] = true;
   if (kind == ServerKind::kVllm) request.body["add_generation_prompt"] = false;
   if (kind == ServerKind::kMistral) request.body["messages"].back()["prefix"] = true;

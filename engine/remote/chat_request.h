@@ -15,6 +15,7 @@ SamplingParams servers_own_sampling();
 struct RemoteRequest {
   std::string path;  // relative to the endpoint's URL
   nlohmann::ordered_json body;
+  bool after_thought = false;  // the answer continues behind the last message's reasoning, which has ended
   bool in_thought = false;  // the last message ends within its reasoning, which the answer continues
 };
 

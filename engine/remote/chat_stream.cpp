@@ -129,9 +129,10 @@ ChatStream::ChatStream(Context context, std::function<void(Event)> emit)
     : context_(std::move(context)),
       emit_(std::move(emit)),
       parser_([this](std::string_view data) { take_data(data); }),
-      splitter_(!context_.splits_reasoning ? ReasoningSplitter::State::kAnswer
-                : context_.in_thought      ? ReasoningSplitter::State::kThinking
-                                           : ReasoningSplitter::State::kUndecided) {}
+      splitter_(!context_.splits_reasoning || context_.after_thought ? ReasoningSplitter::State::kAnswer
+                : context_.in_thought                                ? ReasoningSplitter::State::kThinking
+                                                                     : ReasoningSplitter::State::kUndecided),
+      trims_(context_.after_thought) {}
 
 void ChatStream::add(std::string_view bytes, double seconds) {
   now_ = seconds;
@@ -247,6 +248,7 @@ void ChatStream::take_whole_text(const std::string& text, bool thinking) {
     trims_ = true;
     return emit_text(text, true);
   }
+  reasoning_ended_ |= trims_;
   const size_t begin = trims_ ? std::min(text.find_first_not_of("\r\n"), text.size()) : 0;
   trims_ = trims_ && begin == text.size();
   const auto pieces = splitter_.add(std::string_view(text).substr(begin));
@@ -356,7 +358,8 @@ GenerationEnd ChatStream::cut(EndReason reason, const std::string& error) {
   return {.reason = reason,
           .timings = timings_,
           .error = error,
-          .told = {.prompt = timings_.prompt_tokens > 0, .reused = knows_reused_, .generated = has_usage_}};
+          .told = {.prompt = timings_.prompt_tokens > 0, .reused = knows_reused_, .generated = has_usage_},
+          .reasoning_ended = reasoning_ended_ || splitter_.has_ended_thought()};
 }
 
 }  // namespace warpchat

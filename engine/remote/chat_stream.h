@@ -19,6 +19,7 @@ class ChatStream {
     std::string host;              // for messages
     bool splits_reasoning = true;  // <think> is a tag; false for text completion
     bool in_thought = false;       // the text begins within reasoning
+    bool after_thought = false;    // the text begins behind reasoning
     bool limits_tokens = false;    // the request had max_tokens
     uint32_t context = 0;          // context in tokens; 0: unknown
     std::string key = {};          // never quoted
@@ -72,6 +73,7 @@ class ChatStream {
   double now_ = 0, last_token_ = 0;  // seconds since the request
   double gap_ = 0;                   // time before the current token; used by its first event
   bool trims_ = false;               // drop line breaks before an answer whose reasoning came separately
+  bool reasoning_ended_ = false;     // content came behind separate reasoning
   uint32_t n_deltas_ = 0, told_tokens_ = 0, told_deltas_ = 0;
   uint32_t n_chunks_ = 0, n_unreadable_ = 0;  // events that are JSON, and those that are not
   uint32_t n_lost_ = 0;                       // unreadable events that look like a chunk

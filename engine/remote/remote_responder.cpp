@@ -156,6 +156,7 @@ ChatStream RemoteResponder::Answering::make_stream() {
   return ChatStream({.host = shared_.host(),
                      .splits_reasoning = std::holds_alternative<std::vector<Message>>(prompt_),
                      .in_thought = request_.in_thought,
+                     .after_thought = request_.after_thought,
                      .limits_tokens = options_.max_tokens >= 0,
                      .context = shared_.model.context,
                      .key = shared_.endpoint.key},

@@ -41,6 +41,7 @@ class LocalResponder::LocalGeneration : public Generation {
   void push_event(GenerationEnd& end) {
     has_ended_ = true;
     if (std::string text = detokenizer_.flush(); !text.empty()) add({std::move(text), -1, 0, /*thinking=*/false});
+    end.reasoning_ended = splitter_ && splitter_->has_ended_thought();
     if (splitter_)
       for (auto& [text, thinking] : splitter_->finish()) events_.push_back(TextDelta{std::move(text), -1, 0, thinking});
     events_.push_back(std::move(end));

@@ -54,7 +54,7 @@ State append_answer(TracedText& prompt, const Message& answer) {
     prompt.append(thinks ? "" : "<think>\n");
     prompt.append(text_for(answer.reasoning, /*is_content=*/true));
   }
-  if (answer.content.empty()) return State::kThinking;
+  if (answer.content.empty() && !answer.reasoning_ended) return State::kThinking;
   if (thinks || !answer.reasoning.empty()) prompt.append("\n</think>\n\n");
   prompt.append(text_for(answer.content, /*is_content=*/true));
   return State::kAnswer;

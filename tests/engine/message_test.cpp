@@ -26,7 +26,8 @@ Message full() {
           .model = "qwen3.gguf",
           .endpoint = "http://localhost:8000/v1",
           .timings = Timings{4'000'000'000, 2, 3, 0.5, 1.25, 0.0625},
-          .cut = AnswerCut::kTokenLimit};
+          .cut = AnswerCut::kTokenLimit,
+          .reasoning_ended = true};
 }
 
 TEST(MessageJson, EveryFieldComesBack) {
@@ -81,6 +82,7 @@ constexpr WrongCase kWrong[] = {
     {R"({"content": [{"type": "file", "name": []}]})", "a message's \"name\" must be a text"},
     {R"({"content": [{"type": 1}]})", "a message's \"type\" must be a text"},
     {R"({"reasoning": ["a"]})", "a message's \"reasoning\" must be a text"},
+    {R"({"reasoning_ended": 1})", "a message's \"reasoning_ended\" must be true or false"},
     {R"({"tool_calls": {}})", "a message's \"tool_calls\" must be a list"},
     {R"({"tool_calls": [1]})", "a message's \"tool_calls\" must be a list of objects"},
     {R"({"tool_calls": [{"arguments": {}}]})", "a message's \"arguments\" must be a text"},

@@ -141,6 +141,22 @@ TEST(ChatStream, AThoughtThatIsContinued) {
   EXPECT_EQ(a.content, "Yes");
 }
 
+TEST(ChatStream, AThoughtThatHasEndedIsToldAndNotGoneOnWith) {
+  const auto ends = [](const std::string& stream) {
+    ChatStream read({.host = "box"}, [](const Event&) {});
+    read.add(stream, 0);
+    return read.finish(0).reasoning_ended;
+  };
+  const std::string open = chunk(R"({"content":"<think>\nHm."})"), apart = chunk(R"({"reasoning":"Hm."})");
+  EXPECT_FALSE(ends(open + last("length")));
+  EXPECT_TRUE(ends(open + chunk(R"({"content":"\n</think>"})") + last("length")));
+  EXPECT_FALSE(ends(apart + last("length")));
+  EXPECT_TRUE(ends(apart + chunk(R"({"content":"\n\n"})") + last("length")));
+  const Answer a = answer({chunk(R"({"content":"\n\nFour"})") + last("stop")}, {.host = "box", .after_thought = true});
+  EXPECT_EQ(a.content, "Four");
+  EXPECT_EQ(a.reasoning, "");
+}
+
 TEST(ChatStream, CompletedTextKeepsItsTags) {
   const Answer a = answer({event(R"({"choices":[{"index":0,"text":"<think>x","finish_reason":"stop"}]})")},
                           {.host = "box", .splits_reasoning = false});

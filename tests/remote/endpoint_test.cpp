@@ -113,6 +113,11 @@ TEST(ChatRequest, ToolsAndContinuedAnswers) {
     EXPECT_THROW(remote_request(messages, plain_options(), {"m", 0, kind}, {}), Error);
   messages.back().content = "";
   EXPECT_TRUE(remote_request(messages, plain_options(), llama, {}).in_thought);
+  messages.back().reasoning_ended = true;
+  const RemoteRequest behind = remote_request(messages, plain_options(), llama, {});
+  EXPECT_FALSE(behind.in_thought);
+  EXPECT_TRUE(behind.after_thought);
+  EXPECT_EQ(behind.body["messages"].back()["content"], "<think>\nso\n</think>\n\n");
   EXPECT_TRUE(is_mistral({.url = "https://api.mistral.ai/v1"}));
   EXPECT_FALSE(is_mistral({.url = "https://api.notmistral.ai/v1"}));
 }

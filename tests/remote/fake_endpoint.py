@@ -320,6 +320,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.error(400, "Unsupported value: 'temperature' does not support 0 with this model.")
         self.stream(deltas(['"A warm greeting"']), END)
 
+    def script_thinks_until_cut(self, _):  # its thought has ended when the limit cuts it; then the answer
+        self.server.fake.n_tries += 1
+        if self.server.fake.n_tries == 1:
+            return self.stream(deltas(["<think>\nHm", ".", "\n</think>"]), chunk({}, "length"), DONE)
+        self.stream(deltas(["\n\nFour", "."]), END)
+
     def script_empty(self, _):
         self.stream(chunk({"role": "assistant", "content": ""}), chunk({}, "stop"), DONE)
 

@@ -281,6 +281,9 @@ TEST_F(LocalResponderTest, AThoughtThatTheTemplateOpensIsReasoning) {
   EXPECT_NE(answer.reasoning, "");
   EXPECT_EQ(answer.text, "");
   EXPECT_EQ(responder.build(chat.messages, chat.options).text, "user:|hi\nassistant:<think>\n" + answer.reasoning);
+  chat.messages.back().reasoning_ended = true;
+  EXPECT_TRUE(responder.build(chat.messages, chat.options).text.ends_with(answer.reasoning + "\n</think>\n\n"));
+  EXPECT_EQ(responder.build(chat.messages, chat.options).answer_begins, ReasoningSplitter::State::kAnswer);
   chat.messages.back().content = "so";
   EXPECT_TRUE(responder.build(chat.messages, chat.options).text.ends_with(answer.reasoning + "\n</think>\n\nso"));
   chat.messages.push_back({"user", "and"});
