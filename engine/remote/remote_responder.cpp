@@ -160,7 +160,10 @@ ChatStream RemoteResponder::Answering::make_stream() {
                      .limits_tokens = options_.max_tokens >= 0,
                      .context = shared_.model.context,
                      .key = shared_.endpoint.key},
-                    [this](Event event) { events.push(std::move(event)); });
+                    [this](Event event) {
+                      if (std::holds_alternative<TextDelta>(event)) keep_left_out();
+                      events.push(std::move(event));
+                    });
 }
 
 // Rejects a prompt that is certainly too long. The server decides about the rest.
@@ -228,14 +231,15 @@ void RemoteResponder::Answering::on_bytes(std::span<const std::byte> bytes) {
   if (n_bytes_ > kMaxAnswerBytes)
     throw Error(shared_.host() + " answers with more than " + grouped(kMaxAnswerBytes) + " bytes; left");
   if (has_ended_) return;
-  keep_left_out();
   stream_.add({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, seconds());
   if (stream_.is_done()) end_stream();
 }
 
 void RemoteResponder::Answering::end_stream() {
   try {
-    finish(stream_.finish(seconds()));
+    GenerationEnd end = stream_.finish(seconds());
+    keep_left_out();
+    finish(std::move(end));
   } catch (const std::exception& error) {
     fail(error.what());
   }

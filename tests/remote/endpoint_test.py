@@ -384,18 +384,19 @@ class Faults(Case):
         self.assertEqual(len(server.bodies()), 1)
 
     def test_fields_come_back_where_leaving_them_out_did_not_help(self):
-        server = self.server()
-        terminal = Terminal("--endpoint", server.origin + "/refuses_twice/v1", "--temp", "0.5", home=self.home,
-                            DBUS_SESSION_BUS_ADDRESS="", no_proxy="*")
-        terminal.wait_for("Ctrl-D leaves")
-        for n in (1, 2):
-            terminal.type("Hi\r" if n == 1 else "/regen\r")
-            terminal.wait_for("refuses the request: too many messages")
-            terminal.wait_for("your message is kept")
-        terminal.type("\x04")
-        self.assertEqual(terminal.wait(), 0)
-        self.assertEqual(["temperature" in body for body in server.bodies()], [True, False, True, False])
-        self.assertNotIn("asked again without", terminal.seen)
+        for script in ("refuses_twice", "refuses_then_reports"):
+            server = self.server()
+            terminal = Terminal("--endpoint", f"{server.origin}/{script}/v1", "--temp", "0.5", home=self.home,
+                                DBUS_SESSION_BUS_ADDRESS="", no_proxy="*")
+            terminal.wait_for("Ctrl-D leaves")
+            for line in ("Hi", "/regen"):
+                terminal.type(line + "\r")
+                terminal.wait_for("too many messages")
+                terminal.wait_for("your message is kept")
+            terminal.type("\x04")
+            self.assertEqual(terminal.wait(), 0)
+            self.assertEqual(["temperature" in body for body in server.bodies()], [True, False, True, False])
+            self.assertNotIn("asked again without", terminal.seen)
 
     def test_a_value_out_of_range_is_the_users_to_mend(self):
         server = self.server()

@@ -341,6 +341,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def script_refuses_twice(self, body):
         self.error(400, "unsupported parameter: temperature" if "temperature" in body else "too many messages")
 
+    def script_refuses_then_reports(self, body):
+        if "temperature" in body:
+            return self.error(400, "unsupported parameter: temperature")
+        self.stream(event({"error": {"message": "too many messages"}}))
+
     def script_quota(self, _):
         self.server.fake.n_tries += 1
         self.send_json(429, {"error": {"message": "You exceeded your quota.", "code": "insufficient_quota"}})
