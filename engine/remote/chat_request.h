@@ -16,7 +16,7 @@ struct RemoteRequest {
   std::string path;  // relative to the endpoint's URL
   nlohmann::ordered_json body;
   bool after_thought = false;  // the answer continues behind the last message's reasoning, which has ended
-  bool in_thought = false;  // the last message ends within its reasoning, which the answer continues
+  bool in_thought = false;     // the last message ends within its reasoning, which the answer continues
 };
 
 // Whether these servers go on with a conversation's last message if it is an answer; others may begin it anew.
