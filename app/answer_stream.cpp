@@ -12,6 +12,7 @@
 #include "app/signals.h"
 #include "engine/profile_report.h"
 #include "engine/remedy.h"
+#include "engine/tool_calls.h"
 #include "models/error.h"
 #include "models/text_format.h"
 
@@ -55,7 +56,7 @@ std::string line(const char* format, double a, double b = 0, double c = 0, doubl
 
 double per_second(uint32_t n, double seconds) { return seconds > 0 ? n / seconds : 0; }
 
-std::string summary(const Timings& t, uint64_t seed, const std::string& gaps) {
+std::string summary(const Timings& t, std::optional<uint64_t> seed, const std::string& gaps) {
   const uint32_t computed = t.prompt_tokens - t.reused_tokens;
   if (t.first_token_seconds <= 0)
     return "prompt\t" + std::to_string(t.prompt_tokens) + " tokens, stopped while they were read\n";
@@ -74,7 +75,18 @@ std::string summary(const Timings& t, uint64_t seed, const std::string& gaps) {
               ? line("drafts\t%.0f tokens looked up, %.0f of them accepted\n", t.drafted_tokens, t.accepted_tokens)
               : "") +
          line("first token\tafter %.3f s\n", t.first_token_seconds) + (gaps.empty() ? "" : "gaps\t" + gaps + "\n") +
-         "seed\t" + std::to_string(seed) + "\n";
+         (seed ? "seed\t" + std::to_string(*seed) + "\n" : "");
+}
+
+nlohmann::ordered_json told_or_null(bool is_told, uint32_t number) {
+  return is_told ? nlohmann::ordered_json(number) : nlohmann::ordered_json();
+}
+
+// Why a complete answer shows nothing; empty: it shows something.
+std::string words_without_text(const StreamedAnswer& answer, bool has_text) {
+  const bool is_whole = answer.end.reason == EndReason::kEndOfText || answer.end.reason == EndReason::kTokenLimit;
+  if (!answer.tool_calls.empty()) return calls_in_words(answer.tool_calls);
+  return is_whole && !has_text ? "the model returned an empty answer" : "";
 }
 
 StreamedAnswer stream_to_end(Generation& generation, std::optional<GenerationEnd>& end, const ChatSettings& settings,
@@ -82,12 +94,15 @@ StreamedAnswer stream_to_end(Generation& generation, std::optional<GenerationEnd
   AnswerPrinter printer(settings, /*in_conversation=*/false);
   StreamedAnswer answer;
   const bool prints = goes == AnswerGoes::kToOutput;
+  bool has_text = false;
   const NotedInterrupts noted;
   while (!end) {
     std::optional<Event> event = generation.next_event(kTick);
     if (prints) printer.tick();
     for (int n = 1; event; ++n) {
       if (const auto* its_end = std::get_if<GenerationEnd>(&*event)) end = *its_end;
+      if (const auto* call = std::get_if<ToolCallDelta>(&*event)) append_delta(answer.tool_calls, *call);
+      if (const auto* delta = std::get_if<TextDelta>(&*event)) has_text |= !delta->text.empty();
       prints ? std::visit(EventPrinter{printer}, *event) : std::visit(EventGatherer{answer}, *event);
       event = end || n == kMaxEventsAtOnce ? std::nullopt : generation.next_event(milliseconds(0));
     }
@@ -99,6 +114,8 @@ StreamedAnswer stream_to_end(Generation& generation, std::optional<GenerationEnd
   }
   if (end->reason == EndReason::kFailed) throw ErrorWithRemedy(end->error, end->remedy);
   answer.end = *end;
+  if (settings.session.max_tokens != 0)
+    if (const std::string words = words_without_text(answer, has_text); !words.empty()) print_error(words);
   return answer;
 }
 
@@ -110,6 +127,8 @@ std::string_view stop_reason(EndReason reason) {
       return "length";
     case EndReason::kContextFull:
       return "context_full";
+    case EndReason::kContentFilter:
+      return "content_filter";
     case EndReason::kStopped:
     case EndReason::kFailed:
       return "interrupted";
@@ -132,18 +151,19 @@ StreamedAnswer stream_answer(Generation& generation, const ChatSettings& setting
   }
 }
 
-std::string answer_json(const StreamedAnswer& answer, const std::string& model, uint64_t seed) {
+std::string answer_json(const StreamedAnswer& answer, const std::string& model, std::optional<uint64_t> seed) {
   const Timings& t = answer.end.timings;
+  const ToldCounts& told = answer.end.told;
   const nlohmann::ordered_json json = {
       {"model", model},
       {"answer", answer.text},
       {"reasoning", answer.reasoning},
       {"stop_reason", stop_reason(answer.end.reason)},
       {"usage",
-       {{"prompt_tokens", t.prompt_tokens},
-        {"cached_tokens", t.reused_tokens},
-        {"completion_tokens", t.generated_tokens},
-        {"total_tokens", t.prompt_tokens + t.generated_tokens}}},
+       {{"prompt_tokens", told_or_null(told.prompt, t.prompt_tokens)},
+        {"cached_tokens", told_or_null(told.reused, t.reused_tokens)},
+        {"completion_tokens", told_or_null(told.generated, t.generated_tokens)},
+        {"total_tokens", told_or_null(told.prompt && told.generated, t.prompt_tokens + t.generated_tokens)}}},
       {"timings",
        {{"prompt_seconds", t.prompt_seconds},
         {"first_token_seconds", t.first_token_seconds},
@@ -152,11 +172,12 @@ std::string answer_json(const StreamedAnswer& answer, const std::string& model, 
         {"generated_per_second", per_second(t.generated_tokens, t.generate_seconds)},
         {"drafted_tokens", t.drafted_tokens},
         {"accepted_tokens", t.accepted_tokens}}},
-      {"seed", seed}};
+      {"seed", seed ? nlohmann::ordered_json(*seed) : nlohmann::ordered_json()}};
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
-std::string timing_report(const Timings& timings, uint64_t seed, const Profile& profile, const std::string& gaps) {
+std::string timing_report(const Timings& timings, std::optional<uint64_t> seed, const Profile& profile,
+                          const std::string& gaps) {
   const std::vector<OperationProfile> rows = profile.rows();
   const bool measured = std::ranges::any_of(rows, [](const OperationProfile& row) { return row.calls > 0; });
   return summary(timings, seed, gaps) + (measured ? "\n" + profile_table(rows, profile.peak_bandwidth()) : "");

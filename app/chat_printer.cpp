@@ -9,6 +9,19 @@
 
 namespace warpchat {
 
+namespace {
+
+std::string limit_in_words(int32_t max_tokens) {
+  return max_tokens < 0 ? "the server's limit" : counted(static_cast<uint64_t>(max_tokens), "token");
+}
+
+// Empty for a server that may begin the answer anew.
+std::string way_to_resume(const ChatState& now) {
+  return now.model && !now.model->can_continue ? "" : "; /continue resumes it";
+}
+
+}  // namespace
+
 void ChatPrinter::show(const Update& update, const ChatState& now) {
   if (const auto* change = std::get_if<ConversationUpdate>(&update)) return print(*change, now);
   if (const auto* added = std::get_if<updates::AddNotice>(&update)) return print(*added);
@@ -43,7 +56,7 @@ void ChatPrinter::end_answer(const updates::EndAnswer& end, const ChatState& now
   const bool stopped = end.status != MessageStatus::kComplete;
   ended_ = {has_text_};
   if (end.cut == AnswerCut::kTokenLimit && has_text_)
-    say("(the answer was cut at " + counted(now.settings.max_tokens, "token") + "; /continue resumes it)");
+    say("(the answer was cut at " + limit_in_words(now.settings.max_tokens) + way_to_resume(now) + ")");
   std::erase_if(waiting_, [&](const NoticeItem& notice) { return notice.text == end.failure; });
   if (!end.failure.empty()) tell_error(with_remedy(end.failure, end.remedy, View::kTerminal));
   for (NoticeItem& notice : std::exchange(waiting_, {})) {
@@ -51,15 +64,17 @@ void ChatPrinter::end_answer(const updates::EndAnswer& end, const ChatState& now
     tell(notice);
   }
   if (end.cut == AnswerCut::kContextFull) tell_full_context(now);
-  if (stopped && has_text_) say("(stopped; /continue resumes it)");
+  if (stopped && has_text_) say("(stopped" + way_to_resume(now) + ")");
 }
 
 void ChatPrinter::tell_full_context(const ChatState& now) const {
   const auto& messages = now.open.messages;
   const std::string remedies = messages.empty() ? "" : words_in_terminal(remedies_at(now, messages.back()));
-  const std::string next = now.open.drops_oldest ? "/continue resumes it without the oldest turns"
-                           : remedies.empty()    ? "/new starts another conversation"
-                                                 : remedies + "; then /continue resumes it";
+  const bool resumes = !way_to_resume(now).empty();
+  const std::string next = !resumes                ? "/new starts another conversation"
+                           : now.open.drops_oldest ? "/continue resumes it without the oldest turns"
+                           : remedies.empty()      ? "/new starts another conversation"
+                                                   : remedies + "; then /continue resumes it";
   say("(the answer was cut: the context is full; " + next + ")");
 }
 

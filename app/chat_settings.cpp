@@ -48,9 +48,11 @@ struct Setting {
   double from = 0, to = kNoUpperBound;  // of numbers
 };
 
-constexpr OwnWay kSeed{
-    [](const ChatSettings& s) { return std::to_string(s.session.sampling.seed); },
-    [](ChatSettings& s, std::string_view v) { s.session.sampling.seed = number<uint64_t>("seed", v, 0, 1e19); }};
+constexpr OwnWay kSeed{[](const ChatSettings& s) { return std::to_string(s.session.sampling.seed); },
+                       [](ChatSettings& s, std::string_view v) {
+                         s.session.sampling.seed = number<uint64_t>("seed", v, 0, 1e19);
+                         s.session.sampling.seed_is_chosen = true;
+                       }};
 constexpr OwnWay kMaxTokens{[](const ChatSettings& s) { return std::to_string(s.session.max_tokens); },
                             [](ChatSettings& s, std::string_view v) {
                               s.session.max_tokens = number<int32_t>("n_predict", v, -1, kNoUpperBound);
@@ -123,6 +125,7 @@ SamplingParams sampling_from(const SamplingFlags& flags, const SamplingParams& f
   p.presence_penalty = flags.presence_penalty.value_or(p.presence_penalty);
   p.frequency_penalty = flags.frequency_penalty.value_or(p.frequency_penalty);
   p.penalty_window = flags.repeat_last_n.value_or(p.penalty_window);
+  p.seed_is_chosen = flags.seed >= 0;
   p.seed = flags.seed >= 0 ? static_cast<uint64_t>(flags.seed) : std::random_device()();
   return p;
 }

@@ -209,6 +209,7 @@ void Conversation::answer(Action action, const std::string& typed, std::string_v
 void Conversation::tell_vain_answer(std::string_view in_vain) {
   const ChatMessage& last = messages().back();
   const bool has_answer = last.role == "assistant" && last.failure.empty();
+  if (has_answer && in_vain.empty()) return;  // said already: it calls a tool
   say("(" + std::string(has_answer ? in_vain : "your message is kept; /regen answers it, /undo takes it back") + ")");
 }
 

@@ -181,7 +181,9 @@ std::string Conversation::timings() const {
   const Profile none;
   const Model* model = controller_.model();
   const bool has_gaps = !messages().empty() && !messages().back().endpoint.empty();
-  return timing_report(open().last_timings.value_or(Timings{}), controller_.now().settings.sampling.seed,
+  const SamplingParams& sampling = controller_.now().settings.sampling;
+  const bool is_known = model != nullptr || sampling.seed_is_chosen;
+  return timing_report(open().last_timings.value_or(Timings{}), is_known ? std::optional(sampling.seed) : std::nullopt,
                        model != nullptr ? model->decoder->steps().profile() : none,
                        has_gaps ? gaps_text(messages().back()) : "");
 }

@@ -10,6 +10,7 @@
 #include "app/terminal/conversation_text.h"
 #include "app/terminal/pager.h"
 #include "engine/store/search_words.h"
+#include "engine/tool_calls.h"
 #include "models/text_format.h"
 
 namespace warpchat {
@@ -129,7 +130,10 @@ bool Conversation::show_all() {
   AnswerLook look = answer_look(look_.hide_thinking, /*in_conversation=*/true);
   look.movable = false;
   std::string text;
-  for (const ChatMessage& message : messages()) text += message_text(message, look);
+  for (const ChatMessage& message : messages()) {
+    text += message_text(message, look);
+    if (!message.tool_calls.empty()) text += "(" + calls_in_words(message.tool_calls) + ")\n\n";
+  }
   return show_paged(text, terminal_);
 }
 

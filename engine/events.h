@@ -11,7 +11,7 @@
 
 namespace warpchat {
 
-enum class EndReason { kEndOfText, kTokenLimit, kContextFull, kStopped, kFailed };
+enum class EndReason { kEndOfText, kTokenLimit, kContextFull, kStopped, kFailed, kContentFilter };
 
 struct PromptProgress {
   uint32_t done, total;
@@ -36,11 +36,17 @@ struct ToolCallDelta {
 struct Notice {
   std::string text;
 };  // text for the user: "host does not take min_p: asked again without"
+// Whether a server told the numbers of Timings; this machine knows them all.
+struct ToldCounts {
+  bool prompt = true, reused = true, generated = true;
+};
 struct GenerationEnd {
   EndReason reason;
   Timings timings;
   std::string error;  // the message, for kFailed
   Remedy remedy = {};
+  ToldCounts told = {};
+  bool reasoning_ended = false;  // the answer's thought was closed
 };
 using Event = std::variant<PromptProgress, TextDelta, Usage, ToolCallDelta, Notice, GenerationEnd>;
 

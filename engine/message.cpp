@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <utility>
 
 #include "engine/reasoning_splitter.h"
+#include "models/ascii.h"
 #include "models/error.h"
 
 namespace warpchat {
@@ -90,6 +92,27 @@ size_t longest_run_of_backticks(std::string_view text) {
   return longest;
 }
 
+bool is_blank(std::string_view text) { return trimmed(text).empty(); }
+
+// The messages with the results of the calls follow the message with the calls.
+bool calls_are_answered(const std::vector<Message>& messages, size_t i) {
+  std::set<std::string> open;
+  for (const ToolCall& call : messages[i].tool_calls) open.insert(call.id);
+  for (size_t next = i + 1; next < messages.size() && messages[next].role == "tool"; ++next)
+    open.erase(messages[next].tool_call_id);
+  return open.empty();
+}
+
+bool can_join(const Message& a, const Message& b) {
+  return a.role == b.role && a.role != "tool" && a.tool_calls.empty() && b.tool_calls.empty();
+}
+
+void append_joined(std::vector<Message>& messages, Message message) {
+  if (messages.empty() || !can_join(messages.back(), message)) return messages.push_back(std::move(message));
+  Message& last = messages.back();
+  last = {.role = last.role, .content = text_for_model(last) + "\n\n" + text_for_model(message)};
+}
+
 }  // namespace
 
 ordered_json to_json(const Message& message) {
@@ -98,6 +121,7 @@ ordered_json to_json(const Message& message) {
     if (!text.empty()) json[key] = text;
   };
   add("reasoning", message.reasoning);
+  if (message.reasoning_ended) json["reasoning_ended"] = true;
   for (const ToolCall& call : message.tool_calls)
     json["tool_calls"].push_back({{"id", call.id}, {"name", call.name}, {"arguments", call.arguments}});
   add("tool_call_id", message.tool_call_id);
@@ -115,6 +139,10 @@ Message message_from_json(const ordered_json& json) {
   message.role = text_of(json, "role");
   if (const ordered_json* content = find(json, "content")) read_parts(*content, message);
   message.reasoning = text_of(json, "reasoning");
+  if (const ordered_json* ended = find(json, "reasoning_ended")) {
+    if (!ended->is_boolean()) fail("reasoning_ended", "true or false");
+    message.reasoning_ended = ended->get<bool>();
+  }
   if (const ordered_json* calls = find(json, "tool_calls")) {
     if (!calls->is_array()) fail("tool_calls", "a list");
     for (const ordered_json& call : *calls) {
@@ -143,6 +171,24 @@ std::string text_for_model(const Message& message) {
     text += file.name + ":\n\n" + fence + "\n" + file.text + (file.text.ends_with('\n') ? "" : "\n") + fence + "\n\n";
   }
   return text + message.content;
+}
+
+std::vector<Message> messages_for_model(const std::vector<Message>& messages) {
+  std::vector<Message> kept;
+  std::set<std::string> calls;  // ids that have been answered, of the last message with calls
+  for (size_t i = 0; i < messages.size(); ++i) {
+    Message message = messages[i];
+    const bool is_answer = message.role == "assistant", is_result = message.role == "tool";
+    if (!calls_are_answered(messages, i)) message.tool_calls.clear();
+    if (is_result && !calls.contains(message.tool_call_id)) continue;
+    if (!is_result) calls.clear();
+    for (const ToolCall& call : message.tool_calls) calls.insert(call.id);
+    const bool goes_on = i + 1 == messages.size() && !is_blank(message.reasoning);
+    if (is_answer && message.tool_calls.empty() && is_blank(text_for_model(message)) && !goes_on) continue;
+    if (!is_answer && !is_result && is_empty(message)) continue;
+    append_joined(kept, std::move(message));
+  }
+  return kept;
 }
 
 void part_reasoning(Message& message) {

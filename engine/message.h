@@ -47,13 +47,14 @@ struct Message {
   std::string model = {}, endpoint = {};  // source of the answer: file or name; URL, empty for this machine
   std::optional<Timings> timings = {};
   AnswerCut cut = AnswerCut::kNone;
+  bool reasoning_ended = false;  // although no content follows (yet): the answer is continued with its content
   bool operator==(const Message&) const = default;
 };
 
 // {"role", "content": [{"type": "text", "text"}, {"type": "file", "name", "text", "tokens"}], "reasoning",
-// "tool_calls": [{"id", "name", "arguments"}], "tool_call_id", "model", "endpoint", "timings": {...}, "cut":
-// "token_limit" or "context_full"}. Empty values are left out; content of one text is a string. The reader ignores
-// unknown keys, and throws Error with the key for a value of the wrong type.
+// "reasoning_ended": true, "tool_calls": [{"id", "name", "arguments"}], "tool_call_id", "model", "endpoint", "timings":
+// {...}, "cut": "token_limit" or "context_full"}. Empty values are left out; content of one text is a string. The
+// reader ignores unknown keys, and throws Error with the key for a value of the wrong type.
 nlohmann::ordered_json to_json(const Message& message);
 Message message_from_json(const nlohmann::ordered_json& json);
 
@@ -62,6 +63,12 @@ bool is_empty(const Message& message);  // no text, no reasoning, no tool calls
 // What the model reads: each file under its name in a code block with a fence longer than any in the file, then the
 // content.
 std::string text_for_model(const Message& message);
+
+// The conversation as a model may read it, for templates and endpoints alike. Left out are answers without text, such
+// as a thought alone or line breaks, tool calls that no message answers, and results without their call. Neighbours of
+// one role that remain are joined, since templates expect alternating roles. A last answer that has text or reasoning
+// is an unfinished one and stays as it is.
+std::vector<Message> messages_for_model(const std::vector<Message>& messages);
 
 // Splits a leading "<think>\n...\n</think>\n\n", as old stores and many servers give it, into reasoning and content.
 // Reasoning that never ends is all reasoning. Anything else is content.

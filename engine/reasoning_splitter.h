@@ -20,6 +20,7 @@ class ReasoningSplitter {
   std::vector<Piece> add(std::string_view text);  // empty while undecided
   std::vector<Piece> finish();                    // text held back at the answer's end
   bool thinking() const { return state_ == State::kThinking; }
+  bool has_ended_thought() const { return thought_; }  // the closing tag has come
 
  private:
   void decide();

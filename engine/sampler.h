@@ -21,6 +21,7 @@ struct SamplingParams {
   float min_p = 0.05f;             // 0 is off
   float temperature = 0.8f;        // 0: the argmax, the lowest id of equals
   uint64_t seed = 0;
+  bool seed_is_chosen = false;  // by the user; else it is random, and no server gets it
   bool operator==(const SamplingParams&) const = default;
 };
 

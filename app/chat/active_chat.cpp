@@ -50,8 +50,9 @@ void ActiveChat::undo() {
 
 std::vector<Message> ActiveChat::prompt(const Question& question) const {
   std::vector<Message> messages = branch.prompt(question.n_kept);
-  if (question.added) append_for_model(messages, *question.added);
-  return messages;
+  if (!question.added) return messages;
+  messages.push_back(*question.added);
+  return messages_for_model(messages);
 }
 
 void ActiveChat::accept(const Question& question) {

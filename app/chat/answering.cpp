@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "app/log.h"
+#include "engine/tool_calls.h"
 #include "models/text_format.h"
 
 namespace warpchat {
@@ -19,6 +20,7 @@ MessageStatus status_of(EndReason reason) {
     case EndReason::kEndOfText:
     case EndReason::kTokenLimit:
     case EndReason::kContextFull:
+    case EndReason::kContentFilter:
       break;
   }
   return MessageStatus::kComplete;
@@ -122,7 +124,8 @@ void Answering::end(const GenerationEnd& end) {
   timings_ = end.timings;
   tell_end(end);
   slot_.change(updates::EndAnswer{status_of(end.reason), cut_by(end.reason),
-                                  before_ ? sum(*before_, end.timings) : end.timings, end.error, end.remedy});
+                                  before_ ? sum(*before_, end.timings) : end.timings, end.error, end.remedy,
+                                  end.reasoning_ended});
   if (const uint32_t n = end.timings.prompt_tokens + end.timings.generated_tokens; n > 0 && has_new_text_)
     slot_.change(updates::SetContextUsed{n});
   has_new_text_ || continues_ || !answer().tool_calls.empty() ? branch_.answer_ends() : branch_.drop_answer();
@@ -153,7 +156,10 @@ void Answering::tell_end(const GenerationEnd& end) {
     case EndReason::kEndOfText:
     case EndReason::kTokenLimit:
     case EndReason::kContextFull:
-      if (!has_new_text_ && !continues_ && answer().tool_calls.empty())
+    case EndReason::kContentFilter:
+      if (!answer().tool_calls.empty())
+        state_.tell(calls_in_words(answer().tool_calls));
+      else if (!has_new_text_ && !continues_)
         state_.tell("the model returned an empty answer");
   }
 }

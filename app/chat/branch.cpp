@@ -312,17 +312,8 @@ void Branch::follow_title() {
     if (summary.id == now().id && summary.title != now().title) slot_.change(updates::SetTitle{summary.title});
 }
 
-void append_for_model(std::vector<Message>& messages, const Message& message) {
-  if (messages.empty() || messages.back().role != message.role) return messages.push_back(message);
-  Message& last = messages.back();
-  last = {.role = last.role, .content = text_for_model(last) + "\n\n" + text_for_model(message)};
-}
-
 std::vector<Message> Branch::prompt(size_t n_messages) const {
-  std::vector<Message> all;
-  for (size_t i = 0; i < n_messages; ++i)
-    if (!is_empty(messages()[i])) append_for_model(all, messages()[i]);
-  return all;
+  return messages_for_model({messages().begin(), messages().begin() + static_cast<std::ptrdiff_t>(n_messages)});
 }
 
 ConversationTree Branch::tree(size_t n_messages) const {

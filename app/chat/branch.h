@@ -14,9 +14,6 @@
 
 namespace warpchat {
 
-// Appends to the prompt: joins neighbours of the same role, since templates expect alternating roles.
-void append_for_model(std::vector<Message>& messages, const Message& message);
-
 class Branch {
  public:
   Branch(StateStore& state, Library& library, ConversationSlot& slot) : state_(state), library_(library), slot_(slot) {}

@@ -122,6 +122,7 @@ struct LoadedModel {
   double load_seconds = 0;
   SamplingParams file_sampling;  // the file's defaults
   bool can_think = false;        // its template asks for enable_thinking
+  bool can_continue = true;      // goes on with an unfinished answer
   bool operator==(const LoadedModel&) const = default;
 };
 

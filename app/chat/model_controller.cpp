@@ -254,6 +254,7 @@ AnswerOptions ModelController::options_for(const OpenConversation& conversation)
   options.drop_oldest = conversation.drops_oldest;
   options.sampling = settings.sampling;
   if (settings.random_seed) options.sampling.seed = std::random_device()();
+  options.sampling.seed_is_chosen = settings.sampling.seed_is_chosen && !settings.random_seed;
   options.max_tokens = settings.max_tokens;
   options.template_variables.erase(kEnableThinking);
   if (settings.think) options.template_variables[kEnableThinking] = *settings.think;
@@ -286,7 +287,8 @@ LoadedModel ModelController::shown() const {
             .endpoint = facts.endpoint,
             .status = there.empty() ? facts.endpoint : "answers come from " + there,
             .context = facts.context,
-            .can_think = facts.can_think};
+            .can_think = facts.can_think,
+            .can_continue = facts.can_continue};
   const Steps& steps = model()->decoder->steps();
   const std::string& source =
       base_options_.chat_template.empty() ? model()->chat_template : base_options_.chat_template;

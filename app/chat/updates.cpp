@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "engine/tool_calls.h"
+
 namespace warpchat {
 
 namespace {
@@ -82,19 +84,14 @@ void make(OpenConversation& open, const AddPiece& piece) {
 }
 
 void make(OpenConversation& open, const AddToolCall& update) {
-  std::vector<ToolCall>& calls = open.messages.back().tool_calls;
-  const ToolCallDelta& delta = update.delta;
-  if (delta.index >= calls.size()) calls.resize(delta.index + size_t{1});
-  ToolCall& call = calls[delta.index];
-  call.id += delta.id;
-  call.name += delta.name;
-  call.arguments += delta.arguments;
+  append_delta(open.messages.back().tool_calls, update.delta);
 }
 
 void make(OpenConversation& open, const EndAnswer& end) {
   ChatMessage& answer = open.messages.back();
   answer.status = end.status;
   answer.cut = end.cut;
+  answer.reasoning_ended = answer.content.empty() && (answer.reasoning_ended || end.reasoning_ended);
   answer.timings = open.last_timings = end.timings;
   answer.failure = end.failure;
   answer.remedy = end.remedy;

@@ -79,6 +79,7 @@ struct EndAnswer {
   Timings timings;
   std::string failure;
   Remedy remedy = {};
+  bool reasoning_ended = false;
 };
 
 // Lists.

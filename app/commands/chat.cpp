@@ -68,6 +68,13 @@ std::string read_prompt(const ChatOptions& options) {
   return prompt;
 }
 
+// The seed that the answer was sampled with; none if a server chose it.
+std::optional<uint64_t> seed_of(const Responder& responder, const ChatSettings& settings) {
+  const SamplingParams& sampling = settings.session.sampling;
+  if (!responder.facts().endpoint.empty() && !sampling.seed_is_chosen) return std::nullopt;
+  return sampling.seed;
+}
+
 StreamedAnswer answer(Responder& responder, const ChatOptions& options, const ChatSettings& settings,
                       const std::string& text) {
   const Prompt prompt = options.raw ? Prompt(text) : Prompt(std::vector<Message>{{.role = "user", .content = text}});
@@ -77,7 +84,7 @@ StreamedAnswer answer(Responder& responder, const ChatOptions& options, const Ch
         stream_answer(*generation, settings, options.json ? AnswerGoes::kIntoText : AnswerGoes::kToOutput);
     if (options.json) {
       if (settings.hide_thinking) streamed.reasoning.clear();
-      write_json(answer_json(streamed, responder.facts().model, settings.session.sampling.seed));
+      write_json(answer_json(streamed, responder.facts().model, seed_of(responder, settings)));
     }
     return streamed;
   } catch (const PromptTooLong& error) {
@@ -129,7 +136,7 @@ int answer_from_endpoint(const ChatOptions& options) {
     write_error_text("answers come from " + there + "\n");
   const ChatSettings settings = settings_from(options, servers_own_sampling());
   const StreamedAnswer streamed = answer(*responder, options, settings, prompt);
-  const std::string report = timing_report(streamed.end.timings, settings.session.sampling.seed, Profile());
+  const std::string report = timing_report(streamed.end.timings, seed_of(*responder, settings), Profile());
   log_line("answered by " + endpoint + ":\n" + report);
   if (settings.verbose) write_error_text(report);
   return streamed.interrupted ? kInterruptedExitCode : 0;

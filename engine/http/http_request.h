@@ -39,7 +39,10 @@ struct HttpAnswer {
   std::string url;                             // after redirects
 
   std::string header(const std::string& name) const;  // empty: none
-  long retry_after() const;                           // seconds; 0 for dates and anything else
+
+  // The wait that the server asks for: of retry-after-ms, or of Retry-After as seconds or as a date, which is compared
+  // with the answer's own date. 0: none.
+  std::chrono::milliseconds retry_after() const;
 };
 
 // Whether a retry may succeed: too many requests, overloaded, restarting.
@@ -56,6 +59,9 @@ struct HttpRequest {
   std::chrono::seconds timeout{0};             // for the whole request; 0: none
   // Polled during the request: silence longer than this counts as a broken connection. Empty: HttpOptions::stall.
   std::function<std::chrono::milliseconds()> longest_silence = {};
+  // Bytes given to on_body that end a silence, in total; a comment that only keeps the connection open is none. Empty:
+  // all bytes.
+  std::function<uint64_t()> payload_bytes = {};
   // The answer's header, without redirects; called once before the first on_body. Exceptions of callbacks end the
   // request.
   std::function<void(const HttpAnswer&)> on_answer = {};

@@ -5,7 +5,10 @@
 #include <cctype>
 #include <cerrno>
 #include <charconv>
+#include <cmath>
 #include <cstdlib>
+#include <ctime>
+#include <optional>
 #include <utility>
 
 #include "engine/http/http_url.h"
@@ -76,6 +79,19 @@ const char* certificate_bundle() {
   return nullptr;
 }
 
+// A whole text that is a number; a fraction is one, too.
+std::optional<double> number_in(const std::string& text) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+std::chrono::milliseconds milliseconds_of(double number) {
+  constexpr double kMax = 1e12;  // NaN and waits of decades, too
+  return std::chrono::milliseconds(number > 0 ? static_cast<int64_t>(std::ceil(std::min(number, kMax))) : 0);
+}
+
 std::string seconds_of(std::chrono::milliseconds time) {
   return std::to_string(std::chrono::duration_cast<std::chrono::seconds>(time).count()) + " s";
 }
@@ -87,11 +103,14 @@ std::string HttpAnswer::header(const std::string& name) const {
   return found == headers.end() ? "" : found->second;
 }
 
-long HttpAnswer::retry_after() const {
+std::chrono::milliseconds HttpAnswer::retry_after() const {
   const std::string text = header("retry-after");
-  long seconds = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  return error == std::errc() && end == text.data() + text.size() && seconds > 0 ? seconds : 0;
+  if (const auto wait = number_in(header("retry-after-ms"))) return milliseconds_of(*wait);
+  if (const auto wait = number_in(text)) return milliseconds_of(*wait * 1000);
+  const time_t date = text.empty() ? -1 : curl_getdate(text.c_str(), nullptr);
+  const time_t told_now = curl_getdate(header("date").c_str(), nullptr);
+  const time_t now = told_now < 0 ? std::time(nullptr) : told_now;
+  return std::chrono::seconds(date > now ? date - now : 0);
 }
 
 bool may_do_better_later(long status) {
@@ -119,6 +138,7 @@ HttpTransfer::HttpTransfer(CURLM* multi, const HttpOptions& options, const HttpR
     : multi_(multi),
       easy_(curl_easy_init()),
       request_(request),
+      is_text_(request.json || !request.on_body),
       max_text_bytes_(options.max_text_bytes),
       stall_(options.stall) {
   if (easy_ == nullptr) throw Error("cannot start libcurl");
@@ -151,6 +171,7 @@ void HttpTransfer::set_options(const HttpOptions& options) {
   curl_easy_setopt(easy_, CURLOPT_ERRORBUFFER, why_);
   curl_easy_setopt(easy_, CURLOPT_PRIVATE, this);
   if (const char* bundle = certificate_bundle()) curl_easy_setopt(easy_, CURLOPT_CAINFO, bundle);
+  if (is_text_) curl_easy_setopt(easy_, CURLOPT_ACCEPT_ENCODING, "identity");  // some servers compress nevertheless
   if (!request_.json) return;
   curl_easy_setopt(easy_, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request_.json->size()));
   curl_easy_setopt(easy_, CURLOPT_POSTFIELDS, request_.json->data());
@@ -158,7 +179,7 @@ void HttpTransfer::set_options(const HttpOptions& options) {
 
 void HttpTransfer::set_headers(const HttpOptions& options) {
   const auto add = [&](const std::string& line) { headers_ = curl_slist_append(headers_, line.c_str()); };
-  add("Accept-Encoding: identity");
+  if (!is_text_) add("Accept-Encoding: identity");
   if (request_.json) {
     add("Content-Type: application/json");
     add("Expect:");  // avoids waiting a second for "100 Continue", which few servers send
@@ -223,7 +244,8 @@ size_t HttpTransfer::take_body(char* data, size_t size, size_t n, void* user) {
 }
 
 bool HttpTransfer::has_stalled(Clock::time_point now) {
-  const size_t bytes = header_bytes_ + body_bytes_;
+  const bool is_read = request_.payload_bytes && answer_.status / 100 == 2;
+  const uint64_t bytes = header_bytes_ + (is_read ? request_.payload_bytes() : body_bytes_);
   if (request_.longest_silence) {
     if (bytes != bytes_before_) window_begin_ = now;
     bytes_before_ = bytes;

@@ -54,13 +54,14 @@ class HttpTransfer {
   CURL* easy_;
   curl_slist* headers_ = nullptr;
   const HttpRequest& request_;
+  bool is_text_;  // not a file, whose bytes count
   size_t max_text_bytes_;
   std::chrono::seconds stall_;
   HttpAnswer answer_;
   size_t header_bytes_ = 0, body_bytes_ = 0;
   bool has_begun_ = false, is_followed_ = false;
   Clock::time_point window_begin_ = Clock::now();  // start of the stall measurement
-  size_t bytes_before_ = 0;
+  uint64_t bytes_before_ = 0;
   std::exception_ptr fault_ = {};
   char why_[CURL_ERROR_SIZE] = "";
 };

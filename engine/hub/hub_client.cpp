@@ -33,7 +33,7 @@ HttpOptions http_options(const HubSettings& settings) {
 HttpBroken busy(const HttpAnswer& answer) {
   return HttpBroken(host_of(answer.url) + " answers " + std::to_string(answer.status) +
                         (answer.status == 429 ? ", which means too many requests" : ""),
-                    answer.retry_after());
+                    std::chrono::ceil<std::chrono::seconds>(answer.retry_after()).count());
 }
 
 std::string seconds_text(std::chrono::milliseconds time) {

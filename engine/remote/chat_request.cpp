@@ -21,12 +21,43 @@ constexpr std::string_view kExtras[] = {
 constexpr std::string_view kOptional[] = {"temperature",       "top_p",          "seed",      "presence_penalty",
                                           "frequency_penalty", "stream_options", "max_tokens"};
 
+// Beginnings of words by which servers refuse a field, not its value or anything else.
+constexpr std::string_view kRefusalWords[] = {
+    "unsupported",       "not support",      "t support",       "unknown",
+    "unrecognized",      "unrecognised",     "unexpected",      "extra",
+    "not permitted",     "not allowed",      "not accepted",    "does not accept",
+    "cannot find",       "no such field",    "not a valid",     "invalid field",
+    "invalid parameter", "invalid argument", "not valid",       "deprecated",
+    "not implement",     "not recogni",      "not available",   "not enabled",
+    "cannot both",       "can't both",       "cannot be used",  "can't be used",
+    "cannot be set",     "can't be set",     "only 1",          "only the default",
+    "only one of",       "must be omitted",  "must not be set", "not a known"};
+
 // Words in errors about a value, which the user must fix; the field is not dropped.
-constexpr std::string_view kRangeWords[] = {"must be", "should be", "expected", "maximum",
-                                            "minimum", "range",     "between"};
+constexpr std::string_view kRangeWords[] = {
+    "must be at", "must be between", "must be less", "must be greater", "must be in", "must be a ", "must be an ",
+    "should be",  "expected",        "maximum",      "minimum",         "range",      "between"};
 
 bool is_one_of(const auto& names, const std::string& name) {
   return std::find(std::begin(names), std::end(names), name) != std::end(names);
+}
+
+bool is_letter(std::string_view text, size_t at) {
+  return at < text.size() && (std::isalnum(static_cast<unsigned char>(text[at])) != 0 || text[at] == '_');
+}
+
+// Whether the word, or a longer one unless is_whole, begins somewhere in the text.
+bool has_word(std::string_view text, std::string_view word, bool is_whole) {
+  for (size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
+    const bool begins = at == 0 || !is_letter(text, at - 1);
+    if (begins && !(is_whole && is_letter(text, at + word.size()))) return true;
+  }
+  return false;
+}
+
+bool has_any(std::string_view text, const auto& words) {
+  return std::any_of(std::begin(words), std::end(words),
+                     [&](std::string_view word) { return has_word(text, word, /*is_whole=*/false); });
 }
 
 // 0.7, not 0.699999988079071.
@@ -44,7 +75,7 @@ ordered_json message_json(const Message& message, std::string content) {
 // An unfinished answer as the model wrote it, with its reasoning. Finished answers omit it, as templates do.
 std::string unfinished_text(const Message& message) {
   if (message.reasoning.empty()) return message.content;
-  if (message.content.empty()) return "<think>\n" + message.reasoning;
+  if (message.content.empty() && !message.reasoning_ended) return "<think>\n" + message.reasoning;
   return "<think>\n" + message.reasoning + "\n</think>\n\n" + message.content;
 }
 
@@ -61,13 +92,25 @@ ordered_json messages_json(const std::vector<Message>& messages, const AnswerOpt
 void add_sampling(ordered_json& body, const SamplingParams& p, ServerKind kind) {
   if (p.temperature >= 0) body["temperature"] = rounded(p.temperature);
   if (p.top_p >= 0) body["top_p"] = rounded(p.top_p);
-  body["seed"] = p.seed & 0x7fffffff;  // some servers store it as a signed 32-bit number
+  if (p.seed_is_chosen) body["seed"] = p.seed & 0x7fffffff;  // some servers store it as a signed 32-bit number
   if (p.presence_penalty != 0) body["presence_penalty"] = rounded(p.presence_penalty);
   if (p.frequency_penalty != 0) body["frequency_penalty"] = rounded(p.frequency_penalty);
   if (p.top_k != 0) body["top_k"] = p.top_k;
   if (p.min_p != 0) body["min_p"] = rounded(p.min_p);
   if (p.repeat_penalty != 1)
     body[kind == ServerKind::kVllm ? "repetition_penalty" : "repeat_penalty"] = rounded(p.repeat_penalty);
+}
+
+// llama.cpp goes on with a last answer by itself.
+void continue_answer(RemoteRequest& request, const Message& answer, ServerKind kind) {
+  if (!continues_answers(kind))
+    throw Error("this server may begin the answer anew instead of going on with it; ask it to go on in a message");
+  const bool is_thought = !answer.reasoning.empty() && answer.content.empty();
+  request.in_thought = is_thought && !answer.reasoning_ended;
+  request.after_thought = is_thought && answer.reasoning_ended;
+  if (kind == ServerKind::kVllm || kind == ServerKind::kSgLang) request.body["continue_final_message"] = true;
+  if (kind == ServerKind::kVllm) request.body["add_generation_prompt"] = false;
+  if (kind == ServerKind::kMistral) request.body["messages"].back()["prefix"] = true;
 }
 
 void add_streaming(ordered_json& body, ServerKind kind) {
@@ -79,6 +122,11 @@ void add_streaming(ordered_json& body, ServerKind kind) {
 
 }  // namespace
 
+bool continues_answers(ServerKind kind) {
+  return kind == ServerKind::kVllm || kind == ServerKind::kSgLang || kind == ServerKind::kLlamaCpp ||
+         kind == ServerKind::kMistral;
+}
+
 SamplingParams servers_own_sampling() { return {.top_k = 0, .top_p = kUnset, .min_p = 0, .temperature = kUnset}; }
 
 RemoteRequest remote_request(const Prompt& prompt, const AnswerOptions& options, const RemoteModel& model,
@@ -86,18 +134,12 @@ RemoteRequest remote_request(const Prompt& prompt, const AnswerOptions& options,
   if (!options.chat_template.empty()) throw Error("an endpoint uses the chat template of its model and takes no other");
   RemoteRequest request;
   request.body["model"] = model.id;
-  if (const auto* messages = std::get_if<std::vector<Message>>(&prompt)) {
+  if (const auto* conversation = std::get_if<std::vector<Message>>(&prompt)) {
+    const std::vector<Message> messages = messages_for_model(*conversation);
     request.path = "/chat/completions";
-    request.body["messages"] = messages_json(*messages, options);
+    request.body["messages"] = messages_json(messages, options);
     if (!options.template_variables.empty()) request.body["chat_template_kwargs"] = options.template_variables;
-    if (!messages->empty() && messages->back().role == "assistant") {
-      const Message& last = messages->back();
-      request.in_thought = !last.reasoning.empty() && last.content.empty();
-      if (model.kind == ServerKind::kVllm) {
-        request.body["continue_final_message"] = true;
-        request.body["add_generation_prompt"] = false;
-      }
-    }
+    if (!messages.empty() && messages.back().role == "assistant") continue_answer(request, messages.back(), model.kind);
   } else if (const auto* text = std::get_if<std::string>(&prompt)) {
     request.path = "/completions";
     request.body["prompt"] = *text;
@@ -115,22 +157,17 @@ RemoteRequest remote_request(const Prompt& prompt, const AnswerOptions& options,
 }
 
 std::set<std::string> refused_fields(const ordered_json& body, const std::string& words) {
-  const auto is_named = [&](const std::string& name) {
-    for (size_t at = words.find(name); at != std::string::npos; at = words.find(name, at + 1)) {
-      const auto is_letter = [&](size_t i) {
-        return i < words.size() && (std::isalnum(static_cast<unsigned char>(words[i])) != 0 || words[i] == '_');
-      };
-      if ((at == 0 || !is_letter(at - 1)) && !is_letter(at + name.size())) return true;
-    }
-    return false;
-  };
   const std::string lower = lower_case(words);
   std::set<std::string> refused;
-  if (std::any_of(std::begin(kRangeWords), std::end(kRangeWords),
-                  [&](std::string_view word) { return lower.find(word) != std::string::npos; }))
-    return refused;
-  for (const auto& [name, value] : body.items())
-    if ((is_one_of(kExtras, name) || is_one_of(kOptional, name)) && is_named(name)) refused.insert(name);
+  for (size_t begin = 0; begin < lower.size();) {  // a server lists several faults as "...; ..."
+    const size_t end = std::min(lower.find("; ", begin), lower.size());
+    const std::string_view fault = std::string_view(lower).substr(begin, end - begin);
+    begin = end + 2;
+    if (!has_any(fault, kRefusalWords) || has_any(fault, kRangeWords)) continue;
+    for (const auto& [name, value] : body.items())
+      if ((is_one_of(kExtras, name) || is_one_of(kOptional, name)) && has_word(fault, name, /*is_whole=*/true))
+        refused.insert(name);
+  }
   const bool with_extra =
       std::any_of(refused.begin(), refused.end(), [](const auto& n) { return is_one_of(kExtras, n); });
   for (const auto& [name, value] : body.items())

@@ -15,15 +15,21 @@ SamplingParams servers_own_sampling();
 struct RemoteRequest {
   std::string path;  // relative to the endpoint's URL
   nlohmann::ordered_json body;
-  bool in_thought = false;  // the last message ends within its reasoning, which the answer continues
+  bool after_thought = false;  // the answer continues behind the last message's reasoning, which has ended
+  bool in_thought = false;     // the last message ends within its reasoning, which the answer continues
 };
 
-// left_out: fields that the server has refused. Error for a prompt of tokens, and for a chat template.
+// Whether these servers go on with a conversation's last message if it is an answer; others may begin it anew.
+bool continues_answers(ServerKind kind);
+
+// left_out: fields that the server has refused. Error for a prompt of tokens, for a chat template, and for an answer to
+// continue unless continues_answers.
 RemoteRequest remote_request(const Prompt& prompt, const AnswerOptions& options, const RemoteModel& model,
                              const std::set<std::string>& left_out);
 
-// Optional fields of a body that a server's refusal names. Fields that only some servers know are dropped together.
-// Empty if the refusal is about a value out of range.
+// Optional fields of a body that a server's refusal says are unsupported. Fields that only some servers know are
+// dropped together. Empty if the refusal is about anything else, such as a value out of range, even if it names a
+// field.
 std::set<std::string> refused_fields(const nlohmann::ordered_json& body, const std::string& words);
 
 }  // namespace warpchat

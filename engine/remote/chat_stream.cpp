@@ -2,10 +2,12 @@
 #include "engine/remote/chat_stream.h"
 
 #include <algorithm>
+#include <charconv>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "engine/remote/refusal.h"
+#include "engine/untrusted_json.h"
 #include "models/error.h"
 #include "models/text_format.h"
 
@@ -18,6 +20,9 @@ using nlohmann::json;
 constexpr std::string_view kBlank = " \t\r\n";
 constexpr uint32_t kMaxToolCalls = 1024;
 constexpr double kMinGap = 1e-6;  // s, for tokens in the same packet; 0 marks a token's second piece
+constexpr const char* kReasoningNames[] = {"reasoning_content", "reasoning", "thinking", "reasoning_details"};
+constexpr const char* kTextNames[] = {"text", "thinking", "summary", "refusal", "content"};  // of parts
+constexpr const char* kWrappers[] = {"data", "response", "result"};  // some gateways put the completion into one
 
 class ReportedError : public Error {  // reported by the server; a complete message
  public:
@@ -30,23 +35,92 @@ const json* member(const json& object, const char* name) {
   return found == object.end() || found->is_null() ? nullptr : &*found;
 }
 
-// A string, or the concatenated texts of a list of parts; empty for anything else.
+std::string text_of(const json* value);
+
+std::string text_of_part(const json& part) {
+  for (const char* name : kTextNames)
+    if (std::string text = text_of(member(part, name)); !text.empty()) return text;
+  return "";
+}
+
+// A string, or the concatenated texts of parts; empty for anything else.
 std::string text_of(const json* value) {
   if (value == nullptr) return "";
   if (value->is_string()) return value->get<std::string>();
+  if (value->is_object()) return text_of_part(*value);
   std::string text;
   if (value->is_array())
-    for (const json& part : *value) text += text_of(member(part, "text"));
+    for (const json& part : *value) text += text_of(&part);
   return text;
 }
 
-double number_of(const json& object, const char* name) {
-  const json* value = member(object, name);
-  return value != nullptr && value->is_number() ? std::max(0.0, value->get<double>()) : 0;
+bool is_thought(const json& part) {
+  const json* type = member(part, "type");
+  const std::string name = type != nullptr && type->is_string() ? type->get<std::string>() : "";
+  return name == "thinking" || name.starts_with("reasoning") || member(part, "thinking") != nullptr;
 }
+
+struct DeltaText {
+  std::string reasoning, content;
+};
+
+DeltaText text_of_delta(const json& delta) {
+  DeltaText text;
+  for (const char* name : kReasoningNames)
+    if (text.reasoning.empty()) text.reasoning = text_of(member(delta, name));
+  const json* content = member(delta, "content");
+  if (content != nullptr && content->is_array()) {
+    for (const json& part : *content) (is_thought(part) ? text.reasoning : text.content) += text_of(&part);
+  } else {
+    text.content = text_of(content);
+  }
+  if (text.content.empty()) text.content = text_of(member(delta, "refusal"));
+  return text;
+}
+
+// A number, or one as a text; nullopt for anything else.
+std::optional<double> told_number(const json& object, const char* name) {
+  const json* value = member(object, name);
+  if (value == nullptr) return std::nullopt;
+  if (value->is_number()) return std::max(0.0, value->get<double>());
+  if (!value->is_string()) return std::nullopt;
+  const std::string text = value->get<std::string>();
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || !(number >= 0)) return std::nullopt;
+  return number;
+}
+
+double number_of(const json& object, const char* name) { return told_number(object, name).value_or(0); }
 
 uint32_t count_of(const json& object, const char* name) {
   return static_cast<uint32_t>(std::min(number_of(object, name), 4e9));
+}
+
+// null, false, 0, "", [], {}, or a container of such values.
+bool is_nothing(const json& value) {
+  if (value.is_structured())
+    return std::all_of(value.begin(), value.end(), [](const json& inner) { return is_nothing(inner); });
+  if (value.is_string()) return value.get_ref<const std::string&>().empty();
+  if (value.is_number()) return value.get<double>() == 0;
+  return value.is_null() || value == false;
+}
+
+bool is_error(const json& chunk) {
+  if (const json* error = member(chunk, "error"); error != nullptr && !is_nothing(*error)) return true;
+  return text_of(member(chunk, "object")) == "error" || text_of(member(chunk, "type")) == "error";
+}
+
+// Each half of a surrogate pair in a text of its own is not JSON; the marked text is.
+json chunk_of(std::string_view data) {
+  json chunk = try_parse_untrusted_json(data);
+  return chunk.is_discarded() ? try_parse_untrusted_json(with_marked_parts(data)) : chunk;
+}
+
+std::string whole_characters(const std::string& text) {
+  SplitCharacters parts;
+  std::string whole = parts.add(text);
+  return whole + parts.finish();
 }
 
 }  // namespace
@@ -55,9 +129,10 @@ ChatStream::ChatStream(Context context, std::function<void(Event)> emit)
     : context_(std::move(context)),
       emit_(std::move(emit)),
       parser_([this](std::string_view data) { take_data(data); }),
-      splitter_(!context_.splits_reasoning ? ReasoningSplitter::State::kAnswer
-                : context_.in_thought      ? ReasoningSplitter::State::kThinking
-                                           : ReasoningSplitter::State::kUndecided) {}
+      splitter_(!context_.splits_reasoning || context_.after_thought ? ReasoningSplitter::State::kAnswer
+                : context_.in_thought                                ? ReasoningSplitter::State::kThinking
+                                                                     : ReasoningSplitter::State::kUndecided),
+      trims_(context_.after_thought) {}
 
 void ChatStream::add(std::string_view bytes, double seconds) {
   now_ = seconds;
@@ -83,52 +158,78 @@ void ChatStream::take_bytes(std::string_view bytes) {
 }
 
 void ChatStream::take_data(std::string_view data) {
-  if (is_done_) return;
-  data.remove_prefix(std::min(data.find_first_not_of(kBlank), data.size()));
+  if (is_done_ || !is_payload(data)) return;
+  data.remove_prefix(data.find_first_not_of(kBlank));
   if (data.starts_with("[DONE]")) {
     is_done_ = true;
     return;
   }
-  const json chunk = json::parse(data, nullptr, /*allow_exceptions=*/false);
-  if (chunk.is_discarded()) throw Error("this is not JSON: '" + printable(data) + "'");
+  if (parser_.event() == "error") throw_reported(data);
+  const json chunk = chunk_of(data);
+  if (chunk.is_discarded()) {
+    n_lost_ += data.front() == '{' ? 1 : 0;
+    if (n_unreadable_++ == 0) unreadable_ = printable(without_key(std::string(data), context_.key));
+    return;
+  }
+  ++n_chunks_;
   take_chunk(chunk);
+  if (is_error(chunk)) throw_reported(data);
+}
+
+void ChatStream::throw_reported(std::string_view data) const {
+  const std::string words = server_words(data, context_.key);
+  throw ReportedError(context_.host + " reports an error" + (words.empty() ? "" : ": " + words));
 }
 
 void ChatStream::take_chunk(const json& chunk) {
-  if (const json* error = member(chunk, "error"); error != nullptr || text_of(member(chunk, "object")) == "error") {
-    const std::string words = server_words(chunk.dump());
-    throw ReportedError(context_.host + " reports an error" + (words.empty() ? "" : ": " + words));
-  }
   if (const json* progress = member(chunk, "prompt_progress")) take_progress(*progress);
   const json* choices = member(chunk, "choices");
-  const bool has_choice = choices != nullptr && choices->is_array() && !choices->empty();
-  if (has_choice)
+  for (const char* name : kWrappers)
+    if (const json* inner = member(chunk, name); choices == nullptr && inner != nullptr && member(*inner, "choices"))
+      return take_chunk(*inner);
+  const bool has_choice = choices != nullptr && choices->is_structured() && !choices->empty();
+  if (has_choice && choices->is_object()) take_choice(*choices);
+  if (has_choice && choices->is_array())
     for (const json& choice : *choices)
       if (count_of(choice, "index") == 0) take_choice(choice);
   if (const json* timings = member(chunk, "timings")) take_timings(*timings);
-  if (const json* usage = member(chunk, "usage")) take_usage(*usage, !has_choice);
+  const json* usage = member(chunk, "usage");
+  if (const json* groq = member(chunk, "x_groq"); usage == nullptr && groq != nullptr) usage = member(*groq, "usage");
+  if (usage != nullptr) take_usage(*usage, !has_choice);
 }
 
 void ChatStream::take_choice(const json& choice) {
   const json* delta = member(choice, "delta");
   if (delta == nullptr) delta = member(choice, "message");
   if (delta != nullptr) {
-    std::string reasoning = text_of(member(*delta, "reasoning_content"));
-    if (reasoning.empty()) reasoning = text_of(member(*delta, "reasoning"));
-    const std::string content = text_of(member(*delta, "content"));
-    const json* calls = member(*delta, "tool_calls");
-    if (!reasoning.empty() || !content.empty() || calls != nullptr) count_delta();
-    if (!reasoning.empty()) take_text(reasoning, true);
-    if (!content.empty()) take_text(content, false);
-    if (calls != nullptr && calls->is_array()) take_tool_calls(*calls);
+    const DeltaText text = text_of_delta(*delta);
+    const json *calls = member(*delta, "tool_calls"), *call = member(*delta, "function_call");
+    if (!text.reasoning.empty() || !text.content.empty() || calls != nullptr || call != nullptr) count_delta();
+    if (!text.reasoning.empty()) take_text(text.reasoning, true);
+    if (!text.content.empty()) take_text(text.content, false);
+    if (calls != nullptr && calls->is_array())
+      take_tool_calls(*calls);
+    else if (call != nullptr)
+      take_tool_call(0, *delta, call);
   } else if (const std::string text = text_of(member(choice, "text")); !text.empty()) {
     count_delta();
     take_text(text, false);
   }
-  if (const std::string reason = text_of(member(choice, "finish_reason")); !reason.empty()) finish_reason_ = reason;
+  const json* reason = member(choice, "finish_reason");
+  if (reason != nullptr && reason->is_object()) reason = member(*reason, "type");
+  take_finish(text_of(reason));
+}
+
+// A known reason stays, whatever comes after it.
+void ChatStream::take_finish(const std::string& reason) {
+  const Finish finish = finish_of(reason);
+  if (finish == Finish::kNone || (finish == Finish::kUnknown && finish_ != Finish::kNone)) return;
+  finish_ = finish;
+  if (finish == Finish::kUnknown) unknown_reason_ = printable(without_key(reason, context_.key));
 }
 
 void ChatStream::count_delta() {
+  finishes_early_ |= finish_ != Finish::kNone;
   if (n_deltas_++ == 0) timings_.first_token_seconds = now_;
   gap_ = std::max(now_ - std::exchange(last_token_, now_), kMinGap);
 }
@@ -138,11 +239,16 @@ void ChatStream::emit_text(std::string text, bool thinking) {
 }
 
 void ChatStream::take_text(const std::string& text, bool thinking) {
+  take_whole_text((thinking ? reasoning_parts_ : content_parts_).add(text), thinking);
+}
+
+void ChatStream::take_whole_text(const std::string& text, bool thinking) {
   if (thinking) {  // the server separates reasoning, so its content is the answer
     splitter_ = ReasoningSplitter(ReasoningSplitter::State::kAnswer);
     trims_ = true;
     return emit_text(text, true);
   }
+  reasoning_ended_ |= trims_;
   const size_t begin = trims_ ? std::min(text.find_first_not_of("\r\n"), text.size()) : 0;
   trims_ = trims_ && begin == text.size();
   const auto pieces = splitter_.add(std::string_view(text).substr(begin));
@@ -153,24 +259,33 @@ void ChatStream::take_text(const std::string& text, bool thinking) {
 void ChatStream::take_tool_calls(const json& calls) {
   for (size_t i = 0; i < calls.size(); ++i) {
     const json& call = calls[i];
-    const json* function = member(call, "function");
     const uint32_t index = member(call, "index") != nullptr ? count_of(call, "index") : static_cast<uint32_t>(i);
     if (index >= kMaxToolCalls) throw Error("it calls more than " + grouped(kMaxToolCalls) + " tools");
-    std::string arguments;
-    if (function != nullptr)
-      if (const json* value = member(*function, "arguments"))  // Ollama and others send an object
-        arguments = value->is_object() ? value->dump() : text_of(value);
-    emit_(ToolCallDelta{index, text_of(member(call, "id")),
-                        function == nullptr ? "" : text_of(member(*function, "name")), std::move(arguments)});
+    take_tool_call(index, call, member(call, "function"));
   }
 }
 
-// Emitted when the prompt's length is known, when deltas do not count tokens, and at the end.
+void ChatStream::take_tool_call(uint32_t index, const json& call, const json* function) {
+  std::string name, arguments;
+  if (function != nullptr) {
+    name = whole_characters(text_of(member(*function, "name")));
+    if (const json* value = member(*function, "arguments"))  // Ollama and others send an object
+      arguments = whole_characters(value->is_object() ? value->dump() : text_of(value));
+  }
+  emit_(ToolCallDelta{index, whole_characters(text_of(member(call, "id"))), std::move(name), std::move(arguments)});
+}
+
+// Emitted when the prompt's length is known, when deltas do not count tokens, and at the end. Zeros mean that nothing
+// was counted.
 void ChatStream::take_usage(const json& usage, bool is_last) {
+  const bool is_told = told_number(usage, "prompt_tokens") || told_number(usage, "completion_tokens");
+  if (!is_told || (count_of(usage, "prompt_tokens") == 0 && count_of(usage, "completion_tokens") == 0)) return;
   timings_.prompt_tokens = count_of(usage, "prompt_tokens");
   timings_.generated_tokens = count_of(usage, "completion_tokens");
-  if (const json* details = member(usage, "prompt_tokens_details"))
+  if (const json* details = member(usage, "prompt_tokens_details"); details && told_number(*details, "cached_tokens")) {
     timings_.reused_tokens = std::min(count_of(*details, "cached_tokens"), timings_.prompt_tokens);
+    knows_reused_ = true;
+  }
   const uint32_t expected = told_tokens_ + (n_deltas_ - told_deltas_);
   if (has_usage_ && !is_last && timings_.generated_tokens == expected) return;
   has_usage_ = true;
@@ -184,12 +299,27 @@ void ChatStream::take_timings(const json& timings) {
   timings_.prompt_seconds = number_of(timings, "prompt_ms") / 1000;
   if (!has_usage_ && computed > 0) timings_.prompt_tokens = cached + computed;
   if (cached > 0) timings_.reused_tokens = cached;
+  knows_reused_ |= told_number(timings, "cache_n").has_value();
 }
 
 void ChatStream::take_progress(const json& progress) {
   const uint32_t cached = count_of(progress, "cache"), total = count_of(progress, "total");
   const uint32_t processed = std::clamp(count_of(progress, "processed"), std::min(cached, total), total);
   emit_(PromptProgress{processed - std::min(cached, processed), total - std::min(cached, total)});
+}
+
+uint64_t ChatStream::payload_bytes() const { return body_ == Body::kEvents ? parser_.payload_bytes() : start_.size(); }
+
+void ChatStream::throw_incomplete() const {
+  const std::string& host = context_.host;
+  if (n_chunks_ == 0 && n_unreadable_ > 0)
+    throw Error("cannot read the answer of " + host + ": this is not JSON: '" + unreadable_ + "'");
+  if (finish_ == Finish::kUnknown)
+    throw Error(host + " ended the answer with the unknown reason '" + unknown_reason_ + "'; it may be incomplete");
+  if (n_deltas_ > 0) throw Error(host + " closed the connection before the answer's end");
+  const std::string words = body_ == Body::kWhole ? server_words(start_, context_.key) : "";
+  throw Error(host + (words.empty() ? " answers with nothing; the prompt may be too long for it"
+                                    : " answers with something other than a completion: " + words));
 }
 
 GenerationEnd ChatStream::finish(double seconds) {
@@ -203,22 +333,33 @@ GenerationEnd ChatStream::finish(double seconds) {
   } catch (const Error& fault) {
     if (n_deltas_ == 0) throw Error("cannot read the answer of " + context_.host + ": " + fault.what());
   }  // an incomplete event: the connection was closed
-  if (!is_complete())
-    throw Error(n_deltas_ > 0 ? context_.host + " closed the connection before the answer's end"
-                              : context_.host + " answers with nothing; the prompt may be too long for it");
+  if (!is_complete() || (n_chunks_ == 0 && n_unreadable_ > 0)) throw_incomplete();
+  if (n_lost_ > 0)
+    emit_(Notice{context_.host + " sent " + counted(n_lost_, "event") +
+                 " that cannot be read; a part of the answer may be missing"});
   const bool is_full = context_.context > 0 && timings_.prompt_tokens + timings_.generated_tokens >= context_.context;
-  if (finish_reason_ == "length")
+  if (finish_ == Finish::kLength)
     return cut(is_full && !context_.limits_tokens ? EndReason::kContextFull : EndReason::kTokenLimit);
-  if (finish_reason_ == "content_filter") emit_(Notice{context_.host + " has cut the answer: its content filter"});
-  return cut(EndReason::kEndOfText);
+  if (finish_ != Finish::kFiltered) return cut(EndReason::kEndOfText);
+  emit_(Notice{context_.host + " has cut the answer: its content filter"});
+  return cut(EndReason::kContentFilter);
 }
 
+// An answer that was cut within a character keeps what is before it.
 GenerationEnd ChatStream::cut(EndReason reason, const std::string& error) {
+  if (reason == EndReason::kEndOfText) {
+    if (const std::string rest = reasoning_parts_.finish(); !rest.empty()) take_whole_text(rest, true);
+    if (const std::string rest = content_parts_.finish(); !rest.empty()) take_whole_text(rest, false);
+  }
   for (const auto& piece : splitter_.finish()) emit_(TextDelta{piece.text, -1, 0, piece.thinking});
   const bool is_cut = reason == EndReason::kStopped || reason == EndReason::kFailed;
   if (is_cut || !has_usage_) timings_.generated_tokens = std::max(timings_.generated_tokens, n_deltas_);
   timings_.generate_seconds = n_deltas_ > 0 ? last_token_ - timings_.first_token_seconds : 0;
-  return {reason, timings_, error};
+  return {.reason = reason,
+          .timings = timings_,
+          .error = error,
+          .told = {.prompt = timings_.prompt_tokens > 0, .reused = knows_reused_, .generated = has_usage_},
+          .reasoning_ended = reasoning_ended_ || splitter_.has_ended_thought()};
 }
 
 }  // namespace warpchat

@@ -12,6 +12,7 @@
 #include "engine/http/http_client.h"
 #include "engine/http/http_url.h"
 #include "engine/remote/refusal.h"
+#include "engine/untrusted_json.h"
 #include "models/ascii.h"
 #include "models/text_format.h"
 
@@ -25,10 +26,12 @@ using std::chrono::milliseconds;
 constexpr size_t kNearNames = 5, kLongestCompared = 200;
 constexpr std::chrono::seconds kListTimeout{60};
 constexpr milliseconds kWaitSlice{100};
-constexpr long kLongestWait = 120;  // s; longest wait that a server may request
+constexpr std::chrono::seconds kLongestWait{120};  // that a server may request
 constexpr std::string_view kEndings[] = {"/chat/completions", "/completions", "/models"};
-constexpr std::pair<std::string_view, ServerKind> kOwners[] = {
-    {"vllm", ServerKind::kVllm}, {"llamacpp", ServerKind::kLlamaCpp}, {"library", ServerKind::kOllama}};
+constexpr std::pair<std::string_view, ServerKind> kOwners[] = {{"vllm", ServerKind::kVllm},
+                                                               {"sglang", ServerKind::kSgLang},
+                                                               {"llamacpp", ServerKind::kLlamaCpp},
+                                                               {"library", ServerKind::kOllama}};
 // Used by vLLM and SGLang, LM Studio, Groq, others.
 constexpr const char* kContextNames[] = {"max_model_len", "loaded_context_length", "context_length", "context_window",
                                          "max_context_length"};
@@ -98,7 +101,10 @@ std::string base_url(std::string_view text) {
   if (url.find("://") == std::string::npos && is_loopback("http://" + url)) url = "http://" + url;
   const std::string origin = origin_of(url);
   const size_t path = url.find('/', url.find("://") + 3);
-  if (origin.empty() || url.find_first_of("?# ") != std::string::npos || url.substr(0, path).find('@') != url.npos)
+  if (!origin.empty() && url.find('?') != std::string::npos)
+    throw Error("an endpoint's address has no '?', found '" + printable(text) +
+                "'; leave out what follows it (for Azure, the address ends with /openai/v1)");
+  if (origin.empty() || url.find_first_of("# ") != std::string::npos || url.substr(0, path).find('@') != url.npos)
     throw Error("an endpoint is a web address such as http://127.0.0.1:8000/v1, found '" + printable(text) + "'");
   std::string below = path == std::string::npos ? "" : url.substr(path);
   drop_slashes(below);
@@ -122,8 +128,13 @@ HttpOptions http_options(const Endpoint& endpoint) {
   return options;
 }
 
+bool is_mistral(const Endpoint& endpoint) {
+  const std::string host = "." + host_of(endpoint.url);
+  return host.ends_with(".mistral.ai");
+}
+
 std::vector<RemoteModel> parse_models(const std::string& body) {
-  const json document = json::parse(body, nullptr, /*allow_exceptions=*/false);
+  const json document = try_parse_untrusted_json(body);
   if (document.is_discarded()) throw Error("it is not JSON");
   const json* list = document.is_array() ? &document : nullptr;
   if (document.is_object() && document.contains("data")) list = &document["data"];
@@ -137,12 +148,12 @@ std::vector<RemoteModel> parse_models(const std::string& body) {
 }
 
 std::optional<NextTry> next_try(const Endpoint& endpoint, const HttpAnswer& answer, int n_tries) {
-  const long wanted = answer.retry_after();
-  if ((answer.status != 429 && answer.status != 503) || n_tries >= kMaxTries || wanted > kLongestWait)
+  const milliseconds wanted = answer.retry_after();
+  if ((answer.status != 429 && answer.status != 503) || n_tries >= kMaxTries || wanted > kLongestWait ||
+      is_quota_spent(answer))
     return std::nullopt;
-  const auto wait =
-      std::max<std::chrono::milliseconds>(endpoint.first_wait * (1 << (n_tries - 1)), std::chrono::seconds(wanted));
-  return NextTry{wait, refusal(endpoint, answer) + "; try " + std::to_string(n_tries + 1) + " of " +
+  const auto wait = std::max<milliseconds>(endpoint.first_wait * (1 << (n_tries - 1)), wanted);
+  return NextTry{wait, refusal(endpoint, answer, /*n_tries=*/0) + "; try " + std::to_string(n_tries + 1) + " of " +
                            std::to_string(kMaxTries) + " in " + seconds_text(wait)};
 }
 

@@ -33,7 +33,10 @@ void read_limits(Endpoint& endpoint);
 
 HttpOptions http_options(const Endpoint& endpoint);
 
-enum class ServerKind { kUnknown, kVllm, kLlamaCpp, kOllama };
+// Whether the endpoint is one of mistral.ai.
+bool is_mistral(const Endpoint& endpoint);
+
+enum class ServerKind { kUnknown, kVllm, kSgLang, kLlamaCpp, kOllama, kMistral };
 
 struct RemoteModel {
   std::string id;

@@ -2,8 +2,6 @@
 #include "engine/remote/refusal.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
-
 #include "engine/http/http_url.h"
 #include "models/ascii.h"
 #include "models/text_format.h"
@@ -12,33 +10,7 @@ namespace warpchat {
 
 namespace {
 
-using nlohmann::json;
-constexpr size_t kMaxWords = 300;
 constexpr char kTooLongAdvice[] = "; a shorter message, or a new conversation, has room";
-
-std::string text_at(const json& object, const char* name) {
-  const auto found = object.find(name);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
-// {"error": {"message"}} (OpenAI), {"error": "..."} (Ollama), {"message"} (older vLLM), {"detail": "..." or [{"msg"}]}
-// (FastAPI).
-std::string words_of(const json& body) {
-  if (!body.is_object()) return "";
-  if (const auto error = body.find("error"); error != body.end()) {
-    if (error->is_string()) return error->get<std::string>();
-    if (error->is_object()) return text_at(*error, "message");
-  }
-  if (const std::string message = text_at(body, "message"); !message.empty()) return message;
-  if (const auto detail = body.find("detail"); detail != body.end()) {
-    if (detail->is_string()) return detail->get<std::string>();
-    if (detail->is_array() && !detail->empty() && (*detail)[0].is_object()) {
-      const auto where = (*detail)[0].find("loc");
-      return text_at((*detail)[0], "msg") + (where == (*detail)[0].end() ? "" : " at " + where->dump());
-    }
-  }
-  return "";
-}
 
 // llama.cpp and OpenAI report it in a field, vLLM and SGLang in text.
 bool is_about_length(const std::string& body, const std::string& words) {
@@ -58,21 +30,35 @@ std::string key_advice(const Endpoint& endpoint) {
   return "it needs an API key";
 }
 
+// "in 90 s", "in 2 hours"; empty for no wait.
+std::string later_in_words(std::chrono::milliseconds wait) {
+  const auto seconds = static_cast<uint64_t>(std::chrono::ceil<std::chrono::seconds>(wait).count());
+  if (seconds == 0) return "";
+  if (seconds < 120) return "in " + std::to_string(seconds) + " s";
+  if (seconds < 7200) return "in " + counted((seconds + 59) / 60, "minute");
+  return "in " + counted((seconds + 3599) / 3600, "hour");
+}
+
+std::string end_of_tries(const HttpAnswer& answer, int n_tries) {
+  const std::string later = n_tries > 0 ? later_in_words(answer.retry_after()) : "";
+  return (n_tries > 1 ? "; given up after " + std::to_string(n_tries) + " tries" : "") +
+         (later.empty() ? "" : "; it wants to be asked again " + later);
+}
+
 }  // namespace
 
-std::string server_words(std::string_view body) {
-  std::string words = words_of(json::parse(body, nullptr, /*allow_exceptions=*/false));
-  for (char& c : words)
-    if (c == '\n' || c == '\r' || c == '\t') c = ' ';
-  while (words.ends_with('.') || words.ends_with(' ')) words.pop_back();
-  return printable(words, kMaxWords);
+bool is_quota_spent(const HttpAnswer& answer) {
+  constexpr std::string_view kCodes[] = {"insufficient_quota", "insufficient_balance", "billing_hard_limit_reached",
+                                         "billing_not_active", "credit balance is too low"};
+  return std::any_of(std::begin(kCodes), std::end(kCodes),
+                     [&](std::string_view code) { return answer.body.find(code) != std::string::npos; });
 }
 
 std::string refusal(const Endpoint& endpoint, const HttpAnswer& answer, int n_tries) {
-  const std::string host = host_of(endpoint.url), words = server_words(answer.body);
+  const std::string host = host_of(endpoint.url), words = server_words(answer.body, endpoint.key);
   const std::string says = host + " answers " + std::to_string(answer.status);
   const std::string quoted = words.empty() ? "" : " (" + words + ")";
-  const std::string given_up = n_tries > 1 ? "; given up after " + std::to_string(n_tries) + " tries" : "";
+  const std::string given_up = end_of_tries(answer, n_tries);
   if (answer.status / 100 == 3) {
     const std::string to = host_of(resolve_url(answer.url, answer.header("location")));
     return host + " redirects to " + (to.empty() ? "nowhere" : to) +
@@ -81,6 +67,8 @@ std::string refusal(const Endpoint& endpoint, const HttpAnswer& answer, int n_tr
   if (is_about_key(answer)) return says + ": " + key_advice(endpoint) + quoted;
   if (answer.status == 404)
     return says + " for " + endpoint.url + quoted + "; is this the address of an OpenAI-compatible endpoint?";
+  if (answer.status == 429 && is_quota_spent(answer))
+    return says + ": the quota or the credit of the account is used up" + quoted;
   if (answer.status == 429) return says + ", which means too many requests" + quoted + given_up;
   if (answer.status == 400 || answer.status == 413 || answer.status == 422)
     return host + " refuses the request" + (words.empty() ? ", without a reason" : ": " + words) +

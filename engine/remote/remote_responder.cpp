@@ -1,5 +1,6 @@
 // A generation is a series of requests: the prompt, retries after a wait or with fewer fields, and the list of models
-// after "no such model". All but start(), stop() and the queue's end runs on the loop's thread.
+// after "no such model". All but start(), stop() and the queue's end runs on the loop's thread. The end of the answer
+// is reported when the stream has it; its connection may close later.
 #include "engine/remote/remote_responder.h"
 
 #include <algorithm>
@@ -23,6 +24,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr uint32_t kMaxAtOnce = 64;
 constexpr uint64_t kMaxAnswerBytes = uint64_t{1} << 30;  // per answer, with JSON overhead
+constexpr milliseconds kUsageLimit{2000};                // silence after a finish reason: usage may follow
+constexpr milliseconds kCloseLimit{1000};                // silence after the answer; the connection may be used again
 
 std::string joined(const std::set<std::string>& names) {
   std::string list;
@@ -56,7 +59,7 @@ struct RemoteResponder::Shared {
   Endpoint endpoint;
   RemoteModel model;
   std::mutex mutex = {};
-  std::set<std::string> left_out = {};  // fields refused by the server
+  std::set<std::string> left_out = {};  // fields without which the server answers
   PromptLengths lengths = {};           // counts reported by the server
   std::atomic<uint32_t> n_running = 0;
   HttpLoop loop{http_options(endpoint)};
@@ -85,6 +88,7 @@ class RemoteResponder::Answering : public std::enable_shared_from_this<Answering
   RemoteRequest make_request();
   ChatStream make_stream();
   void start(HttpRequest http, HttpLoop::OnEnd on_end, milliseconds delay);
+  void end_stream();
   void finish(GenerationEnd end);
   void fail(const std::string& sentence, Remedy remedy = {}) {
     GenerationEnd end = stream_.cut(EndReason::kFailed, sentence);
@@ -93,12 +97,15 @@ class RemoteResponder::Answering : public std::enable_shared_from_this<Answering
   }
   void refuse(const HttpAnswer& answer);
   bool retry_without_fields(const HttpAnswer& answer);
+  void keep_left_out();
   bool tries_later(const HttpAnswer& answer);
   void ask_for_models(const std::string& sentence);
 
   Shared& shared_;
   const Prompt prompt_;
   const AnswerOptions options_;
+  std::set<std::string> left_out_ = {};  // by this answer, before it is known that this helps
+  std::vector<std::string> notices_ = {};
   RemoteRequest request_ = make_request();
   ChatStream stream_ = make_stream();
   Clock::time_point asked_ = Clock::now();
@@ -108,6 +115,7 @@ class RemoteResponder::Answering : public std::enable_shared_from_this<Answering
   std::mutex mutex_;  // guards the id of the running request
   uint64_t running_ = 0;
   bool is_stopped_ = false;
+  bool has_ended_ = false;  // written by the loop's thread, which reads it without the mutex
 };
 
 class RemoteResponder::RemoteGeneration : public Generation {
@@ -139,16 +147,23 @@ class RemoteResponder::RemoteGeneration : public Generation {
 
 RemoteRequest RemoteResponder::Answering::make_request() {
   std::lock_guard lock(shared_.mutex);
-  return remote_request(prompt_, options_, shared_.model, shared_.left_out);
+  std::set<std::string> left_out = shared_.left_out;
+  left_out.insert(left_out_.begin(), left_out_.end());
+  return remote_request(prompt_, options_, shared_.model, left_out);
 }
 
 ChatStream RemoteResponder::Answering::make_stream() {
   return ChatStream({.host = shared_.host(),
                      .splits_reasoning = std::holds_alternative<std::vector<Message>>(prompt_),
                      .in_thought = request_.in_thought,
+                     .after_thought = request_.after_thought,
                      .limits_tokens = options_.max_tokens >= 0,
-                     .context = shared_.model.context},
-                    [this](Event event) { events.push(std::move(event)); });
+                     .context = shared_.model.context,
+                     .key = shared_.endpoint.key},
+                    [this](Event event) {
+                      if (std::holds_alternative<TextDelta>(event)) keep_left_out();
+                      events.push(std::move(event));
+                    });
 }
 
 // Rejects a prompt that is certainly too long. The server decides about the rest.
@@ -166,6 +181,10 @@ void RemoteResponder::Answering::require_room() const {
 }
 
 void RemoteResponder::Answering::finish(GenerationEnd end) {
+  {
+    std::lock_guard lock(mutex_);
+    has_ended_ = true;
+  }
   const auto messages = request_.body.find("messages");
   if (end.timings.prompt_tokens > 0 && messages != request_.body.end()) {
     std::lock_guard lock(shared_.mutex);
@@ -179,8 +198,12 @@ void RemoteResponder::Answering::begin(milliseconds delay) {
   http.url = shared_.endpoint.url + request_.path;
   http.json = request_.body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   http.longest_silence = [this] {
-    return stream_.has_tokens() ? shared_.endpoint.stall : shared_.endpoint.first_token_limit;
+    const Endpoint& endpoint = shared_.endpoint;
+    const milliseconds stall = stream_.has_tokens() ? endpoint.stall : endpoint.first_token_limit;
+    if (has_ended_) return kCloseLimit;
+    return stream_.is_ending() ? std::min(stall, kUsageLimit) : stall;
   };
+  http.payload_bytes = [this] { return stream_.payload_bytes(); };
   http.on_body = [this](std::span<const std::byte> bytes) { on_bytes(bytes); };
   start(
       std::move(http),
@@ -198,6 +221,7 @@ void RemoteResponder::Answering::start(HttpRequest http, HttpLoop::OnEnd on_end,
 
 void RemoteResponder::Answering::stop() {
   std::lock_guard lock(mutex_);
+  if (has_ended_) return;
   is_stopped_ = true;
   shared_.loop.stop(running_);
 }
@@ -206,18 +230,27 @@ void RemoteResponder::Answering::on_bytes(std::span<const std::byte> bytes) {
   n_bytes_ += bytes.size();
   if (n_bytes_ > kMaxAnswerBytes)
     throw Error(shared_.host() + " answers with more than " + grouped(kMaxAnswerBytes) + " bytes; left");
+  if (has_ended_) return;
   stream_.add({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, seconds());
+  if (stream_.is_done()) end_stream();
 }
 
-void RemoteResponder::Answering::end(const HttpAnswer& answer, const std::exception_ptr& fault) {
-  if (fault && is_stop(fault)) return finish(stream_.cut(EndReason::kStopped));
-  if (fault && !stream_.is_complete()) return fail(sentence_of(fault));
-  if (!fault && answer.status / 100 != 2) return refuse(answer);
+void RemoteResponder::Answering::end_stream() {
   try {
-    finish(stream_.finish(seconds()));
+    GenerationEnd end = stream_.finish(seconds());
+    keep_left_out();
+    finish(std::move(end));
   } catch (const std::exception& error) {
     fail(error.what());
   }
+}
+
+void RemoteResponder::Answering::end(const HttpAnswer& answer, const std::exception_ptr& fault) {
+  if (has_ended_) return;
+  if (fault && is_stop(fault)) return finish(stream_.cut(EndReason::kStopped));
+  if (fault && !stream_.is_complete()) return fail(sentence_of(fault));
+  if (!fault && answer.status / 100 != 2) return refuse(answer);
+  end_stream();
 }
 
 void RemoteResponder::Answering::refuse(const HttpAnswer& answer) {
@@ -230,16 +263,22 @@ void RemoteResponder::Answering::refuse(const HttpAnswer& answer) {
 // Terminates, since each retry has fewer fields.
 bool RemoteResponder::Answering::retry_without_fields(const HttpAnswer& answer) {
   if (answer.status != 400 && answer.status != 422) return false;
-  const std::set<std::string> refused = refused_fields(request_.body, server_words(answer.body));
+  const std::set<std::string> refused = refused_fields(request_.body, server_words(answer.body, shared_.endpoint.key));
   if (refused.empty()) return false;
-  {
-    std::lock_guard lock(shared_.mutex);
-    shared_.left_out.insert(refused.begin(), refused.end());
-  }
-  events.push(Notice{shared_.host() + " does not take " + joined(refused) + ": asked again without"});
+  left_out_.insert(refused.begin(), refused.end());
+  notices_.push_back(shared_.host() + " does not take " + joined(refused) + ": asked again without");
   request_ = make_request();
   begin();
   return true;
+}
+
+// The server answers without the refused fields, so it is they that it refuses. A title's own fields are left out of
+// titles alone.
+void RemoteResponder::Answering::keep_left_out() {
+  for (std::string& notice : std::exchange(notices_, {})) events.push(Notice{std::move(notice)});
+  if (!options_.in_front || left_out_.empty()) return;
+  std::lock_guard lock(shared_.mutex);
+  shared_.left_out.merge(std::exchange(left_out_, {}));
 }
 
 bool RemoteResponder::Answering::tries_later(const HttpAnswer& answer) {
@@ -274,7 +313,9 @@ void RemoteResponder::Answering::ask_for_models(const std::string& sentence) {
 }
 
 RemoteResponder::RemoteResponder(Endpoint endpoint, RemoteModel model)
-    : shared_(new Shared{std::move(endpoint), std::move(model)}) {}
+    : shared_(new Shared{std::move(endpoint), std::move(model)}) {
+  if (is_mistral(shared_->endpoint)) shared_->model.kind = ServerKind::kMistral;
+}
 
 RemoteResponder::~RemoteResponder() = default;
 
@@ -284,6 +325,7 @@ ResponderFacts RemoteResponder::facts() const {
           .context = shared_->model.context,
           .can_think = true,
           .counts_tokens = false,
+          .can_continue = continues_answers(shared_->model.kind),
           .at_once = kMaxAtOnce};
 }
 
@@ -293,7 +335,8 @@ std::unique_ptr<Generation> RemoteResponder::start(const Prompt& prompt, const A
   if (shared_->n_running >= kMaxAtOnce)
     throw Error(std::to_string(kMaxAtOnce) + " answers are on their way; stop one first");
   AnswerOptions own = options;
-  own.sampling.seed += n_generations_++;  // a regenerated answer should differ
+  if (options.in_front)
+    own.sampling.seed += n_generations_++;  // a regenerated answer should differ; a title draws none
   return std::make_unique<RemoteGeneration>(*shared_, prompt, own);
 }
 

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "engine/http/http_client.h"
+#include "engine/untrusted_json.h"
 
 namespace warpchat {
 
@@ -60,7 +61,7 @@ uint32_t ask(HttpClient& client, const std::string& base, const Source& source, 
   if (source.names_model) request.json = json{{"model", id}}.dump(-1, ' ', false, json::error_handler_t::replace);
   try {
     const HttpAnswer answer = client.send(request);
-    return answer.status == 200 ? source.read(json::parse(answer.body), id) : 0;
+    return answer.status == 200 ? source.read(try_parse_untrusted_json(answer.body), id) : 0;
   } catch (const Error&) {  // optional information
   } catch (const json::exception&) {
   }

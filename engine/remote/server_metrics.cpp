@@ -88,7 +88,7 @@ HttpRequest metrics_request(const Endpoint& endpoint) {
 }
 
 ServerMetrics metrics_of(const Endpoint& endpoint, const HttpAnswer& answer) {
-  const std::string host = host_of(endpoint.url), words = server_words(answer.body);
+  const std::string host = host_of(endpoint.url), words = server_words(answer.body, endpoint.key);
   if (answer.status == 401 || answer.status == 403) throw Error(host + " does not tell its load to this key");
   if (answer.status != 200)
     throw Error(host + " does not tell its load: /metrics answers " + std::to_string(answer.status) +

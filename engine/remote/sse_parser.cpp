@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "models/ascii.h"
 #include "models/error.h"
 #include "models/text_format.h"
 
@@ -12,7 +13,30 @@ namespace warpchat {
 namespace {
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 constexpr std::string_view kFields[] = {"event", "id", "retry"};
+
+struct Field {
+  std::string_view name, value;
+};
+
+Field field_of(std::string_view line) {
+  const size_t colon = line.find(':');
+  std::string_view value = colon == std::string_view::npos ? "" : line.substr(colon + 1);
+  if (value.starts_with(' ')) value.remove_prefix(1);
+  return {line.substr(0, colon), value};
+}
+
+uint64_t payload_bytes_of(std::string_view line) {
+  const Field field = field_of(line);
+  return field.name == "data" && is_payload(field.value) ? line.size() : 0;
+}
 }  // namespace
+
+bool is_payload(std::string_view data) {
+  const std::string_view text = trimmed(data);
+  return !text.empty() && text.front() != ':';
+}
+
+uint64_t SseParser::payload_bytes() const { return payload_bytes_ + payload_bytes_of(line_); }
 
 void SseParser::add(std::string_view bytes) {
   if (skips_newline_ && bytes.starts_with('\n')) bytes.remove_prefix(1), skips_newline_ = false;
@@ -52,10 +76,9 @@ void SseParser::take_line(std::string_view line) {
     line.remove_prefix(kByteOrderMark.size());
   if (line.empty()) return dispatch();
   if (line.front() == ':') return;
-  const size_t colon = line.find(':');
-  const std::string_view field = line.substr(0, colon);
-  std::string_view value = colon == std::string_view::npos ? "" : line.substr(colon + 1);
-  if (value.starts_with(' ')) value.remove_prefix(1);
+  const auto [field, value] = field_of(line);
+  payload_bytes_ += payload_bytes_of(line);
+  if (field == "event") event_ = value;
   if (field == "data") {
     if (data_.size() + value.size() + 1 > kMaxEventBytes)
       throw Error("an event is longer than " + grouped(kMaxEventBytes) + " bytes");
@@ -69,10 +92,12 @@ void SseParser::take_line(std::string_view line) {
 }
 
 void SseParser::dispatch() {
-  if (!std::exchange(has_data_, false)) return;
-  has_event_ = true;
-  const std::string data = std::exchange(data_, {});
-  on_data_(data);
+  if (std::exchange(has_data_, false)) {
+    has_event_ = true;
+    const std::string data = std::exchange(data_, {});
+    on_data_(data);
+  }
+  event_.clear();
 }
 
 }  // namespace warpchat

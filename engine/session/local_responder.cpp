@@ -41,6 +41,7 @@ class LocalResponder::LocalGeneration : public Generation {
   void push_event(GenerationEnd& end) {
     has_ended_ = true;
     if (std::string text = detokenizer_.flush(); !text.empty()) add({std::move(text), -1, 0, /*thinking=*/false});
+    end.reasoning_ended = splitter_ && splitter_->has_ended_thought();
     if (splitter_)
       for (auto& [text, thinking] : splitter_->finish()) events_.push_back(TextDelta{std::move(text), -1, 0, thinking});
     events_.push_back(std::move(end));
@@ -104,7 +105,7 @@ std::unique_ptr<Generation> LocalResponder::start(const Prompt& prompt, const An
   const bool parts = std::holds_alternative<std::vector<Message>>(prompt);
   AnswerRequest request;
   request.sampling = options.sampling;
-  request.sampling.seed += n_generations_;  // a regenerated answer should differ
+  if (options.in_front) request.sampling.seed += n_generations_;  // a regenerated answer should differ
   request.max_tokens = options.max_tokens;
   request.in_front = options.in_front;
   request.drafts = options.drafts;
@@ -112,7 +113,7 @@ std::unique_ptr<Generation> LocalResponder::start(const Prompt& prompt, const An
   request.prompt = std::move(built.tokens);
   auto generation = std::make_unique<LocalGeneration>(scheduler_.start(std::move(request)), *model_.tokenizer, usage,
                                                       parts ? std::optional(built.answer_begins) : std::nullopt);
-  ++n_generations_;
+  if (options.in_front) ++n_generations_;  // a title changes no later answer
   return generation;
 }
 

@@ -57,7 +57,7 @@ State append_answer(TracedText& prompt, const Message& answer) {
     prompt.append(thinks ? "" : "<think>\n");
     prompt.append(text_for(answer.reasoning, /*is_content=*/true));
   }
-  if (answer.content.empty()) return State::kThinking;
+  if (answer.content.empty() && !answer.reasoning_ended) return State::kThinking;
   if (thinks || !answer.reasoning.empty()) prompt.append("\n</think>\n\n");
   prompt.append(text_for(answer.content, /*is_content=*/true));
   return State::kAnswer;
@@ -112,8 +112,9 @@ BuiltPrompt PromptBuilder::prompt_of(std::span<const Message> messages, const An
   return prompt;
 }
 
-BuiltPrompt PromptBuilder::build(const std::vector<Message>& messages, const AnswerOptions& options) {
+BuiltPrompt PromptBuilder::build(const std::vector<Message>& conversation, const AnswerOptions& options) {
   compile(options);
+  const std::vector<Message> messages = messages_for_model(conversation);
   const auto is_too_long = [&](const BuiltPrompt& prompt) { return prompt.tokens.size() >= model_.context; };
   BuiltPrompt prompt = options.drop_oldest ? newest_turns(messages, options) : prompt_of(messages, options);
   if (!is_too_long(prompt)) return prompt;

@@ -31,7 +31,7 @@ class PromptBuilder {
 
   // PromptTooLong if it does not fit; with drop_oldest only if the system prompt and the last user's message do not
   // fit. A last message that is an answer ends the prompt, to be continued.
-  BuiltPrompt build(const std::vector<Message>& messages, const AnswerOptions& options);
+  BuiltPrompt build(const std::vector<Message>& conversation, const AnswerOptions& options);
 
  private:
   BuiltPrompt newest_turns(const std::vector<Message>& messages, const AnswerOptions& options);

@@ -45,6 +45,7 @@ struct ResponderFacts {
   uint32_t context = 0;        // tokens; 0: unknown
   bool can_think = false;      // supports kEnableThinking
   bool counts_tokens = false;  // count() returns a number
+  bool can_continue = true;    // a last message that is an answer is continued, not begun anew
   uint32_t at_once = 1;        // concurrent generations
 };
 

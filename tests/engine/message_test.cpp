@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cctype>
+#include <regex>
+#include <sstream>
+
 #include <nlohmann/json.hpp>
 
 #include "tests/support/error_of.h"
@@ -22,7 +26,8 @@ Message full() {
           .model = "qwen3.gguf",
           .endpoint = "http://localhost:8000/v1",
           .timings = Timings{4'000'000'000, 2, 3, 0.5, 1.25, 0.0625},
-          .cut = AnswerCut::kTokenLimit};
+          .cut = AnswerCut::kTokenLimit,
+          .reasoning_ended = true};
 }
 
 TEST(MessageJson, EveryFieldComesBack) {
@@ -77,6 +82,7 @@ constexpr WrongCase kWrong[] = {
     {R"({"content": [{"type": "file", "name": []}]})", "a message's \"name\" must be a text"},
     {R"({"content": [{"type": 1}]})", "a message's \"type\" must be a text"},
     {R"({"reasoning": ["a"]})", "a message's \"reasoning\" must be a text"},
+    {R"({"reasoning_ended": 1})", "a message's \"reasoning_ended\" must be true or false"},
     {R"({"tool_calls": {}})", "a message's \"tool_calls\" must be a list"},
     {R"({"tool_calls": [1]})", "a message's \"tool_calls\" must be a list of objects"},
     {R"({"tool_calls": [{"arguments": {}}]})", "a message's \"arguments\" must be a text"},
@@ -135,6 +141,62 @@ TEST(MessageThought, IsPartedAtAnAnswersStart) {
     part_reasoning(message);
     EXPECT_EQ(message, (Message{.role = "assistant", .content = row.content, .reasoning = row.reasoning})) << row.text;
   }
+}
+
+// user "a" is written a, an answer A, a thought alone (A), a call <c1>, its result =c1.
+std::vector<Message> written(const std::string& turns) {
+  std::vector<Message> messages;
+  std::istringstream words(turns);
+  for (std::string word; words >> word;) {
+    const std::string inner = word.size() > 2 ? word.substr(1, word.size() - 2) : "";
+    if (word.front() == '=')
+      messages.push_back({.role = "tool", .content = "result", .tool_call_id = word.substr(1)});
+    else if (word.front() == '<')
+      messages.push_back({.role = "assistant", .tool_calls = {{inner, "search", "{}"}}});
+    else if (word.front() == '(')
+      messages.push_back({.role = "assistant", .reasoning = inner});
+    else if (word == "_")
+      messages.push_back({.role = "assistant", .content = "\n \n"});
+    else
+      messages.push_back({.role = std::isupper(word.front()) != 0 ? "assistant" : "user", .content = word});
+  }
+  return messages;
+}
+
+std::string shown(const std::vector<Message>& messages) {
+  std::string text;
+  for (const Message& message : messages) {
+    text += text.empty() ? "" : " ";
+    if (message.role == "tool") text += "=" + message.tool_call_id;
+    for (const ToolCall& call : message.tool_calls) text += "<" + call.id + ">";
+    if (message.role != "tool") text += message.content;
+    if (message.content.empty() && !message.reasoning.empty()) text += "(" + message.reasoning + ")";
+  }
+  return std::regex_replace(text, std::regex("\n\n"), "+");
+}
+
+TEST(Message, WhatAModelMayRead) {
+  struct Case {
+    const char *stored, *read;
+  };
+  for (const Case& c :
+       {Case{"a A b", "a A b"}, Case{"a (T) b", "a+b"},                                     // a thought alone
+        Case{"a _ b", "a+b"},                                                               // line breaks alone
+        Case{"a <c1> b", "a+b"},                                                            // a call without an answer
+        Case{"a <c1> =c1 B c", "a <c1> =c1 B c"}, Case{"a <c1> =c2 B c", "a B c"},          // a result of another call
+        Case{"a =c1 b", "a+b"}, Case{"a <c1> (T) _ b A c", "a+b A c"}, Case{"a A", "a A"},  // to be continued
+        Case{"a (T)", "a (T)"}, Case{"a _", "a"},  // nothing to continue: to be answered
+        Case{"a <c1>", "a"}, Case{"(T) a", "a"}, Case{"", ""}}) {
+    const std::vector<Message> read = messages_for_model(written(c.stored));
+    EXPECT_EQ(shown(read), c.read) << c.stored;
+    EXPECT_EQ(shown(messages_for_model(read)), c.read) << "once more: " << c.stored;
+  }
+  const std::vector<Message> files = messages_for_model(
+      {{.role = "user", .files = {{"a.txt", "text"}}}, {.role = "assistant", .reasoning = "T"}, {.role = "user"}});
+  EXPECT_EQ(files.size(), 1u);  // a file is text; an empty message is none
+  Message both{.role = "assistant", .content = "B", .tool_calls = {{"c1", "search", "{}"}}};
+  EXPECT_EQ(shown(messages_for_model({{.role = "user", .content = "a"}, both, {.role = "user", .content = "c"}})),
+            "a B c");
 }
 
 }  // namespace

@@ -19,6 +19,7 @@ struct Answer {
   std::vector<double> gaps;        // of tokens
   EndReason reason = EndReason::kFailed;
   Timings timings;
+  bool tells_prompt = true, tells_reused = true, tells_generated = true;
 
   void on_event(const Event& event) {
     if (const auto* delta = std::get_if<TextDelta>(&event)) {
@@ -54,6 +55,9 @@ Answer answer(const std::vector<std::string>& parts, const ChatStream::Context& 
   result.reason = end.reason;
   result.timings = end.timings;
   result.error = end.error;
+  result.tells_prompt = end.told.prompt;
+  result.tells_reused = end.told.reused;
+  result.tells_generated = end.told.generated;
   return result;
 }
 
@@ -117,6 +121,11 @@ TEST(ChatStream, ThoughtsHaveManyNames) {
            chunk(R"({"reasoning":"hmm","reasoning_content":"hmm"})"),
            chunk(R"({"reasoning":"hmm","reasoning_content":null,"content":null})"),
            chunk(R"({"content":"<think>\nhmm\n</think>"})"),
+           chunk(R"({"thinking":"hmm"})"),
+           chunk(R"({"reasoning_details":[{"type":"reasoning.text","text":"hm"},{"summary":"m"}]})"),
+           chunk(R"({"reasoning":"hmm","reasoning_details":[{"type":"reasoning.text","text":"hmm"}]})"),
+           chunk(R"({"content":[{"type":"thinking","thinking":[{"type":"text","text":"hmm"}]}]})"),
+           chunk(R"({"content":[{"type":"thinking","thinking":"hmm"},{"type":"text","text":"\n"}]})"),
        }) {
     const Answer a = answer(
         {thought + chunk(R"({"content":"\n\n"})") + chunk(R"({"content":"\nYes <think>\n"})") + last("stop") + kDone});
@@ -130,6 +139,22 @@ TEST(ChatStream, AThoughtThatIsContinued) {
       answer({chunk(R"({"content":" more</think>\n\nYes"})") + last("stop")}, {.host = "box", .in_thought = true});
   EXPECT_EQ(a.reasoning, "more");
   EXPECT_EQ(a.content, "Yes");
+}
+
+TEST(ChatStream, AThoughtThatHasEndedIsToldAndNotGoneOnWith) {
+  const auto ends = [](const std::string& stream) {
+    ChatStream read({.host = "box"}, [](const Event&) {});
+    read.add(stream, 0);
+    return read.finish(0).reasoning_ended;
+  };
+  const std::string open = chunk(R"({"content":"<think>\nHm."})"), apart = chunk(R"({"reasoning":"Hm."})");
+  EXPECT_FALSE(ends(open + last("length")));
+  EXPECT_TRUE(ends(open + chunk(R"({"content":"\n</think>"})") + last("length")));
+  EXPECT_FALSE(ends(apart + last("length")));
+  EXPECT_TRUE(ends(apart + chunk(R"({"content":"\n\n"})") + last("length")));
+  const Answer a = answer({chunk(R"({"content":"\n\nFour"})") + last("stop")}, {.host = "box", .after_thought = true});
+  EXPECT_EQ(a.content, "Four");
+  EXPECT_EQ(a.reasoning, "");
 }
 
 TEST(ChatStream, CompletedTextKeepsItsTags) {
@@ -180,7 +205,142 @@ TEST(ChatStream, WaysToEnd) {
   EXPECT_EQ(answer({full}, {.host = "box", .context = 12}).reason, EndReason::kContextFull);
   EXPECT_EQ(answer({full}, {.host = "box", .context = 13}).reason, EndReason::kTokenLimit);
   EXPECT_EQ(answer({full}, {.host = "box", .limits_tokens = true, .context = 12}).reason, EndReason::kTokenLimit);
-  EXPECT_NE(answer({kHello + last("content_filter")}).notices.find("content filter"), std::string::npos);
+}
+
+// What a server that stops by itself sends; the text is kept, and the answer is not taken for a complete one.
+TEST(ChatStream, OnlyKnownFinishReasonsMeanTheEnd) {
+  for (const char* reason : {"stop", "STOP", "eos", "eos_token", "stop_sequence", "end_turn", "COMPLETE", "tool_calls"})
+    EXPECT_EQ(answer({kHello + last(reason) + kDone}).reason, EndReason::kEndOfText) << reason;
+  for (const char* reason : {"length", "max_tokens", "MAX_TOKENS", "model_length"})
+    EXPECT_EQ(answer({kHello + last(reason) + kDone}).reason, EndReason::kTokenLimit) << reason;
+  for (const char* reason : {"content_filter", "SAFETY"}) {
+    const Answer a = answer({kHello + last(reason) + kDone});
+    EXPECT_EQ(a.reason, EndReason::kContentFilter) << reason;
+    EXPECT_NE(a.notices.find("content filter"), std::string::npos);
+  }
+  for (const char* reason : {"abort", "error", "insufficient_system_resource", "anything"})
+    for (const std::string& end : {kDone, std::string()}) {
+      const Answer a = answer({kHello + last(reason) + end});
+      EXPECT_EQ(a.reason, EndReason::kFailed) << reason;
+      EXPECT_EQ(a.error, std::string("box:8000 ended the answer with the unknown reason '") + reason +
+                             "'; it may be incomplete");
+      EXPECT_EQ(a.content, kHelloText);
+    }
+  const Answer a = answer({kHello + last("null")});
+  EXPECT_EQ(a.error, "box:8000 closed the connection before the answer's end");
+  EXPECT_EQ(answer({kHello + last("busy") + kHello + last("stop")}).reason, EndReason::kEndOfText);
+  EXPECT_EQ(answer({kHello + event(R"({"choices":[{"delta":{},"finish_reason":{"type":"length"}}]})")}).reason,
+            EndReason::kTokenLimit);
+}
+
+TEST(ChatStream, DoneEndsTheAnswerAtOnce) {
+  ChatStream stream({.host = "box"}, [](const Event&) {});
+  stream.add(kHello, 0);
+  EXPECT_FALSE(stream.is_ending());
+  stream.add(last("stop"), 0);
+  EXPECT_TRUE(stream.is_ending());
+  EXPECT_FALSE(stream.is_done());  // usage may follow
+  stream.add(kHello, 0);
+  EXPECT_FALSE(stream.is_ending());  // a server that gives a reason with each text
+  stream.add(kUsage + kDone, 0);
+  EXPECT_TRUE(stream.is_done());
+}
+
+TEST(ChatStream, CommentsAreNoData) {
+  ChatStream stream({.host = "box"}, [](const Event&) {});
+  stream.add(kHello + "data:", 0);
+  const uint64_t before = stream.payload_bytes();
+  for (const char* comment :
+       {"\n\n", ": ping\n\n", "data: : waiting\n\n", "event: ping\ndata:\n\n", "data: \n\n", ": p"})
+    stream.add(comment, 0);
+  EXPECT_EQ(stream.payload_bytes(), before);
+  stream.add("ing\n\ndata: {", 0);
+  EXPECT_GT(stream.payload_bytes(), before);  // a long event that comes slowly
+}
+
+TEST(ChatStream, EventsWithoutAPayloadArePassedOver) {
+  for (const char* odd : {"data:\n\n", "data\n\n", "data: \t\n\n", "data: : WAITING FOR A MODEL\n\n",
+                          "event: ping\ndata:\n\n", "data:\ndata:\n\n", "data: {nonsense\n\n", "data: \"\xFF\xFE\"\n\n",
+                          "data: {\"choices\": : still here\n\n \"x\"}\n\n"}) {
+    const Answer a = answer({odd + kHello + odd + last("stop") + odd + kDone + odd});
+    EXPECT_EQ(a.content, kHelloText) << odd;
+    EXPECT_EQ(a.reason, EndReason::kEndOfText) << odd;
+    EXPECT_EQ(a.error, "") << odd;
+    const bool may_be_text = std::string(odd).find('{') != std::string::npos;
+    EXPECT_EQ(a.notices,
+              may_be_text ? "box:8000 sent 3 events that cannot be read; a part of the answer may be missing" : "")
+        << odd;
+  }
+}
+
+TEST(ChatStream, CharactersThatAreSplitBetweenEvents) {
+  const std::string smile = "\xF0\x9F\x99\x82";
+  struct Split {
+    std::string first, second, text;
+  };
+  for (const Split& s : std::vector<Split>{
+           {"a\\uD83D", "\\uDE42b", "a" + smile + "b"},
+           {"a\\ud83d\\ude42\\ud83d", "\\ude42", "a" + smile + smile},
+           {"a" + smile.substr(0, 1), smile.substr(1) + "b", "a" + smile + "b"},
+           {"a" + smile.substr(0, 3), smile.substr(3), "a" + smile},
+           {"\xC3", "\xA4", "\xC3\xA4"},
+           {"a\\uD83D", "b",
+            "a\xEF\xBF\xBD"
+            "b"},
+           {"a", "\\uDE42b",
+            "a\xEF\xBF\xBD"
+            "b"},
+           {"a\xF0\x9F", "b\xFF",
+            "a\xEF\xBF\xBD"
+            "b\xEF\xBF\xBD"},
+           {"a", "b\\uD83D", "ab\xEF\xBF\xBD"},
+           {"\\\\uD83D", "\\\"", "\\uD83D\""},
+       }) {
+    for (const char* name : {"content", "reasoning"}) {
+      const auto piece = [&](const std::string& text) {
+        return chunk("{\"" + std::string(name) + "\":\"" + text + "\"}");
+      };
+      const Answer a = answer({piece(s.first) + piece(s.second) + last("stop") + kDone});
+      EXPECT_EQ(a.content + a.reasoning, s.text) << s.first << " | " << s.second;
+    }
+  }
+  EXPECT_EQ(answer({chunk("{\"content\":\"a\\uD83D\"}") + last("length")}).content, "a");  // to be continued
+}
+
+TEST(ChatStream, ErrorsWithoutContentAreNone) {
+  for (const char* error : {"\"\"", "false", "{}", "[]", "null", "0", R"({"message":"","code":null})"}) {
+    const Answer a = answer({chunk(R"({"content":"A"})", std::string(",\"error\":") + error) + last("stop") + kDone});
+    EXPECT_EQ(a.content, "A") << error;
+    EXPECT_EQ(a.reason, EndReason::kEndOfText) << error;
+  }
+}
+
+TEST(ChatStream, CountsThatAreNotToldAreUnknown) {
+  const Answer none = answer({kHello + last("stop") + kDone});
+  EXPECT_FALSE(none.tells_prompt || none.tells_reused || none.tells_generated);
+  const Answer zeros =
+      answer({kHello + last("stop") + event(R"({"usage":{"prompt_tokens":0,"completion_tokens":0}})") + kDone});
+  EXPECT_FALSE(zeros.tells_prompt || zeros.tells_generated);
+  const Answer all = answer({kHello + last("stop") + kUsage + kDone});
+  EXPECT_TRUE(all.tells_prompt && all.tells_reused && all.tells_generated);
+  for (const char* usage : {R"({"x_groq":{"usage":{"prompt_tokens":7,"completion_tokens":5}}})",
+                            R"({"usage":{"prompt_tokens":"7","completion_tokens":"5"}})"}) {
+    const Answer a = answer({kHello + last("stop") + event(usage) + kDone});
+    EXPECT_EQ(a.usage, (std::vector<uint32_t>{7, 5})) << usage;
+    EXPECT_TRUE(a.tells_prompt && a.tells_generated && !a.tells_reused) << usage;
+  }
+}
+
+TEST(ChatStream, RefusalsAndOldCallsAreRead) {
+  const Answer refusal =
+      answer({chunk(R"({"content":null,"refusal":"I can"})") + chunk(R"({"refusal":"not."})") + last("stop") + kDone});
+  EXPECT_EQ(refusal.content, "I cannot.");
+  const Answer call = answer({chunk(R"({"function_call":{"name":"add","arguments":"{\"a\""}})") +
+                              chunk(R"({"function_call":{"arguments":":1}"}})") + last("function_call") + kDone});
+  EXPECT_EQ(call.calls, (std::vector<ToolCall>{{"", "add", "{\"a\":1}"}}));
+  for (const char* odd : {R"({"choices":{"index":0,"message":{"content":"A"},"finish_reason":"stop"}})",
+                          R"({"data":{"choices":[{"message":{"content":"A"},"finish_reason":"stop"}]}})"})
+    EXPECT_EQ(answer({odd}).content, "A") << odd;
 }
 
 TEST(ChatStream, AServerThatDoesNotStream) {
@@ -198,14 +358,18 @@ TEST(ChatStream, FaultsAfterTextKeepIt) {
   for (const Fault& f : std::vector<Fault>{
            {kHello, "box:8000 closed the connection before the answer's end"},
            {kHello + "data: {\"choi", "box:8000 closed the connection before the answer's end"},
-           {kHello + event("{nonsense"), "cannot read the answer of box:8000: this is not JSON: '{nonsense'"},
+           {kHello + event("{nonsense"), "box:8000 closed the connection before the answer's end"},
            {kHello + event(R"({"error":{"message":"CUDA out of memory.\n","code":500}})"),
             "box:8000 reports an error: CUDA out of memory"},
            {kHello + event(R"({"object":"error","message":"too hot"})"), "box:8000 reports an error: too hot"},
-           {kHello + event("\"\xFF\xFE\""), "not JSON"},
+           {kHello + "event: error\ndata: {\"detail\":\"too hot\"}\n\n", "box:8000 reports an error: too hot"},
+           {kHello + "event: error\ndata: too hot\n\n", "box:8000 reports an error: too hot"},
+           {kHello + event(R"({"type":"error","message":"too hot"})"), "box:8000 reports an error: too hot"},
+           {kHello + event(R"({"error":{"message":"sk-1234567890 is wrong"}})"),
+            "reports an error: [API key] is wrong"},
            {kHello + "data: " + std::string(5 << 20, 'x'), "longer than 4,194,304 bytes"},
        }) {
-    const Answer a = answer({f.stream});
+    const Answer a = answer({f.stream}, {.host = "box:8000", .key = "sk-1234567890"});
     EXPECT_EQ(a.reason, EndReason::kFailed);
     EXPECT_NE(a.error.find(f.words), std::string::npos) << a.error;
     EXPECT_EQ(a.content, kHelloText);
@@ -226,6 +390,8 @@ TEST(ChatStream, WhatIsNoAnswerAtAll) {
            {"garbage\n" + std::string(70000, 'x') + "\n", "not an event stream"},
            {std::string(100000, '[') + "\n\n", "not an event stream"},
            {event(std::string(100000, '[')), "not JSON"},
+           {event("{nonsense") + event("more") + kDone, "this is not JSON: '{nonsense'"},
+           {R"({"detail":"Not Found"})", "something other than a completion: Not Found"},
        }) {
     const Answer a = answer({f.stream});
     EXPECT_NE(a.error.find(f.words), std::string::npos) << a.error << " for " << f.stream.substr(0, 40);

@@ -22,6 +22,13 @@ TEST(Endpoint, AddressesAreTakenLiberally) {
   for (const char* none : {"", "box:8000", "name", "ftp://box", "http://", "http://box/v1?key=x", "http://box#x",
                            "http://me:secret@box/v1", "http://box /"})
     EXPECT_THROW(base_url(none), Error) << none;
+  try {
+    base_url("https://x.openai.azure.com/openai/deployments/X/chat/completions?api-version=2024-10-21");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("has no '?'"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("/openai/v1"), std::string::npos) << error.what();
+  }
 }
 
 TEST(Endpoint, ListsOfModels) {
@@ -39,6 +46,7 @@ TEST(Endpoint, ListsOfModels) {
             2u);
   for (const char* none : {"", "{}", "7", "{\"data\":7}", "<html>", "[[[[["})
     EXPECT_THROW(parse_models(none), Error) << none;
+  EXPECT_THROW(parse_models(std::string(100000, '[')), Error);
   EXPECT_EQ(near_names({{"llama"}, {"qwen3-4b"}, {"qwen3-8b"}}, "qwen-8b"), "qwen3-8b, qwen3-4b, llama");
 }
 
@@ -55,14 +63,19 @@ TEST(ChatRequest, LeavesToTheServerWhatWasNotAskedFor) {
   EXPECT_EQ(request.path, "/chat/completions");
   EXPECT_EQ(request.body.dump(),
             R"({"model":"m","messages":[{"role":"user","content":"a.txt:\n\n```\nb\n```\n\nWhy?"}],)"
-            R"("seed":0,"stream":true,"stream_options":{"include_usage":true}})");
+            R"("stream":true,"stream_options":{"include_usage":true}})");
 }
 
 TEST(ChatRequest, SendsWhatIsSet) {
   AnswerOptions options = plain_options();
   options.system_prompt = "Be brief.";
-  options.sampling = {
-      .repeat_penalty = 1.1f, .top_k = 20, .top_p = 0.95f, .min_p = 0.05f, .temperature = 0.7f, .seed = 7};
+  options.sampling = {.repeat_penalty = 1.1f,
+                      .top_k = 20,
+                      .top_p = 0.95f,
+                      .min_p = 0.05f,
+                      .temperature = 0.7f,
+                      .seed = 7,
+                      .seed_is_chosen = true};
   options.max_tokens = 5;
   options.template_variables = {{"enable_thinking", false}};
   ordered_json body = remote_request(question(), options, {"m", 0, ServerKind::kVllm}, {}).body;
@@ -89,9 +102,34 @@ TEST(ChatRequest, ToolsAndContinuedAnswers) {
             R"({"role":"assistant","content":"<think>\nso\n</think>\n\nIt"}])");
   EXPECT_TRUE(vllm.body["continue_final_message"].get<bool>());
   EXPECT_FALSE(vllm.body["add_generation_prompt"].get<bool>());
-  EXPECT_FALSE(remote_request(messages, plain_options(), {"m"}, {}).body.contains("continue_final_message"));
+  const RemoteModel llama{"m", 0, ServerKind::kLlamaCpp};
+  EXPECT_FALSE(remote_request(messages, plain_options(), llama, {}).body.contains("continue_final_message"));
+  const ordered_json sglang = remote_request(messages, plain_options(), {"m", 0, ServerKind::kSgLang}, {}).body;
+  EXPECT_TRUE(sglang["continue_final_message"].get<bool>());
+  const ordered_json mistral = remote_request(messages, plain_options(), {"m", 0, ServerKind::kMistral}, {}).body;
+  EXPECT_TRUE(mistral["messages"].back()["prefix"].get<bool>());
+  EXPECT_FALSE(mistral["messages"][1].contains("prefix"));
+  for (const ServerKind kind : {ServerKind::kUnknown, ServerKind::kOllama})  // they may begin it anew
+    EXPECT_THROW(remote_request(messages, plain_options(), {"m", 0, kind}, {}), Error);
   messages.back().content = "";
-  EXPECT_TRUE(remote_request(messages, plain_options(), {"m"}, {}).in_thought);
+  EXPECT_TRUE(remote_request(messages, plain_options(), llama, {}).in_thought);
+  messages.back().reasoning_ended = true;
+  const RemoteRequest behind = remote_request(messages, plain_options(), llama, {});
+  EXPECT_FALSE(behind.in_thought);
+  EXPECT_TRUE(behind.after_thought);
+  EXPECT_EQ(behind.body["messages"].back()["content"], "<think>\nso\n</think>\n\n");
+  EXPECT_TRUE(is_mistral({.url = "https://api.mistral.ai/v1"}));
+  EXPECT_FALSE(is_mistral({.url = "https://api.notmistral.ai/v1"}));
+}
+
+TEST(ChatRequest, WhatHoldsNothingForTheModelIsNotSent) {
+  const std::vector<Message> messages = {{.role = "user", .content = "Hi"},
+                                         {.role = "assistant", .reasoning = "cut"},
+                                         {.role = "user", .content = "Again"},
+                                         {.role = "assistant", .tool_calls = {{"c1", "search", "{}"}}},
+                                         {.role = "user", .content = "And"}};
+  EXPECT_EQ(remote_request(messages, plain_options(), {"m"}, {}).body["messages"].dump(),
+            R"([{"role":"user","content":"Hi\n\nAgain\n\nAnd"}])");
 }
 
 TEST(ChatRequest, TextAndTokens) {
@@ -107,6 +145,8 @@ TEST(ChatRequest, RefusedFields) {
   options.sampling.top_k = 20;
   options.sampling.min_p = 0.1f;
   options.sampling.temperature = 0.5f;
+  options.sampling.top_p = 0.9f;
+  options.sampling.seed_is_chosen = true;
   options.max_tokens = 9;
   const ordered_json body = remote_request(question(), options, {"m"}, {}).body;
   using Names = std::set<std::string>;
@@ -115,7 +155,22 @@ TEST(ChatRequest, RefusedFields) {
   EXPECT_EQ(refused_fields(body, "the model has a temperature_limit, and messages are wrong"), Names{});
   EXPECT_EQ(refused_fields(body, "temperature must be at most 2, got 5"), Names{});
   EXPECT_EQ(refused_fields(body, "Input should be less than 2 at [\"body\",\"temperature\"]"), Names{});
-  EXPECT_EQ(refused_fields(body, "presence_penalty"), Names{});  // it was not sent
+  EXPECT_EQ(refused_fields(body, "presence_penalty is not supported"), Names{});  // it was not sent
+  for (const char* words :
+       {"Invalid JSON payload received. Unknown name \"seed\": Cannot find field",
+        "Extra inputs are not permitted at body.seed", "Additional properties are not allowed ('seed' was unexpected)",
+        "Extra parameters ['seed'] are not allowed when extra-parameters is not set or set to be 'error'",
+        "unknown field: parameter 'seed' is not a valid field", "property 'seed' is unsupported",
+        "Input should be a string at body.user; Extra inputs are not permitted at body.seed"})
+    EXPECT_EQ(refused_fields(body, words), Names{"seed"}) << words;
+  EXPECT_EQ(refused_fields(body, "invalid temperature: only 1 is allowed for this model"), Names{"temperature"});
+  EXPECT_EQ(refused_fields(body, "`temperature` and `top_p` cannot both be specified for this model"),
+            (Names{"temperature", "top_p"}));
+  for (const char* other :
+       {"input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000, decrease input "
+        "length or `max_tokens` and try again",
+        "Your text was flagged: 'turn up the temperature'", "max_tokens is too large: 9"})
+    EXPECT_EQ(refused_fields(body, other), Names{}) << other;
   const ordered_json again =
       remote_request(question(), options, {"m"}, refused_fields(body, "'max_tokens' is not supported")).body;
   EXPECT_FALSE(again.contains("max_tokens"));
@@ -123,14 +178,94 @@ TEST(ChatRequest, RefusedFields) {
 }
 
 TEST(Refusal, WordsOfManyServers) {
-  EXPECT_EQ(server_words(R"({"error":{"message":"No such\nmodel.","code":404}})"), "No such model");
-  EXPECT_EQ(server_words(R"({"error":"model not found"})"), "model not found");
-  EXPECT_EQ(server_words(R"({"object":"error","message":"bad"})"), "bad");
-  EXPECT_EQ(server_words(R"({"detail":"Not Found"})"), "Not Found");
-  EXPECT_EQ(server_words(R"({"detail":[{"loc":["body","top_k"],"msg":"extra fields"}]})"),
-            R"(extra fields at ["body","top_k"])");
-  for (const char* none : {"", "<html>", "7", "{}", R"({"error":7})", R"({"detail":[]})"})
-    EXPECT_EQ(server_words(none), "") << none;
+  const std::pair<const char*, const char*> kBodies[] = {
+      {R"({"error":{"message":"No such\nmodel.","code":404}})", "No such model"},
+      {R"({"error":"model not found"})", "model not found"},
+      {R"({"object":"error","message":"bad"})", "bad"},
+      {R"({"detail":"Not Found"})", "Not Found"},
+      {R"({"detail":[{"loc":["body","top_k"],"msg":"extra fields"}]})", "extra fields at body.top_k"},
+      {R"([{"error":{"code":400,"message":"Unknown name \"seed\": Cannot find field.","status":"INVALID_ARGUMENT"}}])",
+       "Unknown name \"seed\": Cannot find field"},
+      {R"({"object":"error","message":{"detail":[{"type":"x","loc":["body","seed"],"msg":"Extra inputs"}]}})",
+       "Extra inputs at body.seed"},
+      {R"({"message":"{\"detail\":[{\"msg\":\"no\",\"loc\":[\"body\",3]}]}"})", "no at body.3"},
+      {R"({"error":{"message":"Provider returned error","metadata":{"raw":"{\"error\":{\"message\":\"slow\"}}"}}})",
+       "Provider returned error: slow"},
+      {R"({"error":{"message":"Provider returned error","metadata":{"raw":"slow down","provider_name":"X"}}})",
+       "Provider returned error: slow down"},
+      {R"({"error":"invalid_request","error_description":"no such field"})", "no such field: invalid_request"},
+      {R"({"errors":{"top_k":["not allowed"]}})", "top_k: not allowed"},
+      {R"({"status":"fail","payload":{"info":{"message":"deep"}}})", "deep"},
+      {R"({"error":{"type":"overloaded_error"}})", "type: overloaded_error"},
+      {R"({"errors":[{"message":"a"},{"message":"b"},{"message":"a"}]})", "a; b"},
+      {R"("just a text")", "just a text"},
+      {"upstream connect error", "upstream connect error"},  // no JSON: the body itself
+      {R"({"error":7})", R"({"error":7})"},
+      {"7", "7"},
+      {"", ""},
+      {"<html>", ""},
+      {"{}", ""},
+      {"[]", ""},
+      {"null", ""},
+  };
+  for (const auto& [body, words] : kBodies) EXPECT_EQ(server_words(body, ""), words) << body;
+  std::string deep = R"("no")";
+  for (int i = 0; i < 60; ++i) deep = "{\"error\":" + deep + "}";
+  EXPECT_EQ(server_words(deep, "").substr(0, 10), R"({"error":{)");
+  EXPECT_NE(server_words(std::string(100000, '['), ""), "");
+}
+
+TEST(Refusal, TheKeyIsNeverRepeated) {
+  const std::string key = "sk-abc/0123456789";
+  EXPECT_EQ(
+      server_words(R"({"error":{"message":"Incorrect API key: sk-abc\/0123456789, Bearer sk-abc/0123456789."}})", key),
+      "Incorrect API key: [API key], Bearer [API key]");
+  EXPECT_EQ(server_words("no JSON: sk-abc/0123456789", key), "no JSON: [API key]");
+  const std::string cut = server_words(std::string(290, 'a') + " " + key, key);  // shortened behind it
+  EXPECT_EQ(cut.find("sk-"), std::string::npos) << cut;
+  EXPECT_EQ(server_words("the key none is wrong, nonetheless", "none"), "the key [API key] is wrong, nonetheless");
+  const Endpoint endpoint{.url = "http://box:8000/v1", .key = key, .key_source = "the variable X"};
+  for (const long status : {400, 401, 404, 429, 500, 503}) {
+    const HttpAnswer answer{.status = status, .body = R"({"error":"wrong: sk-abc/0123456789"})"};
+    EXPECT_EQ(refusal(endpoint, answer).find(key), std::string::npos) << status;
+  }
+}
+
+TEST(Refusal, WaitsThatServersAskFor) {
+  using std::chrono::milliseconds;
+  const auto wait = [](std::map<std::string, std::string> headers) {
+    return HttpAnswer{.status = 429, .headers = std::move(headers)}.retry_after();
+  };
+  EXPECT_EQ(wait({}), milliseconds(0));
+  EXPECT_EQ(wait({{"retry-after", "7"}}), milliseconds(7000));
+  EXPECT_EQ(wait({{"retry-after", "1.5"}}), milliseconds(1500));
+  EXPECT_EQ(wait({{"retry-after", "7"}, {"retry-after-ms", "250.5"}}), milliseconds(251));
+  EXPECT_EQ(wait({{"date", "Thu, 26 Nov 2026 10:00:00 GMT"}, {"retry-after", "Thu, 26 Nov 2026 11:00:00 GMT"}}),
+            milliseconds(3'600'000));
+  EXPECT_EQ(wait({{"date", "Thu, 26 Nov 2026 10:00:00 GMT"}, {"retry-after", "Thu, 26 Nov 2026 09:00:00 GMT"}}),
+            milliseconds(0));
+  EXPECT_GT(wait({{"retry-after", "Thu, 26 Nov 2099 11:00:00 GMT"}}), milliseconds(3'600'000));  // no date of its own
+  for (const char* odd : {"soon", "", "-5", "nan", "7 s"})
+    EXPECT_EQ(wait({{"retry-after", odd}}), milliseconds(0)) << odd;
+  EXPECT_GT(wait({{"retry-after", "1e300"}}), milliseconds(1'000'000));
+
+  const Endpoint endpoint{.url = "http://box:8000/v1"};
+  const HttpAnswer later{.status = 429, .headers = {{"retry-after", "86400"}}, .body = "{}"};
+  EXPECT_FALSE(next_try(endpoint, later, 1));
+  EXPECT_NE(refusal(endpoint, later).find("; it wants to be asked again in 24 hours"), std::string::npos);
+  const HttpAnswer soon{.status = 503, .headers = {{"retry-after", "1.5"}}, .body = "{}"};
+  EXPECT_EQ(next_try(endpoint, soon, 1)->wait, milliseconds(1500));
+  EXPECT_EQ(next_try(endpoint, soon, 1)->sentence, "box:8000 answers 503; try 2 of 3 in 1.5 s");
+}
+
+TEST(Refusal, ASpentQuotaIsNotTriedAgain) {
+  const Endpoint endpoint{.url = "http://box:8000/v1"};
+  const HttpAnswer spent{
+      .status = 429, .body = R"({"error":{"message":"You exceeded your current quota.","code":"insufficient_quota"}})"};
+  EXPECT_FALSE(next_try(endpoint, spent, 1));
+  EXPECT_EQ(
+      refusal(endpoint, spent),
+      "box:8000 answers 429: the quota or the credit of the account is used up (You exceeded your current quota)");
 }
 
 TEST(ServerMetrics, OfVllmAndLlamaCpp) {
@@ -170,7 +305,7 @@ TEST(ServerMetrics, TheirAbsenceIsOneSentence) {
   };
   EXPECT_EQ(fault(200, "vllm:num_requests_running 1"), "");
   EXPECT_EQ(fault(200, "up 1"), "box:8000 does not tell its load: nothing in its /metrics is known here");
-  EXPECT_EQ(fault(404, "Not Found"), "box:8000 does not tell its load: /metrics answers 404");
+  EXPECT_EQ(fault(404, "Not Found"), "box:8000 does not tell its load: /metrics answers 404 (Not Found)");
   EXPECT_EQ(fault(501, R"({"error":{"message":"Start it with `--metrics`"}})"),
             "box:8000 does not tell its load: /metrics answers 501 (Start it with `--metrics`)");
   EXPECT_EQ(fault(401, ""), "box:8000 does not tell its load to this key");

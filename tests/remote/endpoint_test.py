@@ -61,7 +61,7 @@ class Answers(Case):
         self.assertEqual(run.err, b"")  # the server is on this machine
         self.assertEqual(server.bodies(), [{
             "model": "qwen3-4b", "messages": [{"role": "user", "content": "Hi"}],
-            "seed": server.bodies()[0]["seed"], "stream": True, "stream_options": {"include_usage": True}}])
+            "stream": True, "stream_options": {"include_usage": True}}])
 
     def test_addresses(self):
         server = self.server()
@@ -74,7 +74,7 @@ class Answers(Case):
 
     def test_streams_in_any_shape(self):
         server = self.server()
-        for script in ("bytes", "whole"):
+        for script in ("bytes", "whole", "compressed"):
             self.assert_answers(self.ask(server, script))
 
     def test_standard_input_flags_and_system_prompt(self):
@@ -286,7 +286,7 @@ class Faults(Case):
                               ("closes_in_an_event", ("closed the connection before the answer's end",)),
                               ("resets", ("the connection to", "was lost")),
                               ("reports", ("reports an error: The engine died",)),
-                              ("nonsense", ("not JSON", "{nonsense"))):
+                              ("aborts", ("unknown reason 'abort'; it may be incomplete",))):
             with self.subTest(script):
                 self.assert_fails(self.ask(server, script), server.host, *words, out=kept)
 
@@ -295,6 +295,44 @@ class Faults(Case):
         self.assert_fails(self.ask(server, "stalls", WARPCHAT_ENDPOINT_STALL="1"), "nothing came for 1 s", out="Hello")
         self.assert_fails(self.ask(server, "silent", WARPCHAT_ENDPOINT_TIMEOUT="1"), "nothing came for 1 s")
         self.assert_fails(self.ask(server, WARPCHAT_ENDPOINT_TIMEOUT="soon"), "WARPCHAT_ENDPOINT_TIMEOUT", "'soon'")
+
+    def test_comments_do_not_end_a_silence(self):
+        server = self.server()
+        for script in ("drips", "drips_blanks"):
+            run = self.ask(server, script, WARPCHAT_ENDPOINT_STALL="1")
+            self.assert_fails(run, "nothing came for 1 s", out="Hello")
+
+    def test_the_answer_ends_before_the_connection(self):
+        for script in ("open_after_done", "silent_after_done", "open_after_reason"):
+            server = self.server()
+            self.assert_answers(self.ask(server, script))
+            self.assertTrue(server.cancelled.wait(30), script)  # the client has closed the connection
+
+    def test_an_event_that_cannot_be_read_does_not_end_the_answer(self):
+        server = self.server()
+        run = self.ask(server, "nonsense")
+        self.assert_answers(run, "".join(HELLO[:2]))
+        self.assertEqual(run.err.decode(), f"chat: {server.host} sent 1 event that cannot be read; "
+                                           "a part of the answer may be missing\n")
+
+    def test_what_is_no_text_is_said(self):
+        for script, words in (("calls", 'the model wants to call search({"q":1}); there are no tools here'),
+                              ("empty", "the model returned an empty answer")):
+            for flags in ((), ("--json",)):
+                run = self.ask(self.server(), script, *flags)
+                self.assertEqual((run.code, run.err.decode()), (0, f"chat: {words}\n"), run)
+
+    def test_json_tells_only_what_is_known(self):
+        def answer(script, *flags):
+            return json.loads(self.ask(self.server(), script, "--json", *flags).out)
+        known = {"prompt_tokens": 11, "cached_tokens": None, "completion_tokens": 5, "total_tokens": 16}
+        self.assertEqual(answer("well")["usage"], known)
+        self.assertEqual(set(answer("length")["usage"].values()), {None})
+        self.assertEqual(answer("cached")["usage"]["cached_tokens"], 512)
+        self.assertIsNone(answer("well")["seed"])
+        self.assertEqual(answer("well", "-s", "3")["seed"], 3)
+        for script, reason in (("well", "stop"), ("cut_by_server", "length"), ("filters", "content_filter")):
+            self.assertEqual(answer(script)["stop_reason"], reason)
 
     def test_no_server(self):
         self.assert_fails(self.ask("http://127.0.0.1:1"), "cannot reach 127.0.0.1:1")
@@ -316,8 +354,11 @@ class Faults(Case):
         self.assert_fails(self.ask(server, "busy"), "429", "given up after 3 tries")
         self.assertEqual(server.n_tries, 3)
         server.n_tries = 0
-        self.assert_fails(self.ask(server, "busy_for_days"), "429")
-        self.assertEqual(server.n_tries, 1)
+        for script, words in (("busy_for_days", "asked again in 24 hours"), ("busy_until", "asked again in 2 hours"),
+                              ("quota", "the quota or the credit of the account is used up (You exceeded your quota)")):
+            server.n_tries = 0
+            self.assert_fails(self.ask(server, script), "429", words)
+            self.assertEqual(server.n_tries, 1)
 
     def test_fields_that_are_refused_are_left_out_and_it_is_said(self):
         server = self.server()
@@ -327,6 +368,35 @@ class Faults(Case):
                          f"chat: {server.host} does not take min_p, top_k: asked again without\n"
                          f"chat: {server.host} does not take temperature: asked again without\n")
         self.assertEqual(len(server.bodies()), 3)
+
+    def test_fields_are_found_in_a_refusal_of_any_shape(self):
+        server = self.server()
+        run = self.ask(server, "array", "--top-k", "5", "-s", "7")
+        self.assert_answers(run)
+        self.assertEqual(run.err.decode(), f"chat: {server.host} does not take seed: asked again without\n"
+                                           f"chat: {server.host} does not take top_k: asked again without\n")
+
+    def test_a_refusal_that_only_names_a_field_is_shown(self):
+        server = self.server()
+        run = self.ask(server, "names_a_field", "-n", "5")
+        self.assert_fails(run, "refuses the request: input length and `max_tokens` exceed context limit")
+        self.assertEqual(len(run.err.splitlines()), 1, run)
+        self.assertEqual(len(server.bodies()), 1)
+
+    def test_fields_come_back_where_leaving_them_out_did_not_help(self):
+        for script in ("refuses_twice", "refuses_then_reports"):
+            server = self.server()
+            terminal = Terminal("--endpoint", f"{server.origin}/{script}/v1", "--temp", "0.5", home=self.home,
+                                DBUS_SESSION_BUS_ADDRESS="", no_proxy="*")
+            terminal.wait_for("Ctrl-D leaves")
+            for line in ("Hi", "/regen"):
+                terminal.type(line + "\r")
+                terminal.wait_for("too many messages")
+                terminal.wait_for("your message is kept")
+            terminal.type("\x04")
+            self.assertEqual(terminal.wait(), 0)
+            self.assertEqual(["temperature" in body for body in server.bodies()], [True, False, True, False])
+            self.assertNotIn("asked again without", terminal.seen)
 
     def test_a_value_out_of_range_is_the_users_to_mend(self):
         server = self.server()
@@ -366,6 +436,15 @@ class Keys(Case):
         n = len(server.requests)
         self.assert_fails(self.ask(server, "", "--api-key-env", "MY_KEY", MY_KEY="x\r\nEvil: 1"), "MY_KEY")
         self.assertEqual(len(server.requests), n)
+
+    def test_the_key_is_never_repeated(self):
+        server, log = self.server(), os.path.join(self.home, "log")
+        for script in ("echoes", "echoes_within"):
+            run = self.ask(server, script, "--api-key-env", "MY_KEY", "--log-file", log, MY_KEY="sk-wrong-key")
+            self.assertEqual(run.code, 1, run)
+            self.assertIn(b"[API key]", run.err)
+            with open(log, "rb") as file:
+                self.assertNotIn(b"sk-wrong-key", run.err + run.out + file.read())
 
     def test_endpoints_by_name(self):
         server = self.server(key="sk-right")
@@ -484,6 +563,77 @@ class Terminals(Case):
         contents = [message["content"] for message in other.bodies()[0]["messages"]]
         self.assertEqual((contents[0], contents[2:]), ("Hi", ["Two", TEXT, "Three"]))
 
+    def test_turns_without_text_are_said_and_not_sent_back(self):
+        server = self.server()
+        terminal = self.terminal("--endpoint", server.origin + "/strict/v1")
+        terminal.wait_for("Ctrl-D leaves")
+        terminal.type("One\r")
+        terminal.wait_for('(the model wants to call search({"q":1}); there are no tools here)')
+        terminal.type("Two\r")
+        terminal.wait_for("(the answer was cut at the server's limit)")
+        terminal.type("Three\r")
+        terminal.wait_for("wörld")
+        terminal.type("/history\r")
+        terminal.wait_for("(the model wants to call search")
+        terminal.type("\x04")
+        self.assertEqual(terminal.wait(), 0)
+        self.assertNotIn("()", terminal.seen)
+        self.assertEqual(server.bodies()[-1]["messages"], [{"role": "user", "content": "One\n\nTwo\n\nThree"}])
+
+    def test_only_known_servers_are_asked_to_go_on(self):
+        for owner, goes_on in (("someone", False), ("vllm", True), ("llamacpp", True), ("sglang", True)):
+            server = self.server(owner=owner)
+            terminal = self.terminal("--endpoint", server.origin + "/length/v1")
+            terminal.wait_for("Ctrl-D leaves")
+            terminal.type("Hi\r")
+            promise = "; /continue resumes it" if goes_on else ""
+            terminal.wait_for(f"(the answer was cut at the server's limit{promise})")
+            terminal.type("/continue\r")
+            terminal.wait_for("(the answer was cut" if goes_on else "this server may begin the answer anew")
+            terminal.type("\x04")
+            self.assertEqual(terminal.wait(), 0)
+            self.assertEqual(len(server.bodies()), 2 if goes_on else 1)
+
+    def test_an_ended_thought_is_continued_with_the_answer(self):
+        server = self.server(owner="vllm")
+        arguments = ("--endpoint", server.origin + "/thinks_until_cut/v1")
+        terminal = self.terminal(*arguments)
+        terminal.wait_for("Ctrl-D leaves")
+        terminal.type("2+2?\r")
+        terminal.wait_for("(the answer was cut at the server's limit; /continue resumes it)")
+        terminal.type("\x04")
+        self.assertEqual(terminal.wait(), 0)
+        terminal = self.terminal(*arguments, "--resume")  # it is stored, too
+        terminal.wait_for("Ctrl-D leaves")
+        terminal.type("/continue\r")
+        terminal.wait_for("Four.")
+        terminal.type("Thanks\r")
+        terminal.wait_for("Four.")
+        terminal.type("\x04")
+        self.assertEqual(terminal.wait(), 0)
+        self.assertEqual(server.bodies()[1]["messages"][-1]["content"], "<think>\nHm.\n</think>\n\n")
+        self.assertEqual(server.bodies()[2]["messages"][1]["content"], "Four.")
+
+    def test_a_title_leaves_nothing_out_of_answers(self):
+        server = self.server()
+        terminal = self.terminal("--endpoint", server.origin + "/picky_titles/v1", "--titles", "--temp", "0.5",
+                                 "-s", "7")
+        terminal.wait_for("Ctrl-D leaves")
+        terminal.type("Hi\r")
+        terminal.wait_for("wörld")
+        end = time.monotonic() + 60
+        while len(server.bodies()) < 3:  # the title's two requests
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.02)
+        terminal.type("More\r")
+        terminal.wait_for("wörld")
+        terminal.type("\x04")
+        self.assertEqual(terminal.wait(), 0)
+        first, _, title, second = server.bodies()
+        self.assertNotIn("temperature", title)
+        self.assertEqual((first["temperature"], first["seed"]), (0.5, 7))
+        self.assertEqual((second["temperature"], second["seed"]), (0.5, 8))
+
     def test_a_title_by_the_model(self):
         server = self.server()
         terminal = self.terminal("--endpoint", server.origin + "/titled/v1")
@@ -542,7 +692,7 @@ class Terminals(Case):
         self.assertEqual(terminal.wait(), 1)
 
     def test_ctrl_c_ends_the_request_and_keeps_the_text(self):
-        server = self.server()
+        server = self.server(owner="vllm")
         terminal = self.terminal("--endpoint", server.origin + "/endless/v1")
         terminal.wait_for("Ctrl-D leaves")
         terminal.wait_for("> ")
@@ -608,8 +758,9 @@ class Terminals(Case):
         terminal.wait_for("wörld")
         terminal.type("/perf\r")
         terminal.wait_for("prompt       1024 tokens, 512 of them reused")
-        self.assertRegex(terminal.wait_for("seed "), r"gaps         median [\d.]+ m?s, 95% within .*, longest [\d.]+ m?s\n")
-        terminal.wait_for(f"({server.host} does not tell its load: nothing in its /metrics is known here)")
+        seen = terminal.wait_for(f"({server.host} does not tell its load: nothing in its /metrics is known here)")
+        self.assertRegex(seen, r"gaps         median [\d.]+ m?s, 95% within .*, longest [\d.]+ m?s\n")
+        self.assertNotIn("seed ", seen)  # the server chose it
         server.metrics = ('vllm:num_requests_running{engine="0"} 2.0\nvllm:num_requests_waiting{engine="0"} 1.0\n'
                           'vllm:kv_cache_usage_perc{engine="0"} 0.25\nvllm:prompt_tokens_total 1000\n'
                           'vllm:prefix_cache_queries_total 200\nvllm:prefix_cache_hits_total 150\n')

@@ -3,8 +3,10 @@
 http://127.0.0.1:PORT/v1 answers well; http://127.0.0.1:PORT/redirect/v1 redirects, and so on. The scripts are the
 methods script_* of Handler.
 """
+import gzip
 import http.server
 import json
+import select
 import socket
 import ssl
 import struct
@@ -258,6 +260,110 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def script_nonsense(self, _):
         self.stream(deltas(HELLO[:2]), event(b"{nonsense"), END)
+
+    def until_the_client_leaves(self, *pieces, drip=b": ping\n\n"):
+        self.begin()
+        self.wfile.write(b"".join(pieces))
+        self.wfile.flush()
+        for _ in range(600):
+            time.sleep(0.1)
+            if drip:
+                self.wfile.write(drip)
+                self.wfile.flush()
+            elif select.select([self.connection], [], [], 0)[0]:  # it has closed its end
+                raise BrokenPipeError
+
+    def script_open_after_done(self, _):
+        self.until_the_client_leaves(deltas(HELLO), END)
+
+    def script_silent_after_done(self, _):
+        self.until_the_client_leaves(deltas(HELLO), END, drip=b"")
+
+    def script_open_after_reason(self, _):
+        self.until_the_client_leaves(deltas(HELLO), chunk({}, "stop"))
+
+    def script_drips(self, _):
+        self.until_the_client_leaves(deltas(HELLO[:2]))
+
+    def script_drips_blanks(self, _):
+        self.until_the_client_leaves(deltas(HELLO[:2]), drip=b"data:\n\ndata: : waiting\n\n")
+
+    def script_aborts(self, _):
+        self.stream(deltas(HELLO[:2]), chunk({}, "abort"), DONE)
+
+    def script_filters(self, _):
+        self.stream(deltas(HELLO[:2]), chunk({}, "content_filter"), DONE)
+
+    def script_cut_by_server(self, _):
+        self.stream(deltas(HELLO), chunk({}, "max_tokens"), DONE)
+
+    def script_calls(self, _):
+        self.stream(chunk({"role": "assistant", "content": None}), chunk({"tool_calls": [
+            {"index": 0, "id": "c1", "type": "function", "function": {"name": "search", "arguments": '{"q":1}'}}]}),
+            chunk({}, "tool_calls"), DONE)
+
+    def script_strict(self, body):  # a call first, then a thought alone; refuses to read either
+        turns = [message for message in body["messages"] if message["role"] == "assistant"]
+        if any("tool_calls" in turn or not turn["content"].strip() for turn in turns):
+            return self.error(400, "An assistant message must have content, and its calls an answer")
+        self.server.fake.n_tries += 1
+        if self.server.fake.n_tries == 1:
+            return self.script_calls(body)
+        if self.server.fake.n_tries == 2:
+            return self.stream(deltas(["Let me think"], "reasoning"), chunk({}, "length"), DONE)
+        self.script_well(body)
+
+    def script_picky_titles(self, body):
+        if "title" not in body["messages"][-1]["content"]:
+            return self.script_well(body)
+        if "temperature" in body:
+            return self.error(400, "Unsupported value: 'temperature' does not support 0 with this model.")
+        self.stream(deltas(['"A warm greeting"']), END)
+
+    def script_thinks_until_cut(self, _):  # its thought has ended when the limit cuts it; then the answer
+        self.server.fake.n_tries += 1
+        if self.server.fake.n_tries == 1:
+            return self.stream(deltas(["<think>\nHm", ".", "\n</think>"]), chunk({}, "length"), DONE)
+        self.stream(deltas(["\n\nFour", "."]), END)
+
+    def script_empty(self, _):
+        self.stream(chunk({"role": "assistant", "content": ""}), chunk({}, "stop"), DONE)
+
+    def script_array(self, body):  # as Gemini refuses
+        if "seed" not in body and "top_k" not in body:
+            return self.script_well(body)
+        name = "seed" if "seed" in body else "top_k"
+        self.send_json(400, [{"error": {"code": 400, "message": f'Unknown name "{name}": Cannot find field.'}}])
+
+    def script_names_a_field(self, _):
+        self.error(400, "input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000")
+
+    def script_refuses_twice(self, body):
+        self.error(400, "unsupported parameter: temperature" if "temperature" in body else "too many messages")
+
+    def script_refuses_then_reports(self, body):
+        if "temperature" in body:
+            return self.error(400, "unsupported parameter: temperature")
+        self.stream(event({"error": {"message": "too many messages"}}))
+
+    def script_quota(self, _):
+        self.server.fake.n_tries += 1
+        self.send_json(429, {"error": {"message": "You exceeded your quota.", "code": "insufficient_quota"}})
+
+    def script_busy_until(self, _):
+        self.busy(429, {"Date": "Thu, 26 Nov 2026 10:00:00 GMT", "Retry-After": "Thu, 26 Nov 2026 12:00:00 GMT"})
+
+    def script_echoes(self, _):
+        key = self.headers["Authorization"].split()[1]
+        self.error(401, f"Incorrect API key provided: {key}.")
+
+    def script_echoes_within(self, _):
+        key = self.headers["Authorization"].split()[1]
+        self.stream(deltas(HELLO[:2]), event({"error": {"message": f"{key} has expired"}}))
+
+    def script_compressed(self, _):  # although nothing asked for it
+        self.send(200, gzip.compress(deltas(HELLO) + END), {"Content-Type": "text/event-stream",
+                                                            "Content-Encoding": "gzip"})
 
     def script_page(self, _):
         self.send(200, b"<!DOCTYPE html><html>log in</html>", {"Content-Type": "text/html"})

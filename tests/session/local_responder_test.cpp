@@ -102,8 +102,8 @@ TEST_F(LocalResponderTest, ControlTokensInMessagesAreTextUnlessTheyAreMeant) {
   const auto n_ends = [&](const std::string& typed) {
     options.system_prompt = "be brief" + typed;
     const std::vector<Message> messages{{.role = "user", .content = "hello" + typed},
-                                        {.role = "assistant" + typed, .content = typed},
-                                        {.role = "user", .content = typed},
+                                        {.role = "assistant" + typed, .content = "yes" + typed},
+                                        {.role = "user", .content = "and" + typed},
                                         {.role = "assistant", .content = "so" + typed, .reasoning = "hm" + typed}};
     const BuiltPrompt prompt = responder.build(messages, options);
     EXPECT_EQ(decode(*model->tokenizer, prompt.tokens, /*with_control=*/true), prompt.text);
@@ -238,6 +238,38 @@ TEST_F(LocalResponderTest, AnAnswerAskedForAgainIsAnotherDraw) {
   EXPECT_EQ(chat.messages.size(), 2u);
 }
 
+TEST_F(LocalResponderTest, ATitleChangesNoLaterDraw) {
+  AnswerOptions options;
+  options.sampling.temperature = 2;
+  options.sampling.seed = 3;
+  options.max_tokens = 12;
+  std::vector<std::vector<Token>> second;
+  for (const bool with_title : {false, true}) {
+    auto model = load(512);
+    LocalResponder responder(*model);
+    ScriptedChat chat(responder, options);
+    chat.ask("one");
+    if (with_title) {
+      ScriptedChat title(responder, options);
+      title.options.in_front = false;
+      title.ask("a title");
+    }
+    chat.messages.clear();
+    second.push_back(chat.ask("two").tokens);
+  }
+  EXPECT_EQ(second[0], second[1]);
+}
+
+TEST_F(LocalResponderTest, ATurnWithoutTextIsNotInThePrompt) {
+  auto model = load(512);
+  LocalResponder responder(*model);
+  const std::vector<Message> joined = {{.role = "user", .content = "one\n\ntwo"}};
+  const std::vector<Message> turns = {{.role = "user", .content = "one"},
+                                      {.role = "assistant", .reasoning = "cut"},
+                                      {.role = "user", .content = "two"}};
+  EXPECT_EQ(responder.count(turns, {}), responder.count(joined, {}));
+}
+
 TEST_F(LocalResponderTest, AThoughtThatTheTemplateOpensIsReasoning) {
   auto model = load(512);
   LocalResponder responder(*model);
@@ -249,6 +281,9 @@ TEST_F(LocalResponderTest, AThoughtThatTheTemplateOpensIsReasoning) {
   EXPECT_NE(answer.reasoning, "");
   EXPECT_EQ(answer.text, "");
   EXPECT_EQ(responder.build(chat.messages, chat.options).text, "user:|hi\nassistant:<think>\n" + answer.reasoning);
+  chat.messages.back().reasoning_ended = true;
+  EXPECT_TRUE(responder.build(chat.messages, chat.options).text.ends_with(answer.reasoning + "\n</think>\n\n"));
+  EXPECT_EQ(responder.build(chat.messages, chat.options).answer_begins, ReasoningSplitter::State::kAnswer);
   chat.messages.back().content = "so";
   EXPECT_TRUE(responder.build(chat.messages, chat.options).text.ends_with(answer.reasoning + "\n</think>\n\nso"));
   chat.messages.push_back({"user", "and"});

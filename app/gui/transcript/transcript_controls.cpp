@@ -77,7 +77,8 @@ void TranscriptView::Parts::draw_footer(const VisibleRow& row) {
   }
   const bool has_more = message.status != MessageStatus::kComplete || message.cut != AnswerCut::kNone;
   const bool has_text = !message.content.empty() || !message.reasoning.empty();
-  if (idle && is_last && has_more && has_text &&
+  const bool can_continue = !frame.state->model || frame.state->model->can_continue;
+  if (idle && is_last && has_more && has_text && can_continue &&
       icon_button(id + 3, {Icon::kContinue, "continue", "Continue", index}, {place(size), strip}, size))
     frame.actions->push(ContinueAnswer{rows.key});
   if (message.timings) text(speed_text(*message.timings), x + 0.5f * em());

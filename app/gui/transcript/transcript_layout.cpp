@@ -6,6 +6,7 @@
 #include "app/gui/window/elide.h"
 #include "app/gui/window/numbers.h"
 #include "app/remedies.h"
+#include "engine/tool_calls.h"
 #include "models/human_bytes.h"
 
 namespace warpchat::gui {
@@ -247,7 +248,8 @@ std::string TranscriptLayout::note_of(const ChatMessage& message) const {
     default:
       break;
   }
-  if (message.cut == AnswerCut::kTokenLimit) return "Cut at the answer length set in the settings.";
+  if (!message.tool_calls.empty()) return as_sentence(calls_in_words(message.tool_calls));
+  if (message.cut == AnswerCut::kTokenLimit) return "Cut at the limit of an answer's length.";
   return message.cut == AnswerCut::kContextFull ? "Cut: the context is full." : "";
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <utility>
 #include <variant>
 
 #include "app/gui/window/numbers.h"
@@ -102,9 +103,9 @@ float SettingsPanel::draw_all(Frame& f, Rect rect) {
   Rect title = rect.cut_top(ui.px(34));
   const ButtonLook reset{.text = "Reset all", .kind = ButtonKind::kGhost};
   if (ui.button("sampling_reset", title.cut_right(ui.button_width(reset)), reset)) {
-    const uint64_t seed = settings_.sampling.seed;
-    settings_.sampling = defaults;
-    settings_.sampling.seed = seed;
+    const SamplingParams before = std::exchange(settings_.sampling, defaults);
+    settings_.sampling.seed = before.seed;
+    settings_.sampling.seed_is_chosen = before.seed_is_chosen;
     settings_.chosen = 0;
   }
   heading(ui, title, "Sampling");
@@ -170,6 +171,7 @@ void SettingsPanel::draw_length(Ui& ui, Rect rect) {
 void SettingsPanel::draw_seed(Ui& ui, Rect rect) {
   if (ui.toggle("random_seed", rect.cut_top(ui.px(32)), "New seed for each answer", settings_.random_seed))
     settings_.random_seed = !settings_.random_seed;
+  settings_.sampling.seed_is_chosen = !settings_.random_seed;
   if (settings_.random_seed) return;
   rect = rect.cut_top(ui.px(40)).in_middle(ui.px(34));
   const Rect field = rect.cut_right(ui.px(130));

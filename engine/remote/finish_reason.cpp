@@ -1,0 +1,53 @@
+// Only known reasons mean that an answer is complete.
+#include "engine/remote/finish_reason.h"
+
+#include <utility>
+
+#include "models/ascii.h"
+
+namespace warpchat {
+
+namespace {
+// OpenAI, Text Generation Inference, Together, Anthropic, Mistral, Cohere, Gemini, Bedrock and their gateways.
+constexpr std::pair<std::string_view, Finish> kReasons[] = {
+    {"", Finish::kNone},
+    {"null", Finish::kNone},
+    {"none", Finish::kNone},
+    {"stop", Finish::kComplete},
+    {"eos", Finish::kComplete},
+    {"eos_token", Finish::kComplete},
+    {"stop_sequence", Finish::kComplete},
+    {"stop_token", Finish::kComplete},
+    {"end_turn", Finish::kComplete},
+    {"complete", Finish::kComplete},
+    {"completed", Finish::kComplete},
+    {"tool_calls", Finish::kComplete},
+    {"tool_call", Finish::kComplete},
+    {"tool_use", Finish::kComplete},
+    {"function_call", Finish::kComplete},
+    {"length", Finish::kLength},
+    {"max_tokens", Finish::kLength},
+    {"max_output_tokens", Finish::kLength},
+    {"max_new_tokens", Finish::kLength},
+    {"max_length", Finish::kLength},
+    {"model_length", Finish::kLength},
+    {"content_filter", Finish::kFiltered},
+    {"content_filtered", Finish::kFiltered},
+    {"safety", Finish::kFiltered},
+    {"refusal", Finish::kFiltered},
+    {"recitation", Finish::kFiltered},
+    {"blocklist", Finish::kFiltered},
+    {"prohibited_content", Finish::kFiltered},
+    {"sensitive", Finish::kFiltered},
+    {"guardrail_intervened", Finish::kFiltered},
+};
+}  // namespace
+
+Finish finish_of(std::string_view reason) {
+  const std::string name = lower_case(trimmed(reason));
+  for (const auto& [known, finish] : kReasons)
+    if (name == known) return finish;
+  return Finish::kUnknown;
+}
+
+}  // namespace warpchat
