@@ -50,8 +50,8 @@ constexpr PreTokenizer kPreTokenizers[] = {
     {"default", unnamed, false, false},
     {"gpt-2", gpt2, false, false},
     {"smollm", smollm, false, false},
-    {"qwen2", qwen2, false, false},
-    {"qwen35", qwen35, false, false},  // and later ones
+    {"qwen2", qwen2, false, false, /*composes=*/true},
+    {"qwen35", qwen35, false, false, /*composes=*/true},  // and later ones
     {"deepseek-r1-qwen", qwen2, false, false},
     {"llama-bpe", llama3, true, true},
     {"llama3", llama3, true, true},  // former names of llama-bpe

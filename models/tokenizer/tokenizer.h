@@ -1,6 +1,7 @@
 // Text to token ids and back, for the tokeniser families of GGUF files: byte-level BPE ("gpt2") and SPM ("llama"). Ids
-// equal llama.cpp's. Valid UTF-8 text survives encode and decode, with two exceptions: bytes without a token in a
-// byte-level vocabulary are lost, and SPM, which encodes spaces as U+2581, reads U+2581 as a space.
+// equal llama.cpp's, except that Qwen's tokenisers compose text (NFC) as transformers does. Valid UTF-8 text survives
+// encode and decode, with three exceptions: composed text stays composed, bytes without a token in a byte-level
+// vocabulary are lost, and SPM, which encodes spaces as U+2581, reads U+2581 as a space.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -45,6 +46,7 @@ class Tokenizer {
   virtual Token eos() const = 0;
   virtual bool adds_bos() const = 0;
   virtual bool adds_space() const = 0;  // SPM: inserts a space before text at the start or after a special token
+  virtual bool composes() const = 0;    // text is composed (NFC) between special tokens, before it is split
   // End-of-generation tokens: eos, eot, eom and <|im_end|>, <|endoftext|>, <|eot_id|>, <|eom_id|> if they are control
   // tokens.
   virtual std::span<const Token> end_of_generation() const = 0;
