@@ -39,9 +39,11 @@ SpmTokenizer::SpmTokenizer(const GgufFile& file, MergeMethod method)
   }
 }
 
-// Control and byte tokens are not text: they only result from special tokens and missing characters.
+// Control and byte tokens are not text: they only result from special tokens and missing characters. Of several tokens
+// with one text, the first counts.
 bool SpmTokenizer::can_merge(Token token) const {
-  return !vocabulary_.is(token, kControlToken | kUnknownToken | kByteToken);
+  return !vocabulary_.is(token, kControlToken | kUnknownToken | kByteToken) &&
+         vocabulary_.find(vocabulary_.text(token)) == token;
 }
 
 void SpmTokenizer::build_model(const std::vector<float>& scores) {

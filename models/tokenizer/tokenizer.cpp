@@ -42,8 +42,11 @@ VocabularyTokenizer::VocabularyTokenizer(const GgufFile& file, const Defaults& d
       composes_(file.get_bool("tokenizer.ggml.normalizer.nfc", defaults.composes)) {
   constexpr std::string_view kAddBos = "tokenizer.ggml.add_bos_token";
   adds_bos_ = file.get_bool(kAddBos, defaults.adds_bos && bos() >= 0);
-  if (adds_bos_ && bos() < 0)
-    file.fail("key " + std::string(kAddBos) + " is true, but key tokenizer.ggml.bos_token_id is missing");
+  notes_ = vocabulary_.notes();
+  if (adds_bos_ && bos() < 0) {
+    adds_bos_ = false;
+    notes_.push_back("key " + std::string(kAddBos) + " is true, but there is no such token, so none is added");
+  }
 }
 
 static void require_length(std::string_view text) {

@@ -24,6 +24,7 @@ class VocabularyTokenizer : public Tokenizer {
   bool composes() const final { return composes_; }
   std::span<const Token> end_of_generation() const final { return vocabulary_.end_of_generation(); }
   std::string_view method() const final { return method_; }
+  const std::vector<std::string>& notes() const final { return notes_; }
 
  protected:
   struct Defaults {  // for what a file may say itself
@@ -45,6 +46,7 @@ class VocabularyTokenizer : public Tokenizer {
 
   SpecialTokens special_;
   bool adds_bos_, composes_;
+  std::vector<std::string> notes_;
 };
 
 }  // namespace warpchat

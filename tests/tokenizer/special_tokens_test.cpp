@@ -156,8 +156,58 @@ const EndCase kEndCases[] = {
      {{"<|end_of_text|>", test::kControl}, {"<|eot_id|>", test::kControl}, {"<|eom_id|>", test::kControl}},
      {{"eos_token_id", 256}},
      {256, 257, 258}},
+    {"gpt_oss",
+     {{"<|end|>", test::kControl}, {"<|return|>", test::kControl}, {"<|call|>", test::kControl}},
+     {{"eos_token_id", 257}},
+     {257, 258}},
+    {"solar_open",
+     {{"<|end|>", test::kControl}, {"<|flush|>", test::kControl}, {"<|calls|>", test::kControl}},
+     {},
+     {258, 257}},
+    {"phi", {{"<|end|>", test::kControl}, {"<|call|>", test::kControl}}, {}, {256, 257}},
+    {"gemma",
+     {{"<|tool_response>", test::kControl}, {"</s>", test::kNormal}, {"<turn|>", test::kControl}},
+     {},
+     {258, 256}},
     {"each_once", {{"<|im_end|>", test::kControl}}, {{"eos_token_id", 256}, {"eot_token_id", 256}}, {256}},
 };
+
+// Each ends an answer, also where the file gives it the type of ordinary text.
+TEST(SpecialTokens, TextsThatEndAnAnswer) {
+  for (const char* text : {"<|im_end|>",
+                           "<|endoftext|>",
+                           "<|eot_id|>",
+                           "<|eom_id|>",
+                           "<|end|>",
+                           "<end_of_turn>",
+                           "</s>",
+                           "<EOT>",
+                           "_<EOT>",
+                           "[EOT]",
+                           "[EOS]",
+                           "<|end_of_text|>",
+                           "<end_of_utterance>",
+                           "<eos>",
+                           "<｜end▁of▁sentence｜>",
+                           "<|return|>",
+                           "<|call|>",
+                           "<|calls|>",
+                           "<|flush|>",
+                           "<turn|>",
+                           "<|tool_response>",
+                           "[e~[",
+                           "<|fim_pad|>",
+                           "<|repo_name|>",
+                           "<|file_sep|>"})
+    for (const test::TokenType type : {test::kNormal, test::kControl, test::kUserDefined}) {
+      TestVocabulary v = test::byte_vocabulary();
+      const Token end = v.add(text, type);
+      const auto tokenizer = v.tokenizer();
+      EXPECT_TRUE(tokenizer->ends_generation(end)) << text;
+      EXPECT_TRUE(tokenizer->is_control(end)) << text;
+      EXPECT_EQ(tokenizer->piece(end), "") << text;
+    }
+}
 
 TEST(SpecialTokens, EndOfGeneration) {
   for (const EndCase& c : kEndCases) {
