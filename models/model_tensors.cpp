@@ -114,12 +114,12 @@ class Directory {
   std::set<const TensorInfo*> known_;
 };
 
-// Query, key and value biases are optional in every architecture: all three or none.
+// Query, key and value biases are optional in every architecture, each by itself.
 LayerVectors<bool> vectors_of(const Directory& directory, const ModelConfig& config, const std::string& block) {
   LayerVectors<bool> has = vectors_of(config.architecture);
-  has.q_bias = has.k_bias = has.v_bias = directory.has(block + kVectorNames.q_bias) ||
-                                         directory.has(block + kVectorNames.k_bias) ||
-                                         directory.has(block + kVectorNames.v_bias);
+  has.q_bias = directory.has(block + kVectorNames.q_bias);
+  has.k_bias = directory.has(block + kVectorNames.k_bias);
+  has.v_bias = directory.has(block + kVectorNames.v_bias);
   has.shared_expert_gate = config.experts.shared_ffn > 0;
   return has;
 }

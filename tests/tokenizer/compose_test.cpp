@@ -70,7 +70,7 @@ TEST(Compose, ComposedTextIsTheSameMemory) {
 TEST(Compose, EveryCharacterAsInUtf8proc) {
   for (const std::string before : {"", "a", "가", "か", "\xE0\xA7\x87", "e\xCC\x81"}) {
     std::string text;
-    for (char32_t c = 0; c < 0x110000; ++c) {
+    for (char32_t c = 0; c < 0x30000; ++c) {  // no larger one decomposes or is a mark, but for variation selectors
       if (!is_scalar(c)) continue;
       text += before;
       append_utf8(c, text);

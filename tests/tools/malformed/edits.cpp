@@ -239,7 +239,9 @@ void add_missing_and_doubled(const Base& base, Variants& out) {
   }
   for (size_t i = 0; i < base.document.tensors.size(); ++i) {
     const std::string& tensor = base.document.tensors[i].name;
-    const bool has_stand_in = tensor == "output.weight" || tensor == "rope_freqs.weight";  // tied, or no divisors
+    // Tied, no divisors, or no bias.
+    const bool has_stand_in = tensor == "output.weight" || tensor == "rope_freqs.weight" ||
+                              (tensor.ends_with(".bias") && tensor.find(".attn_") != std::string::npos);
     out.push_back({base.name + ".missing." + tensor,
                    edited(base, [&](Document& document) { document.tensors.erase(document.tensors.begin() + i); }),
                    has_stand_in ? Finder::kNone : Finder::kModel,
