@@ -47,7 +47,8 @@ class Tokenizer {
   virtual bool adds_bos() const = 0;
   virtual bool adds_space() const = 0;  // SPM: inserts a space before text at the start or after a special token
   virtual bool composes() const = 0;    // text is composed (NFC) between special tokens, before it is split
-  // End-of-generation tokens: eos, eot, eom and those whose text ends an answer in some model, such as <|im_end|>.
+  // End-of-generation tokens: eos, eot, eom, those behind a piece of code (fim_pad, ...) and those whose text ends an
+  // answer in some model, such as <|im_end|>.
   virtual std::span<const Token> end_of_generation() const = 0;
   bool ends_generation(Token token) const;
   // Merge method for the status line: "sentencepiece" or "rank-ordered merges (why)".

@@ -154,8 +154,8 @@ void Vocabulary::read_roles(const GgufFile& file, TokenRoles defaults) {
   roles_.unknown = read_role(file, "tokenizer.ggml.unknown_token_id",
                              of_type == kinds_.end() ? -1 : static_cast<Token>(of_type - kinds_.begin()));
   add_end(roles_.eos);
-  add_end(read_role(file, "tokenizer.ggml.eot_token_id", -1));
-  add_end(read_role(file, "tokenizer.ggml.eom_token_id", -1));
+  for (const char* key : {"eot", "eom", "fim_pad", "fim_rep", "fim_sep"})
+    add_end(read_role(file, std::string("tokenizer.ggml.") + key + "_token_id", -1));
   for (const std::string_view end : kEndTexts)
     if (const Token token = find(end); token >= 0 && !ends_nothing(end)) add_end(token);
 }
