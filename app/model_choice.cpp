@@ -70,10 +70,10 @@ bool is_yes(const std::optional<std::string>& line) {
   return low == "y" || low == "yes";
 }
 
-void require_yes(const HubModelName& name, const DownloadPlan& plan, const std::string& folder) {
+void require_yes(const DownloadPlan& plan, const std::string& folder) {
   if (plan.missing == 0) return;
   const std::string part = plan.missing < plan.bytes ? "the missing " + human_bytes(plan.missing) + " of " : "";
-  if (!is_yes(ask("download " + part + name.text() + ", " + human_bytes(plan.bytes) + ", into " +
+  if (!is_yes(ask("download " + part + plan.name.text() + ", " + human_bytes(plan.bytes) + ", into " +
                   printable(folder, 200) + "? [y/N]")))
     throw Error("nothing was downloaded");
 }
@@ -81,7 +81,7 @@ void require_yes(const HubModelName& name, const DownloadPlan& plan, const std::
 std::string fetch(const HubModelName& name, const ChatOptions& options) {
   if (options.yes) return download_model(name, options.offline);
   return download_model(name, options.offline,
-                        [&](const DownloadPlan& plan, const std::string& folder) { require_yes(name, plan, folder); });
+                        [&](const DownloadPlan& plan, const std::string& folder) { require_yes(plan, folder); });
 }
 
 std::string padded(std::string text, size_t width) {

@@ -86,6 +86,7 @@ std::unique_ptr<Model> load_model(const ModelFlags& flags, uint32_t context, uin
     model->decoder->steps().profile().keep_trace();
     model->decoder->steps().set_measuring(true);
   }
+  for (const std::string& note : model->tokenizer->notes()) log_line(options.path + ": " + note);
   log_line("loaded " + options.path + " in " + std::to_string(model->load_seconds) + " s: " + describe(*model));
   return model;
 }

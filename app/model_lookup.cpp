@@ -2,8 +2,10 @@
 #include "app/model_lookup.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <optional>
 #include <set>
 #include <sstream>
@@ -13,6 +15,8 @@
 #include "app/program_name.h"
 #include "engine/hub/hub_cache.h"
 #include "models/ascii.h"
+#include "models/gguf_reader.h"
+#include "models/model_purpose.h"
 
 namespace warpchat {
 
@@ -49,18 +53,84 @@ std::vector<fs::path> snapshots(const fs::path& repository) {
   return all;
 }
 
+// Whether all parts of a split model lie beside its first one.
+bool is_whole(const fs::path& first) {
+  const FilePart part = part_of(first.string());
+  for (unsigned i = 2; i <= part.n_parts; ++i) {
+    char number[32];
+    std::snprintf(number, sizeof number, "-%05u-of-%05u", i, part.n_parts);
+    std::error_code error;
+    if (!fs::is_regular_file(part.stem + number + first.extension().string(), error)) return false;
+  }
+  return true;
+}
+
+// The model files of a snapshot, by their path within it.
+std::map<std::string, fs::path> files_of(const fs::path& snapshot) {
+  std::map<std::string, fs::path> files;
+  const auto add = [&](const fs::path& file) {
+    if (is_model_file(file)) files.emplace(file.lexically_relative(snapshot).string(), file);
+  };
+  std::error_code error;
+  for (const fs::path& entry : entries(snapshot)) {
+    add(entry);
+    if (fs::is_directory(entry, error))  // some repositories keep each quantisation in a folder
+      for (const fs::path& file : entries(entry)) add(file);
+  }
+  return files;
+}
+
+// Each file from the first snapshot that has it whole. Where several files have the same quantisation, their names tell
+// them apart.
 void add_repository(std::vector<FoundModel>& models, const fs::path& folder) {
   const std::optional<std::string> repository = repository_of_folder(folder.filename().string());
   if (!repository) return;
-  for (const fs::path& snapshot : snapshots(folder)) {
-    std::vector<fs::path> files = entries(snapshot);
-    std::error_code error;
-    for (const fs::path& below : entries(snapshot))  // some repositories keep each quantisation in a folder
-      if (fs::is_directory(below, error))
-        for (const fs::path& file : entries(below)) files.push_back(file);
-    for (const fs::path& file : files)
-      if (is_model_file(file)) models.push_back({file.string(), *repository + ":" + quant_of(file.string())});
+  std::map<std::string, fs::path> files;
+  for (const fs::path& snapshot : snapshots(folder))
+    for (const auto& [name, file] : files_of(snapshot)) {
+      fs::path& chosen = files[name];
+      if (chosen.empty() || (!is_whole(chosen) && is_whole(file))) chosen = file;
+    }
+  std::map<std::string, int> n_with_quant;
+  for (const auto& [name, file] : files) ++n_with_quant[quant_of(name)];
+  for (const auto& [name, file] : files) {
+    const std::string quant = quant_of(name);
+    models.push_back({file.string(), *repository + ":" + (n_with_quant[quant] > 1 ? part_of(name).stem : quant)});
   }
+}
+
+// A file that cannot be read stays among the models, so that loading it says why.
+bool may_chat(const FoundModel& model) {
+  try {
+    return why_no_chat_model(GgufFile::open(model.path)).empty();
+  } catch (const Error&) {
+    return true;
+  }
+}
+
+std::vector<FoundModel> only_chat_models(std::vector<FoundModel> models) {
+  std::erase_if(models, [](const FoundModel& model) { return !may_chat(model); });
+  return models;
+}
+
+// Each file once, whatever it is for.
+std::vector<FoundModel> find_files(const std::vector<ModelFolder>& folders) {
+  std::vector<FoundModel> models;
+  for (const ModelFolder& folder : folders) {
+    for (const fs::path& entry : entries(folder.path)) {
+      if (folder.hugging_face)
+        add_repository(models, entry);
+      else if (is_model_file(entry))
+        models.push_back({entry.string(), entry.filename().string()});
+    }
+  }
+  std::set<std::string> seen;
+  std::erase_if(models, [&](const FoundModel& model) {
+    std::error_code error;
+    const fs::path real = fs::canonical(model.path, error);
+    return !seen.insert(error ? model.path : real.string()).second;
+  });
+  return models;
 }
 
 std::string list_names(const std::vector<FoundModel>& models) {
@@ -71,26 +141,37 @@ std::string list_names(const std::vector<FoundModel>& models) {
   return list;
 }
 
-// The cached file of this repository that the quantisation means best.
+// The path within its repository: behind .../snapshots/COMMIT/.
+std::string path_in_repository(const FoundModel& model) {
+  constexpr std::string_view kSnapshots = "/snapshots/";
+  const size_t commit = model.path.rfind(kSnapshots);
+  if (commit == std::string::npos) return model.path;
+  const size_t slash = model.path.find('/', commit + kSnapshots.size());
+  return slash == std::string::npos ? model.path : model.path.substr(slash + 1);
+}
+
+// The file of this repository that the name means best: one that accompanies no model, if there is one. If none was
+// named and the default is missing, the only one.
 const FoundModel* find_cached(const std::vector<FoundModel>& models, const HubModelName& wanted) {
   const FoundModel* best = nullptr;
-  int best_match = 0;
+  int best_rank = 0;
   for (const FoundModel& model : models) {
-    if (!lower_case(model.name).starts_with(lower_case(wanted.repository) + ":")) continue;
-    const int match = quant_match(model.path, wanted.quant);
-    if (match > best_match) best = &model, best_match = match;
+    const int rank = quant_rank(path_in_repository(model), wanted.quant);
+    if (rank > best_rank) best = &model, best_rank = rank;
   }
-  return best;
+  if (best || !wanted.is_default) return best;
+  const auto is_model = [](const FoundModel& model) { return !is_companion(path_in_repository(model)); };
+  return std::ranges::count_if(models, is_model) == 1 ? &*std::ranges::find_if(models, is_model) : nullptr;
 }
 
 std::string find_hub_model(const HubModelName& wanted, const std::vector<FoundModel>& models) {
-  if (const FoundModel* cached = find_cached(models, wanted)) return cached->path;
   std::vector<FoundModel> same_repository;
   for (const FoundModel& model : models)
     if (lower_case(model.name).starts_with(lower_case(wanted.repository) + ":")) same_repository.push_back(model);
-  throw NotCached("no " + wanted.text() + " in the model caches" +
+  if (const FoundModel* cached = find_cached(same_repository, wanted)) return cached->path;
+  throw NotCached("no " + wanted.as_written() + " in the model caches" +
                       (same_repository.empty() ? "" : ", which hold " + list_names(same_repository)) +
-                      "; download it with " + program_name() + " pull " + wanted.text() + ", or add --yes",
+                      "; download it with " + program_name() + " pull " + wanted.as_written() + ", or add --yes",
                   wanted);
 }
 
@@ -107,13 +188,15 @@ std::string find_by_words(const std::string& words, const std::vector<FoundModel
     throw Error("cannot load " + words + ": no such file, here or in the model folders" +
                 (are_search_words(words) ? "; " + program_name() + " pull " + words + " searches the hub" : ""));
   if (matching.size() > 1)
+    if (std::vector<FoundModel> chat = only_chat_models(matching); !chat.empty()) matching = std::move(chat);
+  if (matching.size() > 1)
     throw SeveralModels(
         "several models have '" + words + "' in their name: " + list_names(matching) + "; be more specific", matching);
   return matching.front().path;
 }
 
 std::string find_by_name(const std::string& name, const std::vector<ModelFolder>& folders) {
-  const std::vector<FoundModel> models = find_models(folders);
+  const std::vector<FoundModel> models = find_files(folders);  // a named one that cannot chat says so when it is loaded
   const std::optional<HubModelName> wanted = parse_hub_model_name(name);
   return wanted ? find_hub_model(*wanted, models) : find_by_words(name, models);
 }
@@ -137,22 +220,7 @@ bool has_words(std::string_view name, std::string_view words) {
 }
 
 std::vector<FoundModel> find_models(const std::vector<ModelFolder>& folders) {
-  std::vector<FoundModel> models;
-  for (const ModelFolder& folder : folders) {
-    for (const fs::path& entry : entries(folder.path)) {
-      if (folder.hugging_face)
-        add_repository(models, entry);
-      else if (is_model_file(entry))
-        models.push_back({entry.string(), entry.filename().string()});
-    }
-  }
-  std::set<std::string> seen;
-  std::erase_if(models, [&](const FoundModel& model) {
-    std::error_code error;
-    const fs::path real = fs::canonical(model.path, error);
-    return !seen.insert(error ? model.path : real.string()).second;
-  });
-  return models;
+  return only_chat_models(find_files(folders));
 }
 
 std::string resolve_model(const std::string& name, const std::vector<ModelFolder>& folders,

@@ -41,7 +41,8 @@ class NotCached : public UsageError {  // a hub's model that would have to be fe
   HubModelName name;
 };
 
-// The GGUF models in these folders, each once, in search order; of a split file its first part, no projectors.
+// The GGUF models in these folders, each once, in search order; of a split file its first part, no projectors. Files
+// that say that they cannot chat are left out (embeddings, adapters, drafts); their headers are read for that.
 std::vector<FoundModel> find_models(const std::vector<ModelFolder>& folders);
 
 // Whether every word is somewhere in the name, without regard to case.

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <iterator>
 
+#include "models/model_purpose.h"
 #include "models/rope.h"
 #include "models/text_format.h"
 
@@ -49,9 +50,7 @@ const ArchitectureTraits* find_architecture(std::string_view name) {
 }
 
 const ArchitectureTraits& read_architecture(const GgufFile& file) {
-  // Adapters and importance matrices state the architecture of their model.
-  if (const std::string_view type = file.get_string("general.type", "model"); type != "model")
-    file.fail("key general.type is \"" + printable(type) + "\", expected \"model\": it is no model of its own");
+  if (const std::string why = why_no_chat_model(file); !why.empty()) file.fail(why);
   const std::string_view name = file.get_string("general.architecture");
   if (const ArchitectureTraits* found = find_architecture(name)) return *found;
   std::string supported;
@@ -119,10 +118,27 @@ void refuse_variants(const GgufFile& file, const Keys& keys, const ArchitectureT
     file.fail("key " + keys.name("expert_gating_func") + " is not 1: only a softmax over the experts is supported");
   if (!file.get_bool(keys.name("attention.causal"), true))
     file.fail("key " + keys.name("attention.causal") + " is false: only causal models can chat");
-  for (const char* key :
-       {"attention.clamp_kqv", "attention.max_alibi_bias", "attn_logit_softcapping", "final_logit_softcapping"})
+  for (const char* key : {"attention.clamp_kqv", "attention.max_alibi_bias", "attention.temperature_scale",
+                          "attn_logit_softcapping", "final_logit_softcapping", "router_logit_softcapping"})
     if (file.get_float(keys.name(key), 0) != 0)
       file.fail("key " + keys.name(key) + " is not 0, which is not supported");
+  // 0 stands for "not set".
+  for (const char* key : {"logit_scale", "embedding_scale", "residual_scale", "attention.output_scale",
+                          "attention.value_scale", "rope.scaling.alpha"})
+    if (const double scale = file.get_float(keys.name(key), 1); scale != 0 && scale != 1)
+      file.fail("key " + keys.name(key) + " is neither 0 nor 1, which is not supported");
+  if (file.get_bool(keys.name("use_parallel_residual"), false))
+    file.fail("key " + keys.name("use_parallel_residual") + " is true, which is not supported");
+}
+
+// Scores are divided by the root of the heads' size. 0 stands for that.
+void refuse_other_attention_scale(const GgufFile& file, const Keys& keys, uint32_t head_dim) {
+  constexpr double kRounding = 1e-4;
+  const double usual = 1 / std::sqrt(head_dim), scale = file.get_float(keys.name("attention.scale"), usual);
+  if (scale == 0 || std::abs(scale - usual) <= kRounding * usual) return;
+  char text[80];
+  std::snprintf(text, sizeof text, "%g, only %g (1 / the root of the head's size) is supported", scale, usual);
+  file.fail("key " + keys.name("attention.scale") + " is " + text);
 }
 
 void read_heads(const GgufFile& file, const Keys& keys, ModelConfig& config) {
@@ -146,6 +162,7 @@ void read_heads(const GgufFile& file, const Keys& keys, ModelConfig& config) {
     file.fail("key " + keys.name("attention.key_length") + " is " + std::to_string(config.head_dim) + " and key " +
               keys.name("attention.value_length") + " " + std::to_string(value_length) +
               " (where one is missing, embedding length / heads); only equal lengths are supported");
+  refuse_other_attention_scale(file, keys, config.head_dim);
 }
 
 // The tensor rope_freqs.weight [rope_dims / 2], or empty.
@@ -199,7 +216,7 @@ ExpertsConfig read_experts(const GgufFile& file, const Keys& keys, const ModelCo
       states_size ? keys.count("expert_feed_forward_length", kLargestSize) : std::max(1u, dense / experts.n_used);
   if (traits.experts.has_shared)
     experts.shared_ffn = keys.count("expert_shared_feed_forward_length", kLargestSize, dense);
-  experts.normalises = traits.experts.normalises;
+  experts.normalises = file.get_bool(keys.name("expert_weights_norm"), traits.experts.normalises);
   constexpr double kLargestScale = 1e6;
   experts.scale = static_cast<float>(keys.real("expert_weights_scale", 0, kLargestScale, 1));
   return experts;
@@ -267,15 +284,12 @@ void refuse_layers(const GgufFile& file, const Keys& keys, const ModelConfig& co
                 ": sliding windows are not supported");
 }
 
-uint32_t read_n_vocab(const GgufFile& file, const Keys& keys) {
+uint32_t read_n_vocab(const GgufFile& file) {
   const uint64_t n_tokens = file.n_elements("tokenizer.ggml.tokens"), rows = file.tensor("token_embd.weight").rows();
   if (n_tokens != rows)
     file.fail("key tokenizer.ggml.tokens has " + counted(n_tokens, "token") + ", tensor token_embd.weight has " +
               counted(rows, "row"));
-  const uint64_t stated = file.get_uint(keys.name("vocab_size"), n_tokens);
-  if (stated != n_tokens)
-    file.fail("key " + keys.name("vocab_size") + " is " + grouped(stated) + ", key tokenizer.ggml.tokens has " +
-              counted(n_tokens, "token"));
+  // The key vocab_size is for files without tokens.
   if (n_tokens < 1 || n_tokens > kLargestSize)
     file.fail("key tokenizer.ggml.tokens has " + counted(n_tokens, "token") + ", expected 1 to " +
               grouped(kLargestSize));
@@ -335,7 +349,7 @@ ModelConfig read_model_config(const GgufFile& file) {
   config.rms_eps = static_cast<float>(keys.real("attention.layer_norm_rms_epsilon", 0, 1, 0));
   if (config.rms_eps == 0) file.fail("key " + keys.name("attention.layer_norm_rms_epsilon") + " rounds to 0");
   read_rope(file, keys, traits, config);
-  config.n_vocab = read_n_vocab(file, keys);
+  config.n_vocab = read_n_vocab(file);
   config.tied_output = file.find_tensor("output.weight") == nullptr;
   return config;
 }

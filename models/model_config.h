@@ -22,6 +22,7 @@ struct RopeScaling {
   double attention_factor = 1.0;  // YaRN: multiplies cos and sin, computed as in llama.cpp
   double beta_fast = 32.0, beta_slow = 1.0;
   double extrapolation = 1.0;  // YaRN ext_factor
+  double magnitude = 0;        // YaRN: factor on cos and sin as the file states it; 0: computed
 };
 
 // Rotary position embedding of queries and keys.
@@ -97,7 +98,7 @@ LayerMatrices<MatrixShape> matrix_shapes(const ModelConfig& config, Mixer mixer 
 DeltaMatrices<MatrixShape> delta_matrix_shapes(const ModelConfig& config);
 ExpertMatrices<MatrixShape> expert_shapes(const ModelConfig& config);  // shapes of one expert
 LayerVectors<uint32_t> vector_sizes(const ModelConfig& config);
-LayerVectors<bool> vectors_of(Architecture architecture);  // present in every dense layer of the architecture
+LayerVectors<bool> vectors_of(Architecture architecture);  // those of a usual dense layer; biases are optional
 
 // Shapes do not depend on the file's layout: matrices fused in one tensor become views of it.
 struct LayerTensors {

@@ -61,6 +61,14 @@ class Directory {
     return &made;
   }
 
+  // n consecutive elements of a vector from `first` on.
+  const TensorInfo* elements(const TensorInfo* of, uint64_t first, uint64_t n) {
+    TensorInfo& made = *views_.emplace_back(std::make_unique<TensorInfo>(*of));
+    made.shape[0] = n;
+    made.data = of->data.subspan(first * sizeof(float), n * sizeof(float));
+    return &made;
+  }
+
   bool has(const std::string& name) const { return file_.find_tensor(name) != nullptr; }
 
   // An unused tensor means a computation that this program does not implement.
@@ -73,6 +81,14 @@ class Directory {
   }
   void expect(const std::string& name) {
     if (const TensorInfo* tensor = file_.find_tensor(name)) note(*tensor);
+  }
+  // A bias that no kernel adds: zeros change nothing.
+  void expect_zeros(const std::string& name) {
+    const TensorInfo* tensor = file_.find_tensor(name);
+    if (!tensor) return;
+    if (!std::ranges::all_of(tensor->data, [](std::byte byte) { return byte == std::byte{0}; }))
+      file_.fail("tensor " + name + " holds numbers other than 0, and a bias there is not supported");
+    note(*tensor);
   }
   void expect_all(const std::string& prefix) {
     for (const TensorInfo& tensor : file_.tensors())
@@ -98,12 +114,12 @@ class Directory {
   std::set<const TensorInfo*> known_;
 };
 
-// Query, key and value biases, where optional: all three or none.
+// Query, key and value biases are optional in every architecture, each by itself.
 LayerVectors<bool> vectors_of(const Directory& directory, const ModelConfig& config, const std::string& block) {
   LayerVectors<bool> has = vectors_of(config.architecture);
-  if (directory.has(block + kVectorNames.q_bias) || directory.has(block + kVectorNames.k_bias) ||
-      directory.has(block + kVectorNames.v_bias))
-    has.q_bias = has.k_bias = has.v_bias = true;
+  has.q_bias = directory.has(block + kVectorNames.q_bias);
+  has.k_bias = directory.has(block + kVectorNames.k_bias);
+  has.v_bias = directory.has(block + kVectorNames.v_bias);
   has.shared_expert_gate = config.experts.shared_ffn > 0;
   return has;
 }
@@ -152,6 +168,19 @@ void split_attention(Directory& directory, const ModelConfig& c, const std::stri
   }
 }
 
+// Handles files with fused attention biases. Marks those as read.
+void split_biases(Directory& directory, const ModelConfig& c, const std::string& block,
+                  LayerVectors<const TensorInfo*>& vectors, LayerVectors<bool>& has) {
+  const std::string fused = block + "attn_qkv.bias";
+  if (c.gated_attention || !directory.has(fused)) return;
+  const uint64_t q = uint64_t{c.n_heads} * c.head_dim, kv = uint64_t{c.n_kv_heads} * c.head_dim;
+  const TensorInfo* all = directory.vector(fused, q + 2 * kv);
+  vectors.q_bias = directory.elements(all, 0, q);
+  vectors.k_bias = directory.elements(all, q, kv);
+  vectors.v_bias = directory.elements(all, q + kv, kv);
+  has.q_bias = has.k_bias = has.v_bias = false;
+}
+
 // Older files are ordered by key head: its own rows, then those of its value heads.
 void split_delta_net(Directory& directory, const ModelConfig& c, const std::string& block,
                      DeltaMatrices<const TensorInfo*>& matrices) {
@@ -184,6 +213,7 @@ LayerTensors read_layer(Directory& directory, const GgufFile& file, const ModelC
   switch (kinds.mixer) {
     case Mixer::kAttention:
       split_attention(directory, config, block, layer.matrices);
+      split_biases(directory, config, block, layer.vectors, has);
       break;
     case Mixer::kDeltaNet: {
       const DeltaNetConfig& net = config.delta_net;
@@ -204,6 +234,8 @@ LayerTensors read_layer(Directory& directory, const GgufFile& file, const ModelC
         if (is_present) tensor = directory.vector(block + name, n);
       },
       layer.vectors, vector_names, vector_sizes(config), has);
+  for (const char* bias : {"attn_output.bias", "ffn_gate.bias", "ffn_up.bias", "ffn_down.bias"})
+    directory.expect_zeros(block + bias);
   for_each(read_matrix, layer.matrices, matrix_names, matrix_shapes(config, kinds.mixer));
   if (kinds.ffn == Ffn::kExperts) layer.experts = read_experts(directory, file, config, block);
   return layer;
@@ -288,6 +320,7 @@ ModelTensors find_model_tensors(const GgufFile& file, const ModelConfig& config)
   tensors.output_norm = directory.vector("output_norm.weight", config.hidden);
   tensors.output =
       config.tied_output ? tensors.token_embd : directory.matrix("output.weight", config.n_vocab, config.hidden);
+  directory.expect_zeros("output.bias");
   if (config.architecture == Architecture::kLlama) directory.expect("rope_freqs.weight");  // read with the config
   for (uint32_t i = 0; i < config.n_layers; ++i)
     tensors.layers.push_back(read_layer(directory, file, config, config.layers[i], "blk." + std::to_string(i) + "."));

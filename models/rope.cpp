@@ -22,6 +22,8 @@ constexpr FloatKey kAttentionFactor{"rope.scaling.attn_factor", 1, 1e-6, kLarges
 constexpr FloatKey kExtrapolation{"rope.scaling.yarn_ext_factor", 1, 0, 1};
 constexpr FloatKey kBetaFast{"rope.scaling.yarn_beta_fast", 32, 1e-6, 1e6};
 constexpr FloatKey kBetaSlow{"rope.scaling.yarn_beta_slow", 1, 1e-6, 1e6};
+// Converters write transformers' attention_factor here, which replaces the computed magnitude.
+constexpr FloatKey kMagnitude{"rope.scaling.yarn_attn_factor", 0, 1e-6, kLargestFactor};
 // Used by other model families only; it would change the magnitude.
 constexpr FloatKey kLogMultiplier{"rope.scaling.yarn_log_multiplier", 0, 0, 0};
 
@@ -60,6 +62,23 @@ double extrapolated_share(const RopeScaling& scaling, double base, uint32_t rope
   return (1 - std::clamp(ramp, 0.0, 1.0)) * scaling.extrapolation;
 }
 
+// 1 is ambiguous: for transformers it is the whole magnitude, other programs write it for "nothing beside the computed
+// magnitude".
+void read_magnitude(const GgufFile& file, std::string_view prefix, RopeScaling& scaling) {
+  const std::string key = std::string(prefix) + "." + kMagnitude.name;
+  if (!file.has(key)) return;
+  const double magnitude = read(file, prefix, kMagnitude), computed = rope_magnitude(scaling);
+  if (magnitude == 1 && computed != 1) {
+    char text[160];
+    std::snprintf(text, sizeof text,
+                  "is 1, which is the whole factor for some programs and leaves it at %.6g for others; use a file with "
+                  "the factor that is meant",
+                  computed);
+    file.fail("key " + key + " " + text);
+  }
+  scaling.magnitude = magnitude;
+}
+
 }  // namespace
 
 RopeScaling read_rope_scaling(const GgufFile& file, std::string_view prefix, uint32_t context_length) {
@@ -80,6 +99,7 @@ RopeScaling read_rope_scaling(const GgufFile& file, std::string_view prefix, uin
   scaling.beta_slow = read(file, prefix, kBetaSlow);
   scaling.extrapolation = read(file, prefix, kExtrapolation);
   read(file, prefix, kLogMultiplier);
+  if (scaling.kind == RopeScaling::Kind::kYarn) read_magnitude(file, prefix, scaling);
   return scaling;
 }
 
@@ -95,9 +115,9 @@ std::vector<double> rope_frequencies(const RopeScaling& scaling, double base, ui
   return frequencies;
 }
 
-// llama.cpp multiplies by 1 + 0.1 ln(factor) only when extrapolating, and never for a factor below 1. It ignores the
-// key rope.scaling.yarn_attn_factor, and so does this function.
+// llama.cpp multiplies by 1 + 0.1 ln(factor) only when extrapolating, and never for a factor below 1.
 double rope_magnitude(const RopeScaling& scaling) {
+  if (scaling.magnitude > 0) return scaling.attention_factor * scaling.magnitude;
   const bool yarn = scaling.kind == RopeScaling::Kind::kYarn && scaling.extrapolation != 0 && scaling.factor > 1;
   return scaling.attention_factor * (yarn ? 1 + 0.1 * std::log(scaling.factor) : 1);
 }

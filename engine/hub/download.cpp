@@ -49,7 +49,9 @@ Download::Download(const HubSettings& settings, HubModelName name, DownloadListe
       cache_(settings.cache, name_.repository) {}
 
 DownloadPlan Download::plan() {
-  plan_ = {.files = choose_files(client_.files(name_.repository), name_)};
+  plan_ = {.name = name_, .files = choose_files(client_.files(name_.repository), name_)};
+  if (const std::string& path = plan_.files.front().path; name_.is_default && quant_match(path, name_.quant) == 0)
+    plan_.name.quant = quant_of(path);
   plan_.bytes = total_bytes(plan_.files);
   for (const HubFile& file : plan_.files)
     if (!cache_.has(file)) plan_.missing += file.bytes - cache_.bytes_of_half(file);

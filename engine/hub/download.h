@@ -29,6 +29,7 @@ struct DownloadListener {  // called on the thread of plan() or run()
 };
 
 struct DownloadPlan {
+  HubModelName name;           // with the files' quantisation if none was written
   std::vector<HubFile> files;  // in order of parts
   uint64_t bytes = 0;          // sum over all files
   uint64_t missing = 0;        // bytes to fetch

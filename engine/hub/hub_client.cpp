@@ -75,7 +75,8 @@ std::string HubClient::file_url(const std::string& repository, const std::string
 
 std::string HubClient::search_url(const std::string& words, size_t max) const {
   return settings_.endpoint + "/api/models?search=" + escape_url_value(words) +
-         "&filter=gguf&sort=downloads&direction=-1&limit=" + std::to_string(max) + "&expand=downloads&expand=gguf";
+         "&filter=gguf&sort=downloads&direction=-1&limit=" + std::to_string(max) +
+         "&expand=downloads&expand=gguf&expand=pipeline_tag";
 }
 
 std::vector<HubHit> HubClient::search(const std::string& words, size_t max) {

@@ -3,6 +3,7 @@
 #include "engine/hub/hub_files.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -71,6 +72,16 @@ HubFile file_of(const json& entry, const std::string& source) {
   return file;
 }
 
+// The hub's own task of a repository. Most name "text-generation" or none.
+bool may_chat(const json& entry) {
+  const auto task = entry.find("pipeline_tag");
+  if (task == entry.end() || !task->is_string()) return true;
+  for (const char* other : {"feature-extraction", "sentence-similarity", "text-ranking", "text-classification",
+                            "token-classification", "zero-shot-classification"})
+    if (*task == other) return false;
+  return true;
+}
+
 std::vector<HubModel> models_of(const std::vector<HubFile>& files) {
   std::map<std::pair<std::string, unsigned>, HubModel> models;
   for (const HubFile& file : files) {
@@ -86,13 +97,16 @@ std::vector<HubModel> models_of(const std::vector<HubFile>& files) {
   return list;
 }
 
+// By quantisation, or by whole names with their folder; those of one quantisation always by these.
 std::string list_models(std::vector<HubModel> models, bool whole_names) {
   constexpr size_t kShown = 16;
   std::sort(models.begin(), models.end(), [](const auto& a, const auto& b) { return a.bytes() < b.bytes(); });
+  std::map<std::string, int> n_with_quant;
+  for (const HubModel& model : models) ++n_with_quant[quant_of(model.stem)];
   std::string list;
   for (size_t i = 0; i < std::min(models.size(), kShown); ++i) {
-    const std::string& stem = models[i].stem;
-    list += (i ? ", " : "") + printable(whole_names ? stem.substr(stem.rfind('/') + 1) : quant_of(stem)) + " (" +
+    const std::string quant = quant_of(models[i].stem);
+    list += (i ? ", " : "") + printable(whole_names || n_with_quant[quant] > 1 ? models[i].stem : quant) + " (" +
             human_bytes(models[i].bytes()) + ")";
   }
   if (models.size() > kShown) list += " and " + std::to_string(models.size() - kShown) + " more";
@@ -112,14 +126,25 @@ const HubModel* plainest(const std::vector<HubModel>& models) {
   return shortest;
 }
 
+// The best matches, from models that accompany none; if there is none, from the others.
+std::vector<HubModel> best_matches(const std::vector<HubModel>& models, const std::string& quant) {
+  std::vector<HubModel> best;
+  int best_rank = 0;
+  for (const HubModel& model : models) {
+    const int rank = quant_rank(model.stem, quant);
+    if (rank > best_rank) best.clear();
+    if (rank > 0 && rank >= best_rank) best.push_back(model);
+    best_rank = std::max(best_rank, rank);
+  }
+  return best;
+}
+
 const HubModel& choose_model(const std::vector<HubModel>& models, const HubModelName& name,
                              std::vector<HubModel>& best) {
-  int best_match = 1;
-  for (const HubModel& model : models) {
-    const int match = quant_match(model.stem, name.quant);
-    if (match > best_match) best.clear();
-    if (match >= best_match) best.push_back(model);
-    best_match = std::max(best_match, match);
+  best = best_matches(models, name.quant);
+  if (best.empty() && name.is_default) {
+    std::ranges::copy_if(models, std::back_inserter(best), [](const auto& m) { return !is_companion(m.stem); });
+    if (best.size() != 1) best.clear();
   }
   if (best.empty())
     throw Error("there is no " + name.quant + " in " + name.repository + "; there is " + list_models(models, false));
@@ -150,7 +175,7 @@ std::vector<HubHit> parse_search(std::string_view text, const std::string& sourc
   for (const json& entry : list) {
     if (!entry.is_object() || !entry.contains("id") || !entry["id"].is_string()) continue;
     const auto name = parse_hub_model_name(entry["id"].get<std::string>());
-    if (!name) continue;
+    if (!name || !may_chat(entry)) continue;
     HubHit hit{.repository = name->repository};
     if (const auto n = entry.find("downloads"); n != entry.end() && n->is_number_unsigned()) hit.downloads = *n;
     if (const auto gguf = entry.find("gguf"); gguf != entry.end() && gguf->is_object())

@@ -27,11 +27,13 @@ struct HubHit {
   uint64_t downloads = 0;    // recent; 0: unknown
 };
 
-// Parses the result of /api/models?search=. source: for messages. Error for an invalid list.
+// Parses the result of /api/models?search=, without repositories whose task is not to write text (embeddings, ranking).
+// source: for messages. Error for an invalid list.
 std::vector<HubHit> parse_search(std::string_view json, const std::string& source);
 
-// All parts, in order, of the one model with that name. Error with the available models if none or several match, or if
-// parts or hashes are missing.
+// All parts, in order, of the one model with that name. If none was named and the default is missing, the only model.
+// Files that accompany a model count only if nothing else matches, or by their whole name. Error with the available
+// models if none or several match, or if parts or hashes are missing.
 std::vector<HubFile> choose_files(const std::vector<HubFile>& files, const HubModelName& name);
 
 // Default quantisation of a repository: Q4_K_M if available, else the nearest that this program supports. nullopt:

@@ -13,6 +13,7 @@ namespace {
 constexpr std::string_view kDefaultQuant = "Q4_K_M";
 constexpr std::string_view kExtension = ".gguf";
 constexpr size_t kLongestName = 96, kLongestQuant = 200;
+constexpr int kWholeName = 4, kWholePath = 5;  // of quant_match
 
 bool is_alphanumeric(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
 bool is_name_character(char c) { return is_alphanumeric(c) || c == '-' || c == '_' || c == '.'; }
@@ -25,8 +26,12 @@ bool is_name(std::string_view name) {
          name.find("..") == std::string_view::npos;
 }
 
+// Folders and a name, none of them empty.
 bool is_quant(std::string_view quant) {
-  return !quant.empty() && quant.size() <= kLongestQuant && std::all_of(quant.begin(), quant.end(), is_name_character);
+  const auto is_allowed = [](char c) { return is_name_character(c) || c == '/'; };
+  return !quant.empty() && quant.size() <= kLongestQuant && std::all_of(quant.begin(), quant.end(), is_allowed) &&
+         quant.front() != '/' && quant.back() != '/' && quant.find("//") == std::string_view::npos &&
+         ("/" + std::string(quant)).find("/.") == std::string::npos;
 }
 
 bool is_digits(std::string_view text) {
@@ -52,7 +57,7 @@ std::optional<HubModelName> parse_hub_model_name(std::string_view name) {
     return std::nullopt;
   const std::string_view stem = lower_case(quant).ends_with(kExtension) ? quant.substr(0, quant.size() - 5) : quant;
   if (stem.empty()) return std::nullopt;
-  return HubModelName{std::string(repository), std::string(stem)};
+  return HubModelName{std::string(repository), std::string(stem), colon == std::string_view::npos};
 }
 
 FilePart part_of(std::string_view path) {
@@ -68,7 +73,11 @@ FilePart part_of(std::string_view path) {
 
 std::string quant_of(std::string_view path) {
   const std::string stem(file_name(part_of(path).stem));
-  const size_t start = stem.find_last_of("-.");
+  size_t start = stem.find_last_of("-.");
+  constexpr std::string_view kDynamic = "-ud";  // Unsloth's "UD-Q4_K_XL" differs from "Q4_K_XL"
+  if (start != std::string::npos && start >= kDynamic.size() &&
+      lower_case(stem.substr(start - kDynamic.size(), kDynamic.size())) == kDynamic)
+    start -= kDynamic.size();
   std::string quant = start == std::string::npos ? stem : stem.substr(start + 1);
   for (char& c : quant) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
   return quant;
@@ -77,7 +86,12 @@ std::string quant_of(std::string_view path) {
 int quant_match(std::string_view path, std::string_view quant) {
   const std::string whole = lower_case(part_of(path).stem), wanted = lower_case(quant);
   const std::string stem(file_name(whole));
-  if (stem == wanted) return 4;
+  if (whole == wanted) return kWholePath;
+  if (const size_t slash = wanted.rfind('/'); slash != std::string::npos) {
+    const std::string folder = wanted.substr(0, slash + 1);
+    return whole == folder + stem ? quant_match(stem, wanted.substr(slash + 1)) : 0;
+  }
+  if (stem == wanted) return kWholeName;
   if (lower_case(quant_of(path)) == wanted) return 3;
   for (size_t at = stem.find(wanted); at != std::string::npos; at = stem.find(wanted, at + 1)) {
     const char before = at == 0 ? '-' : stem[at - 1];
@@ -86,6 +100,25 @@ int quant_match(std::string_view path, std::string_view quant) {
     if (before == '_' && at + wanted.size() == stem.size()) return 1;
   }
   return ("/" + whole).find("/" + wanted + "/") != std::string::npos ? 1 : 0;
+}
+
+bool is_companion(std::string_view path) {
+  const std::string low = lower_case(path);
+  for (size_t start = 0; start < low.size();) {
+    const size_t end = std::min(low.find_first_of("/-_.", start), low.size());
+    const std::string_view word = std::string_view(low).substr(start, end - start);
+    for (const char* companion :
+         {"mtp", "nextn", "eagle", "eagle2", "eagle3", "dflash", "draft", "drafter", "imatrix", "lora", "adapter"})
+      if (word == companion) return true;
+    start = end + 1;
+  }
+  return false;
+}
+
+int quant_rank(std::string_view path, std::string_view quant) {
+  const int match = quant_match(path, quant);
+  constexpr int kAboveCompanions = kWholeName;
+  return match == 0 || (match < kWholeName && is_companion(path)) ? match : match + kAboveCompanions;
 }
 
 bool is_model_path(std::string_view path) {

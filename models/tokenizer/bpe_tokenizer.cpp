@@ -7,7 +7,9 @@
 namespace warpchat {
 
 BpeTokenizer::BpeTokenizer(const GgufFile& file, const PreTokenizer& pre, MergeMethod method)
-    : VocabularyTokenizer(file, {}, pre.adds_bos), splitter_(pre), whole_words_(pre.whole_words) {
+    : VocabularyTokenizer(file, {.roles = {}, .adds_bos = pre.adds_bos, .composes = pre.composes}),
+      splitter_(pre),
+      whole_words_(pre.whole_words) {
   for (int byte = 0; byte < 256; ++byte)
     token_of_byte_[byte] = vocabulary_.find(mapped_byte(static_cast<uint8_t>(byte)));
   const std::vector<MergeRule> rules = read_merge_rules(file, vocabulary_);

@@ -15,6 +15,7 @@ struct PreTokenizer {
   std::vector<std::string> (*patterns)();  // each splits the pieces that earlier ones left
   bool whole_words;                        // a word equal to a token's text is that token, regardless of merges
   bool adds_bos;                           // default if the file does not say
+  bool composes = false;                   // text is composed first (NFC); default if the file does not say
 };
 
 const PreTokenizer* find_pre_tokenizer(std::string_view name);  // nullptr if unknown

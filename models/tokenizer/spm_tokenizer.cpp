@@ -20,7 +20,7 @@ std::string replace_all(std::string_view text, std::string_view from, std::strin
 }  // namespace
 
 SpmTokenizer::SpmTokenizer(const GgufFile& file, MergeMethod method)
-    : VocabularyTokenizer(file, {.bos = 1, .eos = 2}, true),
+    : VocabularyTokenizer(file, {.roles = {.bos = 1, .eos = 2}, .adds_bos = true}),
       adds_space_(file.get_bool("tokenizer.ggml.add_space_prefix", true)) {
   const std::vector<float> scores = file.get_floats("tokenizer.ggml.scores");  // [n_vocab], finite
   token_of_byte_.fill(-1);
@@ -39,9 +39,11 @@ SpmTokenizer::SpmTokenizer(const GgufFile& file, MergeMethod method)
   }
 }
 
-// Control and byte tokens are not text: they only result from special tokens and missing characters.
+// Control and byte tokens are not text: they only result from special tokens and missing characters. Of several tokens
+// with one text, the first counts.
 bool SpmTokenizer::can_merge(Token token) const {
-  return !vocabulary_.is(token, kControlToken | kUnknownToken | kByteToken);
+  return !vocabulary_.is(token, kControlToken | kUnknownToken | kByteToken) &&
+         vocabulary_.find(vocabulary_.text(token)) == token;
 }
 
 void SpmTokenizer::build_model(const std::vector<float>& scores) {

@@ -4,6 +4,7 @@
 
 #include "models/text_format.h"
 #include "models/tokenizer/bpe_tokenizer.h"
+#include "models/tokenizer/compose.h"
 #include "models/tokenizer/spm_tokenizer.h"
 #include "models/tokenizer/utf8.h"
 #include "models/tokenizer/vocabulary_tokenizer.h"
@@ -35,12 +36,17 @@ bool Tokenizer::ends_generation(Token token) const {
   return std::ranges::find(end_of_generation(), token) != end_of_generation().end();
 }
 
-VocabularyTokenizer::VocabularyTokenizer(const GgufFile& file, TokenRoles defaults, bool adds_bos_by_default)
-    : vocabulary_(file, defaults), special_(vocabulary_) {
+VocabularyTokenizer::VocabularyTokenizer(const GgufFile& file, const Defaults& defaults)
+    : vocabulary_(file, defaults.roles),
+      special_(vocabulary_),
+      composes_(file.get_bool("tokenizer.ggml.normalizer.nfc", defaults.composes)) {
   constexpr std::string_view kAddBos = "tokenizer.ggml.add_bos_token";
-  adds_bos_ = file.get_bool(kAddBos, adds_bos_by_default && bos() >= 0);
-  if (adds_bos_ && bos() < 0)
-    file.fail("key " + std::string(kAddBos) + " is true, but key tokenizer.ggml.bos_token_id is missing");
+  adds_bos_ = file.get_bool(kAddBos, defaults.adds_bos && bos() >= 0);
+  notes_ = vocabulary_.notes();
+  if (adds_bos_ && bos() < 0) {
+    adds_bos_ = false;
+    notes_.push_back("key " + std::string(kAddBos) + " is true, but there is no such token, so none is added");
+  }
 }
 
 static void require_length(std::string_view text) {
@@ -67,12 +73,13 @@ std::vector<Token> VocabularyTokenizer::encode(std::string_view text, std::span<
 std::vector<Token> VocabularyTokenizer::encode_valid(std::string_view text, std::span<const TextRange> content,
                                                      bool add_bos) const {
   std::vector<Token> ids;
+  std::string composed;
   if (add_bos && adds_bos_) ids.push_back(bos());
   for (const Fragment& fragment : special_.split(vocabulary_, text, content)) {
     if (fragment.token >= 0) {
       ids.push_back(fragment.token);
     } else {
-      encode_text(fragment.text, ids);
+      encode_text(composes_ ? compose_text(fragment.text, composed) : fragment.text, ids);
     }
   }
   return ids;

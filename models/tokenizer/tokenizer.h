@@ -1,6 +1,7 @@
 // Text to token ids and back, for the tokeniser families of GGUF files: byte-level BPE ("gpt2") and SPM ("llama"). Ids
-// equal llama.cpp's. Valid UTF-8 text survives encode and decode, with two exceptions: bytes without a token in a
-// byte-level vocabulary are lost, and SPM, which encodes spaces as U+2581, reads U+2581 as a space.
+// equal llama.cpp's, except that Qwen's tokenisers compose text (NFC) as transformers does. Valid UTF-8 text survives
+// encode and decode, with three exceptions: composed text stays composed, bytes without a token in a byte-level
+// vocabulary are lost, and SPM, which encodes spaces as U+2581, reads U+2581 as a space.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -45,12 +46,15 @@ class Tokenizer {
   virtual Token eos() const = 0;
   virtual bool adds_bos() const = 0;
   virtual bool adds_space() const = 0;  // SPM: inserts a space before text at the start or after a special token
-  // End-of-generation tokens: eos, eot, eom and <|im_end|>, <|endoftext|>, <|eot_id|>, <|eom_id|> if they are control
-  // tokens.
+  virtual bool composes() const = 0;    // text is composed (NFC) between special tokens, before it is split
+  // End-of-generation tokens: eos, eot, eom, those behind a piece of code (fim_pad, ...) and those whose text ends an
+  // answer in some model, such as <|im_end|>.
   virtual std::span<const Token> end_of_generation() const = 0;
   bool ends_generation(Token token) const;
   // Merge method for the status line: "sentencepiece" or "rank-ordered merges (why)".
   virtual std::string_view method() const = 0;
+  // What in the file was ignored, and why: a sentence each, for the log.
+  virtual const std::vector<std::string>& notes() const = 0;
 };
 
 // Text of these ids: the pieces without the spaces that an SPM tokeniser inserts at the start or after a special token.

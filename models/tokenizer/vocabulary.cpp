@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "models/ascii.h"
+#include "models/gguf_value.h"
 #include "models/text_format.h"
 
 namespace warpchat {
@@ -14,34 +15,38 @@ constexpr std::string_view kScores = "tokenizer.ggml.scores";
 constexpr std::string_view kTypes = "tokenizer.ggml.token_type";
 constexpr uint64_t kMaxVocabularyBytes = uint64_t{1} << 30;  // total; real vocabularies have a few MB
 
-// Texts that are control tokens in every vocabulary, whatever type the file gives them.
-constexpr std::string_view kControlTexts[] = {
-    "<|eot_id|>", "<|im_end|>", "<|end|>", "<end_of_turn>", "<|endoftext|>", "</s>", "<|eom_id|>", "<EOT>", "_<EOT>",
+// Texts that are control tokens in every vocabulary, whatever type the file gives them: those that end an answer,
+// besides the file's own end tokens, ...
+constexpr std::string_view kEndTexts[] = {
+    "<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<|eom_id|>", "<|end|>", "<end_of_turn>", "</s>", "<EOT>", "_<EOT>",
     "[EOT]", "[EOS]", "<|end_of_text|>", "<end_of_utterance>", "<eos>", "<｜end▁of▁sentence｜>", "<|return|>",
     "<|call|>", "<|calls|>", "<|flush|>", "<turn|>", "<|tool_response>", "[e~[",
-    // fill in the middle
-    "<|fim_prefix|>", "<fim-prefix>", "<fim_prefix>", "<｜fim▁begin｜>", "<PRE>", "▁<PRE>", "<|code_prefix|>",
-    "<|prefix|>", "<|fim_suffix|>", "<fim-suffix>", "<fim_suffix>", "<｜fim▁hole｜>", "<SUF>", "▁<SUF>",
-    "<|code_suffix|>", "<|suffix|>", "<|fim_middle|>", "<fim-middle>", "<fim_middle>", "<｜fim▁end｜>", "<MID>",
-    "▁<MID>", "<|code_middle|>", "<|middle|>", "<|fim_pad|>", "<fim-pad>", "<fim_pad>", "<PAD>", "[PAD]",
-    "<|fim_repo|>", "<|repo_name|>", "<fim-repo>", "<REPO>", "<reponame>", "<|file_sep|>"};
+    // code: another file or repository begins
+    "<|fim_pad|>", "<fim-pad>", "<fim_pad>", "<PAD>", "[PAD]", "<|fim_repo|>", "<|repo_name|>", "<fim-repo>", "<REPO>",
+    "<reponame>", "<|file_sep|>"};
+// ... and those that surround code with a gap.
+constexpr std::string_view kGapTexts[] = {
+    "<|fim_prefix|>",  "<fim-prefix>",  "<fim_prefix>",    "<｜fim▁begin｜>", "<PRE>",           "▁<PRE>",
+    "<|code_prefix|>", "<|prefix|>",    "<|fim_suffix|>",  "<fim-suffix>",    "<fim_suffix>",    "<｜fim▁hole｜>",
+    "<SUF>",           "▁<SUF>",        "<|code_suffix|>", "<|suffix|>",      "<|fim_middle|>",  "<fim-middle>",
+    "<fim_middle>",    "<｜fim▁end｜>", "<MID>",           "▁<MID>",          "<|code_middle|>", "<|middle|>"};
 
-// Texts that end an answer, besides the file's own end tokens.
-constexpr std::string_view kEndTexts[] = {"<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<|eom_id|>"};
+// Texts that end no answer in a vocabulary that has all of the others.
+struct NoEnd {
+  std::string_view text;
+  std::vector<std::string_view> beside;
+};
+const NoEnd kNoEnds[] = {
+    {"<|end|>", {"<|return|>", "<|call|>"}},  // ends a message of several (gpt-oss)
+    {"<|end|>", {"<|flush|>", "<|calls|>"}},  // Solar Open
+    {"</s>", {"<|tool_response>"}},           // a tag of HTML (Gemma 4)
+};
 
 // GGUF's token types by number.
 constexpr uint8_t kKindOfType[] = {kNormalToken,      kNormalToken, kUnknownToken, kControlToken,
                                    kUserDefinedToken, kNormalToken, kByteToken};
 
 std::string quoted(std::string_view text) { return "\"" + printable(text) + "\""; }
-
-Token read_role(const GgufFile& file, std::string_view key, uint32_t n_tokens, Token absent = -1) {
-  if (!file.has(key)) return absent < static_cast<int64_t>(n_tokens) ? absent : -1;
-  const uint64_t id = file.get_uint(key);
-  if (id >= n_tokens)
-    file.fail("key " + std::string(key) + " is " + grouped(id) + ", the vocabulary has " + counted(n_tokens, "token"));
-  return static_cast<Token>(id);
-}
 
 }  // namespace
 
@@ -90,8 +95,8 @@ void Vocabulary::read_texts(const GgufFile& file) {
   for (Token id = 0; static_cast<size_t>(id) < tokens.size(); ++id) {
     const Token holder = index_.add(text(id), id, [this](Token token) { return text(token); });
     if (holder != id)
-      file.fail("key " + std::string(kTokens) + " has the text " + quoted(text(id)) + " twice, as tokens " +
-                grouped(holder) + " and " + grouped(id));
+      notes_.push_back("key " + std::string(kTokens) + " has the text " + quoted(text(id)) + " twice; token " +
+                       grouped(holder) + " stands for it, and " + grouped(id) + " is only read");
   }
 }
 
@@ -121,21 +126,45 @@ void Vocabulary::read_kinds(const GgufFile& file) {
 }
 
 void Vocabulary::mark_control_by_text() {
-  for (const std::string_view text_of_control : kControlTexts)
+  const auto mark = [this](std::string_view text_of_control) {
+    if (ends_nothing(text_of_control)) return;
     if (const Token token = find(text_of_control); token >= 0) kinds_[token] |= kControlToken;
+  };
+  for (const std::string_view text_of_control : kEndTexts) mark(text_of_control);
+  for (const std::string_view text_of_control : kGapTexts) mark(text_of_control);
+}
+
+// A number outside the vocabulary stands for "none" in some files, as in llama.cpp: the default counts.
+Token Vocabulary::read_role(const GgufFile& file, std::string_view key, Token absent) {
+  const Token usual = contains(absent) ? absent : -1;
+  const auto found = std::ranges::find(file.values(), key, &GgufValue::key);
+  if (found == file.values().end()) return usual;
+  const auto number = found->type == GgufType::kArray ? std::nullopt : integer_at(*found, 0);
+  if (!number) return static_cast<Token>(file.get_uint(key));  // throws, naming key and type
+  if (*number >= 0 && *number < size()) return static_cast<Token>(*number);
+  notes_.push_back("key " + std::string(key) + " is " + text_of(*found) + ", outside the vocabulary of " +
+                   counted(size(), "token") + ", and is ignored");
+  return usual;
 }
 
 void Vocabulary::read_roles(const GgufFile& file, TokenRoles defaults) {
-  roles_.bos = read_role(file, "tokenizer.ggml.bos_token_id", size(), defaults.bos);
-  roles_.eos = read_role(file, "tokenizer.ggml.eos_token_id", size(), defaults.eos);
+  roles_.bos = read_role(file, "tokenizer.ggml.bos_token_id", defaults.bos);
+  roles_.eos = read_role(file, "tokenizer.ggml.eos_token_id", defaults.eos);
   const auto of_type = std::ranges::find_if(kinds_, [](uint8_t kind) { return (kind & kUnknownToken) != 0; });
-  roles_.unknown = read_role(file, "tokenizer.ggml.unknown_token_id", size(),
+  roles_.unknown = read_role(file, "tokenizer.ggml.unknown_token_id",
                              of_type == kinds_.end() ? -1 : static_cast<Token>(of_type - kinds_.begin()));
   add_end(roles_.eos);
-  add_end(read_role(file, "tokenizer.ggml.eot_token_id", size()));
-  add_end(read_role(file, "tokenizer.ggml.eom_token_id", size()));
+  for (const char* key : {"eot", "eom", "fim_pad", "fim_rep", "fim_sep"})
+    add_end(read_role(file, std::string("tokenizer.ggml.") + key + "_token_id", -1));
   for (const std::string_view end : kEndTexts)
-    if (const Token token = find(end); token >= 0 && is(token, kControlToken)) add_end(token);
+    if (const Token token = find(end); token >= 0 && !ends_nothing(end)) add_end(token);
+}
+
+bool Vocabulary::ends_nothing(std::string_view end) const {
+  return std::ranges::any_of(kNoEnds, [&](const NoEnd& no_end) {
+    return no_end.text == end &&
+           std::ranges::all_of(no_end.beside, [this](std::string_view other) { return find(other) >= 0; });
+  });
 }
 
 void Vocabulary::add_end(Token token) {

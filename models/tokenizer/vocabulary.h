@@ -40,10 +40,11 @@ class Vocabulary {
     return std::string_view(texts_).substr(starts_[token], starts_[token + 1] - starts_[token]);
   }
   bool is(Token token, int kinds) const { return (kinds_[token] & kinds) != 0; }  // has any of the kinds
-  Token find(std::string_view text) const;                                        // -1 if none
-  const std::vector<Token>& special_tokens() const { return special_; }           // ids, ascending
+  Token find(std::string_view text) const;  // -1 if none; the first of several tokens with the same text
+  const std::vector<Token>& special_tokens() const { return special_; }  // ids, ascending
 
   const TokenRoles& roles() const { return roles_; }
+  const std::vector<std::string>& notes() const { return notes_; }  // what in the file was ignored, and why
   std::span<const Token> end_of_generation() const { return ends_; }
 
  private:
@@ -53,6 +54,8 @@ class Vocabulary {
   void read_roles(const GgufFile& file, TokenRoles defaults);
   void read_strip(const GgufFile& file);
   void mark_control_by_text();
+  Token read_role(const GgufFile& file, std::string_view key, Token absent);
+  bool ends_nothing(std::string_view end) const;
   void add_end(Token token);
 
   std::string texts_;             // all tokens' texts, concatenated
@@ -62,6 +65,7 @@ class Vocabulary {
   TokenRoles roles_;
   std::vector<Token> ends_;
   TextIndex index_;
+  std::vector<std::string> notes_;
 };
 
 // Value of a token's text "<0x0A>", or -1.

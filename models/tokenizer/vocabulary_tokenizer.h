@@ -21,11 +21,17 @@ class VocabularyTokenizer : public Tokenizer {
   Token bos() const final { return vocabulary_.roles().bos; }
   Token eos() const final { return vocabulary_.roles().eos; }
   bool adds_bos() const final { return adds_bos_; }
+  bool composes() const final { return composes_; }
   std::span<const Token> end_of_generation() const final { return vocabulary_.end_of_generation(); }
   std::string_view method() const final { return method_; }
+  const std::vector<std::string>& notes() const final { return notes_; }
 
  protected:
-  VocabularyTokenizer(const GgufFile& file, TokenRoles defaults, bool adds_bos_by_default);
+  struct Defaults {  // for what a file may say itself
+    TokenRoles roles;
+    bool adds_bos = false, composes = false;
+  };
+  VocabularyTokenizer(const GgufFile& file, const Defaults& defaults);
 
   // Appends ids of valid, non-empty text without special tokens: the whole text, or a part between special tokens.
   virtual void encode_text(std::string_view text, std::vector<Token>& ids) const = 0;
@@ -39,7 +45,8 @@ class VocabularyTokenizer : public Tokenizer {
   Token checked(Token token) const;
 
   SpecialTokens special_;
-  bool adds_bos_;
+  bool adds_bos_, composes_;
+  std::vector<std::string> notes_;
 };
 
 }  // namespace warpchat

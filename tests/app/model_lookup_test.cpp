@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "models/gguf_writer.h"
+
 namespace warpchat {
 namespace {
 
@@ -78,6 +80,22 @@ TEST_F(ModelLookup, WithoutANameNoneOrSeveralIsAUsageError) {
   add("plain/a.gguf");
   add("plain/b.gguf");
   EXPECT_EQ(refusal<UsageError>(""), "several models found: a.gguf, b.gguf; choose one with --model");
+}
+
+// An embedding model is neither the only one nor one of several, but can be named: loading it says what it is.
+TEST_F(ModelLookup, AModelThatCannotChatIsNotOffered) {
+  GgufWriter writer;
+  writer.add_uint32("qwen3.pooling_type", 3);
+  writer.add_string("general.architecture", "qwen3");
+  const std::string vectors = add("plain/Qwen3-Embedding.gguf");
+  writer.write(vectors);
+  EXPECT_THROW(resolve(""), NoModel);
+  const std::string chat = add("plain/Qwen3-Chat.gguf");
+  EXPECT_EQ(resolve(""), chat);
+  EXPECT_EQ(resolve("qwen3"), chat);
+  EXPECT_EQ(resolve("embedding"), vectors);
+  ASSERT_EQ(find_models(folders_).size(), 1u);
+  EXPECT_EQ(find_models(folders_)[0].path, chat);
 }
 
 TEST_F(ModelLookup, PartsOfASplitModelCountOnce) {
@@ -172,11 +190,42 @@ TEST_F(ModelLookup, ASplitModelInAFolderOfItsSnapshot) {
   EXPECT_EQ(resolve("o/r:Q5_K_M"), first);
 }
 
+// A download that stopped, beside an older commit that has all parts.
+TEST_F(ModelLookup, AWholeModelOfAnOlderSnapshotBeatsABrokenOne) {
+  const std::string whole = add_cached("o--r", "a1", "m-Q4_K_M-00001-of-00002.gguf");
+  add_cached("o--r", "a1", "m-Q4_K_M-00002-of-00002.gguf");
+  add_cached("o--r", "b2", "m-Q4_K_M-00001-of-00002.gguf");
+  fs::create_directories(root_ + "/hub/models--o--r/refs");
+  std::ofstream(root_ + "/hub/models--o--r/refs/main") << "b2";
+  EXPECT_EQ(resolve("o/r"), whole);
+  const std::vector<FoundModel> models = find_models(folders_);
+  ASSERT_EQ(models.size(), 1u);
+  EXPECT_EQ(models[0].path, whole);
+}
+
+TEST_F(ModelLookup, FilesThatAccompanyAModelAreNotMeant) {
+  const std::string draft = add_cached("o--r", "a1", "mtp-z-Q4_K_M.gguf");
+  const std::string folder = add_cached("o--r", "a1", "MTP/z-Q4_K_M.gguf");
+  const std::string model = add_cached("o--r", "a1", "z-Q4_K_M.gguf");
+  EXPECT_EQ(resolve("o/r"), model);
+  EXPECT_EQ(resolve("o/r:z-Q4_K_M"), model);
+  EXPECT_EQ(resolve("o/r:MTP/z-Q4_K_M"), folder);
+  EXPECT_EQ(resolve("o/r:mtp-z-Q4_K_M"), draft);
+  for (const FoundModel& found : find_models(folders_)) EXPECT_EQ(resolve(found.name), found.path) << found.name;
+}
+
+TEST_F(ModelLookup, TheOnlyModelOfARepositoryIfNoneIsNamed) {
+  const std::string model = add_cached("o--r", "a1", "m-Q8_0.gguf");
+  EXPECT_EQ(resolve("o/r"), model);
+  EXPECT_THROW(resolve("o/r:Q4_K_M"), NotCached);
+  add_cached("o--r", "a1", "m-Q6_K.gguf");
+  EXPECT_THROW(resolve("o/r"), NotCached);
+}
+
 TEST_F(ModelLookup, UnknownNamesSayWhereWasLooked) {
   EXPECT_EQ(refusal<Error>("nothing.gguf"), "cannot load nothing.gguf: no such file, here or in the model folders");
   EXPECT_EQ(refusal<NotCached>("org/none"),
-            "no org/none:Q4_K_M in the model caches; download it with chat pull org/none:Q4_K_M, or "
-            "add --yes");
+            "no org/none in the model caches; download it with chat pull org/none, or add --yes");
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstdlib>
 
+#include "models/tokenizer/compose.h"
 #include "tests/tokenizer/test_vocabulary.h"
 
 namespace warpchat {
@@ -22,7 +23,10 @@ void check_round_trip(const Tokenizer& tokenizer, const std::vector<Token>& ids,
                       bool parse_special) {
   const bool writes_spaces_as_marks = tokenizer.adds_space();  // so the mark U+2581 is read as a space
   if (!is_valid_utf8(text) || (writes_spaces_as_marks && text.find("\xE2\x96\x81") != std::string_view::npos)) return;
-  require(decode(tokenizer, ids, parse_special) == text);
+  const std::string back = decode(tokenizer, ids, parse_special);
+  if (!tokenizer.composes()) return require(back == text);
+  std::string composed, composed_back;
+  require(compose_text(back, composed_back) == compose_text(text, composed));
 }
 
 void check_stream(const Tokenizer& tokenizer, const std::vector<Token>& ids) {

@@ -46,7 +46,7 @@ class Client(unittest.TestCase):
         listed = {entry.path: entry for entry in self.api.list_repo_tree(NAME, recursive=True)}
         self.assertEqual(listed[FILE].lfs.sha256, sha256(DATA))
         [found] = self.api.list_models(search="tiny", filter="gguf", sort="downloads", limit=5,
-                                       expand=["downloads", "gguf"])
+                                       expand=["downloads", "gguf", "pipeline_tag"])
         self.assertEqual((found.id, found.downloads, found.gguf["architecture"]), (NAME, 1, "qwen2"))
 
     def test_its_refusals_are_a_hubs(self):

@@ -499,7 +499,7 @@ class Asked(Case):
 
     def test_without_a_terminal_nobody_is_asked(self):
         hub = self.hub()
-        self.assert_fails(Run("-m", NAME, *self.ASK, env=self.env(hub)), f"chat pull {NAME}:Q4_K_M", "--yes", code=2)
+        self.assert_fails(Run("-m", NAME, *self.ASK, env=self.env(hub)), f"chat pull {NAME}, or add --yes", code=2)
         self.assertEqual(hub.requests, [])
         self.assert_fails(Run(*self.ASK, env=self.env(hub)), "no model found", code=2)
 

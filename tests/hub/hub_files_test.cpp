@@ -88,6 +88,46 @@ TEST(HubFiles, OfSeveralThePlainestOrNone) {
             "(1.0 kB)");
 }
 
+TEST(HubFiles, FilesThatAccompanyAModelAreNotMeant) {
+  const HubFile model = file("X-Q4_K_M.gguf");
+  for (const char* companion : {"mtp-X-Q4_K_M.gguf", "eagle3-X-Q4_K_M.gguf", "dflash-X-Q4_K_M.gguf",
+                                "MTP/X-Q4_K_M.gguf", "X-MTP-Q4_K_M.gguf", "A-draft-Q4_K_M.gguf"}) {
+    const std::vector<HubFile> files = {file(companion), model};
+    EXPECT_EQ(chosen(files, "Q4_K_M"), "X-Q4_K_M.gguf") << companion;
+    EXPECT_EQ(chosen(files, "X-Q4_K_M"), "X-Q4_K_M.gguf") << companion;
+    EXPECT_EQ(chosen(files, std::string(companion).substr(0, std::string_view(companion).size() - 5)), companion);
+    EXPECT_EQ(chosen({file(companion)}, "Q4_K_M"), companion) << "the only match";
+  }
+}
+
+TEST(HubFiles, NamesWithTheirFolder) {
+  const std::vector<HubFile> files = {file("a/X-Q4_K_M.gguf"), file("b/X-Q4_K_M.gguf")};
+  EXPECT_EQ(chosen(files, "Q4_K_M"),
+            "org/repo:Q4_K_M can mean several files; name one of them behind the colon: a/X-Q4_K_M (1.0 kB), "
+            "b/X-Q4_K_M (1.0 kB)");
+  EXPECT_EQ(chosen(files, "a/X-Q4_K_M"), "a/X-Q4_K_M.gguf");
+  EXPECT_EQ(chosen(files, "b/Q4_K_M"), "b/X-Q4_K_M.gguf");
+  EXPECT_EQ(chosen({file("X-UD-IQ2_M.gguf", 1), file("X-UD-Q4_K_XL.gguf", 2), file("X-Q4_K_XL.gguf", 3)}, "Q4_K_M"),
+            "there is no Q4_K_M in org/repo; there is UD-IQ2_M (1 B), UD-Q4_K_XL (2 B), Q4_K_XL (3 B)");
+}
+
+TEST(HubFiles, TheOnlyModelIfNoneIsNamed) {
+  const auto without_name = [](const std::vector<HubFile>& files) -> std::string {
+    try {
+      return choose_files(files, *parse_hub_model_name("org/repo")).front().path;
+    } catch (const Error& error) {
+      return error.what();
+    }
+  };
+  EXPECT_EQ(without_name({file("m-Q8_0.gguf"), file("README.md"), file("mmproj-m.gguf"), file("mtp-m-Q8_0.gguf")}),
+            "m-Q8_0.gguf");
+  EXPECT_EQ(without_name({file("m-Q8_0-00001-of-00002.gguf"), file("m-Q8_0-00002-of-00002.gguf")}),
+            "m-Q8_0-00001-of-00002.gguf");
+  EXPECT_EQ(without_name({file("m-Q8_0.gguf", 1), file("m-Q6_K.gguf", 1)}),
+            "there is no Q4_K_M in org/repo; there is Q6_K (1 B), Q8_0 (1 B)");
+  EXPECT_EQ(chosen({file("m-Q8_0.gguf", 1)}, "Q4_K_M"), "there is no Q4_K_M in org/repo; there is Q8_0 (1 B)");
+}
+
 TEST(HubFiles, WhatIsMissingIsSaidWithWhatThereIs) {
   EXPECT_EQ(chosen({file("m-Q8_0.gguf", 3600000000), file("m-Q5_0-00001-of-00002.gguf", 1000000000),
                     file("m-Q5_0-00002-of-00002.gguf", 900000000)},
@@ -100,7 +140,9 @@ TEST(HubFiles, WhatIsMissingIsSaidWithWhatThereIs) {
 TEST(HubFiles, ASearchIsRead) {
   const std::vector<HubHit> hits = parse_search(
       R"([{"id": "a/b", "downloads": 12, "gguf": {"total": 7, "architecture": "qwen2"}}, {"id": "../x"}, {"id": 1}, {},
-          {"id": "c/d", "downloads": -1, "gguf": {"architecture": 1}}, {"id": "e/f", "gguf": []}])",
+          {"id": "x/Embedding-GGUF", "pipeline_tag": "feature-extraction"}, {"id": "x/y", "pipeline_tag": "text-ranking"},
+          {"id": "c/d", "downloads": -1, "gguf": {"architecture": 1}, "pipeline_tag": "text-generation"},
+          {"id": "e/f", "gguf": [], "pipeline_tag": 3}])",
       "hub");
   ASSERT_EQ(hits.size(), 3u);
   EXPECT_EQ(hits[0].repository + " " + hits[0].architecture, "a/b qwen2");

@@ -18,12 +18,16 @@ TEST(HubModelName, Spellings) {
   EXPECT_EQ(parsed("https://huggingface.co/a/b"), "a/b:Q4_K_M");
   EXPECT_EQ(parsed("a/b:whole-name-Q4_0.gguf"), "a/b:whole-name-Q4_0");
   EXPECT_EQ(parsed("_a/b_"), "_a/b_:Q4_K_M");
+  EXPECT_EQ(parsed("a/b:MTP/X-Q4_K_M.gguf"), "a/b:MTP/X-Q4_K_M");
+  EXPECT_EQ(parse_hub_model_name("a/b")->as_written(), "a/b");
+  EXPECT_EQ(parse_hub_model_name("a/b:Q4_K_M")->as_written(), "a/b:Q4_K_M");
 }
 
 TEST(HubModelName, WhatIsNone) {
-  for (const char* name : {"",         "a",      "a/",        "/b",      "a/b/c",   "./b",   "../b",  "a/..",
-                           "a/b.gguf", "a/b:",   "a/b:.gguf", "a/b:x/y", "a/b:x y", "a b/c", "a/b\n", "a/-b",
-                           "a/b.",     "a--b/c", "a/b..c",    "a/b%2e",  "a/b?c",   "~/b",   "a:b/c", "http://a/b"})
+  for (const char* name : {"",         "a",          "a/",      "/b",        "a/b/c",  "./b",    "../b",
+                           "a/..",     "a/b.gguf",   "a/b:",    "a/b:.gguf", "a/b:/x", "a/b:x/", "a/b:x//y",
+                           "a/b:../y", "a/b:x/../y", "a/b:x y", "a b/c",     "a/b\n",  "a/-b",   "a/b.",
+                           "a--b/c",   "a/b..c",     "a/b%2e",  "a/b?c",     "~/b",    "a:b/c",  "http://a/b"})
     EXPECT_EQ(parsed(name), "none") << name;
   EXPECT_EQ(parsed("a/" + std::string(97, 'b')), "none");
   EXPECT_EQ(parsed("a/b:" + std::string(201, 'q')), "none");
@@ -43,6 +47,8 @@ TEST(HubModelName, QuantisationOfAFile) {
   EXPECT_EQ(quant_of("qwen2.5-3b-instruct-q4_k_m.gguf"), "Q4_K_M");
   EXPECT_EQ(quant_of("x/Llama-3.Q5_0-00001-of-00002.gguf"), "Q5_0");
   EXPECT_EQ(quant_of("model.gguf"), "MODEL");
+  EXPECT_EQ(quant_of("m-UD-Q4_K_XL.gguf"), "UD-Q4_K_XL");
+  EXPECT_EQ(quant_of("cloud-Q4_0.gguf"), "Q4_0");
 }
 
 struct MatchCase {
@@ -54,10 +60,15 @@ constexpr MatchCase kMatchCases[] = {
     {"m.q4_k_m.gguf", "Q4_K_M", 3},
     {"m-q4_k_m-00001-of-00003.gguf", "Q4_K_M", 3},
     {"m-Q4_K_M-imat.gguf", "Q4_K_M", 2},
-    {"m-UD-Q4_K_XL.gguf", "UD-Q4_K_XL", 2},
+    {"m-UD-Q4_K_XL.gguf", "UD-Q4_K_XL", 3},
+    {"m-UD-Q4_K_XL.gguf", "Q4_K_XL", 2},
     {"m_Q4_K_M.gguf", "Q4_K_M", 1},
     {"Q4_K_M/m.gguf", "Q4_K_M", 1},
-    {"m-Q4_K_M.gguf", "m-q4_k_m", 4},
+    {"m-Q4_K_M.gguf", "M-q4_k_m", 5},
+    {"MTP/m-Q4_K_M.gguf", "m-q4_k_m", 4},
+    {"MTP/m-Q4_K_M.gguf", "mtp/m-q4_k_m", 5},
+    {"MTP/m-Q4_K_M.gguf", "MTP/Q4_K_M", 3},
+    {"m-Q4_K_M.gguf", "MTP/Q4_K_M", 0},
     {"m-IQ4_K_M.gguf", "Q4_K_M", 0},  // other letters before it
     {"m-Q4_K_MX.gguf", "Q4_K_M", 0},  // and after it
     {"m-Q4_K_M.gguf", "Q4_K", 0},
@@ -66,6 +77,19 @@ constexpr MatchCase kMatchCases[] = {
 
 TEST(HubModelName, HowWellAFileIsMeant) {
   for (const MatchCase& c : kMatchCases) EXPECT_EQ(quant_match(c.path, c.quant), c.match) << c.path << " " << c.quant;
+}
+
+TEST(HubModelName, FilesThatAccompanyAModel) {
+  for (const char* companion : {"mtp-m-Q4_K_M.gguf", "MTP/m-Q4_K_M.gguf", "m-MTP-Q4_K_M.gguf", "eagle3-m.gguf",
+                                "dflash-m-Q8_0.gguf", "m-draft-Q4_0.gguf", "imatrix_m.gguf", "m.imatrix.gguf"}) {
+    EXPECT_TRUE(is_companion(companion)) << companion;
+  }
+  for (const char* model : {"m-Q4_K_M.gguf", "Q4_K_M/m.gguf", "drafting-m.gguf", "smtp-m.gguf"})
+    EXPECT_FALSE(is_companion(model)) << model;
+  EXPECT_GT(quant_rank("m_Q4_K_M.gguf", "Q4_K_M"), quant_rank("mtp-m-Q4_K_M.gguf", "Q4_K_M"));
+  EXPECT_GT(quant_rank("mtp-m-Q4_K_M.gguf", "mtp-m-Q4_K_M"), quant_rank("m-Q4_K_M.gguf", "Q4_K_M"));
+  EXPECT_GT(quant_rank("mtp-m-Q4_K_M.gguf", "Q4_K_M"), 0);
+  EXPECT_EQ(quant_rank("mtp-m-Q4_K_M.gguf", "Q8_0"), 0);
 }
 
 TEST(HubModelName, ModelFiles) {

@@ -71,7 +71,7 @@ class WindowDownload(DisplayCase):
         self.fetch_by_name()
         state = self.window.wait_for(
             lambda s: s["loading"] and " of " in s["loading"]["transfer"] and s["loading"]["fraction"] > 0, "progress")
-        self.assertEqual(state["loading"]["name"], "Tiny-GGUF:Q4_K_M")
+        self.assertEqual(state["loading"]["name"], "Tiny-GGUF")
         self.window.click("cancel_loading")
         state = self.window.wait_for(lambda s: s["loading"] is None, "the pause")
         self.assertEqual([n for n in state["notices"] if n["error"]], [])

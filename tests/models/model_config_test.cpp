@@ -6,6 +6,7 @@
 
 #include <cstring>
 
+#include "models/model_purpose.h"
 #include "tests/support/test_files.h"
 #include "tests/support/tiny_model.h"
 
@@ -40,6 +41,15 @@ GgufWriter with_keys(const TinyModelSpec& spec, const std::vector<std::string>& 
   for (const TensorInfo& tensor : file.tensors())
     writer.add_tensor(tensor.name, tensor.type, std::span(tensor.shape).first(tensor.n_dims), tensor.data);
   return writer;
+}
+
+// As GgufWriter::add_encoded wants it: the type's number and the value.
+Bytes int32_value(int32_t value) {
+  constexpr uint32_t kInt32 = 5;
+  Bytes bytes(8);
+  std::memcpy(bytes.data(), &kInt32, 4);
+  std::memcpy(bytes.data() + 4, &value, 4);
+  return bytes;
 }
 
 TinyModelSpec small(const std::string& architecture) {
@@ -96,6 +106,117 @@ TEST(ModelConfig, HasDefaultsForWhatFilesLeaveOut) {
   EXPECT_EQ(config.ropes[0].scaling.kind, RopeScaling::Kind::kNone);
   EXPECT_EQ(config.ropes[0].magnitude, 1);
   EXPECT_TRUE(config.tied_output);
+}
+
+struct OtherPurpose {
+  const char* name;
+  const char* architecture;
+  void (*add)(GgufWriter&);
+  const char* sentence;  // after "cannot load a.gguf: "; empty: a chat model
+};
+
+const OtherPurpose kOtherPurposes[] = {
+    {"no_pooling", "qwen3", [](GgufWriter& to) { to.add_uint32("qwen3.pooling_type", 0); }, ""},
+    {"pooling_not_said", "qwen3", [](GgufWriter& to) { to.add_encoded("qwen3.pooling_type", int32_value(-1)); }, ""},
+    {"mean", "llama", [](GgufWriter& to) { to.add_uint32("llama.pooling_type", 1); },
+     "key llama.pooling_type is 1 (mean): the model makes vectors of texts (embeddings) and cannot chat; choose a "
+     "model "
+     "that is made for chat"},
+    {"first", "llama", [](GgufWriter& to) { to.add_uint64("llama.pooling_type", 2); },
+     "key llama.pooling_type is 2 (first token): the model makes vectors of texts (embeddings) and cannot chat; choose "
+     "a model that is made for chat"},
+    {"last", "qwen3", [](GgufWriter& to) { to.add_uint32("qwen3.pooling_type", 3); },
+     "key qwen3.pooling_type is 3 (last token): the model makes vectors of texts (embeddings) and cannot chat; choose "
+     "a "
+     "model that is made for chat"},
+    {"rank", "qwen3",
+     [](GgufWriter& to) {
+       to.add_uint32("qwen3.pooling_type", 4);
+       to.add_tensor("cls.output.weight", TensorType::kF32, std::vector<uint64_t>{64, 2}, Bytes(512));
+     },
+     "key qwen3.pooling_type is 4 (rank): the model ranks texts and cannot chat; choose a model that is made for chat"},
+    {"rank_by_its_tensor", "qwen3",
+     [](GgufWriter& to) {
+       to.add_tensor("cls.output.weight", TensorType::kF32, std::vector<uint64_t>{64, 2}, Bytes(512));
+     },
+     "tensor cls.output.weight belongs to a model that ranks or classifies texts and cannot chat; choose a model that "
+     "is made for chat"},
+    {"vectors_by_its_tensor", "llama",
+     [](GgufWriter& to) {
+       to.add_tensor("dense_2.weight", TensorType::kF32, std::vector<uint64_t>{64, 64}, Bytes(4 * 64 * 64));
+     },
+     "tensor dense_2.weight belongs to a model that makes vectors of texts (embeddings) and cannot chat; choose a "
+     "model "
+     "that is made for chat"},
+    {"adapter", "llama", [](GgufWriter& to) { to.add_string("general.type", "adapter"); },
+     "key general.type is \"adapter\", expected \"model\": it is no model of its own"},
+};
+
+TEST(ModelPurpose, SaysWhatCannotChat) {
+  for (const OtherPurpose& c : kOtherPurposes) {
+    const GgufWriter writer = with_keys(small(c.architecture), {}, c.add);
+    EXPECT_EQ(error_of(writer), *c.sentence == 0 ? "" : std::string("cannot load a.gguf: ") + c.sentence) << c.name;
+    const Bytes bytes = writer.bytes();
+    EXPECT_EQ(why_no_chat_model(GgufFile::view(bytes, "a.gguf")), c.sentence) << c.name;
+  }
+}
+
+TEST(ModelPurpose, WhereverTheKeyLies) {
+  const Bytes bytes = build_tiny_model(small("qwen3"), 1);
+  GgufWriter writer;
+  writer.add_uint32("qwen3.pooling_type", 3);  // before general.architecture
+  writer.copy_metadata(GgufFile::view(bytes, "a.gguf"));
+  EXPECT_THAT(error_of(writer), testing::HasSubstr("cannot chat"));
+}
+
+// The last block alone, under its number in the whole model and as the only one.
+TEST(ModelPurpose, BlocksThatOnlyDraft) {
+  TinyModelSpec spec = small("qwen35");
+  spec.head_dim = 32, spec.n_layers = 2, spec.n_unused_blocks = 1;
+  spec.delta_net = {.n_k_heads = 1, .n_v_heads = 2, .head_dim = 32, .conv_kernel = 4};
+  const Bytes bytes = build_tiny_model(spec, 1);
+  const GgufFile file = GgufFile::view(bytes, "a.gguf");
+  EXPECT_EQ(why_no_chat_model(file), "");
+  for (const bool renumbered : {false, true}) {
+    GgufWriter writer;
+    writer.copy_metadata(file, std::vector<std::string>{"qwen35.block_count"});
+    writer.add_uint32("qwen35.block_count", renumbered ? 1 : 3);
+    for (const TensorInfo& tensor : file.tensors()) {
+      std::string name = tensor.name;
+      if (name.starts_with("blk.") && !name.starts_with("blk.2.")) continue;
+      if (renumbered && name.starts_with("blk.2.")) name.replace(4, 1, "0");
+      writer.add_tensor(name, tensor.type, std::span(tensor.shape).first(tensor.n_dims), tensor.data);
+    }
+    EXPECT_EQ(
+        error_of(writer),
+        "cannot load a.gguf: key qwen35.nextn_predict_layers is 1 and the file has no other blocks: it is a draft "
+        "for another model, which proposes tokens and cannot chat alone; choose that model");
+  }
+  const auto eagle = with_keys(small("llama"), {"general.architecture"},
+                               [](GgufWriter& to) { to.add_string("general.architecture", "eagle3"); });
+  EXPECT_EQ(error_of(eagle),
+            "cannot load a.gguf: architecture \"eagle3\": it is a draft for another model, which proposes tokens and "
+            "cannot chat alone; choose that model");
+}
+
+// Keys that other families use and that would change the computation.
+TEST(ModelConfig, RefusesOtherScales) {
+  const auto refusal = [](void (*add)(GgufWriter&)) { return error_of(with_keys(small("llama"), {}, add)); };
+  EXPECT_EQ(refusal([](GgufWriter& to) { to.add_float32("llama.attention.scale", 0.25f); }), "") << "heads of 16";
+  EXPECT_EQ(refusal([](GgufWriter& to) { to.add_float32("llama.attention.scale", 0.5f); }),
+            "cannot load a.gguf: key llama.attention.scale is 0.5, only 0.25 (1 / the root of the head's size) is "
+            "supported");
+  EXPECT_EQ(refusal([](GgufWriter& to) { to.add_float32("llama.residual_scale", 0.22f); }),
+            "cannot load a.gguf: key llama.residual_scale is neither 0 nor 1, which is not supported");
+  EXPECT_EQ(refusal([](GgufWriter& to) { to.add_bool("llama.use_parallel_residual", true); }),
+            "cannot load a.gguf: key llama.use_parallel_residual is true, which is not supported");
+}
+
+TEST(ModelConfig, AFileMaySayWhetherExpertWeightsAreNormalised) {
+  TinyModelSpec spec = small("qwen3moe");
+  spec.experts = {.n = 8, .n_used = 2, .ffn = 64};
+  const auto writer = with_keys(spec, {}, [](GgufWriter& to) { to.add_bool("qwen3moe.expert_weights_norm", false); });
+  EXPECT_FALSE(config_of(writer).experts.normalises);
 }
 
 TEST(ModelConfig, TakesEqualCountsForEveryLayer) {
@@ -329,8 +450,8 @@ TEST(ModelConfig, NamesWhatIsNotSupported) {
        [](GgufWriter& to) { to.add_uint32("llama.feed_forward_length", 128); },
        "tensor blk.0.ffn_gate.weight has shape [96, 64], expected [128, 64]"},
       {{},
-       [](GgufWriter& to) { to.add_tensor("output.bias", TensorType::kF32, std::vector<uint64_t>{1}, Bytes(4)); },
-       "tensor output.bias is not part of a supported llama model"},
+       [](GgufWriter& to) { to.add_tensor("output.scale", TensorType::kF32, std::vector<uint64_t>{1}, Bytes(4)); },
+       "tensor output.scale is not part of a supported llama model"},
   };
   for (const Row& row : rows)
     EXPECT_EQ(error_of(with_keys(small("llama"), row.replaced, row.add)),
@@ -373,8 +494,84 @@ TEST(ModelTensors, BiasesOfALlamaAreOptional) {
   const auto with_one = [](GgufWriter& to) {
     to.add_tensor("blk.0.attn_q.bias", TensorType::kF32, std::vector<uint64_t>{64}, Bytes(256));
   };
-  EXPECT_EQ(error_of(with_keys(small("llama"), {}, with_one)),
-            "cannot load a.gguf: tensor blk.0.attn_k.bias is missing");
+  EXPECT_EQ(error_of(with_keys(small("llama"), {}, with_one)), "");
+}
+
+// The file's tensors, with some left out and some added.
+GgufWriter with_tensors(const TinyModelSpec& spec, bool (*keeps)(const std::string&), void (*add)(GgufWriter&)) {
+  const Bytes bytes = build_tiny_model(spec, 1);
+  const GgufFile file = GgufFile::view(bytes, "a.gguf");
+  GgufWriter writer;
+  writer.copy_metadata(file);
+  add(writer);
+  for (const TensorInfo& tensor : file.tensors())
+    if (keeps(tensor.name))
+      writer.add_tensor(tensor.name, tensor.type, std::span(tensor.shape).first(tensor.n_dims), tensor.data);
+  return writer;
+}
+
+bool is_no_bias(const std::string& name) { return !name.ends_with(".bias"); }
+
+TEST(ModelTensors, BiasesOfAQwen2AreOptional) {
+  const Bytes bytes = with_tensors(small("qwen2"), is_no_bias, [](GgufWriter&) {}).bytes();
+  const GgufFile file = GgufFile::view(bytes, "a.gguf");
+  const ModelTensors tensors = read_model_tensors(file, read_model_config(file));
+  EXPECT_EQ(tensors.layers[0].vectors.q_bias, nullptr);
+  EXPECT_EQ(tensors.layers[0].vectors.v_bias, nullptr);
+}
+
+TEST(ModelTensors, FusedBiasesAreReadAsTheirParts) {
+  for (const char* architecture : {"llama", "qwen2", "qwen3"}) {
+    const auto add = [](GgufWriter& to) {
+      std::vector<float> numbers(64 + 32 + 32);  // q, k, v
+      for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<float>(i);
+      for (int layer = 0; layer < 3; ++layer)
+        to.add_tensor("blk." + std::to_string(layer) + ".attn_qkv.bias", TensorType::kF32,
+                      std::vector<uint64_t>{numbers.size()}, std::as_bytes(std::span(numbers)));
+    };
+    const Bytes bytes = with_tensors(small(architecture), is_no_bias, add).bytes();
+    const GgufFile file = GgufFile::view(bytes, "a.gguf");
+    const ModelTensors tensors = read_model_tensors(file, read_model_config(file));
+    const auto numbers_of = [](const TensorInfo* tensor) {
+      std::vector<float> numbers(tensor->k());
+      EXPECT_EQ(tensor->rows(), 1u);
+      EXPECT_EQ(tensor->data.size(), 4 * numbers.size());
+      std::memcpy(numbers.data(), tensor->data.data(), tensor->data.size());
+      return std::pair(numbers.front(), numbers.back());
+    };
+    const LayerVectors<const TensorInfo*>& vectors = tensors.layers[2].vectors;
+    EXPECT_EQ(numbers_of(vectors.q_bias), std::pair(0.f, 63.f)) << architecture;
+    EXPECT_EQ(numbers_of(vectors.k_bias), std::pair(64.f, 95.f)) << architecture;
+    EXPECT_EQ(numbers_of(vectors.v_bias), std::pair(96.f, 127.f)) << architecture;
+  }
+}
+
+TEST(ModelTensors, OtherBiasesMayBeZero) {
+  const auto add = [](const std::string& name, uint64_t n, float number) {
+    const Bytes bytes = build_tiny_model(small("llama"), 1);
+    const GgufFile file = GgufFile::view(bytes, "a.gguf");
+    GgufWriter writer;
+    writer.copy_metadata(file);
+    for (const TensorInfo& tensor : file.tensors())
+      writer.add_tensor(tensor.name, tensor.type, std::span(tensor.shape).first(tensor.n_dims), tensor.data);
+    const std::vector<float> numbers(n, number);
+    writer.add_tensor(name, TensorType::kF32, std::vector<uint64_t>{n}, std::as_bytes(std::span(numbers)));
+    return error_of(writer);
+  };
+  const uint64_t n_vocab = vocabulary_size(TinyVocabulary::kByteBpe);
+  for (const auto& [name, n] : {std::pair{"output.bias", n_vocab},
+                                {"blk.0.attn_output.bias", 64},
+                                {"blk.1.ffn_gate.bias", 96},
+                                {"blk.1.ffn_up.bias", 96},
+                                {"blk.2.ffn_down.bias", 64}}) {
+    EXPECT_EQ(add(name, n, 0), "");
+    EXPECT_EQ(add(name, n, 0.5f), std::string("cannot load a.gguf: tensor ") + name +
+                                      " holds numbers other than 0, and a bias there is not supported");
+  }
+}
+
+TEST(ModelConfig, TheTokensCountWhateverVocabSizeSays) {
+  EXPECT_EQ(error_of(with_keys(small("qwen2"), {}, [](GgufWriter& to) { to.add_uint32("qwen2.vocab_size", 7); })), "");
 }
 
 TEST(ModelTensors, OutputMayBeAMatrixOfItsOwn) {

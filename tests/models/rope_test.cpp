@@ -104,6 +104,33 @@ TEST(Rope, MagnitudeFollowsTheAttentionFactor) {
   EXPECT_DOUBLE_EQ(rope_magnitude(scaling), 0.5);
 }
 
+// Transformers' attention_factor, as converters write it.
+TEST(Rope, MagnitudeThatTheFileStates) {
+  const auto magnitude = [](float stated, const char* kind = "yarn", float factor = 4) -> std::string {
+    TinyModelSpec spec;
+    spec.n_layers = 1;
+    GgufWriter writer = tiny_model(spec, 1);
+    writer.add_string("qwen2.rope.scaling.type", kind);
+    writer.add_float32("qwen2.rope.scaling.factor", factor);
+    writer.add_float32("qwen2.rope.scaling.yarn_attn_factor", stated);
+    const std::vector<std::byte> bytes = writer.bytes();
+    try {
+      return std::to_string(read_model_config(GgufFile::view(bytes, "a.gguf")).ropes.at(0).magnitude);
+    } catch (const Error& error) {
+      return error.what();
+    }
+  };
+  EXPECT_EQ(magnitude(1.25f), "1.250000");
+  EXPECT_EQ(magnitude(0.5f), "0.500000");
+  EXPECT_EQ(magnitude(1, "yarn", 1), "1.000000");
+  EXPECT_EQ(magnitude(1.25f, "linear"), "1.000000") << "a key of YaRN only";
+  EXPECT_EQ(magnitude(1),
+            "cannot load a.gguf: key qwen2.rope.scaling.yarn_attn_factor is 1, which is the whole factor for some "
+            "programs and leaves it at 1.13863 for others; use a file with the factor that is meant");
+  EXPECT_EQ(magnitude(-1),
+            "cannot load a.gguf: key qwen2.rope.scaling.yarn_attn_factor is -1, expected 1e-06 to 1e+06");
+}
+
 // From key to frequency, through small models.
 struct KeyCase {
   const char* name;

@@ -131,15 +131,27 @@ class Builder {
     matrix(blk + "attn_k.weight", f.attn_k, kv_rows, spec_.hidden, 1.5f, {.small_column = true});
     matrix(blk + "attn_v.weight", f.attn_v, kv_rows, spec_.hidden, 1, {.large_row = true, .small_column = true});
     matrix(blk + "attn_output.weight", f.attn_output, spec_.hidden, q_rows, write_gain, {.small_column = true});
-    if (spec_.architecture.starts_with("qwen2")) {
-      vector(blk + "attn_q.bias", q_rows, 0, 0.5f);
-      vector(blk + "attn_k.bias", kv_rows, 0, 0.5f);
-      vector(blk + "attn_v.bias", kv_rows, 0, 0.1f);
-    }
+    if (spec_.architecture.starts_with("qwen2")) add_biases(blk, q_rows, kv_rows);
     if (spec_.architecture.starts_with("qwen3")) {
       vector(blk + "attn_q_norm.weight", spec_.head_size(), 1.5f, 0.2f);
       vector(blk + "attn_k_norm.weight", spec_.head_size(), 1.5f, 0.2f);
     }
+  }
+
+  void add_biases(const std::string& blk, uint32_t q_rows, uint32_t kv_rows) {
+    switch (spec_.biases) {
+      case TinyBiases::kNone:
+        return;
+      case TinyBiases::kFused:
+        return vector(blk + "attn_qkv.bias", q_rows + 2 * kv_rows, 0, 0.3f);
+      case TinyBiases::kQueriesOnly:
+        return vector(blk + "attn_q.bias", q_rows, 0, 0.5f);
+      case TinyBiases::kUsual:
+        break;
+    }
+    vector(blk + "attn_q.bias", q_rows, 0, 0.5f);
+    vector(blk + "attn_k.bias", kv_rows, 0, 0.5f);
+    vector(blk + "attn_v.bias", kv_rows, 0, 0.1f);
   }
 
   // Heads decay by between a hundredth and a third of their state per token.

@@ -20,6 +20,9 @@ struct TinyFormats {
   static TinyFormats q4_k_m();  // Q4_K, with Q6_K for embedding, output, attn_v and ffn_down
 };
 
+// Biases of queries, keys and values, which qwen2 has.
+enum class TinyBiases { kUsual, kNone, kFused, kQueriesOnly };
+
 struct TinyModelSpec {
   std::string architecture = "qwen2";
   std::string name;  // empty: "tiny qwen2"
@@ -38,6 +41,7 @@ struct TinyModelSpec {
   uint32_t full_attention_interval = 2;
   uint32_t n_unused_blocks = 0;  // blocks after the layers, for multi-token prediction
   bool older_layout = false;     // several matrices per tensor, like delta nets and experts in older files
+  TinyBiases biases = TinyBiases::kUsual;
   // One channel of every matrix's input is about this many times the others' rms. Its column in the matrix is as much
   // smaller, so it weighs as much as all others together. 1: no such channel. The input of a tied output has none.
   float outlier = 1;

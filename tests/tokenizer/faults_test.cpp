@@ -31,14 +31,14 @@ const Case kCases[] = {
     {"no_model", bpe, [](TestVocabulary& v) { v.model.reset(); }, "key tokenizer.ggml.model is missing"},
     {"unknown_model", bpe, [](TestVocabulary& v) { v.model = "bert"; },
      "key tokenizer.ggml.model is \"bert\", supported are gpt2 (byte-level BPE) and llama (SPM)"},
-    {"unknown_pre", bpe, [](TestVocabulary& v) { v.pre = "tekken"; },
-     "key tokenizer.ggml.pre is \"tekken\", supported are default, gpt-2, smollm, qwen2, qwen35, deepseek-r1-qwen, "
-     "llama-bpe, "
-     "llama3, llama-v3"},
+    {"unknown_pre", bpe, [](TestVocabulary& v) { v.pre = "viking"; },
+     "key tokenizer.ggml.pre is \"viking\", supported are default, gpt-2, smollm, qwen2, qwen35, deepseek-r1-qwen, "
+     "llama-bpe, llama3, llama-v3, falcon3, falcon-h1, pixtral, midm-2.0, lfm2, smaug-bpe, dbrx, glm4, chatglm-bpe, "
+     "kormo, f2llmv2, megrez, stablelm2, hunyuan, solar-open, grok-2, mellum, a.x-4.0, phi-2, gigachat, exaone4, "
+     "trillion, granite-docling, minerva-7b, starcoder, refact, command-r, codeshell, exaone, mellum2, tekken, gpt-4o, "
+     "llama4, kanana2, deepseek-llm, deepseek-coder, seed-coder, minicpm5"},
     {"no_tokens", bpe, [](TestVocabulary& v) { v.tokens.clear(); },
      "key tokenizer.ggml.tokens is empty, expected at least one token"},
-    {"same_text_twice", bpe, [](TestVocabulary& v) { v.tokens[7] = "a"; },
-     "key tokenizer.ggml.tokens has the text \"a\" twice, as tokens 7 and 97"},
     {"too_few_types", bpe, [](TestVocabulary& v) { v.types.pop_back(); },
      "key tokenizer.ggml.token_type has 256 elements, tokenizer.ggml.tokens has 257"},
     {"too_many_types", bpe, [](TestVocabulary& v) { v.types.push_back(1); },
@@ -49,14 +49,6 @@ const Case kCases[] = {
      "element 9 of key tokenizer.ggml.token_type is 7, expected 0 to 6"},
     {"byte_token_without_byte", bpe, [](TestVocabulary& v) { v.types[97] = test::kByte; },
      "token 97 of key tokenizer.ggml.tokens is \"a\", but its type is byte: expected a text like \"<0x0A>\""},
-    {"bos_outside", bpe, [](TestVocabulary& v) { v.ids["bos_token_id"] = 257; },
-     "key tokenizer.ggml.bos_token_id is 257, the vocabulary has 257 tokens"},
-    {"eos_outside", bpe, [](TestVocabulary& v) { v.ids["eos_token_id"] = UINT32_MAX; },
-     "key tokenizer.ggml.eos_token_id is 4,294,967,295, the vocabulary has 257 tokens"},
-    {"eot_outside", bpe, [](TestVocabulary& v) { v.ids["eot_token_id"] = 300; },
-     "key tokenizer.ggml.eot_token_id is 300, the vocabulary has 257 tokens"},
-    {"bos_wanted_but_not_named", bpe, [](TestVocabulary& v) { v.flags["add_bos_token"] = true; },
-     "key tokenizer.ggml.add_bos_token is true, but key tokenizer.ggml.bos_token_id is missing"},
     {"no_merges", bpe, [](TestVocabulary& v) { v.has_merges = false; }, "key tokenizer.ggml.merges is missing"},
     {"merge_of_one", bpe, [](TestVocabulary& v) { v.merges[0] = "ab"; },
      "element 0 of key tokenizer.ggml.merges, \"ab\", is not two tokens with a space between them"},
@@ -117,6 +109,64 @@ TEST(TokenizerFaults, EveryByteChanged) {
     }
     EXPECT_GT(refused, static_cast<int>(good.size() / 10));
   }
+}
+
+// What llama.cpp reads with a warning.
+struct Note {
+  const char* name;
+  std::function<void(TestVocabulary&)> fault;
+  const char* sentence;
+};
+
+const Note kNotes[] = {
+    {"same_text_twice", [](TestVocabulary& v) { v.tokens[7] = "b"; },
+     "key tokenizer.ggml.tokens has the text \"b\" twice; token 7 stands for it, and 98 is only read"},
+    {"bos_outside", [](TestVocabulary& v) { v.ids["bos_token_id"] = 257; },
+     "key tokenizer.ggml.bos_token_id is 257, outside the vocabulary of 257 tokens, and is ignored"},
+    {"eos_outside", [](TestVocabulary& v) { v.ids["eos_token_id"] = UINT32_MAX; },
+     "key tokenizer.ggml.eos_token_id is 4294967295, outside the vocabulary of 257 tokens, and is ignored"},
+    {"eot_outside", [](TestVocabulary& v) { v.ids["eot_token_id"] = 300; },
+     "key tokenizer.ggml.eot_token_id is 300, outside the vocabulary of 257 tokens, and is ignored"},
+    {"eom_below", [](TestVocabulary& v) { v.negative_ids["eom_token_id"] = -1; },
+     "key tokenizer.ggml.eom_token_id is -1, outside the vocabulary of 257 tokens, and is ignored"},
+    {"unknown_outside", [](TestVocabulary& v) { v.ids["unknown_token_id"] = 1000; },
+     "key tokenizer.ggml.unknown_token_id is 1000, outside the vocabulary of 257 tokens, and is ignored"},
+    {"bos_wanted_but_not_named", [](TestVocabulary& v) { v.flags["add_bos_token"] = true; },
+     "key tokenizer.ggml.add_bos_token is true, but there is no such token, so none is added"},
+};
+
+TEST(TokenizerFaults, WhatIsIgnoredIsNoted) {
+  EXPECT_TRUE(bpe().tokenizer()->notes().empty());
+  for (const MergeMethod method : {MergeMethod::kSentencePieceIfExact, MergeMethod::kOwn})
+    for (const Note& note : kNotes) {
+      TestVocabulary v = bpe();
+      note.fault(v);
+      const auto tokenizer = v.tokenizer(method);
+      EXPECT_THAT(tokenizer->notes(), testing::ElementsAre(note.sentence)) << note.name;
+      EXPECT_EQ(tokenizer->bos(), -1);
+      EXPECT_EQ(tokenizer->eos(), -1);
+      EXPECT_TRUE(tokenizer->end_of_generation().empty());
+      EXPECT_EQ(decode(*tokenizer, tokenizer->encode("ab b", true, true)), "ab b") << note.name;
+    }
+}
+
+// The first of two tokens with one text is written, both are read.
+TEST(TokenizerFaults, OneTextTwiceInSpm) {
+  for (const MergeMethod method : {MergeMethod::kSentencePieceIfExact, MergeMethod::kOwn}) {
+    TestVocabulary v = spm();
+    const Token first = v.add("ab", test::kNormal, -1), second = v.add("ab", test::kNormal, -2);
+    v.add("a", test::kNormal, -3), v.add("b", test::kNormal, -4);
+    v.flags["add_space_prefix"] = false;
+    const auto tokenizer = v.tokenizer(method);
+    EXPECT_EQ(tokenizer->encode("ab", false, false), std::vector<Token>{first});
+    EXPECT_EQ(tokenizer->piece(second), "ab");
+  }
+}
+
+TEST(TokenizerFaults, AnIdThatIsNoNumber) {
+  TestVocabulary v = bpe();
+  v.flags["bos_token_id"] = true;
+  EXPECT_THROW(v.tokenizer(), Error);
 }
 
 TEST(TokenizerFaults, HarmlessOnes) {

@@ -148,6 +148,10 @@ const EndCase kEndCases[] = {
      {{"<t>", test::kControl}, {"<m>", test::kControl}},
      {{"eot_token_id", 256}, {"eom_token_id", 257}},
      {256, 257}},
+    {"behind_code",
+     {{"<p>", test::kControl}, {"<r>", test::kControl}, {"<f>", test::kControl}},
+     {{"fim_pad_token_id", 256}, {"fim_rep_token_id", 257}, {"fim_sep_token_id", 258}, {"fim_mid_token_id", 0}},
+     {256, 257, 258}},
     {"known_texts",
      {{"<|endoftext|>", test::kControl}, {"<|im_start|>", test::kControl}, {"<|im_end|>", test::kControl}},
      {{"eos_token_id", 256}},
@@ -156,8 +160,58 @@ const EndCase kEndCases[] = {
      {{"<|end_of_text|>", test::kControl}, {"<|eot_id|>", test::kControl}, {"<|eom_id|>", test::kControl}},
      {{"eos_token_id", 256}},
      {256, 257, 258}},
+    {"gpt_oss",
+     {{"<|end|>", test::kControl}, {"<|return|>", test::kControl}, {"<|call|>", test::kControl}},
+     {{"eos_token_id", 257}},
+     {257, 258}},
+    {"solar_open",
+     {{"<|end|>", test::kControl}, {"<|flush|>", test::kControl}, {"<|calls|>", test::kControl}},
+     {},
+     {258, 257}},
+    {"phi", {{"<|end|>", test::kControl}, {"<|call|>", test::kControl}}, {}, {256, 257}},
+    {"gemma",
+     {{"<|tool_response>", test::kControl}, {"</s>", test::kNormal}, {"<turn|>", test::kControl}},
+     {},
+     {258, 256}},
     {"each_once", {{"<|im_end|>", test::kControl}}, {{"eos_token_id", 256}, {"eot_token_id", 256}}, {256}},
 };
+
+// Each ends an answer, also where the file gives it the type of ordinary text.
+TEST(SpecialTokens, TextsThatEndAnAnswer) {
+  for (const char* text : {"<|im_end|>",
+                           "<|endoftext|>",
+                           "<|eot_id|>",
+                           "<|eom_id|>",
+                           "<|end|>",
+                           "<end_of_turn>",
+                           "</s>",
+                           "<EOT>",
+                           "_<EOT>",
+                           "[EOT]",
+                           "[EOS]",
+                           "<|end_of_text|>",
+                           "<end_of_utterance>",
+                           "<eos>",
+                           "<｜end▁of▁sentence｜>",
+                           "<|return|>",
+                           "<|call|>",
+                           "<|calls|>",
+                           "<|flush|>",
+                           "<turn|>",
+                           "<|tool_response>",
+                           "[e~[",
+                           "<|fim_pad|>",
+                           "<|repo_name|>",
+                           "<|file_sep|>"})
+    for (const test::TokenType type : {test::kNormal, test::kControl, test::kUserDefined}) {
+      TestVocabulary v = test::byte_vocabulary();
+      const Token end = v.add(text, type);
+      const auto tokenizer = v.tokenizer();
+      EXPECT_TRUE(tokenizer->ends_generation(end)) << text;
+      EXPECT_TRUE(tokenizer->is_control(end)) << text;
+      EXPECT_EQ(tokenizer->piece(end), "") << text;
+    }
+}
 
 TEST(SpecialTokens, EndOfGeneration) {
   for (const EndCase& c : kEndCases) {

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <map>
 #include <memory>
 #include <optional>
@@ -27,9 +28,10 @@ struct TestVocabulary {
   std::vector<float> scores;   // written if not empty
   std::vector<std::string> merges;
   bool has_merges = true;
-  std::map<std::string, uint32_t> ids;  // "bos_token_id" and the like
-  std::map<std::string, bool> flags;    // "add_bos_token" and the like
-  std::string name;                     // general.name
+  std::map<std::string, uint32_t> ids;          // "bos_token_id" and the like
+  std::map<std::string, int32_t> negative_ids;  // the same keys, signed
+  std::map<std::string, bool> flags;            // "add_bos_token" and the like
+  std::string name;                             // general.name
 
   Token add(const std::string& text, TokenType type = kNormal, float score = 0) {
     tokens.push_back(text), types.push_back(type);
@@ -52,6 +54,13 @@ struct TestVocabulary {
     if (!scores.empty()) writer.add_floats(ggml + "scores", scores);
     if (has_merges && model == "gpt2") writer.add_strings(ggml + "merges", merges);
     for (const auto& [key, id] : ids) writer.add_uint32(ggml + key, id);
+    for (const auto& [key, id] : negative_ids) {
+      std::vector<std::byte> payload(2 * sizeof(uint32_t));  // the type's number and the value
+      const auto type = static_cast<uint32_t>(GgufType::kInt32);
+      std::memcpy(payload.data(), &type, sizeof type);
+      std::memcpy(payload.data() + sizeof type, &id, sizeof id);
+      writer.add_encoded(ggml + key, payload);
+    }
     for (const auto& [key, flag] : flags) writer.add_bool(ggml + key, flag);
     return writer.bytes();
   }

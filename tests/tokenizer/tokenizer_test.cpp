@@ -25,8 +25,15 @@ struct Family {
   TestVocabulary vocabulary;
 };
 
+// Without composing text, so that every text comes back.
+TestVocabulary qwen2_vocabulary() {
+  TestVocabulary v = test::learnt_vocabulary("qwen2");
+  v.flags["normalizer.nfc"] = false;
+  return v;
+}
+
 std::vector<Family> families() {
-  return {{"gpt-2", test::learnt_vocabulary("gpt-2")},         {"qwen2", test::learnt_vocabulary("qwen2")},
+  return {{"gpt-2", test::learnt_vocabulary("gpt-2")},         {"qwen2", qwen2_vocabulary()},
           {"smollm", test::learnt_vocabulary("smollm")},       {"default", test::learnt_vocabulary("default")},
           {"llama-bpe", test::learnt_vocabulary("llama-bpe")}, {"spm", test::learnt_spm_vocabulary()}};
 }
@@ -81,7 +88,7 @@ TEST(Tokenizer, ControlTokensLieOutsideContent) {
 }
 
 TEST(Tokenizer, EveryCharacterComesBack) {
-  const auto bpe = test::learnt_vocabulary().tokenizer(), spm = test::learnt_spm_vocabulary().tokenizer();
+  const auto bpe = qwen2_vocabulary().tokenizer(), spm = test::learnt_spm_vocabulary().tokenizer();
   std::string text;
   for (char32_t character = 0; character < 0x110000; character += character < 0x3100 ? 1 : 61)
     if ((character < 0xD800 || character >= 0xE000) && character != 0x2581) append_utf8(character, text);

@@ -41,7 +41,7 @@ std::optional<ModelChoice> named_model(const std::string& text) {
     return ModelChoice{.path = with_home_directory(name), .name = name, .about = "Load this file"};
   const std::optional<HubModelName> hub = parse_hub_model_name(name);
   if (!hub) return std::nullopt;
-  return ModelChoice{.path = hub->text(),
+  return ModelChoice{.path = hub->as_written(),
                      .name = hub->text(),
                      .kind = Kind::kFetch,
                      .about = "Download from the Hugging Face hub, if it exists"};

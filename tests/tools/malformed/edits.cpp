@@ -180,8 +180,8 @@ void add_sizes(const std::string& p, Rows& rows) {
     rows.push_back({p + size, "double", u32(64)});
     rows.push_back({p + size, "most", u32(~0u)});
   }
-  rows.push_back({p + "vocab_size", "zero", u32(0)});
-  rows.push_back({p + "vocab_size", "two", u32(2)});
+  rows.push_back({p + "vocab_size", "zero", u32(0), Finder::kNone});  // the tokens count
+  rows.push_back({p + "vocab_size", "two", u32(2), Finder::kNone});
 }
 
 void add_reals(const std::string& p, bool has_scaling_factor, Rows& rows) {
@@ -217,6 +217,12 @@ void add_unsupported(const std::string& p, Rows& rows) {
   rows.push_back({p + "attn_logit_softcapping", "fifty", f32(50)});
   rows.push_back({p + "final_logit_softcapping", "thirty", f32(30)});
   rows.push_back({p + "attention.clamp_kqv", "eight", f32(8)});
+  rows.push_back({p + "pooling_type", "none", u32(0), Finder::kNone});
+  rows.push_back({p + "pooling_type", "last", u32(3)});
+  rows.push_back({p + "logit_scale", "two", f32(2)});
+  rows.push_back({p + "logit_scale", "one", f32(1), Finder::kNone});
+  rows.push_back({p + "attention.scale", "two", f32(2)});
+  rows.push_back({p + "attention.scale", "not_set", f32(0), Finder::kNone});
 }
 
 }  // namespace
@@ -233,7 +239,9 @@ void add_missing_and_doubled(const Base& base, Variants& out) {
   }
   for (size_t i = 0; i < base.document.tensors.size(); ++i) {
     const std::string& tensor = base.document.tensors[i].name;
-    const bool has_stand_in = tensor == "output.weight" || tensor == "rope_freqs.weight";  // tied, or no divisors
+    // Tied, no divisors, or no bias.
+    const bool has_stand_in = tensor == "output.weight" || tensor == "rope_freqs.weight" ||
+                              (tensor.ends_with(".bias") && tensor.find(".attn_") != std::string::npos);
     out.push_back({base.name + ".missing." + tensor,
                    edited(base, [&](Document& document) { document.tensors.erase(document.tensors.begin() + i); }),
                    has_stand_in ? Finder::kNone : Finder::kModel,
