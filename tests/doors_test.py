@@ -24,10 +24,9 @@ WRITERS = {
     "app/output.cpp",
     "app/child_process.cpp",  # a child's standard streams
     "app/signals.cpp",  # restores the terminal in a signal handler
-    "app/terminal/terminal.h", "app/terminal/terminal.cpp",  # modes and size
+    "app/terminal/terminal.h",  # size
     "app/terminal/spinner.cpp", "app/model_download.cpp",  # size
     "engine/driver/device_watch.cpp",  # the last sentence of a process that hangs in a driver
-    "models/gguf_writer.cpp",
 }
 # Views, whose texts have passed WordWrap, PromptView or StatusLine.
 STYLERS = {"app/output.h", "app/output.cpp", "app/answer_printer.cpp", "app/conversation.cpp", "app/model_download.cpp",
