@@ -398,6 +398,7 @@ void ChatController::Parts::look_for_choices() {
   choices.look({models.flags(), memory_held()}, [this](FoundChoices found) {
     inbox.post(Task([this, found = std::move(found)] {
       looks_for_choices = false;
+      if (!found.fault.empty()) return state.tell_error(found.fault);
       state.change(updates::SetModels{found.models});
       state.change(updates::SetDevices{found.devices});
     }));

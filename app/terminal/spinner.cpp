@@ -12,6 +12,7 @@
 #include "app/signals.h"
 #include "app/terminal/graphemes.h"
 #include "app/terminal/terminal.h"
+#include "models/threads.h"
 
 namespace warpchat {
 
@@ -52,7 +53,7 @@ std::string StatusLine::clear(int columns) {
 Spinner::Spinner(std::string label) : label_(std::move(label)) {
   if (!error_is_terminal() || !moves_cursor()) return;
   try {
-    thread_ = std::thread([this] { run(); });
+    thread_ = guarded_thread([this] { run(); }, [](const char*) { clear_line_on_exit(false); });
   } catch (const std::system_error&) {  // where the system gives no thread, there is nothing to look at
   }
 }

@@ -124,6 +124,13 @@ void FolderReader::work(Shared& shared) {
   shared.works = false;
 }
 
+void FolderReader::fail(Shared& shared, const char* sentence) {
+  const std::lock_guard lock(shared.mutex);
+  shared.works = false;
+  shared.found = FolderView{.fault = sentence};
+  shared.wake();
+}
+
 void FolderReader::look(std::string typed, std::string base) {
   {
     const std::lock_guard lock(shared_->mutex);
@@ -131,7 +138,10 @@ void FolderReader::look(std::string typed, std::string base) {
     if (std::exchange(shared_->works, true)) return;
   }
   try {
-    start_thread("to read a folder", [shared = shared_] { work(*shared); }).detach();
+    start_thread(
+        "to read a folder", [shared = shared_] { work(*shared); },
+        [shared = shared_](const char* sentence) { fail(*shared, sentence); })
+        .detach();
   } catch (const Error&) {
     work(*shared_);  // a local disk answers at once
   }

@@ -83,15 +83,17 @@ std::string to_json(const WindowMemory& memory) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-WindowMemory load_window_memory(const std::string& folder) {
+WindowMemory load_window_memory(const std::string& folder) try {
   std::ifstream file(folder + "/window.json", std::ios::binary);
   return window_memory_from({std::istreambuf_iterator<char>(file), {}});
+} catch (const std::exception&) {  // it is a folder, say
+  return {};
 }
 
 void save_window_memory(const WindowMemory& memory, const std::string& folder) try {
   if (!make_private_directory(folder)) return;
   write_file(folder + "/window.json", to_json(memory));
-} catch (const Error&) {  // the window opens as at the first start
+} catch (const std::exception&) {  // the window opens as at the first start
 }
 
 }  // namespace warpchat::gui
