@@ -89,6 +89,15 @@ class Conversation(Case):
             self.assertTrue(terminal.echoes())
             self.assertEqual(terminal.wait(), -number)
 
+    def test_a_fault_restores_the_terminal_and_is_said(self):
+        terminal = self.start()
+        os.kill(terminal.pid, signal.SIGSEGV)
+        terminal.read_to_end()
+        self.assertTrue(terminal.echoes())
+        self.assertIn("\x1b[?2004l", terminal.seen)
+        self.assertIn("\nchat: a fault of the program ended it (wrong memory access, SIGSEGV);", terminal.plain_seen)
+        self.assertEqual(terminal.wait(), -signal.SIGSEGV)
+
     def test_an_interrupt_by_signal_is_ctrl_c(self):
         terminal = self.start()
         os.kill(terminal.pid, signal.SIGINT)
