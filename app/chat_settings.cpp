@@ -47,9 +47,11 @@ struct Setting {
   double from = 0, to = kNoUpperBound;  // of numbers
 };
 
-constexpr OwnWay kSeed{
-    [](const ChatSettings& s) { return std::to_string(s.session.sampling.seed); },
-    [](ChatSettings& s, std::string_view v) { s.session.sampling.seed = number<uint64_t>("seed", v, 0, 1e19); }};
+constexpr OwnWay kSeed{[](const ChatSettings& s) { return std::to_string(s.session.sampling.seed); },
+                       [](ChatSettings& s, std::string_view v) {
+                         s.session.sampling.seed =
+                             v == "-1" ? std::random_device()() : number<uint64_t>("seed", v, 0, 1e19);
+                       }};
 constexpr OwnWay kMaxTokens{[](const ChatSettings& s) { return std::to_string(s.session.max_tokens); },
                             [](ChatSettings& s, std::string_view v) {
                               s.session.max_tokens = number<int32_t>("n_predict", v, -1, kNoUpperBound);

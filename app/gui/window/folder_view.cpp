@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "app/directories.h"
 #include "app/text_input.h"
 #include "app/typed_path.h"
 #include "models/ascii.h"
@@ -55,9 +56,8 @@ bool begins_alike(std::string_view name, std::string_view begin) {
 }
 
 std::string in_short(const std::string& path) {
-  const char* home = std::getenv("HOME");
-  const std::string own = home == nullptr ? "" : home;
-  if (own.empty() || own == "/" || !path.starts_with(own)) return path;
+  const std::string own = find_home().value_or("");
+  if (own.empty() || !path.starts_with(own)) return path;
   return path.size() == own.size() || path[own.size()] == '/' ? "~" + path.substr(own.size()) : path;
 }
 
