@@ -90,7 +90,7 @@ TEST(Locale, NumbersHaveADecimalPointWhateverTheProgramsLocale) {
   std::string folder = testing::TempDir() + "locales_XXXXXX";
   ASSERT_NE(mkdtemp(folder.data()), nullptr);
   const std::string make = "localedef -i de_DE -f UTF-8 '" + folder + "/de_DE.UTF-8' 2> /dev/null";
-  static_cast<void>(std::system(make.c_str()));
+  [[maybe_unused]] const int warned = std::system(make.c_str());
   setenv("LOCPATH", folder.c_str(), 1);
   const char* set = setlocale(LC_ALL, "de_DE.UTF-8");
   std::string fault, printed;
