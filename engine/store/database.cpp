@@ -15,16 +15,17 @@ struct Fault {
   int code;  // primary result code
   const char* sentence;
 };
+constexpr char kHeld[] =
+    "another program holds it, or its file system gives no locks; close that program, or set XDG_DATA_HOME to a folder "
+    "on a local disk";
 constexpr Fault kFaults[] = {
     {SQLITE_READONLY, "the file or its folder is read-only; check the permissions of both"},
     {SQLITE_CANTOPEN, "the file cannot be opened; check the permissions of the file and its folder"},
     {SQLITE_PERM, "permission denied; check its permissions"},
     {SQLITE_FULL, "the disk is full; free some space"},
     {SQLITE_IOERR, "reading or writing failed; check the disk's free space, your quota and its health"},
-    {SQLITE_BUSY,
-     "another program holds it, or its file system gives no locks; close that program, or set XDG_DATA_HOME"
-     " to a folder on a local disk"},
-    {SQLITE_PROTOCOL, "other programs open it again and again; close one of them"},
+    {SQLITE_BUSY, kHeld},
+    {SQLITE_PROTOCOL, kHeld},
     {SQLITE_LOCKED, "another part of this program holds it; try again"},
     {SQLITE_NOMEM, "out of memory; close other programs"},
     {SQLITE_CORRUPT, "the file is damaged; the next start sets it aside and begins a new one"},
