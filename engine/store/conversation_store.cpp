@@ -95,14 +95,25 @@ std::string title_from(std::string_view message) {
 ConversationStore::Opened ConversationStore::open(const std::string& folder) {
   const StoreFile file(folder);  // locked until the store is ready
   Opened opened;
+  const auto begin = [&] {
+    try {
+      opened.store.reset(new ConversationStore(file.path()));
+    } catch (const NoSharedMemory&) {
+      opened.store.reset(new ConversationStore(file.path(), Sharing::kAlone));
+      if (!opened.notice.empty()) opened.notice += "; ";
+      opened.notice += "the file system of " + file.path() +
+                       " cannot share memory between programs, so one program at a time can use the conversations; set "
+                       "XDG_DATA_HOME to a folder on a local disk to share them";
+    }
+  };
   try {
-    opened.store.reset(new ConversationStore(file.path()));
+    begin();
     if (file.is_suspect()) opened.store->check_all();
   } catch (const DamagedDatabase&) {
     opened.store.reset();
     opened.notice = "the conversations in " + file.path() + " are damaged: they were set aside as " + file.set_aside() +
                     ", and a new store begins";
-    opened.store.reset(new ConversationStore(file.path()));
+    begin();
   }
   file.trust();
   return opened;
@@ -112,7 +123,8 @@ std::unique_ptr<ConversationStore> ConversationStore::in_memory() {
   return std::unique_ptr<ConversationStore>(new ConversationStore(Database::kInMemory));
 }
 
-ConversationStore::ConversationStore(const std::string& path) : database_(path) {
+ConversationStore::ConversationStore(const std::string& path, Sharing sharing) : database_(path) {
+  if (sharing == Sharing::kAlone) database_.run("PRAGMA locking_mode = EXCLUSIVE");  // the log then needs no memory
   database_.run(
       "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON");
   migrate(database_);

@@ -76,7 +76,7 @@ class ConversationStore {
  public:
   struct Opened {
     std::unique_ptr<ConversationStore> store;
-    std::string notice;  // for the user, if a damaged file was set aside; else empty
+    std::string notice;  // for the user, if a damaged file was set aside or no other program can share it; else empty
   };
   // Opens the store in an existing folder; creates or migrates it if necessary. Reads little, however large the file:
   // damage is found when a page is needed, and throws DamagedDatabase. The next open() then checks the whole file and
@@ -161,7 +161,8 @@ class ConversationStore {
 
  private:
   static constexpr std::string_view kTurnColumns = "id, parent, role, text, reasoning, extra, state, created";
-  explicit ConversationStore(const std::string& path);
+  enum class Sharing { kShared, kAlone };  // kAlone: no other program can open it meanwhile
+  explicit ConversationStore(const std::string& path, Sharing sharing = Sharing::kShared);
   void check_all() const;  // reads all of it, and repairs indexes; DamagedDatabase
   int64_t depth_of(ConversationId conversation, TurnId turn) const;                  // Error if missing
   static Turn read_turn(const Statement& row);                                       // from kTurnColumns

@@ -41,8 +41,6 @@ bool is_of_shared_memory(int code) {
 }
 
 std::string sentence(int code, sqlite3* connection) {
-  if (connection && is_of_shared_memory(sqlite3_extended_errcode(connection)))
-    return "its file system cannot share memory between programs; set XDG_DATA_HOME to a folder on a local disk";
   for (const Fault& fault : kFaults)
     if (fault.code == code) return fault.sentence;
   return connection ? sqlite3_errmsg(connection) : sqlite3_errstr(code);
@@ -119,6 +117,7 @@ void Database::fail(int result, bool writing) const {
   const std::string text = std::string("cannot ") + (writing ? "write to " : "read from ") + path_ + ": " +
                            sentence(code, connection_.get());
   if (code == SQLITE_BUSY) throw BusyDatabase(text);
+  if (connection_ && is_of_shared_memory(sqlite3_extended_errcode(connection_.get()))) throw NoSharedMemory(text);
   if (!is_damage(code)) throw Error(text);
   if (path_ != kInMemory) make_private_file(damage_mark(path_));
   throw DamagedDatabase(text);

@@ -28,6 +28,12 @@ class BusyDatabase : public Error {
   using Error::Error;
 };
 
+// The file system lacks the shared memory by which several programs use one database.
+class NoSharedMemory : public Error {
+ public:
+  using Error::Error;
+};
+
 // Marker file that exists after any process met damage. The next opener then checks the whole database, which takes too
 // long to do every time.
 std::string damage_mark(const std::string& path);

@@ -1,9 +1,11 @@
 // What a store leaves on the disk: of an erased conversation nothing, of a growing answer no more than its new text.
 // And what it does where another program holds it, or a link stands in its place.
 #include <gmock/gmock.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <fstream>
 
 #include "engine/store/answer_writer.h"
@@ -105,6 +107,38 @@ TEST(GrowingAnswer, DoesNotWaitForAnotherProgram) {
   EXPECT_EQ(store->load(id).turns.back().message.content, "one two");
   writer.finish({"assistant", "one two three"}, TurnState::kComplete);
   EXPECT_EQ(store->load(id).turns.back().message.content, "one two three");
+}
+
+// For as long as it lives, SQLite's calls of mmap for shared memory fail, as on some network file systems.
+class NoSharedMappings {
+ public:
+  NoSharedMappings() : vfs_(sqlite3_vfs_find(nullptr)) {
+    vfs_->xSetSystemCall(vfs_, "mmap", reinterpret_cast<sqlite3_syscall_ptr>(refuse));
+  }
+  ~NoSharedMappings() { vfs_->xSetSystemCall(vfs_, "mmap", nullptr); }
+
+ private:
+  static void* refuse(void*, size_t, int, int, int, off_t) {
+    errno = ENODEV;
+    return MAP_FAILED;
+  }
+  sqlite3_vfs* const vfs_;
+};
+
+TEST(Sharing, WithoutSharedMemoryOneProgramAtATimeStores) {
+  const StoreFolder folder;
+  ConversationId id = 0;
+  {
+    const NoSharedMappings none;
+    ConversationStore::Opened opened = ConversationStore::open(folder.path());
+    EXPECT_THAT(opened.notice, HasSubstr("one program at a time"));
+    id = opened.store->start({"t", "", ""}, {"user", "kept"}).conversation;
+    opened.store->erase(opened.store->start({"u", "", ""}, {"user", "erased"}).conversation);
+    EXPECT_TRUE(opened.store->remove_erased_text());
+  }
+  const ConversationStore::Opened opened = ConversationStore::open(folder.path());
+  EXPECT_EQ(opened.notice, "");
+  EXPECT_EQ(opened.store->load(id).turns.at(0).message.content, "kept");
 }
 
 TEST(Links, AreRefusedAndWhatTheyLeadToIsLeftAlone) {
