@@ -10,6 +10,7 @@
 
 #include "app/directories.h"
 #include "app/erased_lines.h"
+#include "app/model_lookup.h"
 #include "app/output.h"
 #include "app/terminal/history.h"
 #include "app/text_input.h"
@@ -110,6 +111,16 @@ TEST(History, ALinkInItsPlaceIsNotFollowed) {
   ASSERT_EQ(stat(target.c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777, 0644u);
   EXPECT_EQ(status.st_size, 0);
+}
+
+TEST(LastModel, ALinkInItsPlaceIsReplaced) {
+  const StoreFolder folder;
+  const std::string target = folder.path() + "/target", link = folder.path() + "/last_model";
+  std::ofstream(target) << "untouched";
+  ASSERT_EQ(symlink(target.c_str(), link.c_str()), 0);
+  remember_model("/models/a.gguf", folder.path());
+  EXPECT_EQ(read_file(target), "untouched");
+  EXPECT_EQ(read_file(link), "/models/a.gguf\n");
 }
 
 TEST(OutputFile, HasTheUmasksPermissionsAndReplacesALink) {
