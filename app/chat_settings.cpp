@@ -50,7 +50,8 @@ struct Setting {
 
 constexpr OwnWay kSeed{[](const ChatSettings& s) { return std::to_string(s.session.sampling.seed); },
                        [](ChatSettings& s, std::string_view v) {
-                         s.session.sampling.seed = number<uint64_t>("seed", v, 0, 1e19);
+                         s.session.sampling.seed =
+                             v == "-1" ? std::random_device()() : number<uint64_t>("seed", v, 0, 1e19);
                          s.session.sampling.seed_is_chosen = true;
                        }};
 constexpr OwnWay kMaxTokens{[](const ChatSettings& s) { return std::to_string(s.session.max_tokens); },

@@ -4,13 +4,14 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <optional>
 
@@ -58,44 +59,76 @@ class Pipe {
   std::array<int, 2> ends_{-1, -1};
 };
 
-// 0: there is no such program.
-pid_t spawn(const std::vector<std::string>& command, const Pipe& out, const Pipe& err) {
-  std::vector<std::string> words = command;
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  posix_spawn_file_actions_t files;
-  posix_spawnattr_t attributes;
-  posix_spawn_file_actions_init(&files);
-  posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&files, out.writer(), STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&files, err.writer(), STDERR_FILENO);
-  posix_spawnattr_init(&attributes);
-  sigset_t all, none;
-  sigfillset(&all), sigemptyset(&none);
-  posix_spawnattr_setsigdefault(&attributes, &all);
-  posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setpgroup(&attributes, 0);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
-  pid_t pid = 0;
-  const int error = posix_spawnp(&pid, arguments[0], &files, &attributes, arguments.data(), environ);
-  posix_spawn_file_actions_destroy(&files);
-  posix_spawnattr_destroy(&attributes);
-  if (error == 0) return pid;
-  if (error == ENOENT || error == EACCES || error == ENOTDIR) return 0;
-  throw Error("cannot start " + command[0] + ": " + std::strerror(error));
+void limit(__rlimit_resource what, uint64_t max) {
+  const rlimit value{max, max};
+  setrlimit(what, &value);
 }
 
-void limit(pid_t pid, const ChildLimits& limits) {
-  const auto set = [&](__rlimit_resource what, uint64_t max) {
-    const rlimit value{max, max};
-    prlimit(pid, what, &value, nullptr);  // fails where it has ended already
-  };
-  set(RLIMIT_AS, limits.memory_bytes);
-  set(RLIMIT_CPU, static_cast<uint64_t>(std::chrono::ceil<std::chrono::seconds>(limits.time).count()));
-  set(RLIMIT_FSIZE, 0);
-  set(RLIMIT_CORE, 0);
-  set(RLIMIT_NOFILE, 64);
+// What the new process does; between fork and exec it allocates nothing. Returns the errno of what failed.
+int become(char* const* arguments, char* const* environment, const Pipe& out, const Pipe& err,
+           const ChildLimits& limits, pid_t parent) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) return ESRCH;  // it ended before that
+  setpgid(0, 0);
+  for (int number = 1; number < NSIG; ++number) signal(number, SIG_DFL);
+  const int nothing = open("/dev/null", O_RDONLY);
+  if (dup2(nothing, STDIN_FILENO) < 0 || dup2(out.writer(), STDOUT_FILENO) < 0 || dup2(err.writer(), STDERR_FILENO) < 0)
+    return errno;
+  if (nothing > STDERR_FILENO) close(nothing);
+  limit(RLIMIT_AS, limits.memory_bytes);
+  limit(RLIMIT_CPU, static_cast<uint64_t>(std::chrono::ceil<std::chrono::seconds>(limits.time).count()));
+  limit(RLIMIT_FSIZE, 0);
+  limit(RLIMIT_CORE, 0);
+  limit(RLIMIT_NOFILE, 64);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  execvpe(arguments[0], arguments, environment);
+  return errno;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& words) {
+  std::vector<char*> all;
+  for (std::string& word : words) all.push_back(word.data());
+  all.push_back(nullptr);
+  return all;
+}
+
+// Keys and tokens of this program's environment are nothing to another one.
+std::vector<std::string> environment_of_child() {
+  std::vector<std::string> variables;
+  for (const char* name : {"PATH", "LANG"})
+    if (const char* value = std::getenv(name)) variables.push_back(std::string(name) + "=" + value);
+  return variables;
+}
+
+// 0: there is no such program. The child's handlers must not run here, so signals are blocked meanwhile.
+pid_t start(const std::vector<std::string>& command, const Pipe& out, const Pipe& err, const ChildLimits& limits) {
+  std::vector<std::string> words = command, variables = environment_of_child();
+  const std::vector<char*> arguments = pointers(words), environment = pointers(variables);
+  Pipe failure;  // closed by exec
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const pid_t parent = getpid(), pid = fork();
+  int error = pid < 0 ? errno : 0;
+  if (pid == 0) {
+    error = become(arguments.data(), environment.data(), out, err, limits, parent);
+    [[maybe_unused]] const ssize_t told = write(failure.writer(), &error, sizeof error);
+    _exit(127);
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  failure.close_writer();
+  if (pid > 0) {
+    std::string told;
+    pollfd ended{failure.reader(), POLLIN, 0};
+    while (failure.read_some(told, sizeof error)) poll(&ended, 1, -1);
+    if (told.empty()) return pid;
+    std::memcpy(&error, told.data(), std::min(sizeof error, told.size()));
+    waitpid(pid, nullptr, 0);
+  }
+  if (error == ENOENT || error == EACCES || error == ENOTDIR) return 0;
+  throw Error("cannot start " + command[0] + ": " + std::strerror(error));
 }
 
 }  // namespace
@@ -103,9 +136,8 @@ void limit(pid_t pid, const ChildLimits& limits) {
 ChildEnd run_child(const std::vector<std::string>& command, const ChildLimits& limits,
                    const std::atomic<bool>& stopped) {
   Pipe out, err;
-  const pid_t pid = spawn(command, out, err);
+  const pid_t pid = start(command, out, err, limits);
   if (pid == 0) return {Kind::kNotFound};
-  limit(pid, limits);
   out.close_writer(), err.close_writer();
   const Clock::time_point end = Clock::now() + limits.time;
   ChildEnd result{Kind::kExited};

@@ -29,8 +29,9 @@ struct ChildEnd {
   std::string errors = {};  // the first few kilobytes of standard error
 };
 
-// command: a name that is looked for in PATH, or a path, and its arguments. It reads nothing, writes no file and has a
-// process group of its own. Error if no process can be created.
+// command: a name that is looked for in PATH, or a path, and its arguments. It reads nothing, writes no file, has a
+// process group of its own, PATH and LANG alone of the environment, and ends with the thread that waits for it. Error
+// if no process can be created.
 ChildEnd run_child(const std::vector<std::string>& command, const ChildLimits& limits,
                    const std::atomic<bool>& stopped);
 

@@ -23,8 +23,7 @@ constexpr std::chrono::milliseconds kTick{100};
 
 std::string history_path(const ChatOptions& options) {
   if (options.no_history) return "";
-  const std::string folder = state_directory();
-  return make_private_directory(folder) ? folder + "/history" : "";
+  return make_private_directory(state_directory()) ? line_history_file() : "";
 }
 
 std::string size_of(const Attachment& file) {

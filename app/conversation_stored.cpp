@@ -6,6 +6,7 @@
 #include "app/answer_printer.h"
 #include "app/conversation.h"
 #include "app/conversation_list.h"
+#include "app/erased_lines.h"
 #include "app/output.h"
 #include "app/terminal/conversation_text.h"
 #include "app/terminal/pager.h"
@@ -181,7 +182,10 @@ void Conversation::take_from_trash(const std::string& number) {
 
 void Conversation::erase(const std::string& number) {
   const ConversationSummary found = trashed(number);
+  ConversationTree tree;
+  if (!look([&](const ConversationStore& store) { tree = store.tree(found.id); })) return;
   if (!act(EraseForEver{found.id})) return;
+  history_.forget([&](std::string_view line) { return was_typed_for(tree, line); });
   trash_.clear();
   say("deleted for good: " + printable(found.title, kShownOfMessage));
 }

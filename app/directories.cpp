@@ -1,11 +1,17 @@
-// Environment variables with their documented defaults; a relative or empty value counts as unset (XDG says so).
+// Environment variables with their documented defaults; a relative or empty value counts as unset (XDG says so). Those
+// of models may begin with a tilde, as the programs understand them that share the folders.
 #include "app/directories.h"
 
+#include <pwd.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
 #include <string_view>
+
+#include "app/typed_path.h"
+#include "models/error.h"
 
 namespace warpchat {
 
@@ -16,7 +22,15 @@ std::string environment(const char* name) {
   return value ? value : "";
 }
 
-std::string home(std::string_view below) { return environment("HOME") + "/" + std::string(below); }
+std::string home(std::string_view below) {
+  const std::optional<std::string> home = find_home();
+  if (!home)
+    throw Error("there is no home directory: HOME is not set, and the system knows no user " +
+                std::to_string(getuid()) + "; set HOME to a folder of yours");
+  return *home + "/" + std::string(below);
+}
+
+std::string model_folder(const char* variable) { return with_home_directory(environment(variable)); }
 
 std::string xdg_directory(const char* variable, std::string_view below_home) {
   const std::string value = environment(variable);
@@ -34,11 +48,21 @@ void add(std::vector<ModelFolder>& folders, const std::string& path, bool huggin
 
 }  // namespace
 
+std::optional<std::string> find_home() {
+  if (std::string home = environment("HOME"); home.starts_with('/')) return home == "/" ? "" : home;
+  char buffer[16384];
+  passwd entry = {}, *found = nullptr;
+  if (getpwuid_r(getuid(), &entry, buffer, sizeof buffer, &found) != 0 || found == nullptr) return std::nullopt;
+  if (entry.pw_dir == nullptr || *entry.pw_dir != '/') return std::nullopt;
+  return entry.pw_dir;
+}
+
 std::string data_directory() { return xdg_directory("XDG_DATA_HOME", ".local/share") + "/warpchat"; }
 std::string state_directory() { return xdg_directory("XDG_STATE_HOME", ".local/state") + "/warpchat"; }
 std::string config_directory() { return xdg_directory("XDG_CONFIG_HOME", ".config") + "/warpchat"; }
 std::string cache_directory() { return cache_home() + "/warpchat"; }
 
+std::string line_history_file() { return state_directory() + "/history"; }
 std::string device_record_file() { return state_directory() + "/devices.json"; }
 
 bool make_private_directory(const std::string& path) {
@@ -49,13 +73,14 @@ bool make_private_directory(const std::string& path) {
 }
 
 std::string hub_cache_directory() {
-  const std::string hub = environment("HF_HUB_CACHE"), hf = environment("HF_HOME");
+  const std::string hub = model_folder("HF_HUB_CACHE"), hf = model_folder("HF_HOME");
   if (!hub.empty()) return hub;
   return hf.empty() ? cache_home() + "/huggingface/hub" : hf + "/hub";
 }
 
 std::vector<ModelFolder> model_folders() {
-  const std::string llama = environment("LLAMA_CACHE"), hub = environment("HF_HUB_CACHE"), hf = environment("HF_HOME");
+  const std::string llama = model_folder("LLAMA_CACHE"), hub = model_folder("HF_HUB_CACHE"),
+                    hf = model_folder("HF_HOME");
   std::vector<ModelFolder> folders;
   add(folders, cache_directory() + "/models", false);
   add(folders, llama, false);  // llama.cpp has used both layouts there

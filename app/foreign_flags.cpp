@@ -20,7 +20,7 @@ enum class Takes { kNothing, kValue, kPerhaps };  // kPerhaps: a value only if i
 struct ForeignFlag {
   std::string_view names;  // separated by blanks
   Takes takes;
-  std::string_view values;   // for which the row is; empty: for any
+  std::string_view values;   // for which the row is; empty: for any. Of a flag that is this program's, too, for these
   std::string_view own;      // what stands here for it: this program's flags, {} for the value; empty: nothing
   std::string_view instead;  // why it is not taken, and what to use ({chat}: the program's name); empty: it is
 };
@@ -51,8 +51,20 @@ constexpr ForeignFlag kForeignFlags[] = {
     {"-ngl --gpu-layers --n-gpu-layers", Takes::kValue, "", "--layers-on-gpu {}", ""},
     {"-mg --main-gpu", Takes::kValue, "", "--device cuda:{}", ""},
     {"-sm --split-mode", Takes::kValue, "none", "", ""},
-    {"-sm --split-mode -ts --tensor-split -ot --override-tensor -ncmoe --n-cpu-moe", Takes::kValue, "", "", kOneGpu},
-    {"-cmoe --cpu-moe -nkvo --no-kv-offload", Takes::kNothing, "", "", kOneGpu},
+    {"-sm --split-mode -ts --tensor-split -ot --override-tensor -ncmoe --n-cpu-moe -ncffn --n-cpu-ffn", Takes::kValue,
+     "", "", kOneGpu},
+    {"-cmoe --cpu-moe -cffn --cpu-ffn -nkvo --no-kv-offload", Takes::kNothing, "", "", kOneGpu},
+    {"--fit", Takes::kValue, "on", "", ""},
+    {"--fit --fit-ctx --fit-target", Takes::kValue, "", "",
+     "without -c, the context is the longest that the memory holds; -c N sets it"},
+    {"--cache-ram", Takes::kValue, "-1", "", "the KV cache has a size; --cache-ram 8192 gives it 8 GiB"},
+    {"--ctx-checkpoints --swa-checkpoints --cache-reuse", Takes::kValue, "", "",
+     "what was computed before is reused wherever that changes nothing; leave it out"},
+    {"--swa-full", Takes::kNothing, "", "", "the cache always holds the whole context; leave it out"},
+    {"--lazy-mode --load-mode", Takes::kValue, "", "", kMapped},
+    {"--temperature", Takes::kValue, "", "--temp {}", ""},
+    {"--top-k", Takes::kValue, "-1", "--top-k 0", ""},
+    {"--repeat-last-n", Takes::kValue, "-1", "--repeat-last-n 2147483647", ""},
     {"-kvo --kv-offload", Takes::kNothing, "", "", ""},
     {"-fa --flash-attn", Takes::kPerhaps, "on auto 1 true enabled", "", ""},
     {"-fa --flash-attn", Takes::kPerhaps, "off 0 false disabled", "",
@@ -84,7 +96,7 @@ constexpr ForeignFlag kForeignFlags[] = {
     {"--log-disable", Takes::kNothing, "", "", ""},
     {"--perf --show-timings", Takes::kNothing, "", "--verbose", ""},
     {"--no-show-timings", Takes::kNothing, "", "", ""},
-    {"--context-shift", Takes::kNothing, "", "", kFull},
+    {"--context-shift --ctx-shift", Takes::kNothing, "", "", kFull},
     {"--keep", Takes::kValue, "", "", kFull},
     {"--typical --typical-p --mirostat --mirostat-lr --mirostat-ent --dynatemp-range --dynatemp-exp --xtc-probability "
      "--xtc-threshold --dry-multiplier --dry-base --dry-allowed-length --dry-penalty-last-n --dry-sequence-breaker "
@@ -96,9 +108,11 @@ constexpr ForeignFlag kForeignFlags[] = {
      "--yarn-attn-factor --yarn-beta-slow --yarn-beta-fast",
      Takes::kValue, "", "", kRope},
     {"--lora --lora-scaled --control-vector --control-vector-scaled -md --model-draft -hfd -hfrd "
-     "--hf-repo-draft --draft --draft-max --draft-min -ngld",
+     "--hf-repo-draft --draft --draft-max --draft-min -ngld --spec-type --spec-default --mtp --dflash",
      Takes::kValue, "", "", kOneModel},
-    {"-mm --mmproj --image --audio", Takes::kValue, "", "", kTextAlone},
+    {"-mm --mmproj -mmu --mmproj-url --mmproj-auto --image --audio", Takes::kValue, "", "", kTextAlone},
+    {"--no-mmproj --no-mmproj-auto", Takes::kNothing, "", "", ""},
+    {"--tools", Takes::kValue, "", "", "the model calls no tools; leave it out"},
     {"--override-kv", Takes::kValue, "", "", "a model's metadata cannot be overridden; {chat} inspect lists it"},
     {"--prompt-cache", Takes::kValue, "", "", kStored},
     {"--prompt-cache-all --prompt-cache-ro", Takes::kNothing, "", "", kStored},
@@ -109,8 +123,12 @@ constexpr ForeignFlag kForeignFlags[] = {
     {"-rea --reasoning", Takes::kValue, "on", "--think", ""},
     {"-rea --reasoning", Takes::kValue, "off", "--no-think", ""},
     {"-rea --reasoning", Takes::kValue, "auto", "", ""},
+    {"--reasoning-effort", Takes::kValue, "", "",
+     "--think and --no-think turn reasoning on and off; --chat-template-kwargs sets what else a template knows"},
+    {"--reasoning-preserve --no-reasoning-preserve", Takes::kNothing, "", "",
+     "the model's chat template says which earlier reasoning is read again; leave it out"},
     {"--reasoning-format", Takes::kValue, "", "", "reasoning is always separate; --hide-thinking hides it"},
-    {"--host --port --api-key --api-key-file -a --alias", Takes::kValue, "", "", kNoServer},
+    {"--host --port --api-key --api-key-file -a --alias --metrics --slots --props", Takes::kValue, "", "", kNoServer},
     {"--think=true", Takes::kNothing, "", "--think", ""},
     {"--think=false", Takes::kNothing, "", "--no-think", ""},
     {"--hidethinking", Takes::kNothing, "", "--hide-thinking", ""},
@@ -175,7 +193,8 @@ std::vector<std::string> translate_foreign_flags(const std::vector<std::string>&
       break;
     }
     const Given given = read(arguments, at);
-    const ForeignFlag* flag = is_own(given.name) ? nullptr : find_flag(given);
+    const ForeignFlag* flag = find_flag(given);
+    if (flag != nullptr && flag->values.empty() && is_own(given.name)) flag = nullptr;
     const bool is_of_others = flag != nullptr && !flag->own.empty() && !is_own(first_word(flag->own));
     if (flag == nullptr || is_of_others) {
       translated.push_back(arguments[at]);

@@ -12,6 +12,8 @@
 #include <utility>
 
 #include "app/hub_models.h"
+#include "app/log.h"
+#include "app/output.h"
 #include "app/program_name.h"
 #include "engine/hub/hub_cache.h"
 #include "models/ascii.h"
@@ -244,8 +246,11 @@ void remember_model(const std::string& path, const std::string& state_directory)
   std::error_code error;
   const fs::path absolute = fs::absolute(path, error);
   if (error || !make_private_directory(state_directory)) return;
-  std::ofstream file(state_directory + "/last_model", std::ios::trunc);
-  file << absolute.string() << "\n";
+  try {
+    write_file(state_directory + "/last_model", absolute.string() + "\n", OutputFile::Readers::kOwner);
+  } catch (const Error& fault) {  // the next start asks for a model
+    log_line(fault.what());
+  }
 }
 
 }  // namespace warpchat

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <random>
 
 #include "app/program_name.h"
 #include "app/signals.h"
@@ -53,6 +54,30 @@ std::string text_for(int terminal, std::string_view text) {
   std::string lines = column_text(text, width_of(terminal));
   if (!text.ends_with('\n') && !lines.empty()) lines.back() = ' ';
   return lines;
+}
+
+// Creates a file beside `path` and puts its name into `name`; -1 and errno if that fails. The system applies the umask,
+// which cannot be read without changing it for all threads.
+int create_beside(const std::string& path, mode_t mode, std::string& name) {
+  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz0123456789";
+  std::random_device random;
+  for (int tries = 0; tries < 100; ++tries) {
+    name = path + ".";
+    for (int i = 0; i < 6; ++i) name += kLetters[random() % kLetters.size()];
+    const int fd = open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+    if (fd >= 0 || errno != EEXIST) return fd;
+  }
+  return -1;
+}
+
+// The name of a file is stored once its folder is. Not every file system can do that.
+void sync_folder_of(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return;
+  fsync(fd);
+  close(fd);
 }
 
 bool may_move_cursor() {
@@ -116,14 +141,14 @@ bool wants_style() {
   return moves_cursor() && !(no_color && *no_color);
 }
 
-OutputFile::OutputFile(std::string path, Readers readers) : readers_(readers), path_(std::move(path)) {
+OutputFile::OutputFile(std::string path, Readers readers) : path_(std::move(path)) {
   struct stat status;
-  const bool direct = stat(path_.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
-  if (direct) {
+  const bool exists =
+      readers == Readers::kOwner ? lstat(path_.c_str(), &status) == 0 : stat(path_.c_str(), &status) == 0;
+  if (exists && !S_ISREG(status.st_mode) && !S_ISLNK(status.st_mode)) {
     fd_ = open(path_.c_str(), O_WRONLY | O_CLOEXEC);
   } else {
-    temporary_ = path_ + ".XXXXXX";
-    fd_ = mkostemp(temporary_.data(), O_CLOEXEC);
+    fd_ = create_beside(path_, readers == Readers::kOwner ? 0600 : 0666, temporary_);
     if (fd_ >= 0) remove_on_exit(temporary_.c_str());
   }
   if (fd_ >= 0) return;
@@ -143,13 +168,12 @@ void OutputFile::write(const void* data, size_t bytes) {
 }
 
 void OutputFile::finish() {
-  const mode_t mask = umask(0);
-  umask(mask);
-  if (!temporary_.empty() && fchmod(fd_, (readers_ == Readers::kOwner ? 0600 : 0666) & ~mask) != 0) fail();
+  if (!temporary_.empty() && fsync(fd_) != 0 && errno != EINVAL) fail();
   const int closed = close(fd_);
   fd_ = -1;
   if (closed != 0) fail();
   if (!temporary_.empty() && rename(temporary_.c_str(), path_.c_str()) != 0) fail();
+  if (!temporary_.empty()) sync_folder_of(path_);
   temporary_.clear();
 }
 

@@ -48,8 +48,9 @@ bool moves_cursor();  // standard output is a terminal that understands escape s
 bool error_moves_cursor();  // the same of standard error
 bool wants_style();         // standard output moves its cursor, and NO_COLOR is not set
 
-// A file that appears under its name only when complete: written to a temporary name, renamed by finish(), and removed
-// if finish() is never reached, also after Ctrl-C. Devices and pipes are written directly.
+// A file that appears under its name only when complete: written to a temporary name, stored on the disk and renamed by
+// finish(), and removed if finish() is never reached, also after Ctrl-C. Devices and pipes are written directly. A link
+// is replaced, not followed; but one to a device is followed, except for kOwner.
 class OutputFile {
  public:
   enum class Readers { kAsUsual, kOwner };
@@ -62,7 +63,6 @@ class OutputFile {
 
  private:
   [[noreturn]] void fail() const;
-  Readers readers_;
   std::string path_, temporary_;  // temporary_ is empty when written directly
   int fd_ = -1;
 };

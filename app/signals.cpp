@@ -1,14 +1,21 @@
-// Only async-signal-safe calls in handlers: write, tcsetattr, unlink, _exit, raise.
+// Only async-signal-safe calls in handlers: open, read, write, close, tcsetattr, unlink, pause, _exit, raise.
 #include "app/signals.h"
 
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <string>
 #include <string_view>
+
+#include "app/program_name.h"
+#include "engine/file_mappings.h"
+#include "models/fault_stack.h"
 
 namespace warpchat {
 
@@ -26,6 +33,7 @@ termios original_mode, current_mode;
 char doomed_path[kLongestPath];
 std::atomic<bool> has_doomed_path = false;
 int wake_pipe[2] = {-1, -1};
+char own_name[64];  // of the program
 
 void put(int fd, std::string_view bytes) { [[maybe_unused]] const ssize_t n = write(fd, bytes.data(), bytes.size()); }
 
@@ -50,6 +58,62 @@ void handle_interrupt(int) {
 
 void handle_end(int number) {
   leave_no_trace();
+  signal(number, SIG_DFL);
+  raise(number);
+}
+
+struct Fault {
+  int number;
+  std::string_view what;
+};
+constexpr Fault kFaults[] = {{SIGSEGV, "wrong memory access, SIGSEGV"},
+                             {SIGBUS, "memory that cannot be read, SIGBUS"},
+                             {SIGILL, "an instruction that this processor does not have, SIGILL"},
+                             {SIGFPE, "an impossible division, SIGFPE"}};
+
+// A path as the terminal may get it.
+std::string_view harmless(std::span<char> path) {
+  for (size_t i = 0; i < path.size(); ++i) {
+    const auto c = static_cast<unsigned char>(path[i]);
+    const bool is_c1 = c == 0xC2 && i + 1 < path.size() && static_cast<unsigned char>(path[i + 1]) < 0xA0;
+    if (c < ' ' || c == 0x7F || is_c1) path[i] = '?';
+  }
+  return {path.data(), path.size()};
+}
+
+// One sentence in one write, so that no other thread's text comes between.
+void say_fault(const Fault& fault, const void* address) {
+  std::array<char, kLongestPath> path;
+  std::array<char, kLongestPath + 512> text;
+  size_t n = 0;
+  const auto add = [&](std::string_view part) {
+    part = part.substr(0, text.size() - n);
+    std::copy(part.begin(), part.end(), text.begin() + static_cast<std::ptrdiff_t>(n));
+    n += part.size();
+  };
+  const size_t length = fault.number == SIGBUS ? mapped_file_at(address, path) : 0;
+  if (error_has_terminal) add("\n");
+  add(own_name);
+  if (length > 0) {
+    add(": ");
+    add(harmless(std::span(path).first(length)));
+    add(" was cut short while it was in use, or its disk failed (SIGBUS); restore the file and start again\n");
+  } else {
+    add(": a fault of the program ended it (");
+    add(fault.what);
+    add("); conversations are stored; please report what led to it\n");
+  }
+  put(STDERR_FILENO, {text.data(), n});
+}
+
+// The default action follows, once this returns and the signal is no longer blocked.
+void handle_fault(int number, siginfo_t* info, void*) {
+  static std::atomic<bool> is_handled = false;
+  while (is_handled.exchange(true)) pause();  // another thread's fault ends the program
+  leave_no_trace();
+  const auto* fault =
+      std::find_if(std::begin(kFaults), std::end(kFaults), [&](const Fault& f) { return f.number == number; });
+  say_fault(*fault, info->si_addr);
   signal(number, SIG_DFL);
   raise(number);
 }
@@ -83,6 +147,16 @@ void handle(int number, void (*handler)(int)) {
   sigaction(number, &action, nullptr);
 }
 
+void handle_faults() {
+  static const FaultStack stack;
+  program_name().copy(own_name, sizeof own_name - 1);
+  struct sigaction action = {};
+  action.sa_sigaction = handle_fault;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  sigfillset(&action.sa_mask);
+  for (const Fault& fault : kFaults) sigaction(fault.number, &action, nullptr);
+}
+
 }  // namespace
 
 void install_signal_handlers() {
@@ -91,12 +165,11 @@ void install_signal_handlers() {
   handle(SIGPIPE, SIG_IGN);
   handle(SIGXFSZ, SIG_IGN);
   handle(SIGINT, handle_interrupt);
-  handle(SIGTERM, handle_end);
-  handle(SIGHUP, handle_end);
-  handle(SIGQUIT, handle_end);
-  handle(SIGABRT, handle_end);
+  for (const int number : {SIGTERM, SIGHUP, SIGQUIT, SIGABRT, SIGALRM, SIGXCPU, SIGUSR1, SIGUSR2})
+    handle(number, handle_end);
   handle(SIGTSTP, handle_stop);
   handle(SIGWINCH, handle_resize);
+  if (kHandlesFatalSignals) handle_faults();
 }
 
 OnInterrupt on_interrupt(OnInterrupt what) {

@@ -7,8 +7,9 @@ namespace warpchat {
 
 constexpr int kInterruptedExitCode = 130;
 
-// SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGABRT, SIGTSTP, SIGWINCH; SIGPIPE and SIGXFSZ are ignored, so that
-// writes fail instead.
+// All signals that end or stop a program, and SIGWINCH; SIGPIPE and SIGXFSZ are ignored, so that writes fail instead.
+// SIGSEGV, SIGBUS, SIGILL and SIGFPE restore the terminal and say one sentence, which names a mapped file that was cut
+// short. Then the signal takes its default action, so that the exit status tells it. Not under sanitizers.
 void install_signal_handlers();
 
 enum class OnInterrupt {

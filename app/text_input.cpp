@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 #include <utf8proc.h>
 
@@ -43,12 +44,30 @@ std::string cause(int error) {
   return std::strerror(error);
 }
 
+constexpr uint64_t kMaxTextBytes = 256 << 20;  // more than any context; a device or a pipe may never end
+
+// A device that may be read: a terminal, or one that has nothing, which stands for an empty file.
+bool is_readable_device(int fd, const struct stat& status) {
+  return isatty(fd) != 0 || (S_ISCHR(status.st_mode) && status.st_rdev == makedev(1, 3));
+}
+
+void require_readable(int fd, const std::string& source) {
+  struct stat status = {};
+  if (fstat(fd, &status) != 0) throw Error("cannot read " + source + ": " + cause(errno));
+  if ((S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode)) && !is_readable_device(fd, status))
+    throw Error("cannot read " + source + ": it is a device; name a file with text");
+}
+
 std::string read_descriptor(int fd, const std::string& source) {
+  require_readable(fd, source);
   std::string text;
   char buffer[1 << 16];
   for (;;) {
     const ssize_t n = read(fd, buffer, sizeof buffer);
     if (n == 0) return text;
+    if (n > 0 && text.size() + static_cast<size_t>(n) > kMaxTextBytes)
+      throw Error("cannot read " + source + ": it has more than " + human_bytes(kMaxTextBytes) +
+                  " of text; give a part of it");
     if (n > 0)
       text.append(buffer, static_cast<size_t>(n));
     else if (errno != EINTR)
@@ -87,7 +106,7 @@ void require_text(std::string_view text, const std::string& source) {
 std::string read_standard_input() { return read_descriptor(STDIN_FILENO, "standard input"); }
 
 std::string read_file(const std::string& path) {
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
   if (fd < 0) throw Error("cannot read " + path + ": " + cause(errno));
   std::string text;
   try {

@@ -6,13 +6,14 @@
 #include <filesystem>
 #include <optional>
 
+#include "app/directories.h"
 #include "models/ascii.h"
 
 namespace warpchat {
 
 namespace {
 
-constexpr std::string_view kBlanks = " \t\n", kFileUrl = "file://";
+constexpr std::string_view kTypedBlanks = " \t\n", kFileUrl = "file://";
 
 std::string without_percents(std::string_view url) {
   std::string path;
@@ -52,13 +53,13 @@ std::optional<std::string> shell_word(std::string_view text) {
 }  // namespace
 
 std::string with_home_directory(std::string path) {
-  const char* home = std::getenv("HOME");
-  if (home != nullptr && (path == "~" || path.starts_with("~/"))) path.replace(0, 1, home);
-  return path;
+  if (path != "~" && !path.starts_with("~/")) return path;
+  if (const std::optional<std::string> home = find_home()) path.replace(0, 1, *home);
+  return path.empty() ? "/" : path;
 }
 
 std::string typed_path(std::string_view typed) {
-  typed = trimmed(typed, kBlanks);
+  typed = trimmed(typed, kTypedBlanks);
   if (typed.empty()) return "";
   if (typed.starts_with(kFileUrl)) return without_percents(typed.substr(kFileUrl.size()));
   std::error_code error;

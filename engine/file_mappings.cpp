@@ -1,6 +1,7 @@
 // /proc/self/maps lists which pages belong to files; madvise releases them.
 #include "engine/file_mappings.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -28,6 +29,56 @@ void FileMappings::release(const void* data, uint64_t n_bytes) const {
   if (begin >= end) return;
   for (const Range& range : ranges_)
     if (range.begin <= begin && end <= range.end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+}
+
+namespace {
+
+// Reads the lines of /proc/self/maps byte by byte.
+class MapsScanner {
+ public:
+  MapsScanner(uintptr_t wanted, std::span<char> path) : wanted_(wanted), path_(path) {}
+
+  // Whether a line has ended that holds the address and a path of `length` bytes.
+  bool add(char c) {
+    if (c == '\n') {
+      if (length > 0) return true;
+      part_ = Part::kBegin, begin_ = end_ = 0;
+    } else if (part_ == Part::kBegin) {
+      c == '-' ? void(part_ = Part::kEnd) : add_digit(begin_, c);
+    } else if (part_ == Part::kEnd) {
+      c == ' ' ? void(part_ = Part::kRest) : add_digit(end_, c);
+    } else if ((c == '/' || part_ == Part::kPath) && begin_ <= wanted_ && wanted_ < end_) {
+      part_ = Part::kPath;
+      if (length < path_.size()) path_[length++] = c;
+    }
+    return false;
+  }
+
+  size_t length = 0;
+
+ private:
+  enum class Part { kBegin, kEnd, kRest, kPath };
+  static void add_digit(uintptr_t& number, char c) {
+    number = number * 16 + static_cast<uintptr_t>(c <= '9' ? c - '0' : c - 'a' + 10);
+  }
+  const uintptr_t wanted_;
+  const std::span<char> path_;
+  Part part_ = Part::kBegin;
+  uintptr_t begin_ = 0, end_ = 0;
+};
+
+}  // namespace
+
+size_t mapped_file_at(const void* address, std::span<char> path) noexcept {
+  const int maps = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+  if (maps < 0) return 0;
+  MapsScanner scanner(reinterpret_cast<uintptr_t>(address), path);
+  char buffer[1024];
+  bool is_found = false;
+  for (ssize_t n = 0; !is_found && (n = read(maps, buffer, sizeof buffer)) > 0;)
+    for (ssize_t i = 0; i < n && !is_found; ++i) is_found = scanner.add(buffer[i]);
+  close(maps);
+  return is_found ? scanner.length : 0;
 }
 
 }  // namespace warpchat

@@ -1,6 +1,9 @@
-// Gives back the memory of file pages that have been read and copied, so that no two copies of a model are resident.
+// The process's mappings of files: gives back the memory of pages that have been read and copied, so that no two copies
+// of a model are resident, and names the file behind an address.
 #pragma once
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace warpchat {
@@ -18,5 +21,9 @@ class FileMappings {
   };
   std::vector<Range> ranges_;
 };
+
+// Writes the path of the file that is mapped at the address, cut to the room for it, and returns its length; 0: none
+// is. For signal handlers: allocates no memory and takes no lock.
+size_t mapped_file_at(const void* address, std::span<char> path) noexcept;
 
 }  // namespace warpchat

@@ -20,6 +20,9 @@ NAMES = (
     ("a bound is called kMax or kMin", re.compile(r"\bk(?:Most|Least)(?:[A-Z]|\b)")),
     ("a name says what happens: pop, apply, allocate, on_event", re.compile(r"\b(?:take|give)\(")),
 )
+# Outside of these, models/threads.h starts threads, so that no exception ends the program.
+STARTS_THREADS = re.compile(r"\bstd::j?thread\s*[({]|\bstd::vector<std::jthread>")
+MAY_START_THREADS = ("models/threads.cpp", "ptx/emulator/", "tests/")
 
 
 def sources():
@@ -46,6 +49,17 @@ class Words(unittest.TestCase):
         for path in paths:
             with open(path, encoding="utf-8") as file:
                 found += faults(path, file.read())
+        self.assertEqual(found, [])
+
+    def test_threads_have_a_last_catch(self):
+        found = []
+        for path in sources():
+            name = os.path.relpath(path, ROOT)
+            if name.startswith(MAY_START_THREADS):
+                continue
+            with open(path, encoding="utf-8") as file:
+                if STARTS_THREADS.search(COMMENT.sub("", file.read())):
+                    found.append(name)
         self.assertEqual(found, [])
 
     def test_faults_are_found(self):

@@ -6,6 +6,22 @@
 
 namespace warpchat {
 
+namespace {
+
+// An answer that could not begin after its question had been stored.
+class FailedGeneration : public Generation {
+ public:
+  explicit FailedGeneration(const std::exception& error)
+      : end_{GenerationEnd{EndReason::kFailed, {}, error.what(), remedy_of(error)}} {}
+  std::optional<Event> next_event(std::chrono::milliseconds) override { return std::exchange(end_, std::nullopt); }
+  void stop() override {}
+
+ private:
+  std::optional<Event> end_;
+};
+
+}  // namespace
+
 std::string title_of_message(const Message& message) {
   const std::string title = title_from(message.content);
   return title.empty() && !message.files.empty() ? title_from(message.files.front().name) : title;
@@ -61,9 +77,17 @@ void ActiveChat::accept(const Question& question) {
 }
 
 void ActiveChat::ask(std::shared_ptr<Responder> responder, const AnswerOptions& options, const Question& question) {
-  std::vector<Message> messages = prompt(question);
-  std::unique_ptr<Generation> generation = responder->start(std::move(messages), options);
-  accept(question);
+  std::unique_ptr<Generation> generation;
+  bool is_accepted = false;
+  try {
+    generation = responder->start(prompt(question), options, [&] {
+      is_accepted = true;
+      accept(question);
+    });
+  } catch (const std::exception& error) {
+    if (!is_accepted) throw;
+    generation = std::make_unique<FailedGeneration>(error);
+  }
   answering.begin(std::move(responder), std::move(generation), question.continues);
 }
 

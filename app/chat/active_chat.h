@@ -1,5 +1,6 @@
 // An active conversation: one that is shown, or whose answer is pending. Turns actions into changes of its branch and
-// answers. An answer starts before anything changes, so one that cannot start leaves everything unchanged.
+// answers. A question is stored once its prompt is built and before its answer begins; one without a prompt changes
+// nothing.
 #pragma once
 #include <functional>
 #include <memory>
@@ -40,7 +41,7 @@ class ActiveChat {
   void replace_answer(uint64_t message, const std::string& text);  // with the user's text
   void undo();
 
-  // On Error and PromptTooLong nothing has changed.
+  // On Error and PromptTooLong nothing has changed. An answer that fails to begin after that is a failed answer.
   void ask(std::shared_ptr<Responder> responder, const AnswerOptions& options, const Question& question);
   void wait(const Question& question);  // asks it later
   void halt();                          // stops the answer or the waiting

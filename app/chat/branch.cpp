@@ -8,6 +8,9 @@ namespace warpchat {
 
 namespace {
 
+// With other programs, which write to the store for a few milliseconds at a time: an answer waits for it.
+constexpr std::chrono::milliseconds kPatience{500};
+
 MessageStatus status_of(TurnState state) {
   return state == TurnState::kComplete ? MessageStatus::kComplete : MessageStatus::kStopped;
 }
@@ -114,7 +117,7 @@ void Branch::add(Message message, const std::string& title) {
   slot_.change(updates::AddMessage{std::move(added)});
   if (now().title.empty()) slot_.change(updates::SetTitle{title});
   const bool renames = messages().size() == 1 && now().id != 0;  // the first message changes
-  keep_all();
+  keep_all(kPatience);
   if (renames) library_.try_to([&](ConversationStore& store) { store.retitle(now().id, title); });
   library_.refresh();
   follow_title();
@@ -188,8 +191,20 @@ void Branch::answer_begins() {
   });
 }
 
+// Once a second, what the store has refused is tried again, so that a lock of another program costs no text.
+void Branch::try_again() {
+  const AnswerWriter::Clock::time_point now = AnswerWriter::Clock::now();
+  if (now < next_try_) return;
+  next_try_ = now + AnswerWriter::kInterval;
+  if (streamed_) return void(keeps_streamed_ = true);  // its writer knows what is stored
+  if (messages().back().turn != 0) return;             // an answer that is continued: its end is stored
+  keep_all(std::chrono::milliseconds(0));
+  answer_begins();
+}
+
 void Branch::answer_grows() {
   replaced_.reset();
+  if (!keeps_streamed_) try_again();
   if (!keeps_streamed_) return;
   keeps_streamed_ = library_.keep([&](ConversationStore& store) {
     if (!streamed_) return;  // its store was replaced: the end is stored with everything else
@@ -218,13 +233,14 @@ void Branch::drop_answer() {
   if (is_failure_alone(answer)) slot_.change(updates::AddMessage{answer});
 }
 
-void Branch::keep_all() {
-  const bool kept = library_.keep([&](ConversationStore& store) {
+void Branch::keep_all(std::chrono::milliseconds patience) {
+  const auto keep_them = [&](ConversationStore& store) {
     finish_answers();
     for (size_t i = 0; i < messages().size(); ++i)
       if (waits_to_be_stored(messages()[i])) keep_message(store, i);
     keep_model(store);
-  });
+  };
+  const bool kept = library_.keep(keep_them, patience);
   if (!kept) forget_if_erased();
 }
 

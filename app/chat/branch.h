@@ -39,7 +39,8 @@ class Branch {
   void show_version(uint64_t message, TurnId turn);
   void set_system_prompt(const std::string& text);
   void drop_oldest(bool on);
-  void keep_all();  // what is not stored yet
+  // Stores what is not stored yet. patience: with another program that holds the store.
+  void keep_all(std::chrono::milliseconds patience = Database::kPatience);
   bool is_stored() const;
   void follow_title();                                            // takes the title from the list after a rename
   void set_model(std::string path) { model_ = std::move(path); }  // that answers from now on
@@ -72,6 +73,7 @@ class Branch {
   void keep_message(ConversationStore& store, size_t i);
   void keep_model(ConversationStore& store);
   void finish_answers();
+  void try_again();
   void show_turn(ConversationStore& store, uint64_t message, TurnId turn);
   void show_in_store();
   void forget_if_erased();
@@ -86,7 +88,8 @@ class Branch {
   std::map<TurnId, ChatMessage> seen_;  // messages of this conversation's branches, with their answers' measurements
   std::optional<Replaced> replaced_;
   std::optional<StreamedAnswer> streamed_;
-  bool keeps_streamed_ = true;             // false: its store has failed
+  bool keeps_streamed_ = true;  // false: its store has failed, and is tried again at this time
+  AnswerWriter::Clock::time_point next_try_;
   std::deque<StreamedAnswer> unfinished_;  // answers that have ended and are not wholly stored
 };
 

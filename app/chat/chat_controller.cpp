@@ -54,18 +54,20 @@ void ChatController::Parts::finish() {
   stop_title();
   for (const auto& chat : chats) chat->halt();
   while (any_runs()) follow_answers(kBetweenEvents);
+  remove_erased_text();
 }
 
 void ChatController::Parts::turn(std::chrono::milliseconds timeout) {
   begin();
-  const bool waits =
-      !any_runs() && !titling.running() && (deferred.empty() || !attachments.are_read()) && rest_tasks.empty();
+  const bool waits = !any_runs() && !titling.running() && (deferred.empty() || !attachments.are_read()) &&
+                     rest_tasks.empty() && !keeps_erased_text;
   for (auto message = inbox.pop(waits ? timeout : kNow); message; message = inbox.pop(kNow))
     dispatch(std::move(*message));
   follow_answers(timeout);
   follow_title(any_runs() ? kNow : std::min(timeout, kBetweenEvents));
   profile.look_at_endpoint();
   dispatch_waiting();
+  remove_erased_text();
   is_outdated |= library.others_have_changed_it();
   const bool is_idle = shown_chat().now().phase == AnswerPhase::kIdle;
   if (is_outdated && is_idle) {
@@ -123,7 +125,7 @@ std::vector<ActiveChat*> ChatController::Parts::conflicts_with(const Action& act
 
 bool ChatController::Parts::busy() const {
   return any_runs() || models.is_loading() || !attachments.are_read() || !deferred.empty() || !rest_tasks.empty() ||
-         !inbox.empty();
+         !inbox.empty() || keeps_erased_text;
 }
 
 void ChatController::Parts::at_rest(Task task) {
@@ -398,6 +400,7 @@ void ChatController::Parts::look_for_choices() {
   choices.look({models.flags(), memory_held()}, [this](FoundChoices found) {
     inbox.post(Task([this, found = std::move(found)] {
       looks_for_choices = false;
+      if (!found.fault.empty()) return state.tell_error(found.fault);
       state.change(updates::SetModels{found.models});
       state.change(updates::SetDevices{found.devices});
     }));

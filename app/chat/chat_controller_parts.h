@@ -91,6 +91,7 @@ struct ChatController::Parts {
   void perform(ThrowAway& wish);
   void perform(TakeFromTrash& wish);
   void perform(EraseForEver& wish);
+  void remove_erased_text();
   void perform(ExportConversation& wish);
   void perform(ImportConversation& wish);
   void perform(RefreshModels& wish);
@@ -118,6 +119,7 @@ struct ChatController::Parts {
   ActiveChat* shown = nullptr;
   bool has_begun = false, looks_for_choices = false;
   std::pair<uint64_t, const Responder*> measured;  // last message and responder of the last token count
+  bool keeps_erased_text = false;                  // on the disk, of conversations that were erased
   bool is_outdated = false;     // another program has changed the store since the conversation was read
   std::deque<Action> deferred;  // until the answer has stopped
   std::deque<Task> rest_tasks;  // until no answer runs

@@ -14,6 +14,7 @@
 #include "app/model_loading.h"
 #include "engine/session/model_memory.h"
 #include "models/gguf_reader.h"
+#include "models/threads.h"
 
 namespace warpchat {
 
@@ -88,6 +89,9 @@ ChoiceFinder::~ChoiceFinder() {
 
 void ChoiceFinder::look(Question question, std::function<void(FoundChoices)> found) {
   if (thread_.joinable()) thread_.join();
+  const auto failed = [found](const char* sentence) {
+    found({.fault = std::string("cannot look for models and devices: ") + sentence});
+  };
   const auto search = [this, question = std::move(question), found = std::move(found)] {
     std::vector<FoundModel> models = find_models(model_folders());
     const std::string& own = question.flags.model;
@@ -103,9 +107,14 @@ void ChoiceFinder::look(Question question, std::function<void(FoundChoices)> fou
     found(std::move(choices));
   };
   try {
-    thread_ = std::thread(search);
-  } catch (const std::system_error&) {
+    thread_ = guarded_thread(search, failed);
+    return;
+  } catch (const std::system_error&) {  // on this thread then
+  }
+  try {
     search();
+  } catch (const std::exception&) {
+    failed(sentence_of_current_exception());
   }
 }
 

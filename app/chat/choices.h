@@ -23,6 +23,7 @@ std::string quantisation_in_name(const std::string& path);
 struct FoundChoices {
   std::vector<ModelChoice> models;
   std::vector<DeviceChoiceRow> devices;
+  std::string fault = {};  // why nothing could be found; empty: it could
 };
 
 class ChoiceFinder {

@@ -39,7 +39,8 @@ void FileReader::read(uint64_t id, const std::string& path) {
   arrived_.notify_one();
   if (thread_.joinable()) return;
   try {
-    thread_ = start_thread("to read files", [this] { run(); });
+    thread_ = start_thread(
+        "to read files", [this] { run(); }, ends_unnoticed);
   } catch (const Error& error) {
     cancel(id);
     tell_({id, path, "", error.what()});
@@ -53,26 +54,42 @@ void FileReader::cancel(uint64_t id) {
 }
 
 void FileReader::run() {
-  for (std::unique_lock lock(mutex_);;) {
-    arrived_.wait(lock, [this] { return !wanted_.empty() || ending_; });
-    if (ending_) return;
-    File file = std::move(wanted_.front());
-    wanted_.pop_front();
-    now_ = file.id;
-    stops_ = false;
-    lock.unlock();
+  for (bool goes_on = true; goes_on;) {
     try {
-      file.text = text_of(file.path, stops_);
-    } catch (const std::exception& error) {
-      file.fault = error.what();
+      goes_on = read_next();
+    } catch (const std::exception&) {
+      fail(sentence_of_current_exception());
     }
-    lock.lock();
-    now_ = 0;
-    if (stops_) continue;
-    lock.unlock();
-    tell_(std::move(file));
-    lock.lock();
   }
+}
+
+bool FileReader::read_next() {
+  std::unique_lock lock(mutex_);
+  arrived_.wait(lock, [this] { return !wanted_.empty() || ending_; });
+  if (ending_) return false;
+  File file = std::move(wanted_.front());
+  wanted_.pop_front();
+  now_ = file.id;
+  stops_ = false;
+  lock.unlock();
+  try {
+    file.text = text_of(file.path, stops_);
+  } catch (const std::exception& error) {
+    file.fault = error.what();
+  }
+  if (!stops_) tell_(std::move(file));
+  lock.lock();
+  now_ = 0;
+  return true;
+}
+
+void FileReader::fail(const char* sentence) {
+  uint64_t id = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    id = std::exchange(now_, 0);
+  }
+  if (id != 0) tell_({id, "", "", std::string("cannot read an attached file: ") + sentence});
 }
 
 }  // namespace warpchat

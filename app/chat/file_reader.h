@@ -29,6 +29,8 @@ class FileReader {
 
  private:
   void run();
+  bool read_next();  // waits; false: at the end
+  void fail(const char* sentence);
 
   const std::function<void(File)> tell_;
   std::mutex mutex_;

@@ -36,7 +36,8 @@ void HubFinder::look(Question question) {
   arrived_.notify_one();
   if (thread_.joinable()) return;
   try {
-    thread_ = start_thread("to search the hub", [this] { run(); });
+    thread_ = start_thread(
+        "to search the hub", [this] { run(); }, ends_unnoticed);
   } catch (const Error& error) {
     tell_({.words = words, .sentence = error.what()});
   }
@@ -51,7 +52,11 @@ void HubFinder::run() {
     const bool waits = !question.now && !question.words.empty();
     if (waits && arrived_.wait_for(lock, kPause, has_letter)) continue;  // a newer question replaces this one
     lock.unlock();
-    answer(question);
+    try {
+      answer(question);
+    } catch (const std::exception&) {
+      tell_({.words = question.words, .sentence = sentence_of_current_exception()});
+    }
     lock.lock();
   }
 }

@@ -76,11 +76,12 @@ bool Library::try_to(const std::function<void(ConversationStore&)>& action) {
   }
 }
 
-bool Library::keep(const std::function<void(ConversationStore&)>& action) {
+bool Library::keep(const std::function<void(ConversationStore&)>& action, std::chrono::milliseconds patience) {
   const bool failed_before = on_disk_ && !state_.now().store_fault.empty();
   try {
     if (!store_->is_sound()) begin_anew();
     try {
+      const ConversationStore::Patience with_others(*store_, patience);
       action(*store_);
     } catch (const DamagedDatabase&) {
       begin_anew();

@@ -27,7 +27,8 @@ class Library {
 
   // Stores new text. An Error becomes the state's store_fault, reported once until storing works again, and the result
   // is false. The action is called again if the store had to be replaced.
-  bool keep(const std::function<void(ConversationStore&)>& action);
+  bool keep(const std::function<void(ConversationStore&)>& action,
+            std::chrono::milliseconds patience = Database::kPatience);
 
   void refresh();  // updates lists and search results if they have changed
   void search(const std::string& words);

@@ -27,12 +27,18 @@ ModelLoader::~ModelLoader() {
 void ModelLoader::start(const ChatOptions& flags, const std::string& key, bool another_model_loaded, Steps steps) {
   if (thread_.joinable()) thread_.join();  // its outcome has been reported
   cancelled_ = false;
-  thread_ = start_thread("to load the model", [this, flags, key, another_model_loaded, steps = std::move(steps)] {
+  const auto failed = [done = steps.done](const char* sentence) {
+    LoadOutcome outcome;
+    outcome.fault = sentence;
+    done(std::move(outcome));
+  };
+  const auto body = [this, flags, key, another_model_loaded, steps = std::move(steps)] {
     steps.first();
     steps.done(outcome_of([&](LoadOutcome& outcome) {
       flags.endpoint.empty() ? load(flags, another_model_loaded, steps, outcome) : open(flags, key, outcome);
     }));
-  });
+  };
+  thread_ = start_thread("to load the model", body, failed);
 }
 
 LoadOutcome ModelLoader::outcome_of(const std::function<void(LoadOutcome&)>& attempt) {

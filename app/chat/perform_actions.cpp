@@ -1,7 +1,10 @@
 // What each action does, once nothing conflicts with it.
 #include <filesystem>
+#include <utility>
 
 #include "app/chat/chat_controller_parts.h"
+#include "app/directories.h"
+#include "app/erased_lines.h"
 #include "app/transfer.h"
 #include "models/text_format.h"
 
@@ -89,11 +92,27 @@ void ChatController::Parts::perform(TakeFromTrash& wish) {
 }
 
 void ChatController::Parts::perform(EraseForEver& wish) {
-  if (!library.try_to([&](ConversationStore& store) { store.erase(wish.id); })) return;
+  const bool done = library.try_to([&](ConversationStore& store) {
+    const ConversationTree tree = store.tree(wish.id);
+    store.erase(wish.id);
+    keeps_erased_text = true;
+    erase_typed_lines(line_history_file(), tree);
+  });
+  if (!done) return;
   forget_undo(wish.id);
   if (shown_chat().now().id == wish.id) show_new();
   attachments.forget(wish.id);
   library.refresh();
+}
+
+// Once for all that were erased together: it reads the whole search index.
+void ChatController::Parts::remove_erased_text() {
+  if (!std::exchange(keeps_erased_text, false)) return;
+  library.try_to([&](ConversationStore& store) {
+    if (store.remove_erased_text()) return;
+    state.tell_error("the conversation is deleted, but its text stays in " + store.path() +
+                     "-wal while another program reads there; close all of them to remove it");
+  });
 }
 
 void ChatController::Parts::perform(ExportConversation& wish) {

@@ -15,7 +15,8 @@ constexpr std::chrono::milliseconds kBetweenLooks{1000};  // between checks for 
 ChatWorker::ChatWorker(const ChatOptions& options, std::function<void()> wake)
     : wake_(std::move(wake)), controller_(options) {
   controller_.stop_prompt_when([this] { return ending_.load(); });
-  thread_ = start_thread("for the conversation", [this] { run(); });
+  thread_ = start_thread(
+      "for the conversation", [this] { run(); }, [this](const char*) { fail(); });
 }
 
 ChatWorker::~ChatWorker() { end(); }
@@ -48,8 +49,17 @@ void ChatWorker::publish() {
   if (sleeps) wake_();
 }
 
+void ChatWorker::fail() {
+  {
+    const std::lock_guard lock(mutex_);
+    failure_ = std::current_exception();
+  }
+  wake_();
+}
+
 std::vector<Update> ChatWorker::take_updates() {
   const std::lock_guard lock(mutex_);
+  if (failure_) std::rethrow_exception(failure_);
   return std::exchange(published_, {});
 }
 

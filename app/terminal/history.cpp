@@ -17,9 +17,10 @@ constexpr size_t kKeptLines = 2000;
 constexpr mode_t kOwnerOnly = 0600;
 
 void write_file(const std::string& path, int flags, std::string_view text) {
-  const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | flags, kOwnerOnly);
+  const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | flags, kOwnerOnly);
   if (fd < 0) return;
-  fchmod(fd, kOwnerOnly);
+  struct stat status = {};
+  if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid()) fchmod(fd, kOwnerOnly);
   while (!text.empty()) {
     const ssize_t n = write(fd, text.data(), text.size());
     if (n <= 0) break;
@@ -70,6 +71,8 @@ void History::add(const std::string& line) {
   lines_.push_back(line);
   append_to_file(line);
 }
+
+void History::forget(const std::function<bool(std::string_view line)>& is_gone) { std::erase_if(lines_, is_gone); }
 
 std::optional<size_t> History::search(std::string_view text, size_t before) const {
   for (size_t i = before; i-- > 0;)

@@ -1,6 +1,7 @@
 // Earlier lines: recalled with Up and Down, searched with Ctrl-R, stored in a file that only its owner can read.
 #pragma once
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +17,8 @@ class History {
 
   void add(const std::string& line);  // also appended to the file; empty lines and repetitions are not kept
   const std::vector<std::string>& lines() const { return lines_; }  // oldest first
+
+  void forget(const std::function<bool(std::string_view line)>& is_gone);  // here; the file keeps them
 
   // The newest line before `before` (an index, or lines().size()) that contains the text.
   std::optional<size_t> search(std::string_view text, size_t before) const;

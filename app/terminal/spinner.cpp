@@ -13,6 +13,7 @@
 #include "app/terminal/graphemes.h"
 #include "app/terminal/terminal.h"
 #include "models/text_format.h"
+#include "models/threads.h"
 
 namespace warpchat {
 
@@ -54,7 +55,7 @@ std::string StatusLine::clear(int columns) {
 Spinner::Spinner(std::string label) : label_(std::move(label)) {
   if (!error_is_terminal() || !moves_cursor()) return;
   try {
-    thread_ = std::thread([this] { run(); });
+    thread_ = guarded_thread([this] { run(); }, [](const char*) { clear_line_on_exit(false); });
   } catch (const std::system_error&) {  // where the system gives no thread, there is nothing to look at
   }
 }

@@ -10,6 +10,8 @@
 #include <string>
 #include <thread>
 
+#include "engine/cpu/control_groups.h"
+
 namespace warpchat {
 namespace {
 
@@ -76,6 +78,12 @@ std::vector<uint32_t> usable_cpus() {
   return cpus;
 }
 
+// Threads beyond a quota of processor time only wait: the system stops all of them once it is used up.
+uint32_t within_quota(uint32_t n) {
+  const double quota = processors_of_control_groups();
+  return quota < n ? std::max(1u, static_cast<uint32_t>(quota)) : n;
+}
+
 }  // namespace
 
 FastCores fast_cores(std::span<const uint32_t> usable_cpus, const std::filesystem::path& devices) {
@@ -96,14 +104,16 @@ const FastCores& fast_cores() {
   static const FastCores cores = [] {
     const std::vector<uint32_t> usable = usable_cpus();
     if (usable.empty()) return FastCores{n_usable_cpus(), {}};
-    return fast_cores(usable, "/sys/devices");
+    FastCores found = fast_cores(usable, "/sys/devices");
+    found.n = within_quota(found.n);
+    return found;
   }();
   return cores;
 }
 
 uint32_t n_usable_cpus() {
   const size_t n = usable_cpus().size();
-  return n > 0 ? static_cast<uint32_t>(n) : std::max(1u, std::thread::hardware_concurrency());
+  return within_quota(n > 0 ? static_cast<uint32_t>(n) : std::max(1u, std::thread::hardware_concurrency()));
 }
 
 void stay_on(std::span<const uint32_t> cpus) {

@@ -15,10 +15,10 @@ struct FastCores {
 // devices: Linux's folder of devices. Cores without information there count as alike.
 FastCores fast_cores(std::span<const uint32_t> usable_cpus, const std::filesystem::path& devices);
 
-// Result for this machine, determined once.
+// Result for this machine, determined once; n is no more than a control group's quota of processor time.
 const FastCores& fast_cores();
 
-uint32_t n_usable_cpus();  // available to this process, with hyper-threads and slow cores; at least 1
+uint32_t n_usable_cpus();  // within that quota, with hyper-threads and slow cores; at least 1
 
 // Restricts the calling thread to these CPUs; no effect if the system refuses.
 void stay_on(std::span<const uint32_t> cpus);

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "engine/cpu/attention.h"
+#include "engine/cpu/control_groups.h"
 #include "engine/cpu/experts.h"
 #include "engine/cpu/packed_matrix.h"
 #include "engine/cpu/products.h"
@@ -21,20 +22,6 @@ uint64_t read_field(const char* path, const std::string& name) {
   for (std::string line; std::getline(file, line);)
     if (line.compare(0, name.size(), name) == 0) return std::strtoull(line.c_str() + name.size(), nullptr, 10);
   return UINT64_MAX;
-}
-
-uint64_t read_number(const char* path) {
-  std::ifstream file(path);
-  uint64_t value = 0;
-  return file >> value ? value : UINT64_MAX;  // "max" means no limit
-}
-
-uint64_t available_in_control_group() {
-  const uint64_t limit = read_number("/sys/fs/cgroup/memory.max"), used = read_number("/sys/fs/cgroup/memory.current");
-  if (limit == UINT64_MAX || used == UINT64_MAX) return UINT64_MAX;
-  const uint64_t cached = read_field("/sys/fs/cgroup/memory.stat", "file ");  // reclaimable
-  const uint64_t held = cached == UINT64_MAX || cached > used ? used : used - cached;
-  return limit > held ? limit - held : 0;
 }
 
 uint64_t available_address_space() {
@@ -112,7 +99,7 @@ MemoryBudget memory_budget(const CpuKernels& kernels, const ModelConfig& config,
 uint64_t available_memory() {
   const uint64_t free_kib = read_field("/proc/meminfo", "MemAvailable:");
   const uint64_t free = free_kib == UINT64_MAX ? UINT64_MAX : free_kib * 1024;
-  return std::min({free, available_in_control_group(), available_address_space()});
+  return std::min({free, memory_left_in_control_groups(), available_address_space()});
 }
 
 }  // namespace warpchat

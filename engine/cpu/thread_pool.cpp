@@ -10,6 +10,7 @@
 
 #include "engine/cpu/cores.h"
 #include "engine/remedy.h"
+#include "models/threads.h"
 
 namespace warpchat {
 namespace {
@@ -53,7 +54,8 @@ ThreadPool::ThreadPool(uint32_t n_threads) : shares_(n_threads) {
   spin_nanoseconds_ = n_threads <= n_usable_cpus() ? kSpinNanoseconds : 0;  // oversubscribed: sleep at once
   workers_.reserve(n_threads - 1);
   try {
-    for (uint32_t i = 1; i < n_threads; ++i) workers_.emplace_back([this, i] { worker(i); });
+    for (uint32_t i = 1; i < n_threads; ++i)
+      workers_.push_back(guarded_thread([this, i] { worker(i); }, ends_unnoticed));
   } catch (const std::system_error& error) {
     const size_t started = workers_.size() + 1;
     stop();

@@ -25,10 +25,11 @@ class DeviceTask {
       : watch_(std::move(watch)), state_(std::make_shared<State>()) {
     state_->compute = std::move(compute);
     try {
-      thread_ = start_thread("to prepare the GPU", [state = state_] {
+      const auto body = [state = state_] {
         make_this_thread_replaceable();
         state->run();
-      });
+      };
+      thread_ = start_thread("to prepare the GPU", body, ends_unnoticed);  // get() rethrows what compute threw
     } catch (const Error&) {
     }
   }

@@ -101,7 +101,7 @@ void watch_calls(Slots& slots) {
     last = now();
     try {
       look_at_calls(slots, step);
-    } catch (const std::bad_alloc&) {  // tries again next time
+    } catch (const std::exception&) {  // tries again next time
     }
   }
 }
@@ -110,7 +110,9 @@ void watch_calls(Slots& slots) {
 void start_watcher(Slots& slots) {
   if (slots.has_watcher) return;
   try {
-    start_thread("to watch the GPU", [&slots] { watch_calls(slots); }).detach();
+    start_thread(
+        "to watch the GPU", [&slots] { watch_calls(slots); }, ends_unnoticed)
+        .detach();
     slots.has_watcher = true;
   } catch (const Error&) {
   }

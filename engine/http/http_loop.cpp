@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/http/http_transfer.h"
+#include "models/threads.h"
 
 namespace warpchat {
 
@@ -29,6 +30,7 @@ struct HttpLoop::State {
     OnEnd on_end;
     Clock::time_point begin;
     std::unique_ptr<HttpTransfer> transfer = {};  // null until it begins
+    std::exception_ptr fault = {};                // why it could not begin
   };
 
   HttpOptions options;
@@ -42,15 +44,19 @@ struct HttpLoop::State {
   std::thread thread = {};
 
   void run();
+  bool turn();
   bool drain_requests();
   void begin_due();
   void end_what_ended();
-  void end(uint64_t id, CURLcode code, bool is_stopped);
+  void end(uint64_t id, CURLcode code);
+  void fail(uint64_t id, const std::exception_ptr& fault) noexcept;
+  void end_job(Job& job, HttpAnswer answer, const std::exception_ptr& fault) noexcept;
   milliseconds until_next() const;
 };
 
 HttpLoop::HttpLoop(HttpOptions options) : state_(new State{std::move(options)}) {
-  state_->thread = std::thread([state = state_.get()] { state->run(); });
+  state_->thread = start_thread(
+      "to talk to a server", [state = state_.get()] { state->run(); }, ends_unnoticed);
 }
 
 HttpLoop::~HttpLoop() {
@@ -83,14 +89,24 @@ void HttpLoop::stop(uint64_t request) {
 }
 
 void HttpLoop::State::run() {
-  while (drain_requests()) {
-    begin_due();
-    int n_running = 0;
-    curl_multi_perform(multi.get(), &n_running);
-    end_what_ended();
-    curl_multi_poll(multi.get(), nullptr, 0, static_cast<int>(until_next().count()), nullptr);
+  for (bool goes_on = true; goes_on;) {
+    try {
+      goes_on = turn();
+    } catch (...) {  // which job it concerns is unknown
+      while (!jobs.empty()) fail(jobs.begin()->first, std::current_exception());
+    }
   }
-  while (!jobs.empty()) end(jobs.begin()->first, CURLE_OK, /*is_stopped=*/true);
+  while (!jobs.empty()) fail(jobs.begin()->first, std::make_exception_ptr(HttpStopped()));
+}
+
+bool HttpLoop::State::turn() {
+  if (!drain_requests()) return false;
+  begin_due();
+  int n_running = 0;
+  curl_multi_perform(multi.get(), &n_running);
+  end_what_ended();
+  curl_multi_poll(multi.get(), nullptr, 0, static_cast<int>(until_next().count()), nullptr);
+  return true;
 }
 
 // False once the loop shuts down. All orders are then among the jobs, and ends add no more.
@@ -103,15 +119,23 @@ bool HttpLoop::State::drain_requests() {
     to_stop.swap(stopped);
     over = is_over;
   }
-  for (const uint64_t id : to_stop) end(id, CURLE_OK, /*is_stopped=*/true);
+  for (const uint64_t id : to_stop) fail(id, std::make_exception_ptr(HttpStopped()));
   return !over;
 }
 
 void HttpLoop::State::begin_due() {
   const Clock::time_point now = Clock::now();
-  for (auto& [id, job] : jobs)
-    if (!job.transfer && job.begin <= now)
+  for (auto& [id, job] : jobs) {
+    if (job.transfer || job.begin > now) continue;
+    try {
       job.transfer = std::make_unique<HttpTransfer>(multi.get(), options, job.request, job.request.url);
+    } catch (...) {
+      job.fault = std::current_exception();
+    }
+  }
+  const auto has_fault = [](const auto& entry) { return entry.second.fault != nullptr; };
+  for (auto job = jobs.begin(); (job = std::find_if(jobs.begin(), jobs.end(), has_fault)) != jobs.end();)
+    fail(job->first, std::exception_ptr(job->second.fault));
 }
 
 void HttpLoop::State::end_what_ended() {
@@ -128,23 +152,39 @@ void HttpLoop::State::end_what_ended() {
     if (job.transfer && job.transfer->has_stalled(now) &&
         std::none_of(ended.begin(), ended.end(), [&, wanted = id](const auto& e) { return e.first == wanted; }))
       ended.emplace_back(id, CURLE_OPERATION_TIMEDOUT);
-  for (const auto& [id, code] : ended) end(id, code, /*is_stopped=*/false);
+  for (const auto& [id, code] : ended) end(id, code);
 }
 
-void HttpLoop::State::end(uint64_t id, CURLcode code, bool is_stopped) {
+void HttpLoop::State::end(uint64_t id, CURLcode code) {
   auto node = jobs.extract(id);
   if (node.empty()) return;
   Job& job = node.mapped();
   HttpAnswer answer;
   std::exception_ptr fault;
   try {
-    if (is_stopped) throw HttpStopped();
     answer = job.transfer->finish(code);
   } catch (...) {
     fault = std::current_exception();
   }
+  end_job(job, std::move(answer), fault);
+}
+
+void HttpLoop::State::fail(uint64_t id, const std::exception_ptr& fault) noexcept {
+  auto node = jobs.extract(id);
+  if (!node.empty()) end_job(node.mapped(), {}, fault);
+}
+
+// An end that throws is told of that instead, so that its owner does not wait for ever.
+void HttpLoop::State::end_job(Job& job, HttpAnswer answer, const std::exception_ptr& fault) noexcept {
   job.transfer.reset();
-  job.on_end(std::move(answer), fault);
+  try {
+    job.on_end(std::move(answer), fault);
+  } catch (...) {
+    try {
+      job.on_end({}, std::current_exception());
+    } catch (...) {  // there is no memory for the sentence either
+    }
+  }
 }
 
 milliseconds HttpLoop::State::until_next() const {

@@ -120,9 +120,10 @@ class RemoteResponder::Answering : public std::enable_shared_from_this<Answering
 
 class RemoteResponder::RemoteGeneration : public Generation {
  public:
-  RemoteGeneration(Shared& shared, const Prompt& prompt, const AnswerOptions& options)
+  RemoteGeneration(Shared& shared, const Prompt& prompt, const AnswerOptions& options, const OnReady& ready)
       : answering_(std::make_shared<Answering>(shared, prompt, options)) {
     answering_->require_room();
+    if (ready) ready();
     answering_->begin();
   }
   ~RemoteGeneration() override {
@@ -331,13 +332,14 @@ ResponderFacts RemoteResponder::facts() const {
 
 const Endpoint& RemoteResponder::endpoint() const { return shared_->endpoint; }
 
-std::unique_ptr<Generation> RemoteResponder::start(const Prompt& prompt, const AnswerOptions& options) {
+std::unique_ptr<Generation> RemoteResponder::start(const Prompt& prompt, const AnswerOptions& options,
+                                                   const OnReady& ready) {
   if (shared_->n_running >= kMaxAtOnce)
     throw Error(std::to_string(kMaxAtOnce) + " answers are on their way; stop one first");
   AnswerOptions own = options;
   if (options.in_front)
     own.sampling.seed += n_generations_++;  // a regenerated answer should differ; a title draws none
-  return std::make_unique<RemoteGeneration>(*shared_, prompt, own);
+  return std::make_unique<RemoteGeneration>(*shared_, prompt, own, ready);
 }
 
 }  // namespace warpchat

@@ -23,7 +23,8 @@ class RemoteResponder : public Responder {
 
   // Error for a prompt of tokens, and for a chat template. A busy server (429, 503, ...) gets three tries in total;
   // each wait emits a Notice. Refused fields are omitted, from then on if it answers without them, with a Notice.
-  std::unique_ptr<Generation> start(const Prompt& prompt, const AnswerOptions& options) override;
+  std::unique_ptr<Generation> start(const Prompt& prompt, const AnswerOptions& options,
+                                    const OnReady& ready = {}) override;
 
   std::optional<uint32_t> count(const Prompt&, const AnswerOptions&) override { return std::nullopt; }
 

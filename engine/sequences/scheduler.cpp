@@ -34,9 +34,9 @@ CachePages cache_of(Steps& steps) {
           .copy_state = [&steps](uint32_t from, uint32_t to) { steps.copy_state(from, to); }};
 }
 
-constexpr uint32_t kMaxDeviceLoopTokens = 1024;       // tokens with reserved pages for a device-side decode loop
-constexpr double kMaxDecodeSlowdown = 2.2;            // target slowdown of decode passes that include prompt tokens
-constexpr uint32_t kTokensTimed = 8;                  // in a device-side decode loop: averaged to time a token
+constexpr uint32_t kMaxDeviceLoopTokens = 1024;  // tokens with reserved pages for a device-side decode loop
+constexpr double kMaxDecodeSlowdown = 2.2;       // target slowdown of decode passes that include prompt tokens
+constexpr uint32_t kTokensTimed = 8;             // in a device-side decode loop: averaged to time a token
 constexpr std::chrono::milliseconds kLossPollInterval{100};  // interval of checks for a lost device
 constexpr std::chrono::seconds kLossGracePeriod{1};  // grace period for a working thread to report a lost device
 constexpr uint32_t kInterleavedPasses = 32;          // mixed passes before a decode-only pass refreshes its time
@@ -57,6 +57,7 @@ struct Scheduler::Job {
   Clock::time_point asked, opened, read, last;
   Timings timings;
   std::optional<GenerationEnd> end;
+  Queue<AnswerStep>::Place end_place = Queue<AnswerStep>::reserve();  // the end arrives even if memory has run out
 
   uint64_t left() const { return max - timings.generated_tokens; }
   bool is_live() const { return sequence != nullptr && !end; }
@@ -143,7 +144,10 @@ std::shared_ptr<ScheduledAnswer> Scheduler::start(AnswerRequest request) {
   job->asked = Clock::now();
   {
     std::lock_guard lock(mutex_);
-    if (!worker_.joinable()) worker_ = start_thread("to answer", [this] { run(); });
+    if (has_ended_) throw Error("the thread that answers has ended after an error; load the model again");
+    if (!worker_.joinable())
+      worker_ = start_thread(
+          "to answer", [this] { run(); }, [this](const char* error) { abandon(error); });
     requests_.push_back(std::move(job));
     ++n_answers_;
   }
@@ -152,10 +156,12 @@ std::shared_ptr<ScheduledAnswer> Scheduler::start(AnswerRequest request) {
 }
 
 void Scheduler::run() {
-  decoder_.steps().enter_worker_thread();
-  while (take_requests()) {
+  bool has_entered = false;
+  for (bool goes_on = true; goes_on;) {
     try {
-      pass();
+      goes_on = take_requests();
+      if (goes_on && !std::exchange(has_entered, true)) decoder_.steps().enter_worker_thread();
+      if (goes_on) pass();
     } catch (const std::bad_alloc&) {
       fail_all_for_memory();
     } catch (const std::exception& error) {
@@ -172,13 +178,12 @@ bool Scheduler::take_requests() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return is_over_ || !requests_.empty() || !jobs_.empty(); });
   wants_turn_ = false;
-  for (std::unique_ptr<Job>& job : requests_) {
-    const auto behind = job->request.in_front
+  while (!requests_.empty()) {
+    const auto behind = requests_.front()->request.in_front
                             ? std::ranges::find_if(jobs_, [](const auto& other) { return !other->request.in_front; })
                             : jobs_.end();
-    jobs_.insert(behind, std::move(job));
+    jobs_.splice(behind, requests_, requests_.begin());
   }
-  requests_.clear();
   const bool is_over = is_over_;  // later requests belong to the next call
   if (is_over)
     for (const auto& job : jobs_) job->of->stop_ = true;
@@ -191,7 +196,7 @@ bool Scheduler::take_requests() {
 
 // Reports ends after all pending work: a caller that hears of one may change the device. Allocates no memory, since an
 // answer may end because memory ran out.
-void Scheduler::settle() {
+void Scheduler::settle() noexcept {
   const auto has_ended = [](const std::unique_ptr<Job>& job) { return job->end.has_value(); };
   if (std::ranges::none_of(jobs_, has_ended)) return;
   if (decoder_.steps().profile().is_enabled()) await_passes();
@@ -199,7 +204,8 @@ void Scheduler::settle() {
     if (!has_ended(job)) continue;
     job->sequence.reset();
     --n_answers_;
-    job->of->steps_.push(std::move(*job->end));
+    job->end_place.front() = std::move(*job->end);
+    job->of->steps_.push_reserved(std::move(job->end_place));
     job.reset();
   }
   std::erase(jobs_, nullptr);
@@ -210,7 +216,7 @@ void Scheduler::settle() {
 void Scheduler::await_passes() {
   try {
     decoder_.wait();
-  } catch (const Error&) {
+  } catch (const std::exception&) {
   }
 }
 
@@ -531,6 +537,18 @@ void Scheduler::fail_all_for_memory() {
   } catch (const std::bad_alloc&) {
     fail_all("out of memory");  // short enough to need no allocation
   }
+}
+
+// The last catch of the thread: what has not ended ends now, and nothing begins any more.
+void Scheduler::abandon(const char* error) {
+  {
+    const std::lock_guard lock(mutex_);
+    jobs_.splice(jobs_.end(), requests_);
+    has_ended_ = true;
+  }
+  changed_.notify_all();
+  for (const auto& job : jobs_) finish(*job, EndReason::kFailed, error);
+  settle();
 }
 
 }  // namespace warpchat

@@ -5,8 +5,8 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
-#include <deque>
 #include <functional>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -70,7 +70,7 @@ class Scheduler {
   void wake();
   void run();
   bool take_requests();  // waits while idle; false: shutting down
-  void settle();
+  void settle() noexcept;
   void await_passes();
   void pass();
   void admit();
@@ -90,21 +90,22 @@ class Scheduler {
   void fail(Job& job, const std::string& error);
   void fail_all(const std::string& error);
   void fail_all_for_memory();
+  void abandon(const char* error);
 
   Decoder& decoder_;
   EndsAnswer ends_answer_;
   std::vector<Token> end_tokens_;
   DeviceSampler* const device_sampler_;  // null: sampling on the host
   SequenceStore store_;
-  std::deque<std::unique_ptr<Job>> jobs_;  // in order: `in_front` first, each group by arrival
-  double stream_seconds_ = 0;              // duration of the last decode-only pass
-  uint32_t interleaved_prefill_ = 4;       // prompt tokens per mixed pass
-  uint32_t n_interleaved_ = 0;             // mixed passes since then
+  std::list<std::unique_ptr<Job>> jobs_;  // in order: `in_front` first, each group by arrival
+  double stream_seconds_ = 0;             // duration of the last decode-only pass
+  uint32_t interleaved_prefill_ = 4;      // prompt tokens per mixed pass
+  uint32_t n_interleaved_ = 0;            // mixed passes since then
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<std::unique_ptr<Job>> requests_;  // guarded by mutex_
-  bool is_over_ = false, has_ended_ = false;    // guarded by mutex_; has_ended_: the worker thread
-  std::atomic<bool> wants_turn_ = false;        // a request or a stop is waiting
+  std::list<std::unique_ptr<Job>> requests_;  // guarded by mutex_
+  bool is_over_ = false, has_ended_ = false;  // guarded by mutex_; has_ended_: the worker thread
+  std::atomic<bool> wants_turn_ = false;      // a request or a stop is waiting
   std::atomic<uint32_t> n_answers_ = 0;
   std::thread worker_;
 };

@@ -66,6 +66,7 @@ class LocalResponder::LocalGeneration : public Generation {
 
 LocalResponder::LocalResponder(Model& model)
     : model_(model),
+      stamps_(model.file),
       prompts_(model),
       scheduler_(
           *model.decoder, [&model](Token token) { return model.tokenizer->ends_generation(token); },
@@ -95,7 +96,9 @@ BuiltPrompt LocalResponder::build(const Prompt& prompt, const AnswerOptions& opt
   return built;
 }
 
-std::unique_ptr<Generation> LocalResponder::start(const Prompt& prompt, const AnswerOptions& options) {
+std::unique_ptr<Generation> LocalResponder::start(const Prompt& prompt, const AnswerOptions& options,
+                                                  const OnReady& ready) {
+  stamps_.require_unchanged();
   if (const std::string loss = model_.decoder->steps().loss(); !loss.empty())
     throw ErrorWithRemedy(loss, Remedy::Kind::kUseCpu);
   if (scheduler_.n_answers() >= model_.decoder->max_sequences())
@@ -111,6 +114,7 @@ std::unique_ptr<Generation> LocalResponder::start(const Prompt& prompt, const An
   request.drafts = options.drafts;
   const Usage usage{static_cast<uint32_t>(built.tokens.size()), 0, built.n_dropped};
   request.prompt = std::move(built.tokens);
+  if (ready) ready();
   auto generation = std::make_unique<LocalGeneration>(scheduler_.start(std::move(request)), *model_.tokenizer, usage,
                                                       parts ? std::optional(built.answer_begins) : std::nullopt);
   if (options.in_front) ++n_generations_;  // a title changes no later answer

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/sequences/scheduler.h"
+#include "engine/session/file_stamps.h"
 #include "engine/session/model.h"
 #include "engine/session/prompt_builder.h"
 #include "engine/session/responder.h"
@@ -19,7 +20,8 @@ class LocalResponder : public Responder {
   void check(const AnswerOptions& options) { prompts_.compile(options); }
 
   ResponderFacts facts() const override;
-  std::unique_ptr<Generation> start(const Prompt& prompt, const AnswerOptions& options) override;
+  std::unique_ptr<Generation> start(const Prompt& prompt, const AnswerOptions& options,
+                                    const OnReady& ready = {}) override;
   std::optional<uint32_t> count(const Prompt& prompt, const AnswerOptions& options) override;
 
   BuiltPrompt build(const Prompt& prompt, const AnswerOptions& options);  // may throw PromptTooLong
@@ -28,6 +30,7 @@ class LocalResponder : public Responder {
   class LocalGeneration;
 
   Model& model_;
+  FileStamps stamps_;
   PromptBuilder prompts_;
   Scheduler scheduler_;
   uint64_t n_generations_ = 0;

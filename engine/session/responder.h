@@ -69,12 +69,17 @@ class Generation {
 
 class Responder {
  public:
+  // Called once the prompt is built, before anything of the answer begins: a message that is stored here outlives
+  // whatever the answer does. What it throws, start() throws.
+  using OnReady = std::function<void()>;
+
   virtual ~Responder() = default;
   virtual ResponderFacts facts() const = 0;
 
   // Throws PromptTooLong, or Error if all generations are in use or it cannot begin. Later errors are in GenerationEnd.
   // Generations must not outlive the responder.
-  virtual std::unique_ptr<Generation> start(const Prompt& prompt, const AnswerOptions& options) = 0;
+  virtual std::unique_ptr<Generation> start(const Prompt& prompt, const AnswerOptions& options,
+                                            const OnReady& ready = {}) = 0;
 
   // Tokens of the prompt as in start(); nullopt if unknown. Not during a generation.
   virtual std::optional<uint32_t> count(const Prompt& prompt, const AnswerOptions& options) = 0;

@@ -8,9 +8,13 @@ bool AnswerWriter::has_more(const Message& answer) const {
 }
 
 void AnswerWriter::follow(const Message& answer, Clock::time_point now) {
-  if (!has_more(answer) || (turn_ != 0 && now - written_at_ < kInterval)) return;
-  write(answer);
-  written_at_ = now;
+  if (!has_more(answer) || (tried_at_ && now - *tried_at_ < kInterval)) return;
+  tried_at_ = now;
+  try {
+    const ConversationStore::Patience none(store_, std::chrono::milliseconds(0));
+    write(answer);
+  } catch (const BusyDatabase&) {  // the next interval tries again, and finish() waits
+  }
 }
 
 void AnswerWriter::finish(const Message& answer, TurnState state) {

@@ -1,6 +1,7 @@
 // Stores an answer while it streams: commits at most once a second, and at the end.
 #pragma once
 #include <chrono>
+#include <optional>
 
 #include "engine/store/conversation_store.h"
 
@@ -21,6 +22,7 @@ class AnswerWriter {
     store_.reopen(turn);
   }
 
+  // Does not wait for another program that holds the store: the next interval then stores what this one could not.
   // answer: the whole answer so far; only content and reasoning may grow. Call for each event and at least ten times a
   // second, so that no text waits longer than the interval. Error if it cannot be stored.
   void follow(const Message& answer, Clock::time_point now);
@@ -38,7 +40,7 @@ class AnswerWriter {
   ConversationId conversation_ = 0;
   TurnId parent_ = 0, turn_ = 0;
   size_t n_content_ = 0, n_reasoning_ = 0;  // bytes already stored
-  Clock::time_point written_at_;
+  std::optional<Clock::time_point> tried_at_;
 };
 
 }  // namespace warpchat

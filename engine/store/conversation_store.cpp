@@ -96,14 +96,25 @@ std::string title_from(std::string_view message) {
 ConversationStore::Opened ConversationStore::open(const std::string& folder) {
   const StoreFile file(folder);  // locked until the store is ready
   Opened opened;
+  const auto begin = [&] {
+    try {
+      opened.store.reset(new ConversationStore(file.path()));
+    } catch (const NoSharedMemory&) {
+      opened.store.reset(new ConversationStore(file.path(), Sharing::kAlone));
+      if (!opened.notice.empty()) opened.notice += "; ";
+      opened.notice += "the file system of " + file.path() +
+                       " cannot share memory between programs, so one program at a time can use the conversations; set "
+                       "XDG_DATA_HOME to a folder on a local disk to share them";
+    }
+  };
   try {
-    opened.store.reset(new ConversationStore(file.path()));
+    begin();
     if (file.is_suspect()) opened.store->check_all();
   } catch (const DamagedDatabase&) {
     opened.store.reset();
     opened.notice = "the conversations in " + file.path() + " are damaged: they were set aside as " + file.set_aside() +
                     ", and a new store begins";
-    opened.store.reset(new ConversationStore(file.path()));
+    begin();
   }
   file.trust();
   return opened;
@@ -113,8 +124,10 @@ std::unique_ptr<ConversationStore> ConversationStore::in_memory() {
   return std::unique_ptr<ConversationStore>(new ConversationStore(Database::kInMemory));
 }
 
-ConversationStore::ConversationStore(const std::string& path) : database_(path) {
-  database_.run("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON");
+ConversationStore::ConversationStore(const std::string& path, Sharing sharing) : database_(path) {
+  if (sharing == Sharing::kAlone) database_.run("PRAGMA locking_mode = EXCLUSIVE");  // the log then needs no memory
+  database_.run(
+      "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON");
   migrate(database_);
 }
 
@@ -179,17 +192,25 @@ int64_t ConversationStore::depth_of(ConversationId conversation, TurnId turn) co
 }
 
 void ConversationStore::append(TurnId turn, std::string_view content, std::string_view reasoning) {
-  database_.prepare("UPDATE turns SET text = text || ?2, reasoning = reasoning || ?3 WHERE id = ?1 AND state = 0")
+  database_
+      .prepare("INSERT INTO pieces(turn, text, reasoning) SELECT id, ?2, ?3 FROM turns WHERE id = ?1 AND state = 0")
       .with(turn, content, reasoning)
       .run();
   if (database_.changes() == 0) throw gone("answer");
 }
 
 void ConversationStore::end(TurnId turn, TurnState state, const Message& answer) {
-  database_.prepare("UPDATE turns SET state = ?2, extra = coalesce(nullif(?3, ''), extra) WHERE id = ?1 AND state = 0")
+  Transaction transaction(database_);
+  database_
+      .prepare(
+          "UPDATE turns SET state = ?2, extra = coalesce(nullif(?3, ''), extra), text = whole.text,"
+          " reasoning = whole.reasoning FROM (SELECT text, reasoning FROM open_texts WHERE id = ?1) AS whole"
+          " WHERE id = ?1 AND state = 0")
       .with(turn, static_cast<int64_t>(state), extra_of(answer))
       .run();
   if (database_.changes() == 0) throw gone("answer");
+  database_.prepare("DELETE FROM pieces WHERE turn = ?1").with(turn).run();
+  transaction.commit();
 }
 
 void ConversationStore::reopen(TurnId turn) {
@@ -214,7 +235,7 @@ std::vector<Turn> ConversationStore::branch(TurnId last) const {
       "WITH RECURSIVE up(id, parent) AS (SELECT id, parent FROM turns WHERE id = ?1"
       "  UNION ALL SELECT turns.id, turns.parent FROM turns JOIN up ON turns.id = up.parent)"
       " SELECT " +
-      std::string(kTurnColumns) + " FROM turns WHERE id IN (SELECT id FROM up) ORDER BY depth");
+      std::string(kTurnColumns) + " FROM whole_turns WHERE id IN (SELECT id FROM up) ORDER BY depth");
   row.with(last);
   std::vector<Turn> turns;
   while (row.step()) turns.push_back(read_turn(row));
@@ -316,6 +337,16 @@ void ConversationStore::take_from_trash(ConversationId conversation) {
 
 void ConversationStore::erase(ConversationId conversation) {
   change("DELETE FROM conversations WHERE id = ?1", conversation);
+}
+
+bool ConversationStore::remove_erased_text() {
+  // The indexes keep deleted words until their parts are merged.
+  Transaction transaction(database_);
+  database_.run(
+      "INSERT INTO text_index(text_index) VALUES ('optimize');"
+      "INSERT INTO title_index(title_index) VALUES ('optimize')");
+  transaction.commit();
+  return database_.integer("PRAGMA wal_checkpoint(TRUNCATE)") == 0;
 }
 
 std::vector<SearchHit> ConversationStore::search(std::string_view query, uint32_t limit) const {

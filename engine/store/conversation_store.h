@@ -76,7 +76,7 @@ class ConversationStore {
  public:
   struct Opened {
     std::unique_ptr<ConversationStore> store;
-    std::string notice;  // for the user, if a damaged file was set aside; else empty
+    std::string notice;  // for the user, if a damaged file was set aside or no other program can share it; else empty
   };
   // Opens the store in an existing folder; creates or migrates it if necessary. Reads little, however large the file:
   // damage is found when a page is needed, and throws DamagedDatabase. The next open() then checks the whole file and
@@ -111,7 +111,8 @@ class ConversationStore {
   TurnId add(ConversationId conversation, TurnId parent, const Message& message,
              TurnState state = TurnState::kComplete);
 
-  // Open turns, see engine/store/answer_writer.h. Error if the turn was erased. append: extends content and reasoning.
+  // Open turns, see engine/store/answer_writer.h. Error if the turn was erased. append: extends content and reasoning,
+  // and writes no more than that.
   // end: replaces the turn's other fields, unless the answer has none. reopen: continues a finished turn.
   void append(TurnId turn, std::string_view content, std::string_view reasoning = {});
   void end(TurnId turn, TurnState state, const Message& answer = {});
@@ -139,11 +140,29 @@ class ConversationStore {
   void drop_oldest(ConversationId conversation, bool on);
   void throw_away(ConversationId conversation);
   void take_from_trash(ConversationId conversation);
-  void erase(ConversationId conversation);  // permanent
+  void erase(ConversationId conversation);  // permanent; remove_erased_text() then leaves nothing on the disk
+  // Overwrites what erased conversations have left in the search indexes and the log, which takes a while in a large
+  // store. False if another program reads the log, which then still has it until all have closed the file.
+  bool remove_erased_text();
+
+  // While it lives, changes wait no longer than this for another program's lock, and then throw BusyDatabase.
+  class Patience {
+   public:
+    Patience(const ConversationStore& store, std::chrono::milliseconds patience) : database_(store.database_) {
+      database_.set_patience(patience);
+    }
+    ~Patience() { database_.set_patience(Database::kPatience); }
+    Patience(const Patience&) = delete;
+    Patience& operator=(const Patience&) = delete;
+
+   private:
+    const Database& database_;
+  };
 
  private:
   static constexpr std::string_view kTurnColumns = "id, parent, role, text, reasoning, extra, state, created";
-  explicit ConversationStore(const std::string& path);
+  enum class Sharing { kShared, kAlone };  // kAlone: no other program can open it meanwhile
+  explicit ConversationStore(const std::string& path, Sharing sharing = Sharing::kShared);
   void check_all() const;  // reads all of it, and repairs indexes; DamagedDatabase
   int64_t depth_of(ConversationId conversation, TurnId turn) const;                  // Error if missing
   static Turn read_turn(const Statement& row);                                       // from kTurnColumns

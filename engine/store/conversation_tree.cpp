@@ -28,8 +28,8 @@ ConversationTree ConversationStore::tree(ConversationId conversation) const {
                         .updated = stored.summary.updated,
                         .shown = stored.turns.empty() ? 0 : stored.turns.back().id,
                         .drops_oldest = stored.drops_oldest};
-  Statement row =
-      database_.prepare("SELECT " + std::string(kTurnColumns) + " FROM turns WHERE conversation = ?1 ORDER BY id");
+  Statement row = database_.prepare("SELECT " + std::string(kTurnColumns) +
+                                    " FROM whole_turns WHERE conversation = ?1 ORDER BY id");
   row.with(conversation);
   while (row.step()) tree.turns.push_back(read_turn(row));
   return tree;

@@ -5,23 +5,27 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
+
 namespace warpchat {
 
 namespace {
-
-constexpr int kBusyMilliseconds = 5000;  // other processes write for a few milliseconds at a time
 
 struct Fault {
   int code;  // primary result code
   const char* sentence;
 };
+constexpr char kHeld[] =
+    "another program holds it, or its file system gives no locks; close that program, or set XDG_DATA_HOME to a folder "
+    "on a local disk";
 constexpr Fault kFaults[] = {
     {SQLITE_READONLY, "the file or its folder is read-only; check the permissions of both"},
     {SQLITE_CANTOPEN, "the file cannot be opened; check the permissions of the file and its folder"},
     {SQLITE_PERM, "permission denied; check its permissions"},
     {SQLITE_FULL, "the disk is full; free some space"},
     {SQLITE_IOERR, "reading or writing failed; check the disk's free space, your quota and its health"},
-    {SQLITE_BUSY, "another program has held it for 5 seconds; close that program, or try again"},
+    {SQLITE_BUSY, kHeld},
+    {SQLITE_PROTOCOL, kHeld},
     {SQLITE_LOCKED, "another part of this program holds it; try again"},
     {SQLITE_NOMEM, "out of memory; close other programs"},
     {SQLITE_CORRUPT, "the file is damaged; the next start sets it aside and begins a new one"},
@@ -30,17 +34,26 @@ constexpr Fault kFaults[] = {
 
 bool is_damage(int code) { return code == SQLITE_CORRUPT || code == SQLITE_NOTADB; }
 
+// SQLite's shared memory, a file beside the database.
+bool is_of_shared_memory(int code) {
+  return code == SQLITE_IOERR_SHMOPEN || code == SQLITE_IOERR_SHMSIZE || code == SQLITE_IOERR_SHMLOCK ||
+         code == SQLITE_IOERR_SHMMAP;
+}
+
 std::string sentence(int code, sqlite3* connection) {
   for (const Fault& fault : kFaults)
     if (fault.code == code) return fault.sentence;
   return connection ? sqlite3_errmsg(connection) : sqlite3_errstr(code);
 }
 
-// SQLite's extra files get the database's permissions.
+// SQLite's extra files get the database's permissions. A link is refused: what it leads to may be anything.
 void make_private_file(const std::string& path) {
-  const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kOwnerOnly);
+  const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, kOwnerOnly);
+  if (fd < 0 && errno == ELOOP)
+    throw Error("cannot use " + path + ": it is a link; put the file itself there, or set XDG_DATA_HOME to a folder");
   if (fd < 0) return;  // opening will report it
-  fchmod(fd, kOwnerOnly);
+  struct stat status = {};
+  if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid()) fchmod(fd, kOwnerOnly);
   close(fd);
 }
 
@@ -85,7 +98,11 @@ Database::Database(std::string path) : path_(std::move(path)) {
   const int result = sqlite3_open_v2(path_.c_str(), &connection, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
   connection_.reset(connection);
   if (result != SQLITE_OK) fail(result, /*writing=*/true);
-  sqlite3_busy_timeout(connection, kBusyMilliseconds);
+  set_patience(kPatience);
+}
+
+void Database::set_patience(std::chrono::milliseconds patience) const {
+  sqlite3_busy_timeout(connection_.get(), static_cast<int>(patience.count()));
 }
 
 bool Database::is_sound() const {
@@ -99,6 +116,8 @@ void Database::fail(int result, bool writing) const {
   const int code = result & 0xff;  // messages use primary codes only
   const std::string text = std::string("cannot ") + (writing ? "write to " : "read from ") + path_ + ": " +
                            sentence(code, connection_.get());
+  if (code == SQLITE_BUSY) throw BusyDatabase(text);
+  if (connection_ && is_of_shared_memory(sqlite3_extended_errcode(connection_.get()))) throw NoSharedMemory(text);
   if (!is_damage(code)) throw Error(text);
   if (path_ != kInMemory) make_private_file(damage_mark(path_));
   throw DamagedDatabase(text);

@@ -4,6 +4,7 @@
 #include <sqlite3.h>
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -17,6 +18,18 @@ constexpr mode_t kOwnerOnly = 0600;  // for every file of a store
 
 // The file is no database, or its pages are inconsistent.
 class DamagedDatabase : public Error {
+ public:
+  using Error::Error;
+};
+
+// Another program holds the lock that a statement needs, after the patience of the database.
+class BusyDatabase : public Error {
+ public:
+  using Error::Error;
+};
+
+// The file system lacks the shared memory by which several programs use one database.
+class NoSharedMemory : public Error {
  public:
   using Error::Error;
 };
@@ -75,6 +88,10 @@ class Database {
   int changes() const { return sqlite3_changes(connection_.get()); }  // rows changed by the last statement
   bool in_transaction() const { return sqlite3_get_autocommit(connection_.get()) == 0; }
   const std::string& path() const { return path_; }
+
+  // How long a statement waits for another program's lock; kPatience at first.
+  static constexpr std::chrono::milliseconds kPatience{5000};  // others write for a few milliseconds at a time
+  void set_patience(std::chrono::milliseconds patience) const;
 
   // False after any process met damage, or if the path now names another file.
   bool is_sound() const;

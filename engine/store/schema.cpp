@@ -108,7 +108,35 @@ constexpr const char* kChoices = R"(
   ALTER TABLE conversations ADD COLUMN drops_oldest INTEGER NOT NULL DEFAULT 0;  -- 1: the model reads what fits of it
 )";
 
-constexpr const char* kSteps[] = {kConversationsAndTurns, kSearchIndex, kMessages, kChoices};
+// An open turn's text is what its row has and then its pieces, in the order of their rows. So a long answer is appended
+// to, not written anew each second. When the turn ends, its row gets them.
+constexpr const char* kPieces = R"(
+  CREATE TABLE pieces (
+    turn INTEGER NOT NULL REFERENCES turns(id) ON DELETE CASCADE,
+    text TEXT NOT NULL,
+    reasoning TEXT NOT NULL
+  );
+  CREATE INDEX pieces_by_turn ON pieces(turn);
+  DROP VIEW turn_texts;
+  CREATE VIEW open_texts AS SELECT id,
+    text || coalesce((SELECT group_concat(text, '') FROM
+      (SELECT pieces.text FROM pieces WHERE turn = turns.id ORDER BY pieces.rowid)), '') AS text,
+    reasoning || coalesce((SELECT group_concat(reasoning, '') FROM
+      (SELECT pieces.reasoning FROM pieces WHERE turn = turns.id ORDER BY pieces.rowid)), '') AS reasoning
+    FROM turns WHERE state = 0;
+  CREATE VIEW whole_turns AS SELECT id, conversation, parent, depth, role, state, extra, created,
+    CASE state WHEN 0 THEN (SELECT text FROM open_texts WHERE open_texts.id = turns.id) ELSE text END AS text,
+    CASE state WHEN 0 THEN (SELECT reasoning FROM open_texts WHERE open_texts.id = turns.id)
+               ELSE reasoning END AS reasoning FROM turns;
+  CREATE VIEW turn_texts AS SELECT id, conversation, state,
+    text || iif(reasoning = '', '', char(10) || reasoning) ||
+    CASE WHEN json_valid(extra) THEN coalesce(
+      (SELECT group_concat(char(10) || json_extract(value, '$.name') || char(10) || json_extract(value, '$.text'), '')
+       FROM json_each(extra, '$.content') WHERE type = 'object' AND json_extract(value, '$.type') = 'file'), '')
+    ELSE '' END AS text FROM whole_turns;
+)";
+
+constexpr const char* kSteps[] = {kConversationsAndTurns, kSearchIndex, kMessages, kChoices, kPieces};
 
 }  // namespace
 

@@ -41,10 +41,10 @@ bool lock(int descriptor) {
 
 StoreFile::StoreFile(const std::string& folder) : path_(folder + "/conversations.db") {
   const std::string lock_path = path_ + ".lock";
-  lock_ = open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kOwnerOnly);
+  lock_ = open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, kOwnerOnly);
   if (lock_ < 0)
     throw Error("cannot write to " + folder + ": " + std::strerror(errno) +
-                "; check its permissions or free some space");
+                (errno == ELOOP ? "; remove the link " + lock_path : "; check its permissions or free some space"));
   if (lock(lock_)) return;
   close(lock_);
   throw Error("cannot open " + path_ + ": another program has been opening it for 5 seconds; close that program");

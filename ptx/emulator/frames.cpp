@@ -1,4 +1,6 @@
 // Activations: on entering a function, its lanes get columns with constants and special registers filled in.
+#include <locale.h>
+
 #include <algorithm>
 #include <bit>
 #include <cstdio>
@@ -256,6 +258,22 @@ std::string text_at(const WarpState& w, uint32_t lane, uint64_t address) {
   return text;
 }
 
+// While it lives, this thread's numbers have a decimal point, whatever the program's locale.
+class PlainNumbers {
+ public:
+  PlainNumbers() : before_(uselocale(plain())) {}
+  ~PlainNumbers() { uselocale(before_); }
+  PlainNumbers(const PlainNumbers&) = delete;
+  PlainNumbers& operator=(const PlainNumbers&) = delete;
+
+ private:
+  static locale_t plain() {
+    static const locale_t made = newlocale(LC_ALL_MASK, "C", nullptr);
+    return made;
+  }
+  const locale_t before_;
+};
+
 // One conversion of a device printf: the specification as written, with its argument from the packed list.
 std::string format_one(const WarpState& w, uint32_t lane, std::string spec, uint64_t list, uint64_t& offset) {
   const char kind = spec.back();
@@ -268,6 +286,7 @@ std::string format_one(const WarpState& w, uint32_t lane, std::string spec, uint
   for (uint64_t b = 0; b < bytes; ++b) bits |= uint64_t{byte_at(w, lane, list + offset + b)} << 8 * b;
   offset += bytes;
   std::erase_if(spec, [](char c) { return c == 'l' || c == 'h' || c == 'j' || c == 'z' || c == 't'; });
+  const PlainNumbers plain_numbers;
   char out[512];
   int n = 0;
   if (is_double)

@@ -1,8 +1,11 @@
 #include "ptx/emulator/lexer.h"
 
+#include <locale.h>
+#include <stdlib.h>
+
 #include <algorithm>
 #include <bit>
-#include <cstdlib>
+#include <charconv>
 #include <string>
 
 namespace ptx::emulator {
@@ -16,6 +19,15 @@ int hex_digit(char c) {
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
   if (c >= 'A' && c <= 'F') return c - 'A' + 10;
   return -1;
+}
+
+// In no program's locale, which may have a decimal comma. Beyond the range of a double: infinity, or zero.
+double decimal(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc::result_out_of_range) return value;
+  static const locale_t plain = newlocale(LC_ALL_MASK, "C", nullptr);
+  return strtod_l(std::string(text).c_str(), nullptr, plain);
 }
 
 class Lexer {
@@ -183,7 +195,7 @@ class Lexer {
       at_ += 2;
       while (is_digit(peek())) ++at_;
     }
-    token.bits = std::bit_cast<uint64_t>(std::strtod(std::string(text_.substr(start, at_ - start)).c_str(), nullptr));
+    token.bits = std::bit_cast<uint64_t>(decimal(text_.substr(start, at_ - start)));
   }
 
   void lex_integer(Token& token) {

@@ -2,7 +2,13 @@
 #include "app/child_process.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <fstream>
 #include <thread>
 
 #include "tests/store/store_folder.h"
@@ -29,6 +35,43 @@ TEST(ChildProcess, GivesWhatItWritesAndItsCode) {
   EXPECT_EQ(failed.code, 3);
   EXPECT_EQ(failed.text, "") << "there is nothing to read";
   EXPECT_EQ(failed.errors, "why\n");
+}
+
+TEST(ChildProcess, KnowsPathAndLangAlone) {
+  setenv("SOME_API_KEY", "secret", 1);
+  setenv("LANG", "C.UTF-8", 1);
+  const ChildEnd end = run_child({"env"}, {std::chrono::seconds(20), 1 << 30, 10000}, kGoesOn);
+  unsetenv("SOME_API_KEY");
+  EXPECT_EQ(end.text, "PATH=" + std::string(std::getenv("PATH")) + "\nLANG=C.UTF-8\n");
+}
+
+std::string children_of(pid_t process) {
+  const std::string id = std::to_string(process);
+  std::ifstream file("/proc/" + id + "/task/" + id + "/children");
+  std::string first;
+  file >> first;
+  return first;
+}
+
+TEST(ChildProcess, EndsWithTheProgram) {
+  prctl(PR_SET_CHILD_SUBREAPER, 1);  // the orphan becomes a child of this process
+  const pid_t program = fork();
+  if (program == 0) {
+    run_child({"sleep", "1000"}, {std::chrono::seconds(1000), 1 << 30, 10}, kGoesOn);
+    _exit(0);
+  }
+  std::string child, name;
+  while (name != "sleep") {
+    child = children_of(program);
+    std::getline(std::ifstream("/proc/" + child + "/comm") >> std::ws, name);
+  }
+  kill(program, SIGKILL);
+  waitpid(program, nullptr, 0);
+  int status = 0;
+  const pid_t orphan = static_cast<pid_t>(std::stol(child));
+  EXPECT_EQ(waitpid(orphan, &status, 0), orphan);
+  EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+  prctl(PR_SET_CHILD_SUBREAPER, 0);
 }
 
 TEST(ChildProcess, EndsWhatGoesBeyondItsLimits) {

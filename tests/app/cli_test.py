@@ -346,6 +346,26 @@ class Commands(Case):
         self.assert_refused(Run("-m", TINY, "-p", "x", "-dev", "emulator", "-ngl", "1"), 2, "-ngl 1", "2 layers")
         self.run_well("-m", TINY, "-p", "x", "-n", "1", "-dev", "emulator", "-ngl", "2")
 
+    def test_each_flag_of_2026_is_known(self):
+        ask = ("-m", TINY, "-p", "x", "-n", "1", "--temp", "0")
+        well = self.run_well(*ask).out
+        for flags in (("--temperature", "0"), ("--top-k", "-1"), ("--top-k=-1",), ("--repeat-last-n", "-1"), ("--fit", "on"),
+                      ("--no-mmproj",)):
+            self.assertEqual(self.run_well(*ask, *flags).out, well, flags)
+        for flag, word in (("--spec-type", "draft"), ("--spec-default", "draft"), ("--mtp", "draft"), ("--dflash", "draft"),
+                           ("--fit-ctx", "-c N"), ("--ctx-checkpoints", "reused"), ("--cache-reuse", "reused"),
+                           ("--reasoning-effort", "--think"), ("--reasoning-preserve", "template"),
+                           ("--lazy-mode", "mapped"), ("--load-mode", "mapped"), ("--mmproj-auto", "images"),
+                           ("--swa-full", "whole"), ("--ctx-shift", "context"), ("--metrics", "server"),
+                           ("--tools", "tools"), ("-ncffn", "one GPU")):
+            self.assert_refused(Run(*ask, flag), 2, flag + ":", word)
+        self.assert_refused(Run(*ask, "--cache-ram", "-1"), 2, "--cache-ram", "8 GiB")
+
+    def test_files_without_end_are_refused(self):
+        self.assert_refused(Run("-m", TINY, "-f", "/dev/zero"), 1, "/dev/zero", "it is a device")
+        self.assert_refused(Run("-m", TINY, "-p", "x", "--chat-template-file", "/dev/zero"), 1, "it is a device")
+        self.run_well("-m", TINY, "-p", "x", "-n", "1", "-f", "/dev/null")
+
     def test_devices_agree(self):
         flags = ("-m", TINY, "-p", "one two three", "-n", "8", "--temp", "0", "--raw")
         for more in ((), ("--launch", "graph"), ("--launch", "persistent")):

@@ -156,6 +156,48 @@ class Store(StoreCase):
         terminal.wait_for('"about apples", 2 messages')
         self.assertEqual(self.rows("SELECT title FROM conversations"), [("about apples",)])
 
+    def test_an_erased_conversation_leaves_nothing_on_the_disk(self):
+        terminal = self.chat()
+        self.send(terminal, "zqxjkvbpwyg")
+        terminal.type("/delete\r")
+        terminal.wait_for("moved to the trash: zqxjkvbpwyg")
+        self.send(terminal, "kept words")
+        terminal.type("/trash\r")
+        terminal.wait_for("zqxjkvbpwyg")
+        terminal.type("/erase 1\r")
+        terminal.wait_for("deleted for good: zqxjkvbpwyg")
+        terminal.wait_for("> ")
+        kept = 0
+        for folder, _, names in os.walk(self.home):
+            for name in names:
+                with open(os.path.join(folder, name), "rb") as file:
+                    content = file.read()
+                for part in (b"zqxjkvbpwyg", b"zqx", b"pwyg"):
+                    self.assertNotIn(part, content, name)
+                kept += b"kept words" in content
+        self.assertGreater(kept, 1)  # the store and the history
+        terminal.type("\x1b[A" * 9)  # nor does Up recall it: the oldest line is the next one
+        terminal.wait_for("> /delete")
+
+    def test_a_lock_of_another_program_delays_no_answer(self):
+        self.leave(self.chat())
+        terminal = self.start_endless(home=self.home)
+        self.wait_for_prompt(terminal)
+        other = sqlite3.connect(self.file, isolation_level=None)
+        self.addCleanup(other.close)
+        other.execute("BEGIN IMMEDIATE")
+        terminal.type("Hello\r")
+        terminal.wait_for("another program holds it")
+        while len(terminal.answer().strip()) < 20:  # it streams although nothing can be stored
+            self.assertTrue(terminal.read_some(1))
+        other.execute("ROLLBACK")
+        while len(self.rows("SELECT text FROM whole_turns WHERE role = 'assistant' AND length(CAST(text AS BLOB)) > 20")) < 1:
+            self.assertTrue(terminal.read_some(0.1))
+        self.assertNotIn("\n> ", terminal.plain())
+        terminal.type("\x03")
+        terminal.wait_for("(stopped; /continue resumes it)")
+        self.assertEqual(len(self.messages(terminal)), 2)
+
     def test_a_conversation_travels_as_a_file(self):
         terminal = self.chat("-sys", "Be brief")
         self.send(terminal, "one ## You")
@@ -382,7 +424,7 @@ class Kills(StoreCase):
             terminal.read_some(0.02)
 
     def last_answer(self):
-        rows = self.rows("SELECT text FROM turns WHERE role = 'assistant' AND parent = (SELECT max(id) FROM turns"
+        rows = self.rows("SELECT text FROM whole_turns WHERE role = 'assistant' AND parent = (SELECT max(id) FROM turns"
                          " WHERE role = 'user')")
         return rows[0][0] if rows else ""
 

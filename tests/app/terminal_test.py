@@ -5,6 +5,7 @@ usage: terminal_test.py CHAT CLI_MODELS [unittest arguments]
 """
 import os
 import re
+import shutil
 import signal
 import stat
 import sys
@@ -98,6 +99,29 @@ class Conversation(Case):
             terminal.read_to_end()
             self.assertTrue(terminal.echoes())
             self.assertEqual(terminal.wait(), -number)
+
+    def test_a_fault_restores_the_terminal_and_is_said(self):
+        terminal = self.start()
+        os.kill(terminal.pid, signal.SIGSEGV)
+        terminal.read_to_end()
+        self.assertTrue(terminal.echoes())
+        self.assertIn("\x1b[?2004l", terminal.seen)
+        self.assertIn("\nchat: a fault of the program ended it (wrong memory access, SIGSEGV);", terminal.plain_seen)
+        self.assertEqual(terminal.wait(), -signal.SIGSEGV)
+
+    def test_a_file_that_was_written_to_is_not_used_any_more(self):
+        model = os.path.join(FOLDER, "changed.gguf")
+        shutil.copy(TINY, model)
+        terminal = self.start(model=model)
+        self.send(terminal, "Hello")
+        os.utime(model, (1, 1))
+        terminal.type("again\r")
+        terminal.wait_for("changed.gguf was written to after it was loaded; load it again")
+        terminal.wait_for("> again")
+        terminal.type(f"\x15/model {model}\r")  # Ctrl-U: the message came back
+        terminal.wait_for("> ")
+        self.send(terminal, "again")
+        self.assertEqual([role for role, _ in self.messages(terminal)], ["user", "assistant"] * 2)
 
     def test_an_interrupt_by_signal_is_ctrl_c(self):
         terminal = self.start()

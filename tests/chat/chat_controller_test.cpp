@@ -3,7 +3,10 @@
 #include "app/chat/chat_controller.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <memory>
@@ -192,6 +195,15 @@ const Scenario kScenarios[] = {
        EXPECT_TRUE(b.state().notices.empty()) << "it is shown in place of the answer";
      },
      "one >  (failed)", "one"},
+    {"its_answer_cannot_begin",
+     [](Bench& b) {
+       b.responder->begins = [] { throw Error("there is no thread"); };
+       b.ask("one");
+       EXPECT_EQ(b.message(1).failure, "there is no thread");
+       b.responder->begins = [] {};
+       b.ask("two");
+     },
+     "one > two > answer 1", "one > two > answer 1"},
     {"send_fails_while_another_conversation_is_shown",
      [](Bench& b) {
        b.responder->answers = {failing()};
@@ -659,6 +671,39 @@ TEST(ChatController, KeepsTheChoiceToDropTheOldestTurns) {
     EXPECT_EQ(bench.state().open.drops_oldest, on);
     bench.submit(DropOldest{false}), bench.settle();
   }
+}
+
+TEST(ChatController, StoresWhatIsAskedBeforeAnAnswerBegins) {
+  Bench bench;
+  std::string stored;
+  bench.responder->begins = [&] { stored = bench.stored(); };
+  bench.ask("one");
+  EXPECT_EQ(stored, "one");
+  bench.ask("two");
+  EXPECT_EQ(stored, "one > answer 1 > two");
+  bench.submit(EditMessage{bench.message(2).key, "three"}), bench.settle();
+  EXPECT_EQ(stored, "one > answer 1 > three /2");
+}
+
+TEST(ChatController, AMessageOutlivesAKillInTheFirstPass) {
+  const StoreFolder folder;
+  const pid_t child = fork();
+  if (child == 0) {
+    for (const char* name : {"XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "HOME"})
+      setenv(name, folder.path().c_str(), 1);
+    const auto responder = std::make_shared<ScriptedResponder>();
+    responder->begins = [] { raise(SIGKILL); };
+    ChatController controller(ChatOptions(), responder);
+    controller.submit(Send{"one"});
+    while (true) controller.turn(std::chrono::milliseconds(1));
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  ASSERT_TRUE(WIFSIGNALED(status));
+  const auto store = ConversationStore::open(folder.path() + "/warpchat").store;
+  const std::vector<ConversationSummary> conversations = store->list();
+  ASSERT_EQ(conversations.size(), 1u);
+  EXPECT_EQ(store->load(conversations[0].id).turns.at(0).message.content, "one");
 }
 
 TEST(ChatController, KeepsWhatStreamsWhenItGoes) {

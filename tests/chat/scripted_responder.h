@@ -1,6 +1,7 @@
 // A responder with prepared answers, for tests of front ends.
 #pragma once
 #include <deque>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -25,10 +26,12 @@ class ScriptedResponder : public Responder {
   std::vector<std::vector<Message>> seen;  // prompts
   std::vector<AnswerOptions> options_seen;
   uint32_t n_running = 0;
+  std::function<void()> begins = [] {};  // called where a model would compute its first pass
 
   ResponderFacts facts() const override { return known; }
 
-  std::unique_ptr<Generation> start(const Prompt& prompt, const AnswerOptions& options) override {
+  std::unique_ptr<Generation> start(const Prompt& prompt, const AnswerOptions& options,
+                                    const OnReady& ready = {}) override {
     if (!fault.empty()) throw Error(fault);
     if (n_running >= known.at_once) throw Error("there is no room for another answer");
     std::vector<Message> messages = std::get<std::vector<Message>>(prompt);
@@ -36,6 +39,8 @@ class ScriptedResponder : public Responder {
     const uint32_t n_dropped = n >= refuse_from ? drop_oldest(messages) : 0;
     if (n >= refuse_from && (!options.drop_oldest || bytes_of(messages) >= refuse_from))
       throw PromptTooLong(n, known.context, !options.drop_oldest && bytes_of(messages) < refuse_from);
+    if (ready) ready();
+    begins();
     seen.push_back(messages);
     options_seen.push_back(options);
     Answer answer{{text("answer " + std::to_string(seen.size()))}, EndReason::kEndOfText};

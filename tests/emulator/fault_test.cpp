@@ -1,5 +1,11 @@
 // Faults that end a launch even with every check off, as on a device.
 #include <gmock/gmock.h>
+#include <locale.h>
+#include <stdlib.h>
+
+#include <bit>
+#include <cstdio>
+#include <filesystem>
 
 #include "tests/emulator/kernel_text.h"
 
@@ -77,6 +83,41 @@ TEST(Fault, KernelsPrint) {
   std::fflush(stdout);
   EXPECT_EQ(testing::internal::GetCapturedStdout(), "0 a.cu 1.50 abcdef0123!\n1 a.cu 1.50 abcdef0123!\n");
   EXPECT_EQ(fault, "");
+}
+
+// A program may have set a locale with a decimal comma for itself.
+TEST(Locale, NumbersHaveADecimalPointWhateverTheProgramsLocale) {
+  std::string folder = testing::TempDir() + "locales_XXXXXX";
+  ASSERT_NE(mkdtemp(folder.data()), nullptr);
+  const std::string make = "localedef -i de_DE -f UTF-8 '" + folder + "/de_DE.UTF-8' 2> /dev/null";
+  [[maybe_unused]] const int warned = std::system(make.c_str());
+  setenv("LOCPATH", folder.c_str(), 1);
+  const char* set = setlocale(LC_ALL, "de_DE.UTF-8");
+  std::string fault, printed;
+  Result constants;
+  if (set != nullptr) {
+    EXPECT_STREQ(localeconv()->decimal_point, ",");
+    constants = run_text(kernel("mov.f32 %f1, 1.5e-3;\nmov.b32 %r0, %f1;\n" + std::string(kStoreResult)), {1}, {1}, 1);
+    testing::internal::CaptureStdout();
+    fault = run_text(kernel(".local .align 8 .b8 list[32];\n{\n.param .b64 f; .param .b64 l; .param .b32 r;\n"
+                            "st.local.b32 [list], %thread;\ncvta.global.u64 %rd1, file;\nst.local.b64 [list+8], %rd1;\n"
+                            "st.local.f64 [list+16], 1.5;\nst.local.b64 [list+24], 7;\n"
+                            "cvta.global.u64 %rd1, format;\nst.param.b64 [f], %rd1;\ncvta.local.u64 %rd2, list;\n"
+                            "st.param.b64 [l], %rd2;\ncall (r), vprintf, (f, l);\n}\n",
+                            kTexts),
+                     {1}, {1}, 1)
+                .fault;
+    std::fflush(stdout);
+    printed = testing::internal::GetCapturedStdout();
+  }
+  setlocale(LC_ALL, "C");
+  unsetenv("LOCPATH");
+  std::filesystem::remove_all(folder);
+  if (set == nullptr) GTEST_SKIP() << "localedef made no locale de_DE.UTF-8";
+  EXPECT_EQ(constants.fault, "");
+  EXPECT_EQ(constants.words.at(0), std::bit_cast<uint32_t>(1.5e-3f));
+  EXPECT_EQ(fault, "");
+  EXPECT_EQ(printed, "0 a.cu 1.50 7!\n");
 }
 
 }  // namespace

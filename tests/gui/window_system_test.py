@@ -79,7 +79,7 @@ class Frames(WindowCase):
 
     def test_nothing_is_drawn_while_it_is_minimised(self):
         def length_of_answer():
-            return self.rows("SELECT length(CAST(text AS BLOB)) FROM turns WHERE role = 'assistant'")[0][0]
+            return self.rows("SELECT length(CAST(text AS BLOB)) FROM whole_turns WHERE role = 'assistant'")[0][0]
 
         self.open("-c", "100000", model=ENDLESS)
         self.window.type("hello")
@@ -265,7 +265,7 @@ class Kills(WindowCase):
                 self.assertEqual(self.rows(f"SELECT count(*) FROM turns WHERE text = '{question}'"), [(1,)])
                 old = [text for at, text in seen if at < killed - 1.5]  # a second, and some time for a loaded machine
                 if old:
-                    stored = self.rows("SELECT text FROM turns WHERE role = 'assistant' ORDER BY id DESC LIMIT 1")
+                    stored = self.rows("SELECT text FROM whole_turns WHERE role = 'assistant' ORDER BY id DESC LIMIT 1")
                     self.assertTrue(stored and stored[0][0].startswith(old[-1]), f"{stored[-1:]} lacks {old[-1]!r}")
 
 

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "engine/cpu/cpu_steps.h"
+#include "engine/forwarding_steps.h"
 #include "engine/gpu/gpu_steps.h"
 #include "engine/profile.h"
 #include "engine/token_source.h"
@@ -525,6 +526,37 @@ TEST_P(SchedulerOnTheCpu, RequestInFrontIsReadFirst) {
   ASSERT_TRUE(of_front && of_behind);
   // The request behind was started before the one in front.
   EXPECT_GT(of_behind->end.timings.first_token_seconds, of_front->end.timings.first_token_seconds);
+}
+
+// The device's thread fails before the first pass, where no pass catches it.
+class StepsWithoutAThread final : public ForwardingSteps {
+ public:
+  StepsWithoutAThread(std::unique_ptr<Steps> steps, int n_failures)
+      : ForwardingSteps(*steps), steps_(std::move(steps)), n_failures_(n_failures) {}
+  void enter_worker_thread() override {
+    if (n_failures_-- > 0) throw Error("the device has no room for a thread");
+  }
+
+ private:
+  std::unique_ptr<Steps> steps_;
+  int n_failures_;
+};
+
+TEST_P(SchedulerOnTheCpu, AThreadThatCannotBeginFailsTheAnswersAndTheNextOnesAreRight) {
+  CpuOptions options;
+  options.threads = 1, options.context = kContext;
+  const auto make_steps = [&] { return make_cpu_steps(model_.config, model_.tensors, options); };
+  Decoder failing(model_.config, std::make_unique<StepsWithoutAThread>(make_steps(), 1));
+  Decoder working(model_.config, make_steps());
+  Scheduler scheduler(failing, never), alone(working, never);
+  const AnswerRequest asked{.prompt = {5, 6}, .max_tokens = 4};
+  const std::optional<Answer> failed = collect(*scheduler.start(asked));
+  ASSERT_TRUE(failed);
+  EXPECT_EQ(failed->end.reason, EndReason::kFailed);
+  EXPECT_EQ(failed->end.error, "the device has no room for a thread");
+  const std::optional<Answer> next = collect(*scheduler.start(asked)), expected = collect(*alone.start(asked));
+  ASSERT_TRUE(next && expected);
+  EXPECT_EQ(next->tokens, expected->tokens);
 }
 
 TEST_P(SchedulerOnTheCpu, TheEndOfTheSchedulerStopsWhatIsUnderWayAndWhatWaits) {

@@ -7,6 +7,7 @@
 #include <imgui/imgui.h>
 #include <imgui/imgui_stdlib.h>
 
+#include "app/directories.h"
 #include "app/gui/profiler/compare_panel.h"
 #include "app/gui/profiler/kernels_panel.h"
 #include "app/gui/profiler/machine_panels.h"
@@ -22,10 +23,7 @@ namespace {
 constexpr float kMinWithStrip = 200;  // pixels at scale 1; with less, the strip would leave nothing for the panel
 constexpr float kMinDevice = 12;      // digits
 
-std::string default_export_path() {
-  const char* home = std::getenv("HOME");
-  return std::string(home != nullptr ? home : ".") + "/warpchat-profile.json";
-}
+std::string default_export_path() { return find_home().value_or(".") + "/warpchat-profile.json"; }
 
 }  // namespace
 

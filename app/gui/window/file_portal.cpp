@@ -214,7 +214,10 @@ void FilePortal::ask(const FileQuestion& question, const std::string& parent) {
   close();
   request_ = std::make_shared<Request>(question, parent, wake_);
   try {
-    start_thread("to open the desktop's file dialog", [request = request_] { request->run(); }).detach();
+    start_thread(
+        "to open the desktop's file dialog", [request = request_] { request->run(); },
+        [request = request_](const char* sentence) { request->finish({.fault = sentence}); })
+        .detach();
   } catch (const Error& error) {
     request_->finish({.fault = error.what()});
   }

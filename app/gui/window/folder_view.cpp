@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "app/directories.h"
 #include "app/text_input.h"
 #include "app/typed_path.h"
 #include "models/ascii.h"
@@ -55,9 +56,8 @@ bool begins_alike(std::string_view name, std::string_view begin) {
 }
 
 std::string in_short(const std::string& path) {
-  const char* home = std::getenv("HOME");
-  const std::string own = home == nullptr ? "" : home;
-  if (own.empty() || own == "/" || !path.starts_with(own)) return path;
+  const std::string own = find_home().value_or("");
+  if (own.empty() || !path.starts_with(own)) return path;
   return path.size() == own.size() || path[own.size()] == '/' ? "~" + path.substr(own.size()) : path;
 }
 
@@ -124,6 +124,13 @@ void FolderReader::work(Shared& shared) {
   shared.works = false;
 }
 
+void FolderReader::fail(Shared& shared, const char* sentence) {
+  const std::lock_guard lock(shared.mutex);
+  shared.works = false;
+  shared.found = FolderView{.fault = sentence};
+  shared.wake();
+}
+
 void FolderReader::look(std::string typed, std::string base) {
   {
     const std::lock_guard lock(shared_->mutex);
@@ -131,7 +138,10 @@ void FolderReader::look(std::string typed, std::string base) {
     if (std::exchange(shared_->works, true)) return;
   }
   try {
-    start_thread("to read a folder", [shared = shared_] { work(*shared); }).detach();
+    start_thread(
+        "to read a folder", [shared = shared_] { work(*shared); },
+        [shared = shared_](const char* sentence) { fail(*shared, sentence); })
+        .detach();
   } catch (const Error&) {
     work(*shared_);  // a local disk answers at once
   }

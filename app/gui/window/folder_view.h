@@ -49,6 +49,7 @@ class FolderReader {
  private:
   struct Shared;
   static void work(Shared& shared);
+  static void fail(Shared& shared, const char* sentence);
   std::shared_ptr<Shared> shared_;
 };
 

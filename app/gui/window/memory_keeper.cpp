@@ -10,7 +10,8 @@ namespace warpchat::gui {
 MemoryKeeper::MemoryKeeper(std::string folder, const WindowMemory& as_stored)
     : folder_(std::move(folder)),
       last_(as_stored),
-      thread_(start_thread("to keep the window's state", [this] { write(); })) {}
+      thread_(start_thread(
+          "to keep the window's state", [this] { write(); }, ends_unnoticed)) {}
 
 MemoryKeeper::~MemoryKeeper() {
   {

@@ -24,7 +24,8 @@ sigset_t watched() {
 SignalWatch::SignalWatch(std::function<void()> on_signal) : on_signal_(std::move(on_signal)) {
   const sigset_t set = watched();
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
-  thread_ = start_thread("to wait for signals", [this] { watch(); });
+  thread_ = start_thread(
+      "to wait for signals", [this] { watch(); }, ends_unnoticed);
 }
 
 SignalWatch::~SignalWatch() {

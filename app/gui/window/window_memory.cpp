@@ -93,7 +93,7 @@ WindowMemory load_window_memory(const std::string& folder) try {
 void save_window_memory(const WindowMemory& memory, const std::string& folder) try {
   if (!make_private_directory(folder)) return;
   write_file(folder + "/window.json", to_json(memory));
-} catch (const Error&) {  // the window opens as at the first start
+} catch (const std::exception&) {  // the window opens as at the first start
 }
 
 }  // namespace warpchat::gui
