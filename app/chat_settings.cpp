@@ -52,7 +52,7 @@ constexpr OwnWay kSeed{[](const ChatSettings& s) { return std::to_string(s.sessi
                        [](ChatSettings& s, std::string_view v) {
                          s.session.sampling.seed =
                              v == "-1" ? std::random_device()() : number<uint64_t>("seed", v, 0, 1e19);
-                         s.session.sampling.seed_is_chosen = true;
+                         s.session.sampling.seed_is_chosen = v != "-1";
                        }};
 constexpr OwnWay kMaxTokens{[](const ChatSettings& s) { return std::to_string(s.session.max_tokens); },
                             [](ChatSettings& s, std::string_view v) {
