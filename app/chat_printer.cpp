@@ -39,7 +39,9 @@ void ChatPrinter::begin_answer() {
 void ChatPrinter::end_answer(const updates::EndAnswer& end, const ChatState& now) {
   answer_->end();
   answer_->flush();
+  const bool is_cut = answer_->is_cut();
   answer_.reset();
+  if (is_cut) say("(not all of the answer is shown; /history shows it)");
   const bool stopped = end.status != MessageStatus::kComplete;
   ended_ = {has_text_};
   if (end.cut == AnswerCut::kTokenLimit && has_text_)

@@ -129,8 +129,13 @@ bool Conversation::show_all() {
   AnswerLook look = answer_look(look_.hide_thinking, /*in_conversation=*/true);
   look.movable = false;
   std::string text;
-  for (const ChatMessage& message : messages()) text += message_text(message, look);
-  return show_paged(text, terminal_);
+  for (const ChatMessage& message : messages()) {
+    if (has_interrupt()) break;
+    text += message_text(message, look, has_interrupt);
+  }
+  const bool is_paged = !has_interrupt() && show_paged(text, terminal_);
+  if (take_interrupt()) say("(stopped; /history shows all of it)");
+  return is_paged;
 }
 
 void Conversation::show_last() const {

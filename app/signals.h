@@ -28,13 +28,14 @@ class NotedInterrupts {  // while it lives, Ctrl-C sets a flag
   OnInterrupt before_;
 };
 bool take_interrupt();  // whether there was one since the last call
+bool has_interrupt();   // the same, and it stays one that has not been taken
 bool take_resize();     // whether the terminal's size may have changed, or the program was stopped and went on
 
 int signal_descriptor();  // readable after a signal; poll it beside the keyboard
 void drain_signal_descriptor();
 
 // Sets the terminal's mode: applied here, and again after a stop with Ctrl-Z. Every exit restores the first call's
-// `original`.
+// `original`. Without bracketed paste nothing is written to the terminal.
 void set_terminal_mode(const termios& original, const termios& mode, bool bracketed_paste);
 void restore_terminal();
 
