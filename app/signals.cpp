@@ -128,10 +128,7 @@ void set_terminal_mode(const termios& original, const termios& mode, bool bracke
 
 void restore_terminal() {
   if (!terminal_changed.exchange(false)) return;
-  if (pasting_enabled.exchange(false))
-    put(STDOUT_FILENO, kPlainTerminal);
-  else
-    put(STDOUT_FILENO, kPlainTerminal.substr(kPlainTerminal.find("\x1b[?25h")));
+  if (pasting_enabled.exchange(false)) put(STDOUT_FILENO, kPlainTerminal);
   tcsetattr(STDIN_FILENO, TCSANOW, &original_mode);
 }
 
