@@ -61,6 +61,8 @@ class Conversation {
   void search(const std::string& words);
   bool look(const std::function<void(const ConversationStore&)>& at);  // false: the reason has been printed
   std::optional<ConversationId> listed(const std::string& wanted);
+  std::vector<ConversationId> all_listed(const std::string& wanted);
+  std::string titles_of(const std::vector<ConversationId>& ids);  // the only one's title, or their number
   void load(const std::string& wanted);
   bool resume(const std::string& wanted);  // "": the last one. False: the reason has been printed
   void show_opened();
@@ -69,9 +71,9 @@ class Conversation {
   void show_last() const;
   void throw_away(const std::string& wanted);
   void list_trash();
-  ConversationSummary trashed(const std::string& number);
-  void take_from_trash(const std::string& number);
-  void erase(const std::string& number);
+  std::vector<ConversationSummary> trashed(const std::string& numbers);
+  void take_from_trash(const std::string& numbers);
+  void erase(const std::string& numbers);
   void versions(const std::string& number);
   ConversationTree shown_tree(const ConversationStore& store) const;
   void import_from(const std::string& path);
