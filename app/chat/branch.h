@@ -76,6 +76,7 @@ class Branch {
   void keep_model(ConversationStore& store);
   void finish_answers();
   void show_turn(ConversationStore& store, uint64_t message, TurnId turn);
+  void leave_trash();
   void show_in_store();
   void forget_if_erased();
   void forget_ids();
