@@ -1,6 +1,7 @@
 // Notices that arrive during an answer are printed after it, so that they do not interrupt its text.
 #include "app/chat_printer.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "app/output.h"
@@ -59,9 +60,11 @@ void ChatPrinter::end_answer(const updates::EndAnswer& end, const ChatState& now
 void ChatPrinter::tell_full_context(const ChatState& now) const {
   const auto& messages = now.open.messages;
   const std::string remedies = messages.empty() ? "" : words_in_terminal(remedies_at(now, messages.back()));
-  const std::string next = now.open.drops_oldest ? "/continue resumes it without the oldest turns"
-                           : remedies.empty()    ? "/new starts another conversation"
-                                                 : remedies + "; then /continue resumes it";
+  const auto n_turns = std::count_if(messages.begin(), messages.end(), [](const auto& m) { return m.role == "user"; });
+  const bool can_drop_more = now.open.drops_oldest && n_turns > static_cast<int64_t>(now.open.unseen_turns) + 1;
+  const std::string next = can_drop_more      ? "/continue resumes it without the oldest turns"
+                           : remedies.empty() ? "/new starts another conversation"
+                                              : remedies + "; then /continue resumes it";
   say("(the answer was cut: the context is full; " + next + ")");
 }
 

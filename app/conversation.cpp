@@ -12,6 +12,7 @@
 #include "app/output.h"
 #include "app/remedies.h"
 #include "app/typed_path.h"
+#include "engine/store/search_words.h"
 #include "models/human_bytes.h"
 #include "models/text_format.h"
 
@@ -71,7 +72,11 @@ int Conversation::run() {
   status_ = describe(*controller_.now().model);
   say(status_ + "\n/help lists commands, Ctrl-D leaves");
   tell_long_context();
+  tell_thinking();
   if (options_.resume && !resume(*options_.resume)) return 1;
+  if (options_.resume && !options_.system_prompt.empty() && options_.system_prompt != open().system_prompt &&
+      act(SetSystemPrompt{options_.system_prompt}))
+    say("system message from now on: " + excerpt(options_.system_prompt, {}, 300));
   while (take_turn()) continue;
   if (const Model* model = controller_.model()) save_profile(*model, options_);
   return 0;
@@ -216,7 +221,20 @@ void Conversation::send(const std::string& text) { answer(Send{text}, text); }
 // The reason has been printed as an error.
 void Conversation::offer_remedies(const RefusedPrompt& refusal) {
   const std::string remedies = words_in_terminal({refusal.larger_context, refusal.can_drop});
-  say("(" + (remedies.empty() ? "no larger context is possible; shorten the message" : remedies) + ")");
+  const std::string beyond = refusal.larger_context > 0 ? "" : larger_than_made_for(refusal.tokens);
+  const std::string all = remedies + (remedies.empty() || beyond.empty() ? "" : "; ") + beyond;
+  say("(" + (all.empty() ? "no larger context is possible; shorten the message" : all) + ")");
+}
+
+// A context beyond the model's own that holds so many tokens; empty: the machine has no room for it.
+std::string Conversation::larger_than_made_for(uint64_t tokens) const {
+  const Model* model = controller_.model();
+  if (model == nullptr) return "";
+  const uint32_t context = larger_context(model->context, model->decoder->steps().context_that_fits(), tokens);
+  return context <= model->config.context_length
+             ? ""
+             : "the model was made for " + counted(model->config.context_length, "token") +
+                   "; shorten the message, or /context " + std::to_string(context) + " goes beyond that at a risk";
 }
 
 void Conversation::regenerate() {
@@ -274,7 +292,9 @@ void Conversation::tell_too_long() const {
   size_t tokens = now.open.drops_oldest ? 0 : now.open.context_used;
   for (const Attachment& file : now.attachments) tokens += file.n_tokens;
   if (!now.model || now.model->context == 0 || tokens < now.model->context) return;
-  const std::string remedies = words_in_terminal(remedies_before_sending(now, tokens));
+  const Remedies found = remedies_before_sending(now, tokens);
+  std::string remedies = words_in_terminal(found);
+  if (!found.any()) remedies = larger_than_made_for(tokens);
   say("(that is " + counted(tokens, "token") + " with the conversation, but the context holds " +
       grouped(now.model->context) + "; " + (remedies.empty() ? "" : remedies + "; ") + "/unread detaches files)");
 }

@@ -43,6 +43,7 @@ class Conversation {
   void tell_vain_answer(std::string_view in_vain);
   void send(const std::string& text);
   void offer_remedies(const RefusedPrompt& refusal);
+  std::string larger_than_made_for(uint64_t tokens) const;
   void regenerate();
   void go_on();
   void edit(const std::string& text);
@@ -86,6 +87,7 @@ class Conversation {
   ChatSettings settings() const;
   void load_model(LoadModel wish);
   void tell_long_context() const;
+  void tell_thinking() const;  // where it was asked for in vain
   void change_model(const std::string& name);
   void show_models() const;
   void show_devices() const;

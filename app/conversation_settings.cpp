@@ -61,6 +61,7 @@ void Conversation::load_model(LoadModel wish) {
   if (std::exchange(loading_stopped_, false)) return say("(stopped; the previous model is still in use)");
   say(status_ = describe(*controller_.now().model));
   tell_long_context();
+  tell_thinking();
   if (!refused_.empty()) prefilled_ = refused_;
 }
 
@@ -138,6 +139,7 @@ void Conversation::set(const std::string& argument) {
   if (argument.empty()) return write_text(list_settings(changed));
   const size_t blank = std::min(argument.find_first_of(" \t"), argument.size());
   const size_t value = std::min(argument.find_first_not_of(" \t", blank), argument.size());
+  if (value == argument.size()) return say(shown_setting(changed, argument));
   change_setting(changed, argument.substr(0, blank), argument.substr(value));
   const auto& variables = changed.session.template_variables;
   const bool says_think = variables.contains(kEnableThinking);
@@ -154,7 +156,14 @@ void Conversation::set(const std::string& argument) {
   look_.word_wrap = changed.word_wrap;
   set_output_habits({look_.word_wrap, options_.plain});
   look_.verbose = changed.verbose;
-  say(argument.substr(0, blank) + (value < argument.size() ? ": " + argument.substr(value) : " is empty now"));
+  say(shown_setting(changed, argument.substr(0, blank)));
+  if (says_think && argument.starts_with("think")) tell_thinking();
+}
+
+void Conversation::tell_thinking() const {
+  const ChatState& now = controller_.now();
+  if (now.settings.think.value_or(false) && now.model && !now.model->can_think)
+    say("(" + cannot_think(now.model->name) + ")");
 }
 
 void Conversation::show() {
