@@ -9,6 +9,7 @@
 
 #include "app/parse_number.h"
 #include "app/text_input.h"
+#include "models/ascii.h"
 #include "models/chat_template/chat_template.h"
 
 namespace warpchat {
@@ -113,9 +114,14 @@ void set_value(const Setting& setting, ChatSettings& s, std::string_view v) {
              setting.field);
 }
 
+// As the flags and other programs spell it, too.
 const Setting& setting_called(std::string_view name) {
-  std::string spelled(name);
+  constexpr std::pair<std::string_view, std::string_view> kOtherNames[] = {
+      {"temperature", "temp"}, {"max_tokens", "n_predict"}, {"system_prompt", "system"}};
+  std::string spelled = lower_case(name);
   std::replace(spelled.begin(), spelled.end(), '-', '_');
+  for (const auto& [other, own] : kOtherNames)
+    if (spelled == other) spelled = own;
   for (const Setting& setting : kSettings)
     if (setting.name == spelled) return setting;
   throw Error("unknown setting '" + std::string(name) + "'; /set lists them");
@@ -213,11 +219,9 @@ std::vector<std::string> setting_arguments(const ChatSettings& settings, std::st
 }
 
 std::optional<SamplingField> sampling_field(std::string_view name) {
-  for (const Setting& setting : kSettings) {
-    if (setting.name != name) continue;
-    if (const auto* number = std::get_if<float SamplingParams::*>(&setting.field)) return *number;
-    if (const auto* count = std::get_if<uint32_t SamplingParams::*>(&setting.field)) return *count;
-  }
+  const Setting& setting = setting_called(name);
+  if (const auto* number = std::get_if<float SamplingParams::*>(&setting.field)) return *number;
+  if (const auto* count = std::get_if<uint32_t SamplingParams::*>(&setting.field)) return *count;
   return std::nullopt;
 }
 

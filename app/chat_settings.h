@@ -32,7 +32,8 @@ std::string cannot_think(const std::string& model);
 // Completions for /set: names, and after a name its values, the current one first.
 std::vector<std::string> setting_arguments(const ChatSettings& settings, std::string_view typed);
 
-// The sampling value of that name, which a model's file has a default for; nullopt for other settings.
+// The sampling value of that name, which a model's file has a default for; nullopt for other settings, Error
+// for an unknown name.
 std::optional<SamplingField> sampling_field(std::string_view name);
 
 // One line a setting: name, value, meaning, parted by tabs.

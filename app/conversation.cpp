@@ -32,11 +32,21 @@ std::string size_of(const Attachment& file) {
   return human_bytes(file.bytes) + (file.n_tokens > 0 ? ", " + counted(file.n_tokens, "token") : "");
 }
 
+std::string help_line(const SlashCommand& command) {
+  return "  " + std::string(command.name) + " " + std::string(command.arguments) + "\t" + std::string(command.help) +
+         "\n";
+}
+
+// With or without its slash.
+std::string help_of(const std::string& word) {
+  const SlashCommand* command = find_slash_command(word.starts_with('/') ? word : "/" + word);
+  if (command == nullptr) throw Error("unknown command " + printable(word, 60) + "; /help lists them");
+  return help_line(*command);
+}
+
 std::string help_text() {
   std::string text;
-  for (const SlashCommand& command : slash_commands())
-    text += "  " + std::string(command.name) + " " + std::string(command.arguments) + "\t" + std::string(command.help) +
-            "\n";
+  for (const SlashCommand& command : slash_commands()) text += help_line(command);
   return text +
          "\n  \"\"\"\tbegins and ends a message of several lines; Alt-Enter adds a line, too\n"
          "  Ctrl-C\tstops an answer and keeps its text\n"
@@ -123,7 +133,7 @@ bool Conversation::run_slash(const SlashLine& line) {
   using C = Conversation;
   using Argument = const std::string&;
   static const std::map<SlashAction, void (*)(C&, Argument)> kHandlers = {
-      {A::kHelp, [](C&, Argument) { write_text(help_text()); }},
+      {A::kHelp, [](C&, Argument command) { write_text(command.empty() ? help_text() : help_of(command)); }},
       {A::kClear, [](C& c, Argument) { c.start_anew(), c.clear_screen(); }},
       {A::kNew, [](C& c, Argument) { c.start_anew(), say("new conversation"); }},
       {A::kRegenerate, [](C& c, Argument) { c.regenerate(); }},

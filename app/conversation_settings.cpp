@@ -137,14 +137,16 @@ void Conversation::trim(const std::string& onoff) {
 void Conversation::set(const std::string& argument) {
   ChatSettings changed = settings();
   if (argument.empty()) return write_text(list_settings(changed));
-  const size_t blank = std::min(argument.find_first_of(" \t"), argument.size());
-  const size_t value = std::min(argument.find_first_not_of(" \t", blank), argument.size());
-  if (value == argument.size()) return say(shown_setting(changed, argument));
-  change_setting(changed, argument.substr(0, blank), argument.substr(value));
+  const size_t blank = std::min(argument.find_first_of(" \t="), argument.size());  // "temp 1" or "temp=1"
+  const size_t equals = argument.substr(blank).starts_with('=') ? 1 : 0;
+  const size_t value = std::min(argument.find_first_not_of(" \t", blank + equals), argument.size());
+  const std::string name = argument.substr(0, blank);
+  if (value == argument.size()) return say(shown_setting(changed, name));
+  change_setting(changed, name, argument.substr(value));
   const auto& variables = changed.session.template_variables;
   const bool says_think = variables.contains(kEnableThinking);
   uint32_t chosen = controller_.now().settings.chosen;
-  if (const auto field = sampling_field(argument.substr(0, blank))) chosen |= chosen_bit(*field);
+  if (const auto field = sampling_field(name)) chosen |= chosen_bit(*field);
   act(ChangeSettings{{.sampling = changed.session.sampling,
                       .chosen = chosen,
                       .max_tokens = changed.session.max_tokens,
@@ -156,8 +158,8 @@ void Conversation::set(const std::string& argument) {
   look_.word_wrap = changed.word_wrap;
   set_output_habits({look_.word_wrap, options_.plain});
   look_.verbose = changed.verbose;
-  say(shown_setting(changed, argument.substr(0, blank)));
-  if (says_think && argument.starts_with("think")) tell_thinking();
+  say(shown_setting(changed, name));
+  if (says_think && shown_setting(changed, name).starts_with("think:")) tell_thinking();
 }
 
 void Conversation::tell_thinking() const {

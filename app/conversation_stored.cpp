@@ -64,9 +64,12 @@ void Conversation::list(const std::string& count) {
   const uint32_t limit = count.empty() ? kListed : parse_count(count);
   if (limit == 0) throw Error("/list takes a number of conversations, found '" + printable(count, 60) + "'");
   std::vector<ConversationSummary> latest;
-  if (!look([&](const ConversationStore& store) { latest = store.list(limit); })) return;
+  if (!look([&](const ConversationStore& store) { latest = store.list(std::max(limit, limit + 1)); })) return;
+  const bool has_more = latest.size() > limit;
+  if (has_more) latest.pop_back();
   listed_ = ids_of(latest);
   latest.empty() ? say("no conversation is stored yet") : write_text(list_conversations(latest));
+  if (has_more) say("(there are more; /list " + std::to_string(uint64_t{limit} * 5) + " lists more of them)");
   if (!controller_.now().store_fault.empty())
     say("(conversations are lost when this program ends: " + controller_.now().store_fault + ")");
 }

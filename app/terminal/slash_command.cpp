@@ -15,7 +15,7 @@ using A = SlashAction;
 using Takes = SlashArgument;
 
 constexpr SlashCommand kCommands[] = {
-    {A::kHelp, "/help", Takes::kNone, "", "show this list"},
+    {A::kHelp, "/help", Takes::kText, "[COMMAND]", "show this list, or one command of it"},
     {A::kRegenerate, "/regen", Takes::kNone, "", "answer the last message again"},
     {A::kContinue, "/continue", Takes::kNone, "", "continue an answer that was stopped or cut"},
     {A::kEdit, "/edit", Takes::kText, "[TEXT]", "change the last message and answer it"},

@@ -182,6 +182,15 @@ class Settings(ConversationCase):
             self.do(terminal, "/set system Be brief", "system: Be brief")
             self.do(terminal, f"/set system {empty}", "\nsystem: none")
         self.do(terminal, "/set colour", "unknown setting 'colour'; /set lists them")
+        for other in ("temperature 0.5", "TEMP=0.5"):
+            self.do(terminal, "/set temp 1", "\ntemp: 1")
+            self.do(terminal, "/set " + other, "\ntemp: 0.5")
+
+    def test_the_help_of_one_command(self):
+        terminal = self.chat()
+        for word in ("/undo", "undo"):
+            self.assertNotIn("/regen", self.do(terminal, "/help " + word, "take back the last message"))
+        self.do(terminal, "/help nothing", "chat: unknown command nothing; /help lists them")
 
     def test_thinking_is_asked_of_a_model_that_cannot(self):
         terminal = self.chat()
@@ -219,7 +228,7 @@ class Models(ConversationCase):
         self.addCleanup(self.end, terminal)
         self.wait_for_prompt(terminal)
         top_k = re.search(r"top_k +(\d+)", self.do(terminal, "/set", "verbose"))[1]
-        self.do(terminal, f"/set top_k {top_k}", "top_k: ")
+        self.do(terminal, f"/set top-k {top_k}", "top_k: ")
         self.do(terminal, f"/model {SAMPLING}", "sampling, ")  # its file says top_k 7 and temp 0.25
         listed = self.do(terminal, "/set", "verbose")
         self.assertRegex(listed, rf"top_k +{top_k} ")

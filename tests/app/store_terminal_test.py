@@ -123,11 +123,24 @@ class Store(StoreCase):
         terminal.wait_for("4 messages")
         self.assertEqual(self.messages(terminal), shown)
 
+    def test_ctrl_c_ends_the_text_of_a_long_conversation(self):
+        message = {"role": "user", "content": "begin " + "some words " * 100000 + "end"}
+        long = path("long.json", json.dumps([message]).encode())
+        terminal = self.chat(columns=80)
+        for command, first in ((f"/import {long}", "> begin some"), ("/history", "> begin some")):
+            terminal.type(command + "\r")
+            terminal.wait_for(first)  # the rest fits no buffer, so the program waits for its reader
+            terminal.type("\x03")
+            self.assertNotIn("words end", terminal.wait_for("(stopped; /history shows all of it)"))
+        self.leave(terminal)
+
     def test_several_go_to_the_trash_and_come_back(self):
         terminal = self.chat()
         for text in ("one", "two", "three", "four"):
             self.send(terminal, text)
             terminal.type("/new\r")
+        terminal.type("/list 2\r")
+        terminal.wait_for("(there are more; /list 10 lists more of them)")
         terminal.type("/list\r/delete 1 3-4\r")
         terminal.wait_for("moved to the trash: 3 conversations\n/restore 1-3 brings them back")
         terminal.type("/delete 2-5\r")
