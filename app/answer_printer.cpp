@@ -60,13 +60,14 @@ void AnswerPrinter::text(std::string_view text, bool thinking) {
   }
   if (!terminal_) return put(plain_.add(text, thinking));
   for (; !text.empty() && !cut_; text.remove_prefix(piece_bytes(text))) {
+    if (unseen_ >= kMaxPiece) {
+      unseen_ = 0;
+      flush();
+      if (cut_ = has_interrupt(); cut_) return;
+    }
     const std::string_view piece = text.substr(0, piece_bytes(text));
     put(view_.add(piece, thinking));
     unseen_ += piece.size();
-    if (unseen_ < kMaxPiece) continue;
-    unseen_ = 0;
-    flush();
-    cut_ = has_interrupt();
   }
 }
 
