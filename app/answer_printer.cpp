@@ -5,6 +5,7 @@
 
 #include "app/output.h"
 #include "app/signals.h"
+#include "app/terminal/piece.h"
 #include "app/terminal/terminal.h"
 
 namespace warpchat {
@@ -57,7 +58,17 @@ void AnswerPrinter::text(std::string_view text, bool thinking) {
     const TerminalSize size = terminal_size();
     put(view_.resize(size.columns, size.rows));
   }
-  put(terminal_ ? view_.add(text, thinking) : plain_.add(text, thinking));
+  if (!terminal_) return put(plain_.add(text, thinking));
+  for (; !text.empty() && !cut_; text.remove_prefix(piece_bytes(text))) {
+    if (unseen_ >= kMaxPiece) {
+      unseen_ = 0;
+      flush();
+      if (cut_ = has_interrupt(); cut_) return;
+    }
+    const std::string_view piece = text.substr(0, piece_bytes(text));
+    put(view_.add(piece, thinking));
+    unseen_ += piece.size();
+  }
 }
 
 void AnswerPrinter::notice(const std::string& text) {

@@ -31,7 +31,9 @@ class AnswerPrinter {
   AnswerPrinter(const ChatSettings& settings, bool in_conversation);
 
   void progress(PromptProgress progress) { progress_ = progress; }
+  // A long text is shown piece by piece. After Ctrl-C between two pieces no more is shown.
   void text(std::string_view text, bool thinking);
+  bool is_cut() const { return cut_; }
   void notice(const std::string& text);  // a line in brackets, or on standard error; never inside the answer's text
   void end();
 
@@ -49,7 +51,8 @@ class AnswerPrinter {
   AnswerView view_;
   std::string out_;
   StatusLine spinner_;
-  bool said_ = false, text_shown_ = false;
+  bool said_ = false, text_shown_ = false, cut_ = false;
+  size_t unseen_ = 0;  // bytes since Ctrl-C was last looked for
   unsigned frame_ = 0;
   Clock::time_point next_frame_;
   PromptProgress progress_{0, 0};

@@ -1,6 +1,7 @@
 // Notices that arrive during an answer are printed after it, so that they do not interrupt its text.
 #include "app/chat_printer.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "app/output.h"
@@ -52,7 +53,9 @@ void ChatPrinter::begin_answer() {
 void ChatPrinter::end_answer(const updates::EndAnswer& end, const ChatState& now) {
   answer_->end();
   answer_->flush();
+  const bool is_cut = answer_->is_cut();
   answer_.reset();
+  if (is_cut) say("(not all of the answer is shown; /history shows it)");
   const bool stopped = end.status != MessageStatus::kComplete;
   ended_ = {has_text_};
   if (end.cut == AnswerCut::kTokenLimit && has_text_)
@@ -71,10 +74,12 @@ void ChatPrinter::tell_full_context(const ChatState& now) const {
   const auto& messages = now.open.messages;
   const std::string remedies = messages.empty() ? "" : words_in_terminal(remedies_at(now, messages.back()));
   const bool resumes = !way_to_resume(now).empty();
-  const std::string next = !resumes                ? "/new starts another conversation"
-                           : now.open.drops_oldest ? "/continue resumes it without the oldest turns"
-                           : remedies.empty()      ? "/new starts another conversation"
-                                                   : remedies + "; then /continue resumes it";
+  const auto n_turns = std::count_if(messages.begin(), messages.end(), [](const auto& m) { return m.role == "user"; });
+  const bool can_drop_more = now.open.drops_oldest && n_turns > static_cast<int64_t>(now.open.unseen_turns) + 1;
+  const std::string next = !resumes           ? "/new starts another conversation"
+                           : can_drop_more    ? "/continue resumes it without the oldest turns"
+                           : remedies.empty() ? "/new starts another conversation"
+                                              : remedies + "; then /continue resumes it";
   say("(the answer was cut: the context is full; " + next + ")");
 }
 

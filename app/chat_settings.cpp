@@ -10,6 +10,7 @@
 #include "app/parse_number.h"
 #include "app/text_input.h"
 #include "engine/untrusted_json.h"
+#include "models/ascii.h"
 #include "models/chat_template/chat_template.h"
 
 namespace warpchat {
@@ -58,8 +59,9 @@ constexpr OwnWay kMaxTokens{[](const ChatSettings& s) { return std::to_string(s.
                             [](ChatSettings& s, std::string_view v) {
                               s.session.max_tokens = number<int32_t>("n_predict", v, -1, kNoUpperBound);
                             }};
-constexpr OwnWay kSystem{[](const ChatSettings& s) { return s.session.system_prompt; },
-                         [](ChatSettings& s, std::string_view v) { s.session.system_prompt = v; }};
+constexpr OwnWay kSystem{
+    [](const ChatSettings& s) { return s.session.system_prompt; },
+    [](ChatSettings& s, std::string_view v) { s.session.system_prompt = v == "none" || v == "\"\"" ? "" : v; }};
 constexpr OwnWay kThink{[](const ChatSettings& s) {
                           const auto& variables = s.session.template_variables;
                           if (!variables.contains(kEnableThinking)) return std::string("default");
@@ -85,7 +87,7 @@ const Setting kSettings[] = {
     {"frequency_penalty", "subtracted per occurrence", &SamplingParams::frequency_penalty, -100, 100},
     {"seed", "seed of the sampler", kSeed},
     {"n_predict", "longest answer in tokens; -1: no limit", kMaxTokens},
-    {"system", "the system message; empty: none", kSystem},
+    {"system", "the system message; none: no message", kSystem},
     {"think", "let the model think first: on, off or default", kThink},
     {"titles", "let the model name a conversation after its first answer", &ChatSettings::titles},
     {"hide_thinking", "do not show its reasoning", &ChatSettings::hide_thinking},
@@ -114,6 +116,19 @@ void set_value(const Setting& setting, ChatSettings& s, std::string_view v) {
                           s.session.sampling.*field = number<T>(setting.name, v, setting.from, setting.to);
                         }},
              setting.field);
+}
+
+// As the flags and other programs spell it, too.
+const Setting& setting_called(std::string_view name) {
+  constexpr std::pair<std::string_view, std::string_view> kOtherNames[] = {
+      {"temperature", "temp"}, {"max_tokens", "n_predict"}, {"system_prompt", "system"}};
+  std::string spelled = lower_case(name);
+  std::replace(spelled.begin(), spelled.end(), '-', '_');
+  for (const auto& [other, own] : kOtherNames)
+    if (spelled == other) spelled = own;
+  for (const Setting& setting : kSettings)
+    if (setting.name == spelled) return setting;
+  throw Error("unknown setting '" + std::string(name) + "'; /set lists them");
 }
 
 SamplingParams sampling_from(const SamplingFlags& flags, const SamplingParams& file) {
@@ -179,11 +194,17 @@ ChatSettings settings_from(const ChatOptions& options, const SamplingParams& fil
 }
 
 void change_setting(ChatSettings& settings, std::string_view name, std::string_view value) {
-  std::string spelled(name);
-  std::replace(spelled.begin(), spelled.end(), '-', '_');
-  for (const Setting& setting : kSettings)
-    if (setting.name == spelled) return set_value(setting, settings, value);
-  throw Error("unknown setting '" + std::string(name) + "'; /set lists them");
+  set_value(setting_called(name), settings, value);
+}
+
+std::string shown_setting(const ChatSettings& settings, std::string_view name) {
+  const Setting& setting = setting_called(name);
+  const std::string value = value_of(setting, settings);
+  return std::string(setting.name) + ": " + (value.empty() ? "none" : value);
+}
+
+std::string cannot_think(const std::string& model) {
+  return model + " has no switch for thinking in its chat template: it answers as before";
 }
 
 std::vector<std::string> setting_arguments(const ChatSettings& settings, std::string_view typed) {
@@ -203,11 +224,9 @@ std::vector<std::string> setting_arguments(const ChatSettings& settings, std::st
 }
 
 std::optional<SamplingField> sampling_field(std::string_view name) {
-  for (const Setting& setting : kSettings) {
-    if (setting.name != name) continue;
-    if (const auto* number = std::get_if<float SamplingParams::*>(&setting.field)) return *number;
-    if (const auto* count = std::get_if<uint32_t SamplingParams::*>(&setting.field)) return *count;
-  }
+  const Setting& setting = setting_called(name);
+  if (const auto* number = std::get_if<float SamplingParams::*>(&setting.field)) return *number;
+  if (const auto* count = std::get_if<uint32_t SamplingParams::*>(&setting.field)) return *count;
   return std::nullopt;
 }
 
@@ -216,8 +235,8 @@ std::string list_settings(const ChatSettings& settings) {
   for (const Setting& setting : kSettings) {
     std::string value = value_of(setting, settings);
     std::replace(value.begin(), value.end(), '\n', ' ');
-    list += "  " + std::string(setting.name) + "\t" + (value.empty() ? "-" : value) + "\t" + std::string(setting.help) +
-            "\n";
+    list += "  " + std::string(setting.name) + "\t" + (value.empty() ? "none" : value) + "\t" +
+            std::string(setting.help) + "\n";
   }
   return list;
 }

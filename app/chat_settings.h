@@ -23,10 +23,17 @@ ChatSettings settings_from(const ChatOptions& options, const SamplingParams& fil
 // /set NAME VALUE. Error for an unknown name and for a value that does not fit.
 void change_setting(ChatSettings& settings, std::string_view name, std::string_view value);
 
+// "temp: 0.8"; a setting that is empty is "none". Error for an unknown name.
+std::string shown_setting(const ChatSettings& settings, std::string_view name);
+
+// The sentence for a thought that was asked of a model whose template has no switch for it.
+std::string cannot_think(const std::string& model);
+
 // Completions for /set: names, and after a name its values, the current one first.
 std::vector<std::string> setting_arguments(const ChatSettings& settings, std::string_view typed);
 
-// The sampling value of that name, which a model's file has a default for; nullopt for other settings.
+// The sampling value of that name, which a model's file has a default for; nullopt for other settings, Error
+// for an unknown name.
 std::optional<SamplingField> sampling_field(std::string_view name);
 
 // One line a setting: name, value, meaning, parted by tabs.

@@ -4,6 +4,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,7 +44,12 @@ class CodeScanner {
 
   // Appends the spans of the next line (without "\n"): they cover it in order, none is empty, neighbours differ in
   // kind. `at` is added to their offsets.
+  // After scan_part of the same line it begins where that would.
   void scan_line(std::string_view line, std::vector<CodeSpan>& spans, size_t at = 0);
+
+  // The same for a line that is to grow, from its first place that is not yet certain: at most a few hundred bytes
+  // before what is new, however long the line is. Returns how many bytes were gone over.
+  size_t scan_part(std::string_view line, std::vector<CodeSpan>& spans);
 
   // What the lines so far have left open.
   struct State {
@@ -51,6 +57,7 @@ class CodeScanner {
     std::string_view opening;  // of a comment that nests
     CodeKind kind = CodeKind::kPlain;
     bool escapes = false;                    // a backslash hides what follows
+    bool ends_with_line = false;             // what is open does
     bool whole_line = false;                 // closing stands alone in its line
     int depth = 1;                           // of nested comments
     int braces = 0;                          // CSS: declarations are inside
@@ -59,10 +66,17 @@ class CodeScanner {
     const CodeLanguage* embedded = nullptr;  // markup: of <script> or <style>, whose end tag is `tag`
     std::string tag;
   };
+  struct Place {  // within a line
+    size_t at = 0;
+    State state = {};
+    std::string heredoc = {};  // that begins with the next line
+    bool is_blank = true;      // so far
+  };
 
  private:
   const CodeLanguage* language_;
-  State state_;
+  State state_;                 // before the line
+  std::optional<Place> place_;  // of a line that grows
 };
 
 }  // namespace warpchat

@@ -12,6 +12,7 @@
 #include "app/output.h"
 #include "app/remedies.h"
 #include "app/typed_path.h"
+#include "engine/store/search_words.h"
 #include "models/human_bytes.h"
 #include "models/text_format.h"
 
@@ -30,11 +31,21 @@ std::string size_of(const Attachment& file) {
   return human_bytes(file.bytes) + (file.n_tokens > 0 ? ", " + counted(file.n_tokens, "token") : "");
 }
 
+std::string help_line(const SlashCommand& command) {
+  return "  " + std::string(command.name) + " " + std::string(command.arguments) + "\t" + std::string(command.help) +
+         "\n";
+}
+
+// With or without its slash.
+std::string help_of(const std::string& word) {
+  const SlashCommand* command = find_slash_command(word.starts_with('/') ? word : "/" + word);
+  if (command == nullptr) throw Error("unknown command " + printable(word, 60) + "; /help lists them");
+  return help_line(*command);
+}
+
 std::string help_text() {
   std::string text;
-  for (const SlashCommand& command : slash_commands())
-    text += "  " + std::string(command.name) + " " + std::string(command.arguments) + "\t" + std::string(command.help) +
-            "\n";
+  for (const SlashCommand& command : slash_commands()) text += help_line(command);
   return text +
          "\n  \"\"\"\tbegins and ends a message of several lines; Alt-Enter adds a line, too\n"
          "  Ctrl-C\tstops an answer and keeps its text\n"
@@ -71,7 +82,11 @@ int Conversation::run() {
   status_ = describe(*controller_.now().model);
   say(status_ + "\n/help lists commands, Ctrl-D leaves");
   tell_long_context();
+  tell_thinking();
   if (options_.resume && !resume(*options_.resume)) return 1;
+  if (options_.resume && !options_.system_prompt.empty() && options_.system_prompt != open().system_prompt &&
+      act(SetSystemPrompt{options_.system_prompt}))
+    say("system message from now on: " + excerpt(options_.system_prompt, {}, 300));
   while (take_turn()) continue;
   if (const Model* model = controller_.model()) save_profile(*model, options_);
   return 0;
@@ -118,7 +133,7 @@ bool Conversation::run_slash(const SlashLine& line) {
   using C = Conversation;
   using Argument = const std::string&;
   static const std::map<SlashAction, void (*)(C&, Argument)> kHandlers = {
-      {A::kHelp, [](C&, Argument) { write_text(help_text()); }},
+      {A::kHelp, [](C&, Argument command) { write_text(command.empty() ? help_text() : help_of(command)); }},
       {A::kClear, [](C& c, Argument) { c.start_anew(), c.clear_screen(); }},
       {A::kNew, [](C& c, Argument) { c.start_anew(), say("new conversation"); }},
       {A::kRegenerate, [](C& c, Argument) { c.regenerate(); }},
@@ -217,7 +232,20 @@ void Conversation::send(const std::string& text) { answer(Send{text}, text); }
 // The reason has been printed as an error.
 void Conversation::offer_remedies(const RefusedPrompt& refusal) {
   const std::string remedies = words_in_terminal({refusal.larger_context, refusal.can_drop});
-  say("(" + (remedies.empty() ? "no larger context is possible; shorten the message" : remedies) + ")");
+  const std::string beyond = refusal.larger_context > 0 ? "" : larger_than_made_for(refusal.tokens);
+  const std::string all = remedies + (remedies.empty() || beyond.empty() ? "" : "; ") + beyond;
+  say("(" + (all.empty() ? "no larger context is possible; shorten the message" : all) + ")");
+}
+
+// A context beyond the model's own that holds so many tokens; empty: the machine has no room for it.
+std::string Conversation::larger_than_made_for(uint64_t tokens) const {
+  const Model* model = controller_.model();
+  if (model == nullptr) return "";
+  const uint32_t context = larger_context(model->context, model->decoder->steps().context_that_fits(), tokens);
+  return context <= model->config.context_length
+             ? ""
+             : "the model was made for " + counted(model->config.context_length, "token") +
+                   "; shorten the message, or /context " + std::to_string(context) + " goes beyond that at a risk";
 }
 
 void Conversation::regenerate() {
@@ -275,7 +303,9 @@ void Conversation::tell_too_long() const {
   size_t tokens = now.open.drops_oldest ? 0 : now.open.context_used;
   for (const Attachment& file : now.attachments) tokens += file.n_tokens;
   if (!now.model || now.model->context == 0 || tokens < now.model->context) return;
-  const std::string remedies = words_in_terminal(remedies_before_sending(now, tokens));
+  const Remedies found = remedies_before_sending(now, tokens);
+  std::string remedies = words_in_terminal(found);
+  if (!found.any()) remedies = larger_than_made_for(tokens);
   say("(that is " + counted(tokens, "token") + " with the conversation, but the context holds " +
       grouped(now.model->context) + "; " + (remedies.empty() ? "" : remedies + "; ") + "/unread detaches files)");
 }

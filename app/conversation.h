@@ -43,6 +43,7 @@ class Conversation {
   void tell_vain_answer(std::string_view in_vain);
   void send(const std::string& text);
   void offer_remedies(const RefusedPrompt& refusal);
+  std::string larger_than_made_for(uint64_t tokens) const;
   void regenerate();
   void go_on();
   void edit(const std::string& text);
@@ -61,6 +62,8 @@ class Conversation {
   void search(const std::string& words);
   bool look(const std::function<void(const ConversationStore&)>& at);  // false: the reason has been printed
   std::optional<ConversationId> listed(const std::string& wanted);
+  std::vector<ConversationId> all_listed(const std::string& wanted);
+  std::string titles_of(const std::vector<ConversationId>& ids);  // the only one's title, or their number
   void load(const std::string& wanted);
   bool resume(const std::string& wanted);  // "": the last one. False: the reason has been printed
   void show_opened();
@@ -69,9 +72,10 @@ class Conversation {
   void show_last() const;
   void throw_away(const std::string& wanted);
   void list_trash();
-  ConversationSummary trashed(const std::string& number);
-  void take_from_trash(const std::string& number);
-  void erase(const std::string& number);
+  std::vector<ConversationSummary> trashed(const std::string& numbers);
+  void take_from_trash(const std::string& numbers);
+  void erase(const std::string& numbers);
+  bool erase_one(ConversationId id);
   void versions(const std::string& number);
   ConversationTree shown_tree(const ConversationStore& store) const;
   void import_from(const std::string& path);
@@ -84,6 +88,7 @@ class Conversation {
   ChatSettings settings() const;
   void load_model(LoadModel wish);
   void tell_long_context() const;
+  void tell_thinking() const;  // where it was asked for in vain
   void change_model(const std::string& name);
   void show_models() const;
   void show_devices() const;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "app/conversation_json.h"
+#include "app/signals.h"
 #include "models/ascii.h"
 #include "models/text_format.h"
 
@@ -294,7 +295,10 @@ std::vector<ConversationTree> read_chatgpt_export(const ordered_json& root, cons
     if (!tree.turns.empty()) trees.push_back(std::move(tree));
   };
   if (!root.is_array()) read(root, "the conversation");
-  for (size_t i = 0; root.is_array() && i < root.size(); ++i) read(root[i], "conversation " + grouped(i + 1));
+  for (size_t i = 0; root.is_array() && i < root.size(); ++i) {
+    if (has_interrupt()) throw Error("stopped; nothing was imported");
+    read(root[i], "conversation " + grouped(i + 1));
+  }
   return trees;
 }
 

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <cstdio>
 #include <ctime>
+#include <set>
+#include <sstream>
 
 #include "engine/store/search_words.h"
 #include "models/text_format.h"
@@ -94,6 +96,32 @@ ConversationId find_conversation(const ConversationStore& store, const std::vect
     throw Error(counted(found.size(), "title") + " have " + shown +
                 " in them: say more, or take a number from /search " + printable(wanted, 60));
   return found.front().id;
+}
+
+std::vector<uint32_t> parse_numbers(const std::string& text) {
+  constexpr uint32_t kMaxNumbers = 1'000'000;
+  std::set<uint32_t> numbers;
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    const size_t dash = word.find('-');
+    const uint32_t first = parse_count(word.substr(0, dash));
+    const uint32_t last = dash == std::string::npos ? first : parse_count(word.substr(dash + 1));
+    if (first == 0 || last < first || last - first > kMaxNumbers) return {};
+    for (uint32_t number = first; number <= last; ++number) numbers.insert(number);
+  }
+  return {numbers.begin(), numbers.end()};
+}
+
+std::vector<ConversationId> find_conversations(const ConversationStore& store,
+                                               const std::vector<ConversationId>& listed, const std::string& wanted) {
+  const std::vector<uint32_t> numbers = parse_numbers(wanted);
+  if (numbers.size() < 2) return {find_conversation(store, listed, wanted)};
+  if (numbers.back() > listed.size())
+    throw Error("the last list has no number " + std::to_string(numbers.back()) + "; it has " +
+                counted(listed.size(), "conversation") + "; /list shows the latest ones");
+  std::vector<ConversationId> ids;
+  for (const uint32_t number : numbers) ids.push_back(listed[number - 1]);
+  return ids;
 }
 
 }  // namespace warpchat

@@ -23,6 +23,14 @@ VersionList list_versions(const ConversationTree& tree);
 ConversationId find_conversation(const ConversationStore& store, const std::vector<ConversationId>& listed,
                                  const std::string& wanted);
 
+// Numbers and ranges of them, "1 3 5-8", by which the last list calls conversations; ascending. Empty: the text is no
+// such thing.
+std::vector<uint32_t> parse_numbers(const std::string& text);
+
+// The same by several numbers. Error for one that the list does not have.
+std::vector<ConversationId> find_conversations(const ConversationStore& store,
+                                               const std::vector<ConversationId>& listed, const std::string& wanted);
+
 // Parses a whole number from 1 on; 0 for other text.
 uint32_t parse_count(const std::string& text);
 

@@ -61,6 +61,7 @@ void Conversation::load_model(LoadModel wish) {
   if (std::exchange(loading_stopped_, false)) return say("(stopped; the previous model is still in use)");
   say(status_ = describe(*controller_.now().model));
   tell_long_context();
+  tell_thinking();
   if (!refused_.empty()) prefilled_ = refused_;
 }
 
@@ -136,13 +137,16 @@ void Conversation::trim(const std::string& onoff) {
 void Conversation::set(const std::string& argument) {
   ChatSettings changed = settings();
   if (argument.empty()) return write_text(list_settings(changed));
-  const size_t blank = std::min(argument.find_first_of(" \t"), argument.size());
-  const size_t value = std::min(argument.find_first_not_of(" \t", blank), argument.size());
-  change_setting(changed, argument.substr(0, blank), argument.substr(value));
+  const size_t blank = std::min(argument.find_first_of(" \t="), argument.size());  // "temp 1" or "temp=1"
+  const size_t equals = argument.substr(blank).starts_with('=') ? 1 : 0;
+  const size_t value = std::min(argument.find_first_not_of(" \t", blank + equals), argument.size());
+  const std::string name = argument.substr(0, blank);
+  if (value == argument.size()) return say(shown_setting(changed, name));
+  change_setting(changed, name, argument.substr(value));
   const auto& variables = changed.session.template_variables;
   const bool says_think = variables.contains(kEnableThinking);
   uint32_t chosen = controller_.now().settings.chosen;
-  if (const auto field = sampling_field(argument.substr(0, blank))) chosen |= chosen_bit(*field);
+  if (const auto field = sampling_field(name)) chosen |= chosen_bit(*field);
   act(ChangeSettings{{.sampling = changed.session.sampling,
                       .chosen = chosen,
                       .max_tokens = changed.session.max_tokens,
@@ -154,7 +158,14 @@ void Conversation::set(const std::string& argument) {
   look_.word_wrap = changed.word_wrap;
   set_output_habits({look_.word_wrap, options_.plain});
   look_.verbose = changed.verbose;
-  say(argument.substr(0, blank) + (value < argument.size() ? ": " + argument.substr(value) : " is empty now"));
+  say(shown_setting(changed, name));
+  if (says_think && shown_setting(changed, name).starts_with("think:")) tell_thinking();
+}
+
+void Conversation::tell_thinking() const {
+  const ChatState& now = controller_.now();
+  if (now.settings.think.value_or(false) && now.model && !now.model->can_think)
+    say("(" + cannot_think(now.model->name) + ")");
 }
 
 void Conversation::show() {

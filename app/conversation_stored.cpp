@@ -1,6 +1,7 @@
 // The commands for stored conversations: lists, search, loading, versions, the trash.
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 #include <utility>
 
 #include "app/answer_printer.h"
@@ -10,6 +11,7 @@
 #include "app/output.h"
 #include "app/terminal/conversation_text.h"
 #include "app/terminal/pager.h"
+#include "app/terminal/spinner.h"
 #include "engine/store/search_words.h"
 #include "engine/tool_calls.h"
 #include "models/text_format.h"
@@ -35,6 +37,18 @@ std::vector<ConversationId> ids_of(const List& list) {
   return ids;
 }
 
+// Whether one of the others has the same title and the same messages.
+bool has_twin(const ConversationStore& store, const ConversationSummary& one,
+              const std::vector<ConversationSummary>& others) {
+  const auto same_text = [](const Turn& a, const Turn& b) {
+    return a.message.role == b.message.role && a.message.content == b.message.content;
+  };
+  return std::ranges::any_of(others, [&](const ConversationSummary& other) {
+    return one.title == other.title && one.n_messages == other.n_messages &&
+           std::ranges::equal(store.load(one.id).turns, store.load(other.id).turns, same_text);
+  });
+}
+
 }  // namespace
 
 bool Conversation::look(const std::function<void(const ConversationStore&)>& at) {
@@ -52,9 +66,12 @@ void Conversation::list(const std::string& count) {
   const uint32_t limit = count.empty() ? kListed : parse_count(count);
   if (limit == 0) throw Error("/list takes a number of conversations, found '" + printable(count, 60) + "'");
   std::vector<ConversationSummary> latest;
-  if (!look([&](const ConversationStore& store) { latest = store.list(limit); })) return;
+  if (!look([&](const ConversationStore& store) { latest = store.list(std::max(limit, limit + 1)); })) return;
+  const bool has_more = latest.size() > limit;
+  if (has_more) latest.pop_back();
   listed_ = ids_of(latest);
   latest.empty() ? say("no conversation is stored yet") : write_text(list_conversations(latest));
+  if (has_more) say("(there are more; /list " + std::to_string(uint64_t{limit} * 5) + " lists more of them)");
   if (!controller_.now().store_fault.empty())
     say("(conversations are lost when this program ends: " + controller_.now().store_fault + ")");
 }
@@ -77,6 +94,22 @@ std::optional<ConversationId> Conversation::listed(const std::string& wanted) {
     found = find_conversation(store, listed_, wanted);
   });
   return found;
+}
+
+std::vector<ConversationId> Conversation::all_listed(const std::string& wanted) {
+  std::vector<ConversationId> found;
+  look([&](const ConversationStore& store) {
+    if (listed_.empty()) listed_ = ids_of(store.list(kListed));
+    found = find_conversations(store, listed_, wanted);
+  });
+  return found;
+}
+
+std::string Conversation::titles_of(const std::vector<ConversationId>& ids) {
+  if (ids.size() != 1) return counted(ids.size(), "conversation");
+  std::string title;
+  look([&](const ConversationStore& store) { title = store.load(ids.front()).summary.title; });
+  return printable(title, kShownOfMessage);
 }
 
 void Conversation::load(const std::string& wanted) {
@@ -132,10 +165,13 @@ bool Conversation::show_all() {
   look.movable = false;
   std::string text;
   for (const ChatMessage& message : messages()) {
-    text += message_text(message, look);
+    if (has_interrupt()) break;
+    text += message_text(message, look, has_interrupt);
     if (!message.tool_calls.empty()) text += "(" + calls_in_words(message.tool_calls) + ")\n\n";
   }
-  return show_paged(text, terminal_);
+  const bool is_paged = !has_interrupt() && show_paged(text, terminal_);
+  if (take_interrupt()) say("(stopped; /history shows all of it)");
+  return is_paged;
 }
 
 void Conversation::show_last() const {
@@ -145,12 +181,17 @@ void Conversation::show_last() const {
 
 void Conversation::throw_away(const std::string& wanted) {
   if (wanted.empty() && open().id == 0) throw Error("there is no message yet; /delete N deletes another conversation");
-  const std::optional<ConversationId> id = wanted.empty() ? open().id : listed(wanted);
-  std::string title;
-  if (!id || !look([&](const ConversationStore& store) { title = store.load(*id).summary.title; })) return;
-  if (!act(ThrowAway{*id})) return;
+  const std::vector<ConversationId> ids = wanted.empty() ? std::vector{open().id} : all_listed(wanted);
+  std::vector<ConversationId> thrown;
+  for (const ConversationId id : ids) {
+    if (take_interrupt() || !act(ThrowAway{id})) break;
+    thrown.push_back(id);
+  }
+  if (thrown.empty()) return;
   trash_.clear();
-  say("moved to the trash: " + printable(title, kShownOfMessage) + "\n/restore brings it back");
+  say("moved to the trash: " + titles_of(thrown) + "\n" +
+      (thrown.size() == 1 ? "/restore brings it back"
+                          : "/restore 1-" + std::to_string(thrown.size()) + " brings them back"));
 }
 
 void Conversation::list_trash() {
@@ -160,34 +201,51 @@ void Conversation::list_trash() {
 }
 
 // Without an earlier /trash, numbers are those that it would show.
-ConversationSummary Conversation::trashed(const std::string& number) {
+std::vector<ConversationSummary> Conversation::trashed(const std::string& numbers) {
   if (trash_.empty()) trash_ = ids_of(controller_.now().trash);
   if (trash_.empty()) throw Error("the trash is empty");
-  const uint32_t n = number.empty() ? 1 : parse_count(number);
-  if (n < 1 || n > trash_.size())
-    throw Error("the trash has no number '" + printable(number, 60) + "'; it has " +
+  const std::vector<uint32_t> wanted = numbers.empty() ? std::vector<uint32_t>{1} : parse_numbers(numbers);
+  if (wanted.empty() || wanted.back() > trash_.size())
+    throw Error("the trash has no number '" + printable(numbers, 60) + "'; it has " +
                 counted(trash_.size(), "conversation") + "; /trash lists them");
-  const ConversationSummary* found = find(controller_.now().trash, trash_[n - 1]);
-  if (found == nullptr) throw Error("that conversation is no longer in the trash; /trash lists the others");
-  return *found;
+  std::vector<ConversationSummary> all;
+  for (const uint32_t n : wanted) {
+    const ConversationSummary* found = find(controller_.now().trash, trash_[n - 1]);
+    if (found == nullptr) throw Error("that conversation is no longer in the trash; /trash lists the others");
+    all.push_back(*found);
+  }
+  return all;
 }
 
-void Conversation::take_from_trash(const std::string& number) {
-  const ConversationSummary found = trashed(number);
+void Conversation::take_from_trash(const std::string& numbers) {
+  const std::vector<ConversationSummary> wanted = trashed(numbers);
   const ConversationId before = open().id;
-  if (!act(TakeFromTrash{found.id})) return;
-  say("restored: " + printable(found.title, kShownOfMessage));
+  std::vector<ConversationId> restored;
+  for (const ConversationSummary& conversation : wanted) {
+    if (take_interrupt() || !act(TakeFromTrash{conversation.id})) break;
+    restored.push_back(conversation.id);
+  }
+  if (restored.empty()) return;
+  say("restored: " + titles_of(restored));
   if (open().id != before) show_opened();
 }
 
-void Conversation::erase(const std::string& number) {
-  const ConversationSummary found = trashed(number);
+// Also from the lines that were typed for it.
+bool Conversation::erase_one(ConversationId id) {
   ConversationTree tree;
-  if (!look([&](const ConversationStore& store) { tree = store.tree(found.id); })) return;
-  if (!act(EraseForEver{found.id})) return;
+  if (!look([&](const ConversationStore& store) { tree = store.tree(id); }) || !act(EraseForEver{id})) return false;
   history_.forget([&](std::string_view line) { return was_typed_for(tree, line); });
+  return true;
+}
+
+void Conversation::erase(const std::string& numbers) {
+  const std::vector<ConversationSummary> wanted = trashed(numbers);
+  size_t n_erased = 0;
+  while (n_erased < wanted.size() && !take_interrupt() && erase_one(wanted[n_erased].id)) ++n_erased;
+  if (n_erased == 0) return;
   trash_.clear();
-  say("deleted for good: " + printable(found.title, kShownOfMessage));
+  say("deleted for good: " +
+      (n_erased > 1 ? counted(n_erased, "conversation") : printable(wanted.front().title, kShownOfMessage)));
 }
 
 void Conversation::versions(const std::string& number) {
@@ -215,8 +273,33 @@ ConversationTree Conversation::shown_tree(const ConversationStore& store) const 
   return tree;
 }
 
+// What was imported becomes the list, so that its numbers take it back.
 void Conversation::import_from(const std::string& path) {
-  if (act(ImportConversation{path})) show_opened();
+  std::vector<ConversationSummary> before, after;
+  const auto all = [](const ConversationStore& store) { return store.list(std::numeric_limits<uint32_t>::max()); };
+  if (!look([&](const ConversationStore& store) { before = all(store); })) return;
+  {
+    const Spinner spinner("importing " + printable(path, 60));
+    controller_.submit(ImportConversation{path});
+  }
+  const bool is_done = follow();
+  const bool stopped = take_interrupt();
+  size_t n_twice = 0;
+  if (!is_done || !look([&](const ConversationStore& store) {
+        after = all(store);
+        std::erase_if(after, [&](const ConversationSummary& one) { return find(before, one.id) != nullptr; });
+        for (const ConversationSummary& one : after) n_twice += has_twin(store, one, before) ? 1 : 0;
+      }))
+    return;
+  if (after.empty()) return say("(stopped; nothing was imported)");
+  listed_ = ids_of(after);
+  show_opened();
+  const std::string numbers = after.size() == 1 ? "1" : "1-" + std::to_string(after.size());
+  if (stopped) say("(stopped; " + counted(after.size(), "conversation") + " were imported)");
+  if (n_twice > 0)
+    say("(" + counted(n_twice, "imported conversation") + (n_twice == 1 ? " was" : " were") +
+        " here already, with the same messages)");
+  if (stopped || n_twice > 0 || after.size() > 1) say("(/delete " + numbers + " takes the import back)");
 }
 
 }  // namespace warpchat

@@ -109,6 +109,13 @@ void toggle(CLI::App& app, const std::string& names, bool& value, const std::str
   app.add_flag(names, value, help)->check(no_value());
 }
 
+// Texts of the user: a second one does not replace the first without a word.
+template <class T>
+CLI::Option* single_text(CLI::App& app, const std::string& names, T& value, const std::string& label,
+                         const std::string& help) {
+  return text(app, names, value, label, help)->multi_option_policy(CLI::MultiOptionPolicy::Throw);
+}
+
 // An option that may be given several times, with a value each time.
 CLI::Option* repeated(CLI::App& app, const std::string& names, std::vector<std::string>& values,
                       const std::string& label, const std::string& help) {
@@ -198,9 +205,9 @@ void add_sampling(CLI::App& app, SamplingFlags& o) {
 
 void add_chat(CLI::App& app, ChatOptions& o) {
   app.option_defaults()->group("Conversation");
-  text(app, "-p,--prompt", o.prompt, "TEXT", "answer this and exit; piped standard input comes before it");
-  text(app, "-f,--file", o.prompt_file, "FILE", "a prompt from a file; comes before -p");
-  text(app, "--system-prompt", o.system_prompt, "TEXT", "the system message; default: none");
+  single_text(app, "-p,--prompt", o.prompt, "TEXT", "answer this and exit; piped standard input comes before it");
+  repeated(app, "-f,--file", o.prompt_files, "FILE", "a prompt from a file; comes before -p");
+  single_text(app, "--system-prompt", o.system_prompt, "TEXT", "the system message; default: none");
   number(app, "-n,--n-predict", o.n_predict, "longest answer in tokens; -1, the default: no limit", -1);
   toggle(app, "--raw", o.raw, "complete the prompt without a chat template");
   toggle(app, "-e,--escape", o.escapes, "read \\n, \\t, \\\\ and the like in -p; default: they are text");
@@ -324,8 +331,8 @@ void add_compare(CLI::App& app, CompareOptions& o) {
   add_model_flags(app, o, "");
   app.remove_option(app.get_option("--profile"));  // nothing is measured
   app.option_defaults()->group("Task");
-  text(app, "-p,--prompt", o.prompt, "TEXT", "the text to compute; default: two sentences");
-  text(app, "-f,--file", o.prompt_file, "FILE", "the same from a file");
+  single_text(app, "-p,--prompt", o.prompt, "TEXT", "the text to compute; default: two sentences");
+  single_text(app, "-f,--file", o.prompt_file, "FILE", "the same from a file");
   number(app, "-n,--n-decode", o.n_decode,
          "how many of the text's last tokens are decoded one at a time; default 8, at most half", 0);
   number(app, "--bound", o.bound,
@@ -453,6 +460,8 @@ UsageError usage_error(const CLI::App& app, const CLI::ParseError& error, const 
   const std::string see = "; see " + help_hint(command);
   if (const CLI::Option* option = app.get_option_no_throw(name); option != nullptr && text != name) {
     if (error.get_name() == "ValidationError") return UsageError(name + text.substr(name.size() + 1) + see);
+    if (error.get_name() == "ArgumentMismatch" && option->results().size() > 1)
+      return UsageError(name + " is given twice; give it once, with all of its text" + see);
     if (error.get_name() == "ArgumentMismatch")
       return UsageError(name + " needs a value after it: " + name + " " + option->get_option_text() + see);
   }

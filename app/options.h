@@ -37,7 +37,8 @@ struct SamplingFlags {  // what is given here beats the file
 };
 
 struct ChatOptions : ModelFlags, SamplingFlags {
-  std::optional<std::string> prompt, prompt_file;
+  std::optional<std::string> prompt;
+  std::vector<std::string> prompt_files;  // before it, in this order
   std::string system_prompt;
   int32_t n_predict = -1;  // -1: until the end of the answer
   bool raw = false, parse_special = false;

@@ -182,6 +182,7 @@ OnInterrupt on_interrupt(OnInterrupt what) {
 bool has_interrupt() { return interrupts > 0; }
 
 bool take_interrupt() { return interrupts.exchange(0) > 0; }
+bool has_interrupt() { return interrupts > 0; }
 bool take_resize() { return resized.exchange(false); }
 
 int signal_descriptor() { return wake_pipe[0]; }
@@ -202,10 +203,7 @@ void set_terminal_mode(const termios& original, const termios& mode, bool bracke
 
 void restore_terminal() {
   if (!terminal_changed.exchange(false)) return;
-  if (pasting_enabled.exchange(false))
-    put(STDOUT_FILENO, kPlainTerminal);
-  else
-    put(STDOUT_FILENO, kPlainTerminal.substr(kPlainTerminal.find("\x1b[?25h")));
+  if (pasting_enabled.exchange(false)) put(STDOUT_FILENO, kPlainTerminal);
   tcsetattr(STDIN_FILENO, TCSANOW, &original_mode);
 }
 

@@ -36,7 +36,7 @@ int signal_descriptor();  // readable after a signal; poll it beside the keyboar
 void drain_signal_descriptor();
 
 // Sets the terminal's mode: applied here, and again after a stop with Ctrl-Z. Every exit restores the first call's
-// `original`.
+// `original`. Without bracketed paste nothing is written to the terminal.
 void set_terminal_mode(const termios& original, const termios& mode, bool bracketed_paste);
 void restore_terminal();
 

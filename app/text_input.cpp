@@ -11,6 +11,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "app/terminal/typed_text.h"
 #include "models/error.h"
 #include "models/human_bytes.h"
 #include "models/text_format.h"
@@ -103,7 +104,9 @@ void require_text(std::string_view text, const std::string& source) {
   require_utf8(text, source);
 }
 
-std::string read_standard_input() { return read_descriptor(STDIN_FILENO, "standard input"); }
+std::string read_standard_input() {
+  return isatty(STDIN_FILENO) != 0 ? read_typed_text() : read_descriptor(STDIN_FILENO, "standard input");
+}
 
 std::string read_file(const std::string& path) {
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);

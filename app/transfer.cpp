@@ -8,6 +8,7 @@
 #include "app/conversation_json.h"
 #include "app/conversation_markdown.h"
 #include "app/output.h"
+#include "app/signals.h"
 #include "app/text_input.h"
 #include "models/ascii.h"
 
@@ -71,8 +72,9 @@ void export_conversation(const ConversationTree& tree, const std::string& path, 
 
 std::vector<ConversationId> import_conversations(ConversationStore& store, const std::string& path) {
   std::vector<ConversationId> ids;
-  for (const ConversationTree& tree : parse_conversations(read_regular_file(path, kMaxImportBytes), path))
-    ids.push_back(store.insert(tree));
+  const std::vector<ConversationTree> trees = parse_conversations(read_regular_file(path, kMaxImportBytes), path);
+  for (size_t i = 0; i < trees.size() && !has_interrupt(); ++i) ids.push_back(store.insert(trees[i]));
+  if (ids.empty()) throw Error("stopped; nothing was imported");
   return ids;
 }
 

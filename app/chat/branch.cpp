@@ -116,11 +116,27 @@ void Branch::add(Message message, const std::string& title) {
   added.key = state_.new_key();
   slot_.change(updates::AddMessage{std::move(added)});
   if (now().title.empty()) slot_.change(updates::SetTitle{title});
+  leave_trash();
   const bool renames = messages().size() == 1 && now().id != 0;  // the first message changes
   keep_all(kPatience);
   if (renames) library_.try_to([&](ConversationStore& store) { store.retitle(now().id, title); });
   library_.refresh();
   follow_title();
+}
+
+// Another program may have put it there: what is written now would not be found.
+void Branch::leave_trash() {
+  if (now().id == 0) return;
+  try {
+    const std::vector<ConversationSummary> trash = library_.store().trash();
+    const auto is_this = [&](const ConversationSummary& conversation) { return conversation.id == now().id; };
+    if (std::none_of(trash.begin(), trash.end(), is_this)) return;
+    library_.store().take_from_trash(now().id);
+  } catch (const std::exception&) {
+    return;  // storing the message reports the reason
+  }
+  library_.refresh();
+  state_.tell("this conversation was in the trash; it is restored");
 }
 
 void Branch::cut(size_t n_messages) {
@@ -178,6 +194,7 @@ void Branch::drop_oldest(bool on) {
 }
 
 void Branch::answer_begins() {
+  leave_trash();
   const ChatMessage& answer = messages().back();
   const TurnId parent = turn_before(messages().size() - 1);
   keeps_streamed_ = now().id != 0 && messages()[messages().size() - 2].turn == parent;  // else the store has failed

@@ -75,6 +75,7 @@ class Branch {
   void finish_answers();
   void try_again();
   void show_turn(ConversationStore& store, uint64_t message, TurnId turn);
+  void leave_trash();
   void show_in_store();
   void forget_if_erased();
   void forget_ids();

@@ -26,7 +26,7 @@ namespace warpchat {
 namespace {
 
 bool is_interactive(const ChatOptions& options) {
-  return !options.prompt && !options.prompt_file && input_is_terminal() && output_is_terminal();
+  return !options.prompt && options.prompt_files.empty() && input_is_terminal() && output_is_terminal();
 }
 
 std::string joined(std::string before, const std::string& after) {
@@ -46,18 +46,18 @@ std::string unescaped(std::string_view text) {
   return plain;
 }
 
-// Standard input, then the file, then -p. Standard input is not waited for when it is a terminal and there is another
+// Standard input, then the files, then -p. Standard input is not waited for when it is a terminal and there is another
 // prompt.
 std::string read_prompt(const ChatOptions& options) {
   std::string prompt;
-  if (!input_is_terminal() || (!options.prompt && !options.prompt_file)) {
+  if (!input_is_terminal() || (!options.prompt && options.prompt_files.empty())) {
     if (input_is_terminal()) write_error_text("type your prompt, then Ctrl-D\n");
     prompt = without_last_newline(read_standard_input());
     require_text(prompt, "standard input");
   }
-  if (options.prompt_file) {
-    const std::string text = without_last_newline(read_file(*options.prompt_file));
-    require_text(text, *options.prompt_file);
+  for (const std::string& file : options.prompt_files) {
+    const std::string text = without_last_newline(read_file(file));
+    require_text(text, file);
     prompt = joined(std::move(prompt), text);
   }
   if (options.prompt) {
@@ -101,6 +101,7 @@ int answer_once(const ChatOptions& options, const std::string& prompt) {
   const ChatSettings settings = settings_from(options, model->file_sampling);
   if (settings.verbose) model->decoder->steps().set_measuring(true);
   LocalResponder responder(*model);
+  if (options.think.value_or(false) && !responder.facts().can_think) print_error(cannot_think(model_name(*model)));
   const StreamedAnswer streamed = answer(responder, options, settings, prompt);
   const std::string report =
       timing_report(streamed.end.timings, settings.session.sampling.seed, model->decoder->steps().profile());
@@ -157,7 +158,7 @@ bool input_is_piped() {
 #endif
 
 int run_in_window(const ChatOptions& options) {
-  if (options.prompt || options.prompt_file)
+  if (options.prompt || !options.prompt_files.empty())
     throw UsageError("--gui opens a window, -p and -f print one answer; use one or the other");
   if (options.raw) throw UsageError("--raw completes one prompt; use it with -p, -f or standard input, without --gui");
 #ifdef WARPCHAT_GUI
@@ -172,7 +173,7 @@ int run_in_window(const ChatOptions& options) {
 }  // namespace
 
 int run_command(const ChatOptions& options) {
-  if (options.converse && (options.prompt || options.prompt_file))
+  if (options.converse && (options.prompt || !options.prompt_files.empty()))
     throw UsageError("-cnv and -i start a conversation, -p and -f print one answer; use one or the other");
   if (options.parallel != 1) throw Error("--parallel above 1 is not supported on cpu");
   set_output_habits({!options.no_word_wrap, options.plain});

@@ -14,10 +14,6 @@ constexpr size_t kLongestInline = 300, kLongestDisplay = 2000;  // bytes that ar
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-std::string_view without_indent(std::string_view line) {
-  return line.substr(std::min(line.find_first_not_of(" \t>"), line.size()));
-}
-
 }  // namespace
 
 std::string FormulaStream::add(std::string_view text) {
@@ -93,18 +89,19 @@ FormulaStream::Found FormulaStream::closed_formula(Kind kind, size_t at, bool is
 void FormulaStream::pass(char c) {
   out_ += c;
   if (c == '\n') return end_line();
+  if (line_indent_ == line_.size() && (c == ' ' || c == '\t' || c == '>')) ++line_indent_;
   line_ += c;
   if (c == '`' && fence_.empty()) ++run_;
 }
 
 bool FormulaStream::is_fence_line() const {
-  const std::string_view line = without_indent(line_);
+  const std::string_view line = line_text();
   return line.starts_with("```") || line.starts_with("~~~");
 }
 
 void FormulaStream::end_line() {
   if (is_fence_line()) {
-    const std::string_view line = without_indent(line_);
+    const std::string_view line = line_text();
     const std::string_view marks = line.substr(0, std::min(line.find_first_not_of(line[0]), line.size()));
     if (fence_.empty())
       fence_ = marks;
@@ -112,13 +109,14 @@ void FormulaStream::end_line() {
       fence_.clear();
   }
   line_.clear();
+  line_indent_ = 0;
   run_ = code_ = 0;
 }
 
 void FormulaStream::write_formula(const std::string& source) {
   const auto tree = parse_tex(formula_inside(source));
   const auto unicode = tree ? math_in_unicode(*tree) : std::nullopt;
-  const bool breaks_cell = without_indent(line_).starts_with('|') && unicode && unicode->find('|') != std::string::npos;
+  const bool breaks_cell = line_text().starts_with('|') && unicode && unicode->find('|') != std::string::npos;
   for (char c : unicode && !breaks_cell ? *unicode : source) pass(c);
 }
 

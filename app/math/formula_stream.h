@@ -25,6 +25,7 @@ class FormulaStream {
   Found closed_formula(Kind kind, size_t at, bool is_all);
   void pass(char c);
   void write_formula(const std::string& source);
+  std::string_view line_text() const { return std::string_view(line_).substr(line_indent_); }
   bool is_fence_line() const;
   void end_line();
 
@@ -33,6 +34,7 @@ class FormulaStream {
   size_t n_passed_ = 0;        // bytes before it
   size_t searched_[4] = {};    // by kind: where the search for what closes goes on, whatever opens before that
   std::string line_;           // what has passed of the line at work
+  size_t line_indent_ = 0;     // blanks and > at its begin
   std::string fence_;          // that opened the code block we are in
   size_t run_ = 0, code_ = 0;  // backticks: in a row just now; that opened the code span we are in
   size_t n_searched_ = 0;

@@ -1,6 +1,8 @@
 // No tags stand around the thinking: the look says it. A blank line parts it from the answer.
 #include "app/terminal/answer_view.h"
 
+#include <utility>
+
 namespace warpchat {
 
 namespace {
@@ -25,12 +27,16 @@ std::string AnswerView::add(std::string_view text, bool thinking) {
 
 // Blanks are held until text follows them, so that none are shown at its end.
 std::string AnswerView::add_thinking(std::string_view text) {
-  std::string shown = held_blanks_ + std::string(text);
+  const bool is_blank = text.find_first_not_of(" \t\r\n") == std::string_view::npos;
+  if (is_blank) {
+    if (started_) held_blanks_ += text;
+    return "";
+  }
+  std::string shown = std::exchange(held_blanks_, {}) + std::string(text);
   if (!started_) shown = without_leading_blanks(shown);
   const size_t text_end = shown.find_last_not_of(" \t\r\n") + 1;
   held_blanks_ = shown.substr(text_end);
   shown.resize(text_end);
-  if (shown.empty()) return "";
   const std::string role = look_.roles && !started_ ? wrap_.add({"Thinking:\n"}) : "";
   thought_ = started_ = true;
   return role + wrap_.add({shown, {.dim = true}});

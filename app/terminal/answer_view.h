@@ -30,6 +30,9 @@ class AnswerView {
   std::string add(std::string_view text, bool thinking);
   std::string finish();  // ends the last line; the terminal's look is plain again
 
+  // Steps that were taken: bytes, clusters and cells gone over. Twice the text takes about twice as many.
+  size_t n_read() const { return markdown_.n_read() + wrap_.n_read() + table_.n_read(); }
+
  private:
   std::string add_thinking(std::string_view text);
   std::string add_answer(std::string_view text);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "app/terminal/piece.h"
 #include "app/terminal/prompt_view.h"
 #include "models/human_bytes.h"
 #include "models/text_format.h"
@@ -13,13 +14,14 @@ namespace warpchat {
 namespace {
 
 constexpr std::string_view kRole = "You: ";  // where roles are words
+constexpr Style kUserLook{.bold = true};
 
 std::string described(const AttachedFile& file) {
   return file.name + ", " + human_bytes(file.text.size()) +
          (file.tokens > 0 ? ", " + counted(file.tokens, "token") : "");
 }
 
-std::string user_text(const Message& message, const AnswerLook& look) {
+std::string user_text(const Message& message, const AnswerLook& look, const Stopped& stopped) {
   WordWrap wrap({look.width, look.styled});
   std::string text;
   for (const AttachedFile& file : message.files) text += wrap.add({"(with " + described(file) + ")\n", {.dim = true}});
@@ -27,24 +29,33 @@ std::string user_text(const Message& message, const AnswerLook& look) {
   std::string_view prompt = look.roles ? kRole : kPromptMark;
   for (std::string_view rest = message.content; !prompt.empty(); prompt = rest.empty() ? "" : next) {
     const size_t end = std::min(rest.find('\n'), rest.size());
+    std::string_view line = rest.substr(0, end);
     text += wrap.add({std::string(prompt), {.bold = true}});
-    text += wrap.add({std::string(rest.substr(0, end)) + "\n", {.bold = true}, /*verbatim=*/false, /*indent=*/2});
+    for (; !line.empty() && !stopped(); line.remove_prefix(piece_bytes(line)))
+      text += wrap.add({std::string(line.substr(0, piece_bytes(line))), kUserLook, /*verbatim=*/false, /*indent=*/2});
+    if (stopped()) break;
+    text += wrap.add({"\n", kUserLook, /*verbatim=*/false, /*indent=*/2});
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
   return text + wrap.finish();
 }
 
-std::string answer_text(const Message& message, const AnswerLook& look) {
+std::string answer_text(const Message& message, const AnswerLook& look, const Stopped& stopped) {
   AnswerView view(look);
-  std::string text = view.add(message.reasoning, /*thinking=*/true);
-  text += view.add(message.content, /*thinking=*/false);
+  std::string text;
+  const auto add = [&](std::string_view rest, bool thinking) {
+    for (; !rest.empty() && !stopped(); rest.remove_prefix(piece_bytes(rest)))
+      text += view.add(rest.substr(0, piece_bytes(rest)), thinking);
+  };
+  add(message.reasoning, /*thinking=*/true);
+  add(message.content, /*thinking=*/false);
   return text + view.finish();
 }
 
 }  // namespace
 
-std::string message_text(const Message& message, const AnswerLook& look) {
-  return (message.role == "user" ? user_text(message, look) : answer_text(message, look)) + "\n";
+std::string message_text(const Message& message, const AnswerLook& look, const Stopped& stopped) {
+  return (message.role == "user" ? user_text(message, look, stopped) : answer_text(message, look, stopped)) + "\n";
 }
 
 }  // namespace warpchat

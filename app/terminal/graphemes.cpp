@@ -27,7 +27,8 @@ bool GraphemeBreaker::breaks_before(char32_t code_point) {
   const int32_t current = static_cast<int32_t>(code_point);
   const bool breaks = previous_ < 0 || utf8proc_grapheme_break_stateful(previous_, current, &state_);
   previous_ = current;
-  return breaks;
+  n_joined_ = breaks || n_joined_ == kMaxClusterCodePoints ? 1 : n_joined_ + 1;
+  return n_joined_ == 1;
 }
 
 CodePoint first_code_point(std::string_view text) {

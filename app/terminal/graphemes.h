@@ -1,5 +1,6 @@
 // Grapheme clusters and their widths: what a person calls a character, and how many terminal columns it takes.
-// Text is valid UTF-8; clusters follow Unicode UAX #29 (extended), as utf8proc implements it.
+// Text is valid UTF-8; clusters follow Unicode UAX #29 (extended), as utf8proc implements it, but none has more than
+// kMaxClusterCodePoints: what would join one that is full begins the next.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -8,15 +9,18 @@
 
 namespace warpchat {
 
+inline constexpr int kMaxClusterCodePoints = 64;  // twice what UAX #15 calls enough for any script
+
 // Whether a cluster ends between two neighbouring code points; remembers what flags and emoji sequences need.
 class GraphemeBreaker {
  public:
   bool breaks_before(char32_t code_point);  // of the text's next code point; true for the first one
-  void reset() { previous_ = -1, state_ = 0; }
+  void reset() { *this = {}; }
 
  private:
   int32_t previous_ = -1;
   int32_t state_ = 0;
+  int n_joined_ = 0;  // code points of the cluster
 };
 
 struct CodePoint {

@@ -59,12 +59,22 @@ constexpr Sequence kSequences[] = {
     {"[27;3;13~", KeyKind::kNewline},
 };
 
+// Control strings of a terminal: OSC, DCS, APC, PM and SOS. Alt and one of these letters is a key; a report goes on
+// with one of the others.
+constexpr std::string_view kOpensString = "]P_^X", kReports = "0123456789>=!?+$GlL";
+
+bool begins_string(std::string_view text) {
+  return text.size() >= 3 && text[0] == '\x1b' && kOpensString.find(text[1]) != std::string_view::npos &&
+         kReports.find(text[2]) != std::string_view::npos;
+}
+
 bool is_final(char c) { return c >= 0x40 && c <= 0x7E; }
 
 // The length of the sequence at the front of text (after the escape byte), 0 while it is unfinished.
 size_t sequence_length(std::string_view text) {
   if (text.empty()) return 0;
   if (text[0] == 'O') return text.size() < 2 ? 0 : 2;
+  if (text.size() < 2 && kOpensString.find(text[0]) != std::string_view::npos) return 0;  // a report may follow
   if (text[0] != '[') return 1;
   for (size_t i = 1; i < text.size(); ++i)
     if (is_final(text[i]) || i + 1 == kLongestSequence) return i + 1;
@@ -127,7 +137,7 @@ std::string clean_paste(std::string_view bytes) {
 std::vector<Key> KeyDecoder::add(std::string_view bytes) {
   pending_ += bytes;
   std::vector<Key> keys;
-  while (!pending_.empty() || pasting_) {
+  while (!pending_.empty()) {
     std::optional<Key> key = take_key();
     if (!key) break;
     keys.push_back(std::move(*key));
@@ -145,6 +155,7 @@ std::vector<Key> KeyDecoder::timeout() {
 
 std::optional<Key> KeyDecoder::take_key() {
   if (pasting_) return take_paste();
+  if (in_string_) return take_string();
   if (pending_[0] == '\x1b') return take_escape();
   if (static_cast<unsigned char>(pending_[0]) >= 0x20 && pending_[0] != '\x7f') return take_text();
   const Key key = control_key(pending_[0]);
@@ -152,7 +163,25 @@ std::optional<Key> KeyDecoder::take_key() {
   return key;
 }
 
+// Up to its end: BEL or ESC \. Any other control character, such as Enter, ends a report that was cut off, and is a
+// key.
+std::optional<Key> KeyDecoder::take_string() {
+  size_t end = 0;
+  while (end < pending_.size() && !is_control(static_cast<unsigned char>(pending_[end]) & 0x7Fu)) ++end;
+  pending_.erase(0, end);
+  if (pending_.empty() || pending_ == "\x1b") return std::nullopt;
+  if (pending_[0] == '\a') pending_.erase(0, 1);
+  if (pending_.starts_with("\x1b\\")) pending_.erase(0, 2);
+  in_string_ = false;
+  return Key{KeyKind::kOther};
+}
+
 std::optional<Key> KeyDecoder::take_escape() {
+  if (begins_string(pending_)) {
+    pending_.erase(0, 2);
+    in_string_ = true;
+    return take_string();
+  }
   if (pending_.starts_with("\x1b\x1b")) {
     pending_.erase(0, 1);
     return Key{KeyKind::kEscape};
@@ -182,8 +211,12 @@ std::optional<Key> KeyDecoder::take_text() {
 }
 
 std::optional<Key> KeyDecoder::take_paste() {
-  const size_t end = pending_.find(kPasteEnd);
-  if (end == std::string::npos) return std::nullopt;
+  const size_t end = pending_.find(kPasteEnd, paste_searched_);
+  if (end == std::string::npos) {
+    paste_searched_ = pending_.size() - std::min(pending_.size(), kPasteEnd.size() - 1);
+    return std::nullopt;
+  }
+  paste_searched_ = 0;
   Key key{KeyKind::kPaste, clean_paste(std::string_view(pending_).substr(0, end))};
   pending_.erase(0, end + kPasteEnd.size());
   pasting_ = false;

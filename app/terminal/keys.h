@@ -46,15 +46,18 @@ class KeyDecoder {
   std::vector<Key> add(std::string_view bytes);
   // No byte came for a while: a lone escape byte is the Escape key, an unfinished sequence is dropped.
   std::vector<Key> timeout();
-  bool waiting() const { return !pending_.empty() && !pasting_; }
+  bool waiting() const { return !pending_.empty() && !pasting_ && !in_string_; }
 
  private:
   std::optional<Key> take_key();  // from the front of pending_; nullopt when more bytes are needed
   std::optional<Key> take_escape();
   std::optional<Key> take_text();
   std::optional<Key> take_paste();
+  std::optional<Key> take_string();
   std::string pending_;
+  size_t paste_searched_ = 0;  // bytes of pending_ in which a paste does not end
   bool pasting_ = false;
+  bool in_string_ = false;  // a report of the terminal that is not complete; its end may come late
 };
 
 }  // namespace warpchat

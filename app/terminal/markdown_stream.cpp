@@ -27,6 +27,8 @@ std::string_view language_of(std::string_view info) {
 
 enum class BlockKind { kUndecided, kText, kHeading, kBullet, kFence, kQuote, kTable };
 
+bool is_fence_mark(char c) { return c == '`' || c == '~'; }
+
 BlockKind number_or_text(std::string_view s) {
   const size_t digits = std::min(s.find_first_not_of("0123456789"), s.size());
   if (digits > kMaxNumber) return BlockKind::kText;
@@ -46,7 +48,7 @@ BlockKind block_kind(std::string_view s) {
     if (run > kMaxHeading) return BlockKind::kText;
     return only_run ? BlockKind::kUndecided : is_space(s[run]) ? BlockKind::kHeading : BlockKind::kText;
   }
-  if (first == '`' || first == '~') {
+  if (is_fence_mark(first)) {
     if (only_run) return BlockKind::kUndecided;
     return run >= kMinFence ? BlockKind::kFence : BlockKind::kText;
   }
@@ -61,6 +63,16 @@ BlockKind block_kind(std::string_view s) {
 }
 
 }  // namespace
+
+void MarkdownStream::LineStart::add(char c) {
+  text += c;
+  if (run == 0 && c == ' ')
+    ++blanks;
+  else if (run == 0 || (after == 0 && c == mark()))
+    ++run;
+  else
+    ++after, is_blank_after &= c == ' ';
+}
 
 std::vector<StyledText> MarkdownStream::add(std::string_view text) {
   for (char c : formulas_.add(text)) add_byte(c);
@@ -98,31 +110,32 @@ void MarkdownStream::add_byte(char c) {
 }
 
 void MarkdownStream::add_to_line_start(char c) {
-  line_start_ += c;
+  line_start_.add(c);
   if (!begin_block()) return;
   at_line_start_ = false;
-  const std::string held = std::exchange(line_start_, {});
+  const std::string held = std::exchange(line_start_, {}).text;
   for (char h : held) add_inline(h);
 }
 
 // Takes the block's own marks off line_start_ and emits them; what remains is inline text.
 bool MarkdownStream::begin_block() {
   if (!fence_.empty()) return !may_close_fence();
-  const size_t blanks = std::min(line_start_.find_first_not_of(' '), line_start_.size());
-  const std::string_view marks = std::string_view(line_start_).substr(blanks);
+  if (line_start_.run == 0 || (line_start_.after == 0 && is_fence_mark(line_start_.mark()))) return false;
+  const std::string_view marks = line_start_.without_blanks();
+  n_read_ += marks.size();
   const BlockKind kind = block_kind(marks);
   if (kind == BlockKind::kUndecided) return false;
-  indent_ = marks_ + static_cast<int>(blanks);
+  indent_ = marks_ + static_cast<int>(line_start_.blanks);
   table_ = kind == BlockKind::kTable && marks_ == 0;
   heading_ = kind == BlockKind::kHeading;
   if (kind == BlockKind::kFence) {
     open_fence(marks);
   } else if (kind == BlockKind::kHeading) {
-    emit(std::exchange(line_start_, {}), kMark);
+    emit(std::exchange(line_start_, {}).text, kMark);
   } else if (kind == BlockKind::kBullet || kind == BlockKind::kQuote) {
-    marks_ += static_cast<int>(line_start_.size());
+    marks_ += static_cast<int>(line_start_.text.size());
     indent_ = marks_;
-    emit(std::exchange(line_start_, {}), kind == BlockKind::kQuote ? kMark : Style{});
+    emit(std::exchange(line_start_, {}).text, kind == BlockKind::kQuote ? kMark : Style{});
     return false;  // the line begins anew after its mark
   }
   return true;
@@ -136,10 +149,7 @@ void MarkdownStream::open_fence(std::string_view marks) {
 
 // Whether line_start_ can still be the fence that closes the block: blanks, a run as long as the opening one, blanks.
 bool MarkdownStream::may_close_fence() const {
-  std::string_view s = line_start_;
-  s.remove_prefix(std::min(s.find_first_not_of(' '), s.size()));
-  s.remove_prefix(std::min(s.find_first_not_of(fence_[0]), s.size()));
-  return s.find_first_not_of(' ') == std::string_view::npos;
+  return line_start_.run == 0 || (line_start_.mark() == fence_[0] && line_start_.is_blank_after);
 }
 
 void MarkdownStream::add_inline(char c) {
@@ -187,7 +197,7 @@ void MarkdownStream::end_mark_run(char next) {
 }
 
 void MarkdownStream::end_line() {
-  if (at_line_start_ && !line_start_.empty()) end_undecided_line();
+  if (at_line_start_ && !line_start_.text.empty()) end_undecided_line();
   if (!mark_run_.empty()) end_mark_run('\n');
   if (fence_line_)
     scanner_ = CodeScanner(language_of(std::exchange(info_, {})));
@@ -201,14 +211,13 @@ void MarkdownStream::end_line() {
 
 // A fence without more on its line opens or closes a block; anything else undecided is text.
 void MarkdownStream::end_undecided_line() {
-  const size_t blanks = std::min(line_start_.find_first_not_of(' '), line_start_.size());
-  const std::string_view marks = std::string_view(line_start_).substr(blanks);
+  const std::string_view marks = line_start_.without_blanks();
   const bool closes = !fence_.empty() && marks.starts_with(fence_);
   const bool opens = fence_.empty() && (marks.starts_with("```") || marks.starts_with("~~~"));
   if (opens) fence_ = marks;
   fence_line_ = closes || opens;
   at_line_start_ = false;
-  for (char c : std::exchange(line_start_, {})) {
+  for (char c : std::exchange(line_start_, {}).text) {
     if (fence_line_)
       emit({&c, 1}, kMark);
     else
@@ -220,12 +229,19 @@ void MarkdownStream::end_undecided_line() {
 // Holds back the end of a growing line, up to a limit, while its next characters may change the colour.
 void MarkdownStream::emit_code(bool line_ends) {
   std::vector<CodeSpan> spans;
-  CodeScanner reader = scanner_;
-  reader.scan_line(code_line_, spans);
+  if (!scanner_.knows_language())
+    spans.push_back({code_shown_, code_line_.size(), CodeKind::kPlain});
+  else if (line_ends)
+    scanner_.scan_line(code_line_, spans);
+  else
+    n_read_ += scanner_.scan_part(code_line_, spans);
+  n_read_ += code_line_.size() - code_shown_;
   size_t known = code_shown_;
   for (const CodeSpan& span : spans) {
-    const size_t blank = code_line_.find_last_of(' ', span.end - 1);
-    if (span.kind != CodeKind::kString && blank != std::string::npos && blank >= span.begin) known = blank;
+    const size_t begin = std::max(span.begin, code_shown_);
+    if (span.kind == CodeKind::kString || begin >= span.end) continue;
+    const size_t blank = std::string_view(code_line_).substr(begin, span.end - begin).rfind(' ');
+    if (blank != std::string::npos) known = begin + blank;
   }
   if (line_ends || !scanner_.knows_language() || code_line_.size() - known > kMaxCodeHeld) known = code_line_.size();
   for (const CodeSpan& span : spans) {
@@ -236,7 +252,6 @@ void MarkdownStream::emit_code(bool line_ends) {
   }
   code_shown_ = std::max(code_shown_, known);
   if (!line_ends) return;
-  scanner_ = std::move(reader);
   code_line_.clear();
   code_shown_ = 0;
 }

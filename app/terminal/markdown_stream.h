@@ -20,7 +20,22 @@ class MarkdownStream {
   // The look of a text that stands in a line, such as a table's cell.
   static std::vector<StyledText> inline_look(std::string_view text);
 
+  size_t n_read() const { return n_read_; }  // bytes gone over to find out what they are
+
  private:
+  // The begin of a line, and what it consists of, so that however long it gets it is not gone over again.
+  struct LineStart {
+    std::string text = {};
+    size_t blanks = 0;  // at its begin
+    size_t run = 0;     // equal characters after them
+    size_t after = 0;   // characters after those
+    bool is_blank_after = true;
+
+    void add(char c);
+    char mark() const { return text[blanks]; }  // that the run consists of, if there is one
+    std::string_view without_blanks() const { return std::string_view(text).substr(blanks); }
+  };
+
   void add_byte(char c);
   void add_to_line_start(char c);
   bool begin_block();  // decides what kind of line line_start_ opens; false while it is undecided
@@ -37,11 +52,12 @@ class MarkdownStream {
   FormulaStream formulas_;
   std::vector<StyledText> out_;
   bool at_line_start_ = true;
-  std::string line_start_;       // held until the line's kind is decided
-  std::string fence_;            // the run of ` or ~ that opened the code block we are in
-  CodeScanner scanner_;          // of the code block's language
-  std::string code_line_;        // of the block
-  size_t code_shown_ = 0;        // bytes of it
+  LineStart line_start_;   // held until the line's kind is decided
+  std::string fence_;      // the run of ` or ~ that opened the code block we are in
+  CodeScanner scanner_;    // of the code block's language
+  std::string code_line_;  // of the block
+  size_t code_shown_ = 0;  // bytes of it
+  size_t n_read_ = 0;
   std::string info_;             // what follows the fence
   bool fence_line_ = false;      // this line is a fence itself
   bool one_line_fence_ = false;  // and closed on it

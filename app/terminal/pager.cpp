@@ -15,7 +15,9 @@
 #include <vector>
 
 #include "app/output.h"
+#include "app/signals.h"
 #include "app/terminal/graphemes.h"
+#include "app/terminal/piece.h"
 #include "app/terminal/styled_text.h"
 #include "app/terminal/terminal.h"
 
@@ -134,7 +136,8 @@ bool show_paged(const std::string& text, Terminal& terminal) {
     terminal.watch();
     if (shown) return true;
   }
-  write_styled_output(text);
+  for (std::string_view rest = text; !rest.empty() && !has_interrupt(); rest.remove_prefix(piece_bytes(rest)))
+    write_styled_output(rest.substr(0, piece_bytes(rest)));
   return false;
 }
 

@@ -12,8 +12,8 @@ int rows_of(std::string_view text, int columns);
 
 // To standard output: through the user's pager ($PAGER, else less where it is installed) if it is longer than the
 // screen, else as it is, as also where the terminal cannot move its cursor and where PAGER is empty. The terminal is
-// the pager's meanwhile. Returns whether a pager showed it: the screen may be as it was before. OutputClosed and Error
-// as write_output.
+// the pager's meanwhile; without one, Ctrl-C ends the text. Returns whether a pager showed it: the screen may be as it
+// was before. OutputClosed and Error as write_output.
 bool show_paged(const std::string& text, Terminal& terminal);
 
 }  // namespace warpchat

@@ -9,12 +9,6 @@
 
 namespace warpchat {
 
-namespace {
-
-constexpr std::chrono::milliseconds kForEver{-1}, kEscapeDelay{50};  // the rest of a sequence comes sooner
-
-}  // namespace
-
 PromptReader::PromptReader(Terminal& terminal, History& history, LineEditor::Completer complete)
     : terminal_(terminal), editor_(history, std::move(complete)) {}
 
@@ -49,10 +43,10 @@ PromptLine PromptReader::take_line(EditOutcome outcome) {
   return {PromptLine::Kind::kText, editor_.take_line()};
 }
 
-// A line, or lines between two of nothing but """. Nothing can be put into the terminal's own line, so a text to change
-// is shown above it.
+// A line, or lines between two of nothing but """. A text to change is shown above it.
 PromptLine PromptReader::read_plain(const std::string& text) {
   constexpr std::string_view kQuotes = "\"\"\"";
+  terminal_.edit();
   take_interrupt();
   write_output((text.empty() ? "" : "was: " + text + "\n") + "You: ");
   std::string quoted;
@@ -67,16 +61,32 @@ PromptLine PromptReader::read_plain(const std::string& text) {
       in_quotes = true;
       continue;
     }
-    std::string bytes;
-    const Terminal::Input input = terminal_.read(bytes, kForEver);
-    if (input == Terminal::Input::kEnd) return {PromptLine::Kind::kEnd};
-    if (input == Terminal::Input::kSignal && take_interrupt()) {
-      plain_input_.clear();
-      write_output("\n");
-      return {PromptLine::Kind::kInterrupted};
+    if (waiting_.empty()) {
+      std::string bytes;
+      const Terminal::Input input = terminal_.read(bytes, decoder_.waiting() ? kEscapeDelay : kForEver);
+      if (input == Terminal::Input::kEnd) return {PromptLine::Kind::kEnd};
+      if (input == Terminal::Input::kSignal && take_interrupt()) {
+        plain_input_.clear();
+        typed_.clear();
+        write_output("^C\n");
+        return {PromptLine::Kind::kInterrupted};
+      }
+      if (input != Terminal::Input::kSignal)
+        waiting_ = input == Terminal::Input::kNothing ? decoder_.timeout() : decoder_.add(bytes);
     }
-    plain_input_ += bytes;
+    type_waiting();
+    if (typed_.ended()) return {PromptLine::Kind::kEnd};
   }
+}
+
+// Up to a line's end: what follows is shown when it is asked for.
+void PromptReader::type_waiting() {
+  std::string echo;
+  size_t n = 0;
+  while (n < waiting_.size() && !echo.ends_with('\n') && !typed_.ended()) echo += typed_.press(waiting_[n++]);
+  waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(n));
+  if (!echo.empty()) write_output(echo);
+  plain_input_ += typed_.take_entered();
 }
 
 std::optional<EditOutcome> PromptReader::press_keys(const std::vector<Key>& keys) {

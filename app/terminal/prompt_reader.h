@@ -7,6 +7,7 @@
 #include "app/terminal/history.h"
 #include "app/terminal/line_editor.h"
 #include "app/terminal/terminal.h"
+#include "app/terminal/typed_text.h"
 
 namespace warpchat {
 
@@ -26,7 +27,8 @@ class PromptReader {
   PromptLine read(std::string text = "");  // text: what is there to change already
 
  private:
-  PromptLine read_plain(const std::string& text);                       // as the terminal's own line editing gives it
+  PromptLine read_plain(const std::string& text);  // where the cursor cannot move
+  void type_waiting();
   std::optional<EditOutcome> press_keys(const std::vector<Key>& keys);  // one that ends the line, if it comes
   PromptLine take_line(EditOutcome outcome);
   void draw();
@@ -39,6 +41,7 @@ class PromptReader {
   std::optional<size_t> n_probed_;  // answers that came; none before the question
   WidthRules width_rules_;
   std::vector<Key> waiting_;  // keys that came after the line's end: the next line's
+  TypedText typed_;           // where the cursor cannot move
   std::string plain_input_;   // lines that came and have not been asked for
 };
 

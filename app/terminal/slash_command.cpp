@@ -15,7 +15,7 @@ using A = SlashAction;
 using Takes = SlashArgument;
 
 constexpr SlashCommand kCommands[] = {
-    {A::kHelp, "/help", Takes::kNone, "", "show this list"},
+    {A::kHelp, "/help", Takes::kText, "[COMMAND]", "show this list, or one command of it"},
     {A::kRegenerate, "/regen", Takes::kNone, "", "answer the last message again"},
     {A::kContinue, "/continue", Takes::kNone, "", "continue an answer that was stopped or cut"},
     {A::kEdit, "/edit", Takes::kText, "[TEXT]", "change the last message and answer it"},
@@ -29,7 +29,8 @@ constexpr SlashCommand kCommands[] = {
     {A::kHistory, "/history", Takes::kNone, "", "show this conversation from its beginning"},
     {A::kSave, "/save", Takes::kText, "TITLE", "set this conversation's title (conversations are always stored)"},
     {A::kVersions, "/versions", Takes::kNumber, "[N]", "show other versions of the messages, or go back to one"},
-    {A::kDelete, "/delete", Takes::kConversation, "[N|TITLE]", "move a conversation to the trash; without N: this one"},
+    {A::kDelete, "/delete", Takes::kConversation, "[N|TITLE]",
+     "move a conversation to the trash, or several: 1 3 5-8; without N: this one"},
     {A::kTrash, "/trash", Takes::kNone, "", "list the trash"},
     {A::kRestore, "/restore", Takes::kNumber, "[N]", "restore one from the trash; without N: the one deleted last"},
     {A::kErase, "/erase", Takes::kNumber, "N", "delete one for good"},
@@ -45,7 +46,7 @@ constexpr SlashCommand kCommands[] = {
      "reload the model with a context of N tokens; without N: show its size"},
     {A::kTrim, "/trim", Takes::kOnOff, "[on|off]",
      "leave the oldest turns out when the context is full (they stay stored)"},
-    {A::kSet, "/set", Takes::kSetting, "[NAME VALUE]", "change a setting; without NAME: list them"},
+    {A::kSet, "/set", Takes::kSetting, "[NAME [VALUE]]", "change a setting, or show it; without NAME: list them"},
     {A::kShow, "/show", Takes::kNone, "", "show model, device, context and settings"},
     {A::kPerf, "/perf", Takes::kPerf, "[on|off|diff [A B]]",
      "show the last answer's timings and measure kernels from now on; diff: compare two answers"},

@@ -22,6 +22,7 @@ constexpr int kMinColumn = 3;
 // A terminal may have become narrower and not have told so yet; a line that it breaks could not be drawn over.
 constexpr std::string_view kNoWrap = "\x1b[?7l", kWrap = "\x1b[?7h";
 constexpr int kRecordIndent = 2;
+constexpr size_t kMaxShown = 2;  // bytes per cell of the window, of a row that is shown while it comes
 
 // Splits a row's source into cells; an escaped bar is text.
 std::vector<std::string> cells_of(std::string_view line) {
@@ -100,27 +101,30 @@ void TableView::take_line(std::string_view line) {
   } else {
     rows_.push_back(cells_of(line));
   }
+  waits_ = false;
 }
 
-std::vector<TableView::Cells> TableView::all_rows() const {
-  std::vector<Cells> rows = rows_;
+// The row that is not complete; empty while nothing of it is to be seen.
+TableView::Cells TableView::begun_row() const {
+  n_read_ += line_.size();
   const std::string_view begun = trimmed(line_);
-  const bool may_be_rule = !has_rule_ && rows.empty() && begun.find_first_not_of("|-: \t") == std::string_view::npos;
-  if (!begun.empty() && begun != "|" && !header_.empty() && !may_be_rule) rows.push_back(cells_of(begun));
-  return rows;
+  const bool may_be_rule = !has_rule_ && rows_.empty() && begun.find_first_not_of("|-: \t") == std::string_view::npos;
+  return begun.empty() || begun == "|" || may_be_rule ? Cells() : cells_of(begun);
 }
 
 std::vector<int> TableView::widths_of(const std::vector<Cells>& rows) const {
+  const int bars = 3 * static_cast<int>(header_.size()) + 1, left = room() - bars;
+  if (kMinColumn * static_cast<int>(header_.size()) > left) return {};
   std::vector<int> natural(header_.size()), min(header_.size()), widths(header_.size());
   const auto measure = [&](const Cells& row) {
     for (size_t i = 0; i < header_.size(); ++i) {
+      n_read_ += cell_at(row, i).size();
       natural[i] = std::max({natural[i], text_width(cell_at(row, i)), kMinColumn});
       min[i] = std::max({min[i], longest_word(cell_at(row, i)), kMinColumn});
     }
   };
   measure(header_);
   for (const Cells& row : rows) measure(row);
-  const int bars = 3 * static_cast<int>(header_.size()) + 1, left = room() - bars;
   const auto share = [&](int max) {
     for (size_t i = 0; i < widths.size(); ++i) widths[i] = std::min(natural[i], std::max(min[i], max));
     return std::accumulate(widths.begin(), widths.end(), 0) <= left;
@@ -137,7 +141,7 @@ std::vector<int> TableView::widths_of(const std::vector<Cells>& rows) const {
 std::vector<std::string> TableView::lines(const std::vector<Cells>& rows, const std::vector<int>& widths) const {
   std::vector<std::string> lines;
   if (widths.empty()) {
-    for (const Cells& row : rows) add_record(lines, row);
+    for (size_t i = 0; i < rows.size(); ++i) add_record(lines, rows[i], /*is_complete=*/i < rows_.size());
     if (lines.empty() && !header_shown_) lines = split_lines(wrapped({{header_line_}}, std::max(room(), 1), false));
     return lines;
   }
@@ -149,10 +153,12 @@ std::vector<std::string> TableView::lines(const std::vector<Cells>& rows, const 
   return lines;
 }
 
-void TableView::add_record(std::vector<std::string>& lines, const Cells& row) const {
+void TableView::add_record(std::vector<std::string>& lines, const Cells& row, bool is_complete) const {
   if (!lines.empty() || header_shown_) lines.emplace_back();
   const std::string margin(static_cast<size_t>(indent_), ' ');
-  for (size_t i = 0; i < std::max(row.size(), header_.size()); ++i) {
+  const size_t n_cells = is_complete ? std::max(row.size(), header_.size()) : row.size();
+  for (size_t i = 0; i < n_cells; ++i) {
+    n_read_ += cell_at(row, i).size();
     std::vector<StyledText> pieces;
     if (!cell_at(header_, i).empty()) pieces = look_of(cell_at(header_, i) + ": ", /*bold=*/true);
     for (const StyledText& piece : look_of(cell_at(row, i), /*bold=*/false)) pieces.push_back(piece);
@@ -168,6 +174,7 @@ void TableView::add_row(std::vector<std::string>& lines, const Cells& row, const
   std::vector<std::vector<std::string>> columns;
   size_t height = 1;
   for (size_t i = 0; i < widths.size(); ++i) {
+    n_read_ += cell_at(row, i).size();
     columns.push_back(split_lines(wrapped(look_of(cell_at(row, i), bold), widths[i], look_.styled)));
     height = std::max(height, columns.back().size());
   }
@@ -204,15 +211,36 @@ std::string TableView::show() {
   if (!look_.movable) {  // complete rows as they come
     std::string out;
     if (rows_.empty()) return out;
-    for (const std::string& line : lines(std::exchange(rows_, {}), {})) out += line + "\n";
+    for (const std::string& line : lines(rows_, {})) out += line + "\n";
+    rows_.clear();
     header_shown_ = true;
     return out;
   }
-  const std::vector<Cells> rows = all_rows();
-  if (!fixed_ && static_cast<int>(shown_.size()) + 2 >= look_.rows) fixed_ = true;
-  if (!fixed_) widths_ = look_.records ? std::vector<int>() : widths_of(rows);
-  const std::string out = draw(lines(rows, widths_));
-  if (fixed_) let_go_of_complete_rows();
+  if (header_.empty() || waits_) return "";
+  if (line_.size() > kMaxShown * static_cast<size_t>(look_.columns) * static_cast<size_t>(look_.rows)) return "";
+  std::vector<Cells> rows = rows_;
+  if (Cells row = begun_row(); !row.empty()) rows.push_back(std::move(row));
+  const bool is_complete = rows.size() == rows_.size();
+  if (!fixed_) {
+    widths_ = look_.records ? std::vector<int>() : widths_of(rows);
+    std::vector<std::string> all = lines(rows, widths_);
+    if (fits(all.size())) return draw(std::move(all));
+    fixed_ = is_complete && !rows_.empty();
+    waits_ = !fixed_;
+    if (waits_) return "";
+  }
+  return show_fixed(rows, is_complete);
+}
+
+// Complete rows may leave the window, since they never look different again. The one that is not complete waits until
+// it is, if it is higher than the window: what has left cannot be drawn again.
+std::string TableView::show_fixed(const std::vector<Cells>& rows, bool is_complete) {
+  std::vector<std::string> all = lines(rows, widths_), complete = lines(rows_, widths_);
+  const size_t n_complete = complete.size();
+  waits_ = !is_complete && !fits(all.size() - n_complete);
+  if (waits_ && n_complete == 0) return "";
+  const std::string out = draw(std::move(waits_ ? complete : all));
+  if (n_complete > 0) let_go(n_complete);
   return out;
 }
 
@@ -224,8 +252,7 @@ std::string TableView::draw(std::vector<std::string> lines) {
   if (!shown_.empty() && same == lines.size() && same > 0) --same;  // fewer lines than before
   std::string out;
   if (same < shown_.size()) {
-    const size_t up = std::min(shown_.size() - 1 - same, static_cast<size_t>(std::max(look_.rows - 1, 0)));
-    same = shown_.size() - 1 - up;
+    const size_t up = shown_.size() - 1 - same;
     out = (up > 0 ? "\x1b[" + std::to_string(up) + "A" : "") + "\r\x1b[J";
   } else if (!shown_.empty() || below_) {
     out = "\n";
@@ -236,11 +263,8 @@ std::string TableView::draw(std::vector<std::string> lines) {
   return look_.movable ? std::string(kNoWrap) + out + std::string(kWrap) : out;
 }
 
-// With fixed widths they never look different again.
-void TableView::let_go_of_complete_rows() {
-  if (rows_.empty()) return;
-  const size_t n = std::min(lines(rows_, widths_).size(), shown_.size());
-  shown_.erase(shown_.begin(), shown_.begin() + static_cast<std::ptrdiff_t>(n));
+void TableView::let_go(size_t n_lines) {
+  shown_.erase(shown_.begin(), shown_.begin() + static_cast<std::ptrdiff_t>(std::min(n_lines, shown_.size())));
   below_ = shown_.empty();
   rows_.clear();
   header_shown_ = true;
@@ -251,10 +275,11 @@ std::string TableView::finish() {
   if (!line_.empty()) take_line(std::exchange(line_, {}));
   if (header_.empty()) return "";
   std::string out = show();
-  if (!look_.movable && !header_shown_)
-    out += draw(lines(rows_, look_.records ? std::vector<int>() : widths_of(rows_)));
+  if (!header_shown_) out += draw(lines(rows_, look_.records ? std::vector<int>() : widths_of(rows_)));
   const bool ends_line = !shown_.empty() || below_;
+  const size_t n_read = n_read_;
   *this = TableView(look_);
+  n_read_ = n_read;
   return out + (ends_line ? "\n" : "");
 }
 
@@ -263,10 +288,11 @@ std::string TableView::resize(int columns, int rows) {
   look_.rows = rows;
   int widest = 0;
   for (const std::string& line : shown_) widest = std::max(widest, shown_width(line));
-  if (shown_.empty() || (!same_width && widest <= columns)) return "";
+  if (shown_.empty() && look_.movable && !same_width) header_shown_ = fixed_ = waits_ = false;
+  if (shown_.empty() || (fits(shown_.size()) && (same_width || widest <= columns))) return "";
   shown_.clear();
   rows_.clear();
-  header_shown_ = fixed_ = false;
+  header_shown_ = fixed_ = waits_ = false;
   return "\n";
 }
 

@@ -27,20 +27,24 @@ class TableView {
   // it if it cannot be drawn over.
   std::string resize(int columns, int rows);
 
+  size_t n_read() const { return n_read_; }  // bytes of cells that were measured and laid out
+
  private:
   using Cells = std::vector<std::string>;
   enum class Alignment { kLeft, kCentre, kRight };
 
   void take_line(std::string_view line);
-  std::vector<Cells> all_rows() const;                               // with the one that is not complete
+  Cells begun_row() const;
   std::vector<int> widths_of(const std::vector<Cells>& rows) const;  // of columns; empty: there is no room for them
   std::vector<std::string> lines(const std::vector<Cells>& rows, const std::vector<int>& widths) const;
-  void add_record(std::vector<std::string>& lines, const Cells& row) const;
+  void add_record(std::vector<std::string>& lines, const Cells& row, bool is_complete) const;
   void add_row(std::vector<std::string>& lines, const Cells& row, const std::vector<int>& widths, bool bold) const;
   std::string rule(const std::vector<int>& widths) const;
   std::string padded(const std::string& cell, int width, size_t column) const;
   std::string draw(std::vector<std::string> lines);
-  void let_go_of_complete_rows();
+  std::string show_fixed(const std::vector<Cells>& rows, bool is_complete);
+  void let_go(size_t n_lines);                                                        // that are complete, and the rows
+  bool fits(size_t n_lines) const { return static_cast<int>(n_lines) < look_.rows; }  // the window
   int room() const { return look_.columns - indent_; }
 
   TableLook look_;
@@ -55,6 +59,8 @@ class TableView {
   std::vector<int> widths_;         // as shown
   bool below_ = false;              // the cursor is at the end of a line that is not to change
   bool fixed_ = false;              // they cannot change any more: what is shown may have left the screen
+  bool waits_ = false;              // nothing is drawn until the row is complete
+  mutable size_t n_read_ = 0;
 };
 
 }  // namespace warpchat

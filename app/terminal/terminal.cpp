@@ -18,11 +18,12 @@ TerminalSize terminal_size(int descriptor) {
   return {size.ws_col, size.ws_row};
 }
 
-Terminal::Terminal() : plain_(!moves_cursor()) { tcgetattr(STDIN_FILENO, &original_); }
+Terminal::Terminal() : Terminal(moves_cursor() ? Kind::kDrawn : Kind::kPlain) {}
+Terminal::Terminal(Kind kind) : plain_(kind == Kind::kPlain) { tcgetattr(STDIN_FILENO, &original_); }
 Terminal::~Terminal() { leave(); }
 
 void Terminal::edit() {
-  if (plain_) return;
+  if (plain_) return watch();
   termios mode = original_;
   mode.c_iflag &= ~static_cast<tcflag_t>(BRKINT | ICRNL | INLCR | IGNCR | INPCK | ISTRIP | IXON);
   mode.c_cflag |= CS8;
@@ -33,14 +34,13 @@ void Terminal::edit() {
 }
 
 void Terminal::watch() {
-  if (plain_) return;
   termios mode = original_;
   mode.c_iflag &= ~static_cast<tcflag_t>(ICRNL | INLCR | IGNCR);
   mode.c_lflag &= ~static_cast<tcflag_t>(ECHO | ICANON);
   mode.c_lflag |= ISIG;
   mode.c_cc[VMIN] = 1;
   mode.c_cc[VTIME] = 0;
-  set_terminal_mode(original_, mode, /*bracketed_paste=*/true);
+  set_terminal_mode(original_, mode, /*bracketed_paste=*/!plain_);
 }
 
 void Terminal::leave() { restore_terminal(); }

@@ -13,12 +13,17 @@ struct TerminalSize {
 };
 TerminalSize terminal_size(int descriptor = STDOUT_FILENO);  // the default where that is no terminal
 
+constexpr std::chrono::milliseconds kForEver{-1}, kEscapeDelay{50};  // the rest of a sequence comes sooner
+
 class Terminal {
  public:
-  Terminal();   // standard input and output must be a terminal
-  ~Terminal();  // as it was before
+  enum class Kind { kDrawn, kPlain };  // plain: its cursor cannot be moved, or is not to be
+  Terminal();                          // standard input and output must be a terminal
+  explicit Terminal(Kind kind);        // standard input must be one
+  ~Terminal();                         // as it was before
 
-  bool is_plain() const { return plain_; }  // it cannot move its cursor; edit and watch leave its mode alone
+  // In a plain one, edit and watch do the same: keys come as bytes, Ctrl-C and Ctrl-Z are signals.
+  bool is_plain() const { return plain_; }
   void edit();   // raw: every key comes as bytes, nothing is echoed, pasted text is bracketed
   void watch();  // while an answer streams: no echo, but Ctrl-C and Ctrl-Z are signals; typed text waits
   void leave();  // as it was before

@@ -84,7 +84,7 @@ TEST(Options, TakesAnyTextAsAPrompt) {
 
 TEST(Options, LeavesOutMeansDefault) {
   const auto o = parsed<ChatOptions>({});
-  EXPECT_FALSE(o.prompt || o.prompt_file);
+  EXPECT_FALSE(o.prompt || !o.prompt_files.empty());
   EXPECT_FALSE(o.think);
   EXPECT_FALSE(o.temperature || o.top_k || o.top_p || o.min_p);
   EXPECT_EQ(o.n_predict, -1);

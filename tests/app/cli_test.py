@@ -337,6 +337,14 @@ class Commands(Case):
         if "not usable" in self.run_well("--list-devices").out.decode():
             self.assert_refused(Run("-m", TINY, "-p", "x", "--device", "cuda"), 1, "NVIDIA driver", "--device cpu")
 
+    def test_texts_of_the_prompt_are_taken_in_order_or_refused(self):
+        a, b = path("a.txt", b"one\n"), path("b.txt", b"two\n")
+        both = self.run_well("-m", TINY, "-f", a, "-f", b, "-p", "three", *ONE_ANSWER)
+        whole = self.run_well("-m", TINY, "-p", "one\ntwo\nthree", *ONE_ANSWER)
+        self.assertEqual(both.out, whole.out)
+        for flag in ("-p", "-sys"):
+            self.assert_refused(Run("-m", TINY, flag, "x", flag, "y", "-n", "1"), 2, "is given twice", "give it once")
+
     def test_llama_cpps_flags_mean_what_they_say(self):
         plain = self.run_well("-m", TINY, "-p", 'a\n\t"b"\\c\\', *ONE_ANSWER)
         escaped = self.run_well("-hf", TINY, "-ngl", "99", "-fa", "--jinja", "--color", "-e", "-p", r'a\n\t\"b\"\\c\\',

@@ -10,7 +10,7 @@ import resource
 import sys
 import unittest
 
-from program import ENDLESS, HYBRID, SAMPLING, TINY, path
+from program import ENDLESS, HYBRID, SAMPLING, TINY, Run, path
 from pseudo_terminal import StoreCase, Terminal
 
 LONG = "Hello world " * 4000
@@ -68,7 +68,7 @@ class LostAnswers(ConversationCase):
         for setting in ("system " + "a b " * 100, "n_predict 0"):  # one does not fit, the other allows no token
             self.do(terminal, f"/set {setting}", setting.split()[0] + ": ")
             self.do(terminal, "/regen", "\n> ")
-            self.do(terminal, "/set system", "system is empty now")
+            self.do(terminal, "/set system none", "system: none")
             self.assertEqual(self.messages(terminal), before)
         self.do(terminal, "/set n_predict 4", "n_predict: 4")
         self.send(terminal, "two")
@@ -82,7 +82,7 @@ class LostAnswers(ConversationCase):
         before = self.messages(terminal)
         self.do(terminal, "/set system " + LONG, "system: ")
         self.interrupt_before_the_first_word(terminal, "/regen", "the previous answer is shown again")
-        self.do(terminal, "/set system", "system is empty now")
+        self.do(terminal, "/set system none", "system: none")
         self.assertEqual(self.messages(terminal), before)
         self.send(terminal, "two")
         self.assertEqual(self.turns_in_order(terminal), ["user", "assistant"] * 2)
@@ -95,7 +95,7 @@ class LostAnswers(ConversationCase):
         before = self.messages(terminal)
         self.do(terminal, "/set system " + LONG, "system: ")
         self.interrupt_before_the_first_word(terminal, "/edit two", "the previous message and its answer are shown again")
-        self.do(terminal, "/set system", "system is empty now")
+        self.do(terminal, "/set system none", "system: none")
         self.assertEqual(self.messages(terminal), before)
         self.send(terminal, "three")
         self.assertEqual(self.turns_in_order(terminal), ["user", "assistant"] * 2)
@@ -106,7 +106,7 @@ class LostAnswers(ConversationCase):
         terminal = self.slow()
         self.do(terminal, "/set system " + LONG, "system: ")
         self.interrupt_before_the_first_word(terminal, "one", "your message is kept; /regen answers it")
-        self.do(terminal, "/set system", "system is empty now")
+        self.do(terminal, "/set system none", "system: none")
         self.assertEqual(self.messages(terminal), [("user", "one")])
         self.send(terminal, "/regen")
         self.assertEqual(self.turns_in_order(terminal), ["user", "assistant"])
@@ -139,6 +139,79 @@ class Edits(ConversationCase):
         terminal.wait_for("tokens used")
 
 
+class LongLines(ConversationCase):
+    """The kernel's own line editing drops what is beyond 4,095 bytes."""
+
+    def test_a_plain_terminal_takes_them_whole(self):
+        words = "x " * 5000 + "yz"
+        for more in ({"TERM": "dumb"}, {}):
+            terminal = self.chat("--no-wordwrap", *([] if more else ["--plain"]), **more)
+            terminal.type(f"/set system {words}\r")
+            terminal.wait_for("system: " + words)
+            terminal.type("/exit\r")
+            self.assertEqual(terminal.wait(), 0)
+            self.assertNotIn("\x1b", terminal.seen)
+
+    def test_so_does_a_typed_prompt(self):
+        words = "Hello world " * 1000
+        terminal = Terminal("tokenize", "-m", TINY)
+        self.addCleanup(self.end, terminal)
+        while terminal.echoes():
+            terminal.read_some(0.1)
+        terminal.type("wrong\x15" + words + "\r\x04")
+        terminal.wait_for(words)
+        typed = terminal.read_to_end().split()
+        self.assertEqual(terminal.wait(), 0)
+        piped = Run("tokenize", "-m", TINY, stdin=(words + "\n").encode()).out.decode().split()
+        self.assertEqual(typed, piped)
+
+    def test_a_report_of_the_terminal_is_no_text(self):
+        for plain in ((), ("--plain",)):
+            terminal = self.chat(*plain)
+            terminal.type("/set system a\x1b]11;rgb:1e1e/1e1e/1e1e\x1b\\b\x1bP>|XTerm(388)\x1b\\c\r")
+            terminal.wait_for("system: abc")
+
+
+class Settings(ConversationCase):
+    def test_a_name_alone_shows_the_setting(self):
+        terminal = self.chat()
+        self.do(terminal, "/set system Be brief", "system: Be brief")
+        self.do(terminal, "/set system", "\nsystem: Be brief")
+        self.do(terminal, "/set top-k", "\ntop_k: ")
+        for empty in ('""', "none"):
+            self.do(terminal, "/set system Be brief", "system: Be brief")
+            self.do(terminal, f"/set system {empty}", "\nsystem: none")
+        self.do(terminal, "/set colour", "unknown setting 'colour'; /set lists them")
+        for other in ("temperature 0.5", "TEMP=0.5"):
+            self.do(terminal, "/set temp 1", "\ntemp: 1")
+            self.do(terminal, "/set " + other, "\ntemp: 0.5")
+
+    def test_the_help_of_one_command(self):
+        terminal = self.chat()
+        for word in ("/undo", "undo"):
+            self.assertNotIn("/regen", self.do(terminal, "/help " + word, "take back the last message"))
+        self.do(terminal, "/help nothing", "chat: unknown command nothing; /help lists them")
+
+    def test_thinking_is_asked_of_a_model_that_cannot(self):
+        terminal = self.chat()
+        self.do(terminal, "/set think on", "tiny has no switch for thinking in its chat template")
+        self.do(terminal, "/set think off", "think: off")
+        self.leave(terminal)
+        terminal = Terminal("-m", TINY, "--think", home=self.home)
+        self.addCleanup(self.end, terminal)
+        terminal.wait_for("tiny has no switch for thinking in its chat template")
+        run = Run("-m", TINY, "--think", "-p", "x", "-n", "1")
+        self.assertIn("no switch for thinking", run.err.decode())
+
+    def test_a_system_message_beside_resume_holds_from_now_on(self):
+        terminal = self.chat("-sys", "You are a pirate.")
+        self.send(terminal, "one")
+        self.leave(terminal)
+        terminal = self.chat("--resume", "-sys", "Be brief")
+        terminal.wait_for("system message from now on: Be brief")
+        self.do(terminal, "/set system", "\nsystem: Be brief")
+
+
 class Models(ConversationCase):
     def test_another_model_keeps_what_was_set(self):
         terminal = self.chat()
@@ -155,7 +228,7 @@ class Models(ConversationCase):
         self.addCleanup(self.end, terminal)
         self.wait_for_prompt(terminal)
         top_k = re.search(r"top_k +(\d+)", self.do(terminal, "/set", "verbose"))[1]
-        self.do(terminal, f"/set top_k {top_k}", "top_k: ")
+        self.do(terminal, f"/set top-k {top_k}", "top_k: ")
         self.do(terminal, f"/model {SAMPLING}", "sampling, ")  # its file says top_k 7 and temp 0.25
         listed = self.do(terminal, "/set", "verbose")
         self.assertRegex(listed, rf"top_k +{top_k} ")
@@ -251,6 +324,22 @@ class WhatDoesNotFit(ConversationCase):
         terminal.wait_for("the context is full")
         terminal.wait_for("\n\n> ")
         self.assertTrue(self.messages(terminal)[1][1].startswith(first))
+
+    def test_to_go_on_is_not_promised_where_the_only_turn_fills_the_context(self):
+        terminal = Terminal("-m", ENDLESS, "-c", "64", "--temp", "0", home=self.home)
+        self.addCleanup(self.end, terminal)
+        self.wait_for_prompt(terminal)
+        self.do(terminal, "/trim", "they stay stored")
+        self.do(terminal, "one", "(the answer was cut: the context is full; /context 128 ")
+
+    def test_a_context_beyond_the_models_own_is_offered_with_its_risk(self):
+        terminal = self.chat()
+        self.do(terminal, "Hello world " * 800,
+                "(the model was made for 1,024 tokens; shorten the message, or /context ")
+        larger = terminal.wait_for(" goes beyond that at a risk)")
+        terminal.wait_for("> Hello world")
+        terminal.type("\x15")
+        self.do(terminal, f"/context {larger}", f"context {int(larger):,}")
 
     def test_a_context_is_loaded_by_one_command(self):
         terminal = self.chat("-c", "160")

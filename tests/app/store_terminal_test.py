@@ -123,6 +123,52 @@ class Store(StoreCase):
         terminal.wait_for("4 messages")
         self.assertEqual(self.messages(terminal), shown)
 
+    def test_ctrl_c_ends_the_text_of_a_long_conversation(self):
+        message = {"role": "user", "content": "begin " + "some words " * 100000 + "end"}
+        long = path("long.json", json.dumps([message]).encode())
+        terminal = self.chat(columns=80)
+        for command, first in ((f"/import {long}", "> begin some"), ("/history", "> begin some")):
+            terminal.type(command + "\r")
+            terminal.wait_for(first)  # the rest fits no buffer, so the program waits for its reader
+            terminal.type("\x03")
+            self.assertNotIn("words end", terminal.wait_for("(stopped; /history shows all of it)"))
+        self.leave(terminal)
+
+    def test_several_go_to_the_trash_and_come_back(self):
+        terminal = self.chat()
+        for text in ("one", "two", "three", "four"):
+            self.send(terminal, text)
+            terminal.type("/new\r")
+        terminal.type("/list 2\r")
+        terminal.wait_for("(there are more; /list 10 lists more of them)")
+        terminal.type("/list\r/delete 1 3-4\r")
+        terminal.wait_for("moved to the trash: 3 conversations\n/restore 1-3 brings them back")
+        terminal.type("/delete 2-5\r")
+        terminal.wait_for("chat: the last list has no number 5; it has 4 conversations; /list shows the latest ones")
+        self.assertEqual(self.rows("SELECT title FROM conversations WHERE trashed IS NULL"), [("three",)])
+        terminal.type("/restore 1-2\r")
+        terminal.wait_for("restored: 2 conversations")
+        terminal.type("/erase 1-2\r")
+        terminal.wait_for("chat: that conversation is no longer in the trash; /trash lists the others")
+        self.leave(terminal)
+        self.assertEqual(self.rows("SELECT count(*) FROM conversations WHERE trashed IS NULL"), [(3,)])
+
+    def test_an_import_is_taken_back_and_noticed_when_it_is_one_too_many(self):
+        def talk(number):
+            message = {"author": {"role": "user"}, "content": {"content_type": "text", "parts": [f"text {number}"]}}
+            return {"title": f"talk {number}", "update_time": 1e9 + number, "create_time": 1e9, "current_node": "a",
+                    "mapping": {"a": {"message": message}}}
+        file = path("three.json", json.dumps([talk(number) for number in range(3)]).encode())
+        terminal = self.chat()
+        terminal.type(f"/import {file}\r")
+        terminal.wait_for("(/delete 1-3 takes the import back)")
+        terminal.type(f"/import {file}\r")
+        terminal.wait_for("(3 imported conversations were here already, with the same messages)")
+        terminal.type("/delete 1-3\r")
+        terminal.wait_for("moved to the trash: 3 conversations")
+        self.leave(terminal)
+        self.assertEqual(self.rows("SELECT id FROM conversations WHERE trashed IS NULL ORDER BY id"), [(1,), (2,), (3,)])
+
     def test_the_trash_gives_back(self):
         terminal = self.chat()
         terminal.type("/delete\r/trash\r/restore\r")

@@ -139,6 +139,62 @@ TEST(TableView, OneThatIsLongerThanTheScreenScrollsAndIsNeverDrawnTwice) {
   }
 }
 
+// The terminal's whole output, as lines of a screen that loses none of them: what has left a window of so many rows is
+// not drawn again there.
+std::string scrolled(std::string_view source, int columns, int rows, size_t step) {
+  TableView table({.columns = columns, .rows = rows, .styled = false, .movable = true});
+  Screen all(columns, 400), window(columns, rows);
+  const auto write = [&](const std::string& bytes) { all.write(as_terminal(bytes)), window.write(as_terminal(bytes)); };
+  for (size_t at = 0; at < source.size(); at += step) {
+    table.add(source.substr(at, step));
+    write(table.show());
+  }
+  write(table.finish());
+  EXPECT_TRUE(all.text().ends_with(window.text())) << all.text() << "\nin the window:\n" << window.text();
+  return all.text();
+}
+
+TEST(TableView, ARowHigherThanTheWindowIsPrintedOnceAndWhole) {
+  std::string cell;
+  for (int i = 0; i < 60; ++i) cell += "w" + std::to_string(i) + " ";
+  const std::string row = "| plan | " + cell + "| 200 EUR |\n";
+  for (const std::string& source :
+       {"| Name | What | Cost |\n|---|---|---|\n| first | short | 1 |\n" + row + "| last | short | 3 |\n",
+        "| Name | What | Cost |\n|---|---|---|\n" + row + row + "| last | short | 3 |\n",
+        "| Name | What | Cost |\n|---|---|---|\n| last | short | 3 |\n" + row}) {
+    const size_t n_rows = source.find(row) == source.rfind(row) ? 1 : 2;
+    for (const int rows : {2, 6, 14}) {
+      for (const size_t step : {size_t{1}, size_t{7}, size_t{90}, source.size()}) {
+        const std::string text = scrolled(source, 50, rows, step);
+        for (const std::string& word :
+             {std::string("w0 "), std::string("w31 "), std::string("w59 "), std::string("200"), std::string("EUR")}) {
+          size_t n = 0;
+          for (size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1)) ++n;
+          EXPECT_EQ(n, n_rows) << word << " in a window of " << rows << " rows, " << step << " bytes a step:\n" << text;
+        }
+        EXPECT_EQ(text.find("| last"), text.rfind("| last")) << text;
+      }
+    }
+  }
+}
+
+TEST(TableView, ARecordHigherThanTheWindowIsPrintedOnceAndWhole) {
+  std::string source, rule, values;
+  for (int i = 0; i < 25; ++i) {
+    source += "| col " + std::to_string(i) + " ";
+    rule += "|---";
+    values += "| value " + std::to_string(i) + " ";
+  }
+  source += "|\n" + rule + "|\n" + values + "|\n" + values + "|\n";
+  std::string record;
+  for (int i = 0; i < 25; ++i) {
+    record += "col " + std::to_string(i) + ": value " + std::to_string(i) + "\n";
+  }
+  for (const int rows : {10, 24, 60})
+    for (const size_t step : {size_t{1}, size_t{11}, source.size()})
+      EXPECT_EQ(scrolled(source, 60, rows, step) + "\n", record + "\n" + record) << rows << ", " << step;
+}
+
 TEST(TableView, GoesOnBelowWhenTheTerminalGetsNarrower) {
   Screen screen(40, 24);
   TableView table({.columns = 40, .rows = 24, .styled = false, .movable = true});

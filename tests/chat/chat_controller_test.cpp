@@ -481,6 +481,24 @@ const Scenario kScenarios[] = {
        b.submit(TakeFromTrash{b.state().trash.at(0).id}), b.settle();
      },
      "one > half (stopped)", "one > half (stopped)"},
+    {"thrown_away_by_another_program_and_written_to",
+     [](Bench& b) {
+       b.ask("one");
+       ConversationStore::open(b.path("warpchat")).store->throw_away(b.state().open.id);
+       b.ask("two");
+       EXPECT_TRUE(b.state().trash.empty());
+       EXPECT_EQ(b.state().conversations.size(), 1u);
+     },
+     "one > answer 1 > two > answer 2", "one > answer 1 > two > answer 2",
+     "this conversation was in the trash; it is restored"},
+    {"thrown_away_by_another_program_and_answered_again",
+     [](Bench& b) {
+       b.ask("one");
+       ConversationStore::open(b.path("warpchat")).store->throw_away(b.state().open.id);
+       b.submit(Regenerate{b.last()}), b.settle();
+       EXPECT_TRUE(b.state().trash.empty());
+     },
+     "one > answer 2 2/2", "one > answer 2 /2", "this conversation was in the trash; it is restored"},
     {"renamed_while_it_streams",
      [](Bench& b) {
        b.responder->answers = {going_on({text("half")})};

@@ -774,6 +774,17 @@ class Terminals(Case):
         self.assertEqual(terminal.wait(), 0)
         self.assertNotIn("norm_qkv", terminal.seen)
 
+    def test_ctrl_c_ends_the_text_of_a_long_answer(self):
+        server = self.server()
+        terminal = self.terminal("--endpoint", server.origin + "/long/v1", columns=80)
+        terminal.wait_for("Ctrl-D leaves")
+        terminal.type("Hi\r")
+        terminal.wait_for("begin some")  # the rest fits no buffer, so the program waits for its reader
+        terminal.type("\x03")
+        self.assertNotIn("words end", terminal.wait_for("(not all of the answer is shown; /history shows it)"))
+        terminal.type("\x04")
+        self.assertEqual(terminal.wait(), 0)
+
     def test_one_answer_at_a_terminal(self):
         server = self.server()
         terminal = Terminal("--endpoint", server.url, "-p", "Hi", home=self.home, DBUS_SESSION_BUS_ADDRESS="",

@@ -186,6 +186,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.stream(event({"choices": [{"index": 0, "text": "Once upon", "finish_reason": None}]}),
                     event({"choices": [{"index": 0, "text": " a time", "finish_reason": "stop"}]}), DONE)
 
+    def script_long(self, _):  # more than fits any buffer of a terminal, in one event
+        self.stream(deltas(["begin " + "some words " * 100000 + "end"]), END)
+
     def script_whole(self, _):  # no streaming
         self.send_json(200, {"choices": [{"index": 0, "message": {"role": "assistant", "content": TEXT},
                                           "finish_reason": "stop"}]})
