@@ -179,10 +179,10 @@ OnInterrupt on_interrupt(OnInterrupt what) {
   return exited ? OnInterrupt::kExit : OnInterrupt::kNote;
 }
 
+bool take_interrupt() { return interrupts.exchange(0) > 0; }
+
 bool has_interrupt() { return interrupts > 0; }
 
-bool take_interrupt() { return interrupts.exchange(0) > 0; }
-bool has_interrupt() { return interrupts > 0; }
 bool take_resize() { return resized.exchange(false); }
 
 int signal_descriptor() { return wake_pipe[0]; }

@@ -63,8 +63,8 @@ class GlfwWindow {
   void set_primary_selection(const std::string& text);
   std::string portal_name() const;  // as desktop portals name a dialog's parent: "x11:3a00007"; elsewhere empty
 
-  bool has_input_method() const { return input_method_ != nullptr; }  // which keys and text come from
-  const std::string& composition() const { return composition_; }     // the text being composed
+  bool has_input_method() const { return input_method_ && input_method_->works(); }  // which keys and text come from
+  const std::string& composition() const { return composition_; }                    // the text being composed
   void set_caret(float x, float y);  // pixels: where the input method shows its candidates
 
   // Around a frame of ImGui's: sizes, time and these events; then the picture onto the screen.

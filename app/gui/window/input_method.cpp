@@ -63,7 +63,8 @@ class InputMethod::Connection {
  public:
   Connection(Display* display, unsigned long window, std::function<void()> wake)
       : display_(display), window_(window), wake_(std::move(wake)), wanted_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-    thread_ = start_thread("for the keyboard", [this] { run(); });
+    thread_ = start_thread(
+        "for the keyboard", [this] { run(); }, [this](const char*) { has_failed_ = true; });
   }
   ~Connection() {
     is_ending_ = true;
@@ -72,6 +73,7 @@ class InputMethod::Connection {
     close(wanted_);
   }
 
+  bool works() const { return !has_failed_; }
   std::vector<XInput> pop_all() {
     const std::lock_guard lock(mutex_);
     return std::exchange(input_, {});
@@ -114,7 +116,7 @@ class InputMethod::Connection {
 
   // The user's, else Xlib's own, which knows dead keys. Where neither can be had, keys give Latin letters.
   void open_method() {
-    if (has_failed_) return;
+    if (has_no_method_) return;
     for (const char* modifiers : {"", "@im=none"}) {
       if (XSetLocaleModifiers(modifiers) == nullptr) continue;
       method_ = XOpenIM(display_, nullptr, nullptr, nullptr);
@@ -123,8 +125,8 @@ class InputMethod::Connection {
       if (context_ != nullptr) break;
       XCloseIM(std::exchange(method_, nullptr));
     }
-    has_failed_ = method_ == nullptr;
-    if (has_failed_) return;
+    has_no_method_ = method_ == nullptr;
+    if (has_no_method_) return;
     XIMCallback destroyed{reinterpret_cast<XPointer>(this), [](XIM, XPointer p, XPointer) {
                             of(p).method_ = nullptr;
                             of(p).context_ = nullptr;
@@ -267,7 +269,8 @@ class InputMethod::Connection {
   const int wanted_;  // readable when the thread has something to do
   XIM method_ = nullptr;
   XIC context_ = nullptr;
-  bool has_failed_ = false;
+  bool has_no_method_ = false;
+  std::atomic<bool> has_failed_ = false;  // the thread has ended
   std::atomic<bool> is_ending_ = false;
 
   mutable std::mutex mutex_;
@@ -288,6 +291,7 @@ std::unique_ptr<InputMethod> InputMethod::open(unsigned long window, std::functi
 
 InputMethod::InputMethod(std::unique_ptr<Connection> connection) : connection_(std::move(connection)) {}
 InputMethod::~InputMethod() = default;
+bool InputMethod::works() const { return connection_->works(); }
 std::vector<XInput> InputMethod::pop_all() { return connection_->pop_all(); }
 std::string InputMethod::composition() const { return connection_->composition(); }
 void InputMethod::set_caret(int x, int y) { connection_->set_caret(x, y); }

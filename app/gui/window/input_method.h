@@ -29,6 +29,7 @@ class InputMethod {
   InputMethod(const InputMethod&) = delete;
   InputMethod& operator=(const InputMethod&) = delete;
 
+  bool works() const;               // false: its thread has ended, GLFW's keys are better than none
   std::vector<XInput> pop_all();    // in their order
   std::string composition() const;  // the text being composed, to be shown at the caret
   void set_caret(int x, int y);     // pixels of the window: where lists of candidates open
