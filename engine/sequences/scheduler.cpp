@@ -125,9 +125,18 @@ void Scheduler::wake() {
   changed_.notify_all();
 }
 
+void Scheduler::prepare() {
+  const std::lock_guard lock(mutex_);
+  if (has_ended_) throw Error("the thread that answers has ended after an error; load the model again");
+  if (!worker_.joinable())
+    worker_ = start_thread(
+        "to answer", [this] { run(); }, [this](const char* error) { abandon(error); });
+}
+
 std::shared_ptr<ScheduledAnswer> Scheduler::start(AnswerRequest request) {
   const uint32_t context = decoder_.max_positions();
   assert(!request.prompt.empty() && request.prompt.size() < context);
+  prepare();
   std::shared_ptr<ScheduledAnswer> answer(new ScheduledAnswer(*this));
   auto job = std::make_unique<Job>();
   job->of = answer;
@@ -144,10 +153,6 @@ std::shared_ptr<ScheduledAnswer> Scheduler::start(AnswerRequest request) {
   job->asked = Clock::now();
   {
     std::lock_guard lock(mutex_);
-    if (has_ended_) throw Error("the thread that answers has ended after an error; load the model again");
-    if (!worker_.joinable())
-      worker_ = start_thread(
-          "to answer", [this] { run(); }, [this](const char* error) { abandon(error); });
     requests_.push_back(std::move(job));
     ++n_answers_;
   }

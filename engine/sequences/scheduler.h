@@ -59,6 +59,9 @@ class Scheduler {
   Scheduler(Decoder& decoder, EndsAnswer ends_answer, std::span<const Token> end_tokens = {});
   ~Scheduler();  // stops all answers; detaches a thread that hangs in a lost device
 
+  // Starts the thread that answers, unless it runs. Error if the system refuses.
+  void prepare();
+
   // The answer waits if all sequences or pages are in use. Error if the system cannot start a thread.
   std::shared_ptr<ScheduledAnswer> start(AnswerRequest request);
   uint32_t n_answers() const { return n_answers_; }  // running or waiting

@@ -114,6 +114,7 @@ std::unique_ptr<Generation> LocalResponder::start(const Prompt& prompt, const An
   request.drafts = options.drafts;
   const Usage usage{static_cast<uint32_t>(built.tokens.size()), 0, built.n_dropped};
   request.prompt = std::move(built.tokens);
+  scheduler_.prepare();
   if (ready) ready();
   auto generation = std::make_unique<LocalGeneration>(scheduler_.start(std::move(request)), *model_.tokenizer, usage,
                                                       parts ? std::optional(built.answer_begins) : std::nullopt);
