@@ -101,8 +101,8 @@ class Answers(Case):
         self.assertEqual(run.out, as_raw.out)
 
     def test_think_is_a_template_variable(self):
-        template = "{{ enable_thinking }}"
-        for flag, text in (("--think", "True"), ("--no-think", "False")):
+        template = "{{ enable_thinking }}: {{ messages[0].content }}"
+        for flag, text in (("--think", "True: Hello"), ("--no-think", "False: Hello")):
             as_raw = self.run_well("-m", TINY, "--raw", "-p", text, *ONE_ANSWER)
             run = self.run_well("-m", TINY, "--chat-template", template, flag, "-p", "Hello", *ONE_ANSWER)
             self.assertEqual(run.out, as_raw.out)

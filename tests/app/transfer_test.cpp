@@ -540,7 +540,7 @@ TEST(Transfer, DamageIsOneSentence) {
   EXPECT_EQ(fault_of(std::string(100'000, '[')), "f: its JSON is nested deeper than 64 levels");
   std::string many = "[0";
   for (int i = 0; i < 5'000'000; ++i) many += ",0";
-  EXPECT_EQ(fault_of(many + "]"), "f: the JSON has more than 5,000,000 values");
+  EXPECT_EQ(fault_of(many + "]"), "f: its JSON has more than 5,000,000 values");
 }
 
 TEST(Transfer, TreesThatAreNoneAreRefused) {

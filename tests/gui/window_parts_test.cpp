@@ -392,11 +392,11 @@ TEST(ModelRows, WhatTheTextMeans) {
   EXPECT_EQ(rows_text(state, " org "), "model:1 /c/b.gguf*, model:3 org/small, hub:1 org/new:Q8_0");
   EXPECT_EQ(rows_text(state, "orgs"), "");
   EXPECT_EQ(rows_text(state, "ORG/B:q8_0"), "model:1 /c/b.gguf*");
-  EXPECT_EQ(rows_text(state, "org/b"), "model_named org/b:Q4_K_M*, model:1 /c/b.gguf");
+  EXPECT_EQ(rows_text(state, "org/b"), "model_named org/b*, model:1 /c/b.gguf");
   EXPECT_EQ(rows_text(state, "~/x y.gguf "), "model_named " + with_home_directory("~/x y.gguf") + "*");
   EXPECT_EQ(rows_text(state, "http://box:1/v1"), "model_named http://box:1/v1*");
   state.hub.offline = true;
-  EXPECT_EQ(rows_text(state, "org/small"), "model_named org/small:Q4_K_M*");
+  EXPECT_EQ(rows_text(state, "org/small"), "model_named org/small*");
 }
 
 TEST(ModelRows, PathsAndAddressesAreSearchedForNowhere) {
