@@ -40,7 +40,9 @@ class LocalResponder::LocalGeneration : public Generation {
   }
   void push_event(GenerationEnd& end) {
     has_ended_ = true;
-    if (std::string text = detokenizer_.flush(); !text.empty()) add({std::move(text), -1, 0, /*thinking=*/false});
+    // An answer that was cut within a character makes it anew when it is continued.
+    std::string rest = end.reason == EndReason::kEndOfText ? detokenizer_.flush() : "";
+    if (!rest.empty()) add({std::move(rest), -1, 0, /*thinking=*/false});
     end.reasoning_ended = splitter_ && splitter_->has_ended_thought();
     if (splitter_)
       for (auto& [text, thinking] : splitter_->finish()) events_.push_back(TextDelta{std::move(text), -1, 0, thinking});

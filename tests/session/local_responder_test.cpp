@@ -94,6 +94,26 @@ TEST_F(LocalResponderTest, AnAnswerThatWasCutIsContinuedThere) {
   EXPECT_EQ(chat.messages[1].content, answer.text + rest.text);
 }
 
+// Where it is cut within a character, the character's first bytes are not its text: continued, it is made whole.
+TEST_F(LocalResponderTest, AnAnswerThatWasCutIsTheBeginningOfALongerOne) {
+  auto model = load(512);
+  LocalResponder responder(*model);
+  int n_open = 0;
+  for (const char* prompt : {"the sea", "日本語", "🙂🙂", "ü"}) {
+    const std::string whole = ScriptedChat(responder, greedy(60)).ask(prompt).text;
+    for (int32_t n = 1; n < 40; ++n) {
+      const CollectedAnswer cut = ScriptedChat(responder, greedy(n)).ask(prompt);
+      ASSERT_TRUE(whole.starts_with(cut.text)) << prompt << " after " << n << " tokens";
+      StreamDetokenizer bytes(*model->tokenizer);
+      std::string characters;
+      for (const Token token : cut.tokens) characters += bytes.add(token);
+      EXPECT_TRUE(characters.ends_with(cut.text)) << prompt << " after " << n << " tokens";
+      n_open += !bytes.flush().empty();
+    }
+  }
+  EXPECT_GT(n_open, 0);  // else nothing was cut within a character
+}
+
 TEST_F(LocalResponderTest, ControlTokensInMessagesAreTextUnlessTheyAreMeant) {
   auto model = load(1024);
   LocalResponder responder(*model);
