@@ -18,6 +18,11 @@ TINY, SPM, VOCABULARY, ENDLESS, SAMPLING, EXPERTS, HYBRID = (
 MAX_SECONDS = 120  # only to end a run that hangs
 
 
+def is_sanitized():
+    with open(CHAT, "rb") as file:
+        return b"__asan_init" in file.read()
+
+
 def environment(home=None, **more):
     """Nothing of this user reaches the program: no caches, no history, no colours."""
     clean = {key: value for key, value in os.environ.items()

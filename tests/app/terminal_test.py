@@ -13,7 +13,7 @@ import tempfile
 import time
 import unittest
 
-from program import ENDLESS, FOLDER, TINY, path, pdf
+from program import ENDLESS, FOLDER, TINY, path, pdf, is_sanitized
 from pseudo_terminal import MAX_SECONDS, Case, Terminal
 
 WIDTH_QUESTION = "\x1b[6n"
@@ -100,6 +100,7 @@ class Conversation(Case):
             self.assertTrue(terminal.echoes())
             self.assertEqual(terminal.wait(), -number)
 
+    @unittest.skipIf(is_sanitized(), "sanitizers handle fatal signals themselves")
     def test_a_fault_restores_the_terminal_and_is_said(self):
         terminal = self.start()
         os.kill(terminal.pid, signal.SIGSEGV)
