@@ -1,15 +1,16 @@
 # The Debian packages that building and testing need, and a function that installs those that are missing.
 # Sourced by app/quickstart.sh, app/package.sh and tests/run.sh; everything it prints goes to stderr.
 
-build_packages="g++ cmake ninja-build pkg-config libpcre2-dev libsentencepiece-dev libprotobuf-dev nlohmann-json3-dev libcli11-dev
-  libspdlog-dev libutf8proc-dev libsqlite3-dev libcurl4-openssl-dev libssl-dev libimgui-dev libglfw3-dev libgl-dev
+build_packages="g++ cmake ninja-build pkg-config libpcre2-dev libsentencepiece-dev libprotobuf-dev nlohmann-json3-dev
+  libcli11-dev libspdlog-dev libutf8proc-dev libsqlite3-dev libcurl4-openssl-dev libssl-dev libimgui-dev libglfw3-dev libgl-dev
   libx11-dev libmd4c-dev libharfbuzz-dev libfribidi-dev libfontconfig-dev libfreetype-dev libicu-dev libglib2.0-dev
   fonts-texgyre-math"
 package_packages="dpkg-dev file gzip"
 download_packages="python3 python3-pip ca-certificates"
-test_packages="libgtest-dev libgmock-dev python3 python3-jinja2 openssl xvfb x11-utils xdotool xclip
-  poppler-utils dbus-daemon python3-dbus python3-gi gnome-keyring libsecret-1-0 uim-xim uim-byeoru uim-anthy locales
-  fonts-noto-core fonts-noto-cjk fonts-noto-color-emoji fonts-jetbrains-mono g++-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user"
+test_packages="libgtest-dev libgmock-dev python3 python3-jinja2 openssl xvfb x11-utils xdotool xclip poppler-utils
+  dbus-daemon python3-dbus python3-gi gnome-keyring libsecret-1-0 uim-xim uim-byeoru uim-anthy locales
+  fonts-noto-core fonts-noto-cjk fonts-noto-color-emoji fonts-jetbrains-mono g++-aarch64-linux-gnu
+  libc6-dev-arm64-cross qemu-user"
 full_test_packages="clang libclang-rt-dev"
 
 fail() {

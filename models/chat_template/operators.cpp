@@ -284,10 +284,9 @@ std::optional<Value> own_attribute(Heap& heap, const Value& object, const std::s
   if (Loop* loop = object.loop()) return loop->attribute(heap, name);
   const Method method = find_method(object, name);
   if (!method) return std::nullopt;
-  return heap.callable(std::string(type_name(object)) + "." + name,
-                       [&heap, method, object](const Arguments& arguments) {
-                         return call_method(method, heap, object, arguments);
-                       });
+  return heap.callable(
+      std::string(type_name(object)) + "." + name,
+      [&heap, method, object](const Arguments& arguments) { return call_method(method, heap, object, arguments); });
 }
 
 Value attribute(Heap& heap, const Value& object, const Value& name) {

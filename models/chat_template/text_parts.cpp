@@ -10,7 +10,8 @@
 namespace warpchat::jinja {
 
 size_t find_text(std::string_view text, std::string_view sought, size_t from) {
-  if (sought.empty() || from >= text.size()) return sought.empty() && from <= text.size() ? from : std::string_view::npos;
+  if (sought.empty() || from >= text.size())
+    return sought.empty() && from <= text.size() ? from : std::string_view::npos;
   const void* found = memmem(text.data() + from, text.size() - from, sought.data(), sought.size());
   return found == nullptr ? std::string_view::npos : static_cast<size_t>(static_cast<const char*>(found) - text.data());
 }

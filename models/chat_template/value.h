@@ -134,7 +134,7 @@ class Dict : public Object {
     bool operator()(const Value& a, const Value& b) const;
   };
   void compact() const;
-  mutable std::vector<Entry> entries_;  // erased ones stay, empty, until compact()
+  mutable std::vector<Entry> entries_;                            // erased ones stay, empty, until compact()
   mutable std::unordered_map<Value, size_t, Hash, Same> places_;  // index in entries_ of each key
 };
 

@@ -198,8 +198,9 @@ TEST(Limits, CountWhatAnExpressionCosts) {
 }
 
 TEST(Limits, StopATemplate) {
-  const jinja::Template endless = jinja::parse_template("{% set s = 'a' * 60000000 %}{% for i in range(100000) %}"
-                                                        "{% if 'b' in s %}{% endif %}{% endfor %}");
+  const jinja::Template endless = jinja::parse_template(
+      "{% set s = 'a' * 60000000 %}{% for i in range(100000) %}"
+      "{% if 'b' in s %}{% endif %}{% endfor %}");
   int n_asked = 0;
   const auto run = [&](const jinja::Limits& limits) {
     return error_of([&] { jinja::Interpreter(limits).run(endless, ordered_json::object()); });
