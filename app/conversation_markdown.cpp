@@ -36,7 +36,7 @@
 #include "app/transfer.h"
 #include "models/ascii.h"
 #include "models/text_format.h"
-#include "models/tokenizer/utf8.h"
+#include "models/utf8.h"
 
 namespace warpchat {
 

@@ -2,23 +2,10 @@
 
 #include <algorithm>
 
+#include "models/utf8.h"
+
 namespace warpchat {
 namespace {
-
-// Length of the valid UTF-8 character at the start of the text, or 0. Source: Unicode 15, table 3-7.
-size_t utf8_length(std::string_view text) {
-  const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
-  const uint8_t lead = byte(0);
-  if (lead < 0x80) return 1;
-  const size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-  if (lead < 0xC2 || lead > 0xF4 || text.size() < length) return 0;
-  for (size_t i = 1; i < length; ++i)
-    if ((byte(i) & 0xC0) != 0x80) return 0;
-  const bool overlong = (lead == 0xE0 && byte(1) < 0xA0) || (lead == 0xF0 && byte(1) < 0x90);
-  const bool surrogate = lead == 0xED && byte(1) > 0x9F;
-  const bool beyond = lead == 0xF4 && byte(1) > 0x8F;
-  return overlong || surrogate || beyond ? 0 : length;
-}
 
 void append_escaped(std::string& out, std::string_view bytes) {
   constexpr char kHex[] = "0123456789abcdef";
@@ -35,19 +22,17 @@ struct Character {
   bool is_valid = false;
 };
 
-Character first_character(std::string_view text) {
-  const size_t length = utf8_length(text);
-  if (length == 0) return {text.substr(0, 1), 0, false};
-  char32_t value = static_cast<uint8_t>(text[0]);
-  if (length > 1) value &= 0x7Fu >> length;
-  for (size_t i = 1; i < length; ++i) value = value << 6 | (static_cast<uint8_t>(text[i]) & 0x3Fu);
-  return {text.substr(0, length), value, true};
+Character character_at_start(std::string_view text) {
+  const Utf8Step step = first_character(text);
+  if (step.state != Utf8State::kValid) return {text.substr(0, 1), 0, false};
+  const std::string_view bytes = text.substr(0, step.bytes);
+  return {bytes, code_point_of(bytes), true};
 }
 
 template <class OnCharacter>  // (const Character&)
 void for_each_character(std::string_view text, OnCharacter on_character) {
   while (!text.empty()) {
-    const Character character = first_character(text);
+    const Character character = character_at_start(text);
     on_character(character);
     text.remove_prefix(character.bytes.size());
   }
@@ -85,7 +70,7 @@ std::string printable(std::string_view text, size_t limit) {
   std::string out;
   while (!text.empty()) {
     if (out.size() >= limit) return out + "...";
-    const Character c = first_character(text);
+    const Character c = character_at_start(text);
     if (c.is_valid && filter.can_show(c.value) && !is_separator(c.value))
       out += c.bytes;
     else
@@ -101,7 +86,7 @@ std::string replace_controls(std::string_view text) {
   for_each_character(text, [&](const Character& c) {
     const bool can_show = filter.can_show(c.value) || c.value == '\n' || c.value == '\t';
     if (c.is_valid && c.value == '\r') return;
-    out += c.is_valid && can_show ? c.bytes : std::string_view("\uFFFD");
+    out += c.is_valid && can_show ? c.bytes : kReplacementCharacter;
   });
   return out;
 }
@@ -111,7 +96,7 @@ std::string escape_controls_in_json(std::string_view json) {
   std::string out;
   for_each_character(json, [&](const Character& c) {
     if (filter.can_show(c.value) || c.value == '\n' || c.value == '\t') {
-      out += c.is_valid ? c.bytes : std::string_view("\uFFFD");
+      out += c.is_valid ? c.bytes : kReplacementCharacter;
     } else if (c.value > 0xFFFF) {
       append_json_escape(out, 0xD7C0 + (c.value >> 10));
       append_json_escape(out, 0xDC00 + (c.value & 0x3FF));

@@ -9,7 +9,7 @@
 
 #include "app/math/tex_symbols.h"
 #include "models/ascii.h"
-#include "models/tokenizer/utf8.h"
+#include "models/utf8.h"
 
 namespace warpchat {
 
@@ -77,10 +77,17 @@ struct Decoded {
 Decoded decode_character(string_view text) {
   const Utf8Step step = first_character(text);
   if (step.state != Utf8State::kValid) throw Unknown();
-  if (step.bytes == 1) return {static_cast<char32_t>(text[0]), 1};
-  char32_t c = static_cast<unsigned char>(text[0]) & (0x7Fu >> step.bytes);
-  for (size_t i = 1; i < step.bytes; ++i) c = c << 6 | (static_cast<unsigned char>(text[i]) & 0x3Fu);
-  return {c, step.bytes};
+  return {code_point_of(text.substr(0, step.bytes)), step.bytes};
+}
+
+std::u32string decode_text(string_view text) {
+  std::u32string out;
+  while (!text.empty()) {
+    const auto [c, length] = decode_character(text);
+    out += c;
+    text.remove_prefix(length);
+  }
+  return out;
 }
 
 class Parser {
@@ -369,16 +376,12 @@ class Parser {
   }
 
   MathNode text(string_view name) {
-    const std::string raw = raw_group();
     std::u32string out;
-    for (string_view rest = raw; !rest.empty();) {
-      const auto [c, length] = decode_character(rest);
+    for (const char32_t c : decode_text(raw_group()))
       out += in_alphabet(c, name == "textbf"   ? MathAlphabet::kBold
                             : name == "texttt" ? MathAlphabet::kMono
                             : name == "textit" ? MathAlphabet::kItalic
                                                : MathAlphabet::kUpright);
-      rest.remove_prefix(length);
-    }
     return words(std::move(out));
   }
 
@@ -460,16 +463,7 @@ class Parser {
     return node;
   }
 
-  MathNode tag(string_view) {
-    const std::string raw = raw_group();
-    std::u32string text = U"(";
-    for (string_view rest = raw; !rest.empty();) {
-      const auto [c, length] = decode_character(rest);
-      text += c;
-      rest.remove_prefix(length);
-    }
-    return row_of({space(2), words(text + U")")});
-  }
+  MathNode tag(string_view) { return row_of({space(2), words(U"(" + decode_text(raw_group()) + U")")}); }
   MathNode label(string_view) { return raw_group(), row_of({}); }
   MathNode nothing(string_view) { return row_of({}); }
 

@@ -9,7 +9,7 @@
 #include "app/typed_path.h"
 #include "models/ascii.h"
 #include "models/text_format.h"
-#include "models/tokenizer/utf8.h"
+#include "models/utf8.h"
 
 namespace warpchat {
 

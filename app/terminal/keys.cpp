@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "app/terminal/graphemes.h"
+#include "models/utf8.h"
 
 namespace warpchat {
 
@@ -123,7 +124,7 @@ std::string clean_paste(std::string_view bytes) {
       text += '\n';
       if (at + 1 < bytes.size() && bytes[at + 1] == '\n') ++at;
     } else if (c.value == 0xFFFD && c.bytes == 1) {
-      text += "\xEF\xBF\xBD";
+      text += kReplacementCharacter;
     } else if (c.value == '\n' || c.value == '\t' || !is_control(c.value)) {
       text += bytes.substr(at, c.bytes);
     }

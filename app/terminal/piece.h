@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <string_view>
 
+#include "models/utf8.h"
+
 namespace warpchat {
 
 inline constexpr size_t kMaxPiece = 4096;  // bytes
@@ -12,7 +14,7 @@ inline size_t piece_bytes(std::string_view text) {
   if (text.size() <= kMaxPiece) return text.size();
   if (const size_t line = text.substr(0, kMaxPiece).rfind('\n'); line != std::string_view::npos) return line + 1;
   size_t end = kMaxPiece;
-  while (end > 1 && (text[end] & 0xC0) == 0x80) --end;
+  while (end > 1 && continues_character(text[end])) --end;
   return end;
 }
 

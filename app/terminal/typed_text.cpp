@@ -11,6 +11,7 @@
 #include "app/signals.h"
 #include "app/terminal/graphemes.h"
 #include "app/terminal/terminal.h"
+#include "models/utf8.h"
 
 namespace warpchat {
 
@@ -25,7 +26,7 @@ size_t word_begin(const std::string& line) {
 
 size_t character_begin(const std::string& line) {
   size_t at = line.size();
-  while (at > 0 && (line[--at] & 0xC0) == 0x80) continue;
+  while (at > 0 && continues_character(line[--at])) continue;
   return at;
 }
 

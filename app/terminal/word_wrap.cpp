@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "app/terminal/line_breaks.h"
+#include "models/utf8.h"
 
 namespace warpchat {
 
@@ -41,7 +42,7 @@ std::string WordWrap::add(const StyledText& piece) {
     if (c.value == '\r')
       breaker_.reset();
     else if (!filter_.can_show(c.value) && c.value != '\n' && c.value != '\t')
-      add_code_point("\xEF\xBF\xBD", 0xFFFD, piece);
+      add_code_point(kReplacementCharacter, 0xFFFD, piece);
     else
       add_code_point(rest.substr(0, c.bytes), c.value, piece);
     if (is_long()) show_what_is_complete();

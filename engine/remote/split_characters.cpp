@@ -7,32 +7,14 @@
 #include <optional>
 #include <utility>
 
+#include "models/utf8.h"
+
 namespace warpchat {
 
 namespace {
 
-constexpr std::string_view kMark = "\xEF\xB7\x90", kReplacement = "\xEF\xBF\xBD";
+constexpr std::string_view kMark = "\xEF\xB7\x90";
 constexpr size_t kDigits = 4;
-
-uint8_t byte_at(std::string_view text, size_t i) { return static_cast<uint8_t>(text[i]); }
-
-// Bytes of a character with this first byte; 0: no character begins so.
-size_t length_of(uint8_t first) {
-  if (first < 0x80) return 1;
-  if (first < 0xC2 || first > 0xF4) return 0;
-  return first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
-}
-
-// Whether the bytes, fewer than length_of(first) or as many, are the beginning of a character (RFC 3629).
-bool begins_character(std::string_view bytes) {
-  if (bytes.empty() || bytes.size() > length_of(byte_at(bytes, 0))) return false;
-  for (size_t i = 1; i < bytes.size(); ++i)
-    if ((byte_at(bytes, i) & 0xC0) != 0x80) return false;
-  if (bytes.size() < 2) return true;
-  const uint8_t first = byte_at(bytes, 0), second = byte_at(bytes, 1);
-  return !(first == 0xE0 && second < 0xA0) && !(first == 0xED && second > 0x9F) && !(first == 0xF0 && second < 0x90) &&
-         !(first == 0xF4 && second > 0x8F);
-}
 
 std::optional<uint32_t> hexadecimal(std::string_view text, size_t at) {
   if (at > text.size() || text.size() - at < kDigits) return std::nullopt;
@@ -70,10 +52,10 @@ std::string with_marked_parts(std::string_view text) {
       marked += unit && !is_pair && (is_high(*unit) || is_low(*unit)) ? mark(*unit) : std::string(text.substr(i, n));
       continue;
     }
-    const size_t length = length_of(byte_at(text, i));
-    const bool is_whole = length > 0 && text.size() - i >= length && begins_character(text.substr(i, length));
-    if (is_whole) n = length;
-    marked += is_whole ? std::string(text.substr(i, n)) : mark(byte_at(text, i));
+    const Utf8Step step = first_character(text.substr(i));
+    const bool is_whole = step.state == Utf8State::kValid;
+    if (is_whole) n = step.bytes;
+    marked += is_whole ? std::string(text.substr(i, n)) : mark(static_cast<uint8_t>(text[i]));
   }
   return marked;
 }
@@ -109,24 +91,22 @@ void SplitCharacters::add_part(uint32_t part, std::string& out) {
   if (is_high(part)) {
     high_ = part;
   } else if (high == 0) {
-    out += kReplacement;
+    out += kReplacementCharacter;
   } else {
-    const uint32_t code = 0x10000 + ((high - 0xD800) << 10) + (part - 0xDC00);
-    for (const uint32_t byte :
-         {0xF0 | code >> 18, 0x80 | (code >> 12 & 0x3F), 0x80 | (code >> 6 & 0x3F), 0x80 | (code & 0x3F)})
-      out += static_cast<char>(byte);
+    append_utf8(0x10000 + ((high - 0xD800) << 10) + (part - 0xDC00), out);
   }
 }
 
 void SplitCharacters::add_byte(char byte, std::string& out) {
-  if (high_ != 0 || !begins_character(bytes_ + byte)) give_up(out);
+  if (high_ != 0 || first_character(bytes_ + byte).state == Utf8State::kInvalid) give_up(out);
   bytes_ += byte;
-  if (!begins_character(bytes_)) return give_up(out);
-  if (bytes_.size() == length_of(byte_at(bytes_, 0))) out += std::exchange(bytes_, {});
+  const Utf8State state = first_character(bytes_).state;
+  if (state == Utf8State::kInvalid) give_up(out);
+  if (state == Utf8State::kValid) out += std::exchange(bytes_, {});
 }
 
 void SplitCharacters::give_up(std::string& out) {
-  if (high_ != 0 || !bytes_.empty()) out += kReplacement;
+  if (high_ != 0 || !bytes_.empty()) out += kReplacementCharacter;
   high_ = 0;
   bytes_.clear();
 }

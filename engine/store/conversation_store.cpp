@@ -9,7 +9,7 @@
 #include "engine/store/store_file.h"
 #include "engine/untrusted_json.h"
 #include "models/ascii.h"
-#include "models/tokenizer/utf8.h"
+#include "models/utf8.h"
 
 namespace warpchat {
 
@@ -333,6 +333,11 @@ void ConversationStore::throw_away(ConversationId conversation) {
 
 void ConversationStore::take_from_trash(ConversationId conversation) {
   change("UPDATE conversations SET trashed = ?2 WHERE id = ?1", conversation, nullptr);
+}
+
+bool ConversationStore::is_in_trash(ConversationId conversation) const {
+  Statement row = database_.prepare("SELECT trashed IS NOT NULL FROM conversations WHERE id = ?1");
+  return row.with(conversation).step() && row.integer(0) != 0;
 }
 
 void ConversationStore::erase(ConversationId conversation) {

@@ -7,7 +7,7 @@
 #include "models/ascii.h"
 #include "models/error.h"
 #include "models/text_format.h"
-#include "models/tokenizer/utf8.h"
+#include "models/utf8.h"
 
 namespace warpchat {
 

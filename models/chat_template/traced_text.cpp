@@ -58,9 +58,8 @@ TracedText text_for(std::string bytes, bool is_content) {
 // Each character maps to one or more. If lengths match, each one corresponds to its own image.
 TracedText same_shape(std::string bytes, const TracedText& from) {
   if (from.content.empty()) return own_text(std::move(bytes));
-  const bool is_same = std::equal(bytes.begin(), bytes.end(), from.bytes.begin(), from.bytes.end(), [](char a, char b) {
-    return jinja::continues_character(a) == jinja::continues_character(b);
-  });
+  const bool is_same = std::equal(bytes.begin(), bytes.end(), from.bytes.begin(), from.bytes.end(),
+                                  [](char a, char b) { return continues_character(a) == continues_character(b); });
   if (is_same) return {std::move(bytes), from.content};
   return text_for(std::move(bytes), true);
 }

@@ -133,8 +133,7 @@ std::string encode(std::u32string_view code_points) {
 }
 
 size_t count_code_points(std::string_view text) {
-  return static_cast<size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) { return !continues_character(c); }));
 }
 
 size_t offset_of(std::string_view text, size_t n) {
@@ -265,7 +264,7 @@ std::string_view strip_left(std::string_view text) {
 std::string_view strip_right(std::string_view text) {
   while (!text.empty()) {
     size_t start = text.size() - 1;
-    while ((static_cast<unsigned char>(text[start]) & 0xC0) == 0x80) --start;
+    while (continues_character(text[start])) --start;
     size_t end = start;
     if (!is_space(next_code_point(text, end))) break;
     text = text.substr(0, start);

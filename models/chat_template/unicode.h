@@ -4,13 +4,12 @@
 #include <string>
 #include <string_view>
 
+#include "models/utf8.h"
+
 namespace warpchat::jinja {
 
 // Offset of the first byte that is not well-formed UTF-8, or npos.
 size_t find_invalid_utf8(std::string_view text);
-
-// Whether a byte is a continuation byte.
-constexpr bool continues_character(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
 
 // Reads the code point at `offset` and moves `offset` behind it.
 char32_t next_code_point(std::string_view text, size_t& offset);

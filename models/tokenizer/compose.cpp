@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "models/error.h"
-#include "models/tokenizer/utf8.h"
+#include "models/utf8.h"
 
 namespace warpchat {
 namespace {

@@ -6,8 +6,8 @@
 #include "models/tokenizer/bpe_tokenizer.h"
 #include "models/tokenizer/compose.h"
 #include "models/tokenizer/spm_tokenizer.h"
-#include "models/tokenizer/utf8.h"
 #include "models/tokenizer/vocabulary_tokenizer.h"
+#include "models/utf8.h"
 
 namespace warpchat {
 namespace {

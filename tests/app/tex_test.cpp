@@ -5,7 +5,7 @@
 
 #include <random>
 
-#include "models/tokenizer/utf8.h"
+#include "models/utf8.h"
 
 namespace warpchat {
 namespace {

@@ -11,7 +11,7 @@
 #include "app/text_input.h"
 #include "app/timestamp.h"
 #include "models/error.h"
-#include "models/tokenizer/utf8.h"
+#include "models/utf8.h"
 #include "tests/store/store_folder.h"
 
 namespace warpchat {

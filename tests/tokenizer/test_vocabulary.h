@@ -15,7 +15,7 @@
 #include "models/tokenizer/byte_map.h"
 #include "models/tokenizer/pre_split.h"
 #include "models/tokenizer/tokenizer.h"
-#include "models/tokenizer/utf8.h"
+#include "models/utf8.h"
 
 namespace warpchat::test {
 

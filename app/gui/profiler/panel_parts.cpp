@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "models/tokenizer/utf8.h"
+#include "models/utf8.h"
 
 namespace warpchat::gui {
 

@@ -9,7 +9,7 @@
 
 #include "app/gui/transcript/markdown_guard.h"
 #include "app/gui/transcript/markdown_pieces.h"
-#include "models/tokenizer/utf8.h"
+#include "models/utf8.h"
 
 namespace warpchat::gui {
 namespace {

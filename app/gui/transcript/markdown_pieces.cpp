@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "models/tokenizer/utf8.h"
+#include "models/utf8.h"
 
 namespace warpchat::gui {
 namespace {

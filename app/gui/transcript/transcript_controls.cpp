@@ -6,7 +6,7 @@
 #include "app/gui/window/numbers.h"
 #include "app/gui/window/ui.h"
 #include "models/text_format.h"
-#include "models/tokenizer/utf8.h"
+#include "models/utf8.h"
 
 namespace warpchat::gui {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "app/terminal/graphemes.h"
-#include "models/tokenizer/utf8.h"
+#include "models/utf8.h"
 
 namespace warpchat::gui {
 

@@ -7,7 +7,7 @@
 #include "app/output.h"
 #include "app/typed_path.h"
 #include "models/text_format.h"
-#include "models/tokenizer/utf8.h"
+#include "models/utf8.h"
 
 namespace warpchat::gui {
 

@@ -14,7 +14,7 @@
 #include "models/ascii.h"
 #include "models/error.h"
 #include "models/threads.h"
-#include "models/tokenizer/utf8.h"
+#include "models/utf8.h"
 
 namespace warpchat::gui {
 

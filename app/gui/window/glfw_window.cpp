@@ -14,7 +14,7 @@
 #include "app/gui/window/imgui_keys.h"
 #include "app/program_name.h"
 #include "models/error.h"
-#include "models/tokenizer/utf8.h"
+#include "models/utf8.h"
 
 namespace warpchat::gui {
 

@@ -17,7 +17,7 @@
 #include <utility>
 
 #include "models/threads.h"
-#include "models/tokenizer/utf8.h"
+#include "models/utf8.h"
 
 namespace warpchat::gui {
 

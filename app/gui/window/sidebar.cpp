@@ -11,7 +11,7 @@
 
 #include "app/gui/text/find_text.h"
 #include "app/gui/window/date_groups.h"
-#include "models/tokenizer/utf8.h"
+#include "models/utf8.h"
 
 namespace warpchat::gui {
 

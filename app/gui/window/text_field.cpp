@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "models/tokenizer/utf8.h"
+#include "models/utf8.h"
 
 namespace warpchat::gui {
 

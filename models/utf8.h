@@ -21,6 +21,9 @@ constexpr bool continues_character(char byte) { return (static_cast<unsigned cha
 // First character of a non-empty text. Overlong forms, surrogates and values above U+10FFFF are invalid.
 Utf8Step first_character(std::string_view text);
 
+// Code point of one valid character.
+char32_t code_point_of(std::string_view character);
+
 bool is_valid_utf8(std::string_view text);
 
 // Replaces bytes that belong to no character by U+FFFD.

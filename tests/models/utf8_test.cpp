@@ -1,5 +1,5 @@
 // UTF-8 against a decoder written from the definition, for every character and every kind of error.
-#include "models/tokenizer/utf8.h"
+#include "models/utf8.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "models/tokenizer/utf8.h"
+#include "models/utf8.h"
 
 #include <cstdint>
 #include <cstring>
@@ -44,6 +44,13 @@ Utf8Step first_character(std::string_view text) {
     if (byte < from || byte > to) return {i, Utf8State::kInvalid};
   }
   return {lead.bytes, Utf8State::kValid};
+}
+
+char32_t code_point_of(std::string_view character) {
+  char32_t value = static_cast<uint8_t>(character[0]);
+  if (character.size() > 1) value &= 0x7Fu >> character.size();
+  for (const char c : character.substr(1)) value = value << 6 | (static_cast<uint8_t>(c) & 0x3Fu);
+  return value;
 }
 
 bool is_valid_utf8(std::string_view text) {
