@@ -1,13 +1,13 @@
 // Numbers come first, so that a conversation called "3" is found by its title only where no list has three entries.
 #include "app/conversation_list.h"
 
-#include <charconv>
 #include <cstdio>
 #include <ctime>
 #include <set>
 #include <sstream>
 
 #include "engine/store/search_words.h"
+#include "models/number_in.h"
 #include "models/text_format.h"
 
 namespace warpchat {
@@ -75,11 +75,7 @@ VersionList list_versions(const ConversationTree& tree) {
   return list;
 }
 
-uint32_t parse_count(const std::string& text) {
-  uint32_t count = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-  return error == std::errc() && end == text.data() + text.size() ? count : 0;
-}
+uint32_t parse_count(const std::string& text) { return number_in<uint32_t>(text).value_or(0); }
 
 ConversationId find_conversation(const ConversationStore& store, const std::vector<ConversationId>& listed,
                                  const std::string& wanted) {

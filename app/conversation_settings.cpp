@@ -1,5 +1,4 @@
 // The commands for the model, the device and the settings.
-#include <charconv>
 #include <chrono>
 #include <sstream>
 #include <utility>
@@ -16,6 +15,7 @@
 #include "app/output.h"
 #include "app/typed_path.h"
 #include "models/human_bytes.h"
+#include "models/number_in.h"
 #include "models/text_format.h"
 
 namespace warpchat {
@@ -118,12 +118,11 @@ void Conversation::change_context(const std::string& tokens) {
     if (!controller_.now().model) throw Error("no model is loaded; /model lists those found");
     return say("the context holds " + counted(controller_.now().model->context, "token") + "; /context N changes it");
   }
-  int32_t wanted = 0;
-  const auto [end, error] = std::from_chars(tokens.data(), tokens.data() + tokens.size(), wanted);
-  if (error != std::errc() || end != tokens.data() + tokens.size() || wanted < 0)
+  const std::optional<int32_t> wanted = number_in<int32_t>(tokens);
+  if (!wanted || *wanted < 0)
     throw Error("/context takes a number of tokens, found '" + printable(tokens, 60) +
                 "'; 0: the maximum of the model");
-  load_model({.context = wanted});
+  load_model({.context = *wanted});
 }
 
 void Conversation::trim(const std::string& onoff) {

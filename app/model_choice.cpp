@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <optional>
 
 #include "app/directories.h"
@@ -21,6 +20,7 @@
 #include "engine/http/http_url.h"
 #include "engine/hub/hub_settings.h"
 #include "models/ascii.h"
+#include "models/number_in.h"
 #include "models/text_format.h"
 
 namespace warpchat {
@@ -58,11 +58,9 @@ std::optional<std::string> ask(const std::string& question) {
 }
 
 // The index of a line "1" to "n".
-std::optional<size_t> number_in(const std::string& line, size_t n) {
-  size_t number = 0;
-  const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), number);
-  if (error != std::errc() || end != line.data() + line.size() || number < 1 || number > n) return std::nullopt;
-  return number - 1;
+std::optional<size_t> index_in(const std::string& line, size_t n) {
+  const std::optional<size_t> number = number_in<size_t>(line);
+  return number && *number >= 1 && *number <= n ? std::optional(*number - 1) : std::nullopt;
 }
 
 bool is_yes(const std::optional<std::string>& line) {
@@ -134,7 +132,7 @@ std::vector<ModelChoice> models_of_hub(const std::string& words, const CommonOpt
 }
 
 const ModelChoice* chosen_by(const std::string& line, const std::vector<ModelChoice>& models) {
-  const std::optional<size_t> index = number_in(line, models.size());
+  const std::optional<size_t> index = index_in(line, models.size());
   return index ? &models[*index] : nullptr;
 }
 
@@ -156,7 +154,7 @@ std::string first_question(const std::vector<ModelChoice>& suggested, const std:
 std::optional<std::string> take_first(const std::string& line, const ChatOptions& options,
                                       std::vector<ModelChoice>& models, std::string& question) {
   if (const ModelChoice* model = chosen_by(line, models)) return download(*model, options.offline);
-  if (!models.empty() && number_in(line, 1000))
+  if (!models.empty() && index_in(line, 1000))
     throw Error("choose a number from 1 to " + std::to_string(models.size()));
   try {
     return find_model_file(line);
@@ -196,7 +194,7 @@ std::string choose_among(const std::vector<FoundModel>& models) {
   for (;;) {
     const std::string line = ask(question).value_or("");
     if (line.empty()) throw Error("no model was chosen");
-    if (const std::optional<size_t> index = number_in(line, models.size())) return models[*index].path;
+    if (const std::optional<size_t> index = index_in(line, models.size())) return models[*index].path;
     question = "Choose a number from 1 to " + std::to_string(models.size()) + " (Enter quits):";
   }
 }

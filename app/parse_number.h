@@ -1,6 +1,5 @@
 // Numbers as people write them, for flags and /set alike.
 #pragma once
-#include <charconv>
 #include <cstdint>
 #include <cstdio>
 #include <string>
@@ -8,6 +7,7 @@
 #include <type_traits>
 
 #include "models/error.h"
+#include "models/number_in.h"
 
 namespace warpchat {
 
@@ -16,10 +16,8 @@ constexpr double kNoUpperBound = 2147483647;
 // Error "takes a whole number from 0 on, found 'abc'" unless all of the text is a number in the range.
 template <class T>
 T parse_number(std::string_view text, double from, double to) {
-  T value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool is_number = error == std::errc() && end == text.data() + text.size();
-  if (is_number && static_cast<double>(value) >= from && static_cast<double>(value) <= to) return value;
+  const std::optional<T> value = number_in<T>(text);
+  if (value && static_cast<double>(*value) >= from && static_cast<double>(*value) <= to) return *value;
   char range[64];
   std::snprintf(range, sizeof range, to == kNoUpperBound ? "%.16g on" : "%.16g to %.16g", from, to);
   throw Error(std::string("takes a ") + (std::is_integral_v<T> ? "whole " : "") + "number from " + range + ", found '" +

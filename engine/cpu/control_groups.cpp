@@ -8,6 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "engine/cpu/status_field.h"
+#include "models/number_in.h"
+
 namespace warpchat {
 namespace {
 
@@ -22,21 +25,8 @@ uint64_t read_number(const fs::path& path, size_t word = 0) {
   std::string text;
   for (size_t i = 0; i <= word; ++i)
     if (!(file >> text)) return kNoLimit;
-  uint64_t value = 0;
-  for (const char c : text) {
-    if (c < '0' || c > '9') return kNoLimit;
-    value = value * 10 + static_cast<uint64_t>(c - '0');
-  }
+  const uint64_t value = number_in<uint64_t>(text).value_or(kNoLimit);
   return value >= kAsGoodAsNone ? kNoLimit : value;
-}
-
-// The number after a name in "name number" lines; 0 if missing.
-uint64_t read_field(const fs::path& path, const std::string& name) {
-  std::ifstream file(path);
-  std::string found;
-  for (uint64_t value = 0; file >> found >> value;)
-    if (found == name) return value;
-  return 0;
 }
 
 bool has_word(const std::string& list, const std::string& word) {  // in "cpu,cpuacct"
@@ -88,11 +78,11 @@ uint64_t memory_left_in_control_groups(const fs::path& root) {
   uint64_t least = kNoLimit;
   for (const fs::path& group : unified_groups(root))
     least = std::min(least, left(read_number(group / "memory.max"), read_number(group / "memory.current"),
-                                 read_field(group / "memory.stat", "file")));
+                                 read_field(group / "memory.stat", "file ").value_or(0)));
   for (const fs::path& group : groups(root, "memory", {"memory"}))
     least =
         std::min(least, left(read_number(group / "memory.limit_in_bytes"), read_number(group / "memory.usage_in_bytes"),
-                             read_field(group / "memory.stat", "total_cache")));
+                             read_field(group / "memory.stat", "total_cache ").value_or(0)));
   return least;
 }
 

@@ -3,7 +3,6 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <charconv>
 #include <fstream>
 #include <optional>
 #include <set>
@@ -11,6 +10,7 @@
 #include <thread>
 
 #include "engine/cpu/control_groups.h"
+#include "models/number_in.h"
 
 namespace warpchat {
 namespace {
@@ -24,13 +24,6 @@ std::string first_line(const std::filesystem::path& path) {
   return line;
 }
 
-std::optional<uint32_t> number_in(std::string_view text) {
-  uint32_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
 // Parses "0-3,8,10-11"; empty for anything else.
 std::set<uint32_t> numbers_in_list(std::string_view list) {
   std::set<uint32_t> numbers;
@@ -38,8 +31,8 @@ std::set<uint32_t> numbers_in_list(std::string_view list) {
     const std::string_view part = list.substr(0, list.find(','));
     list.remove_prefix(std::min(list.size(), part.size() + 1));
     const size_t dash = part.find('-');
-    const std::optional<uint32_t> first = number_in(part.substr(0, dash)),
-                                  last = dash == part.npos ? first : number_in(part.substr(dash + 1));
+    const std::optional<uint32_t> first = number_in<uint32_t>(part.substr(0, dash)),
+                                  last = dash == part.npos ? first : number_in<uint32_t>(part.substr(dash + 1));
     if (!first || !last || *last >= CPU_SETSIZE) return {};
     for (uint32_t cpu = *first; cpu <= *last; ++cpu) numbers.insert(cpu);
   }
@@ -60,7 +53,7 @@ std::vector<uint32_t> fast_of(std::span<const uint32_t> cpus, const std::filesys
   }
   std::vector<uint32_t> capacities;
   for (const uint32_t cpu : cpus) {
-    const std::optional<uint32_t> capacity = number_in(first_line(folder_of(devices, cpu) / "cpu_capacity"));
+    const std::optional<uint32_t> capacity = number_in<uint32_t>(first_line(folder_of(devices, cpu) / "cpu_capacity"));
     if (!capacity) return {};
     capacities.push_back(*capacity);
   }

@@ -4,31 +4,21 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <fstream>
-#include <string>
 
 #include "engine/cpu/attention.h"
 #include "engine/cpu/control_groups.h"
 #include "engine/cpu/experts.h"
 #include "engine/cpu/packed_matrix.h"
 #include "engine/cpu/products.h"
+#include "engine/cpu/status_field.h"
 
 namespace warpchat {
 namespace {
 
-// The number after a name in a file of "name: number kB" or "name number" lines; UINT64_MAX if missing.
-uint64_t read_field(const char* path, const std::string& name) {
-  std::ifstream file(path);
-  for (std::string line; std::getline(file, line);)
-    if (line.compare(0, name.size(), name) == 0) return std::strtoull(line.c_str() + name.size(), nullptr, 10);
-  return UINT64_MAX;
-}
-
 uint64_t available_address_space() {
   rlimit limit{};
   if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return UINT64_MAX;
-  const uint64_t used_kib = read_field("/proc/self/status", "VmSize:");
-  const uint64_t used = used_kib == UINT64_MAX ? 0 : used_kib * 1024;
+  const uint64_t used = read_field("/proc/self/status", "VmSize:").value_or(0) * 1024;
   return limit.rlim_cur > used ? limit.rlim_cur - used : 0;
 }
 
@@ -97,8 +87,8 @@ MemoryBudget memory_budget(const CpuKernels& kernels, const ModelConfig& config,
 }
 
 uint64_t available_memory() {
-  const uint64_t free_kib = read_field("/proc/meminfo", "MemAvailable:");
-  const uint64_t free = free_kib == UINT64_MAX ? UINT64_MAX : free_kib * 1024;
+  const std::optional<uint64_t> free_kib = read_field("/proc/meminfo", "MemAvailable:");
+  const uint64_t free = free_kib ? *free_kib * 1024 : UINT64_MAX;
   return std::min({free, memory_left_in_control_groups(), available_address_space()});
 }
 

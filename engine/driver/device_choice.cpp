@@ -1,10 +1,9 @@
 // Parses device names and opens devices.
 #include "engine/driver/device_choice.h"
 
-#include <charconv>
-
 #include "engine/driver/driver_error.h"
 #include "engine/driver/emulator_library.h"
+#include "models/number_in.h"
 #include "models/text_format.h"
 #include "ptx/error.h"
 #include "ptx/target.h"
@@ -23,10 +22,8 @@ std::optional<std::string_view> detail_of(std::string_view name, std::string_vie
 }
 
 std::optional<int> number_of(std::string_view text) {
-  int number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number < 0) return std::nullopt;
-  return number;
+  const std::optional<int> number = number_in<int>(text);
+  return number && *number >= 0 ? number : std::nullopt;
 }
 
 bool is_target(std::string_view text) {

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
-#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <ctime>
@@ -13,6 +12,7 @@
 
 #include "engine/http/http_url.h"
 #include "models/ascii.h"
+#include "models/number_in.h"
 #include "models/text_format.h"
 
 namespace warpchat {
@@ -79,14 +79,6 @@ const char* certificate_bundle() {
   return nullptr;
 }
 
-// A whole text that is a number; a fraction is one, too.
-std::optional<double> number_in(const std::string& text) {
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
 std::chrono::milliseconds milliseconds_of(double number) {
   constexpr double kMax = 1e12;  // NaN and waits of decades, too
   return std::chrono::milliseconds(number > 0 ? static_cast<int64_t>(std::ceil(std::min(number, kMax))) : 0);
@@ -105,8 +97,8 @@ std::string HttpAnswer::header(const std::string& name) const {
 
 std::chrono::milliseconds HttpAnswer::retry_after() const {
   const std::string text = header("retry-after");
-  if (const auto wait = number_in(header("retry-after-ms"))) return milliseconds_of(*wait);
-  if (const auto wait = number_in(text)) return milliseconds_of(*wait * 1000);
+  if (const auto wait = number_in<double>(header("retry-after-ms"))) return milliseconds_of(*wait);
+  if (const auto wait = number_in<double>(text)) return milliseconds_of(*wait * 1000);
   const time_t date = text.empty() ? -1 : curl_getdate(text.c_str(), nullptr);
   const time_t told_now = curl_getdate(header("date").c_str(), nullptr);
   const time_t now = told_now < 0 ? std::time(nullptr) : told_now;

@@ -2,7 +2,6 @@
 #include "engine/hub/hub_settings.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <string_view>
 
@@ -10,6 +9,7 @@
 #include "engine/hub/model_name.h"
 #include "models/ascii.h"
 #include "models/error.h"
+#include "models/number_in.h"
 #include "models/text_format.h"
 
 namespace warpchat {
@@ -30,11 +30,10 @@ bool is_on(const std::string& value) {
 int number(const char* name, int otherwise) {
   const std::string text = environment(name);
   if (text.empty()) return otherwise;
-  int value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < 1 || value > 1000000)
+  const std::optional<int> value = number_in<int>(text);
+  if (!value || *value < 1 || *value > 1'000'000)
     throw Error(std::string(name) + " takes a whole number from 1 to 1,000,000, found '" + printable(text) + "'");
-  return value;
+  return *value;
 }
 
 std::string endpoint() {

@@ -2,13 +2,13 @@
 #include "engine/remote/chat_stream.h"
 
 #include <algorithm>
-#include <charconv>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "engine/remote/refusal.h"
 #include "engine/untrusted_json.h"
 #include "models/error.h"
+#include "models/number_in.h"
 #include "models/text_format.h"
 
 namespace warpchat {
@@ -84,11 +84,8 @@ std::optional<double> told_number(const json& object, const char* name) {
   if (value == nullptr) return std::nullopt;
   if (value->is_number()) return std::max(0.0, value->get<double>());
   if (!value->is_string()) return std::nullopt;
-  const std::string text = value->get<std::string>();
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || !(number >= 0)) return std::nullopt;
-  return number;
+  const std::optional<double> number = number_in<double>(value->get_ref<const std::string&>());
+  return number && *number >= 0 ? number : std::nullopt;
 }
 
 double number_of(const json& object, const char* name) { return told_number(object, name).value_or(0); }

@@ -2,7 +2,6 @@
 #include "engine/remote/endpoint.h"
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -14,6 +13,7 @@
 #include "engine/remote/refusal.h"
 #include "engine/untrusted_json.h"
 #include "models/ascii.h"
+#include "models/number_in.h"
 #include "models/text_format.h"
 
 namespace warpchat {
@@ -87,11 +87,10 @@ void read_limit(const char* name, std::chrono::milliseconds unit, std::chrono::m
   const char* value = std::getenv(name);
   if (value == nullptr || *value == 0) return;
   const std::string_view text = value;
-  int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number < 1 || number > 1'000'000)
+  const std::optional<int64_t> number = number_in<int64_t>(text);
+  if (!number || *number < 1 || *number > 1'000'000)
     throw Error(std::string(name) + " takes a whole number from 1 to 1,000,000, found '" + printable(text) + "'");
-  limit = number * unit;
+  limit = *number * unit;
 }
 
 }  // namespace

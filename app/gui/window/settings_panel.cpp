@@ -2,12 +2,12 @@
 #include "app/gui/window/settings_panel.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <utility>
 #include <variant>
 
 #include "app/gui/window/numbers.h"
+#include "models/number_in.h"
 
 namespace warpchat::gui {
 
@@ -41,14 +41,6 @@ float get(const SamplingParams& params, const Control& control) {
 void set(SamplingParams& params, const Control& control, float value) {
   std::visit([&](auto member) { params.*member = static_cast<std::decay_t<decltype(params.*member)>>(value); },
              control.field);
-}
-
-template <class T>
-std::optional<T> number_in(const std::string& text) {
-  T value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
 }
 
 void heading(Ui& ui, Rect rect, std::string_view text) {
