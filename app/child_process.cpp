@@ -70,7 +70,6 @@ int become(char* const* arguments, char* const* environment, const Pipe& out, co
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) return ESRCH;  // it ended before that
   setpgid(0, 0);
-  for (int number = 1; number < NSIG; ++number) signal(number, SIG_DFL);
   const int nothing = open("/dev/null", O_RDONLY);
   if (dup2(nothing, STDIN_FILENO) < 0 || dup2(out.writer(), STDOUT_FILENO) < 0 || dup2(err.writer(), STDERR_FILENO) < 0)
     return errno;
@@ -80,9 +79,7 @@ int become(char* const* arguments, char* const* environment, const Pipe& out, co
   limit(RLIMIT_FSIZE, 0);
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_NOFILE, 64);
-  sigset_t none;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
+  reset_signals();
   execvpe(arguments[0], arguments, environment);
   return errno;
 }
@@ -132,6 +129,13 @@ pid_t start(const std::vector<std::string>& command, const Pipe& out, const Pipe
 }
 
 }  // namespace
+
+void reset_signals() {
+  for (int number = 1; number < NSIG; ++number) signal(number, SIG_DFL);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+}
 
 ChildEnd run_child(const std::vector<std::string>& command, const ChildLimits& limits,
                    const std::atomic<bool>& stopped) {

@@ -2,7 +2,6 @@
 #include "app/model_lookup.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -18,6 +17,7 @@
 #include "engine/hub/hub_cache.h"
 #include "models/ascii.h"
 #include "models/gguf_reader.h"
+#include "models/gguf_split.h"
 #include "models/model_purpose.h"
 
 namespace warpchat {
@@ -57,13 +57,11 @@ std::vector<fs::path> snapshots(const fs::path& repository) {
 
 // Whether all parts of a split model lie beside its first one.
 bool is_whole(const fs::path& first) {
-  const FilePart part = part_of(first.string());
-  for (unsigned i = 2; i <= part.n_parts; ++i) {
-    char number[32];
-    std::snprintf(number, sizeof number, "-%05u-of-%05u", i, part.n_parts);
-    std::error_code error;
-    if (!fs::is_regular_file(part.stem + number + first.extension().string(), error)) return false;
-  }
+  std::optional<SplitName> name = parse_split_name(first.string());
+  if (!name) return true;
+  std::error_code error;
+  for (name->part = 2; name->part <= name->count; ++name->part)
+    if (!fs::is_regular_file(split_name(*name), error)) return false;
   return true;
 }
 

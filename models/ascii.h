@@ -13,6 +13,11 @@ inline std::string lower_case(std::string_view text) {
   return lower;
 }
 
+// A letter, a digit or '_', as in names.
+inline bool is_word_character(char c) {
+  return (lower_case(c) >= 'a' && lower_case(c) <= 'z') || (c >= '0' && c <= '9') || c == '_';
+}
+
 inline bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
 // Removes blanks at both ends.

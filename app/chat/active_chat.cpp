@@ -66,9 +66,8 @@ void ActiveChat::undo() {
 
 std::vector<Message> ActiveChat::prompt(const Question& question) const {
   std::vector<Message> messages = branch.prompt(question.n_kept);
-  if (!question.added) return messages;
-  messages.push_back(*question.added);
-  return messages_for_model(messages);
+  if (question.added) messages.push_back(*question.added);
+  return messages;
 }
 
 void ActiveChat::accept(const Question& question) {

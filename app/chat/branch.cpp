@@ -128,9 +128,7 @@ void Branch::add(Message message, const std::string& title) {
 void Branch::leave_trash() {
   if (now().id == 0) return;
   try {
-    const std::vector<ConversationSummary> trash = library_.store().trash();
-    const auto is_this = [&](const ConversationSummary& conversation) { return conversation.id == now().id; };
-    if (std::none_of(trash.begin(), trash.end(), is_this)) return;
+    if (!library_.store().is_in_trash(now().id)) return;
     library_.store().take_from_trash(now().id);
   } catch (const std::exception&) {
     return;  // storing the message reports the reason
@@ -346,7 +344,7 @@ void Branch::follow_title() {
 }
 
 std::vector<Message> Branch::prompt(size_t n_messages) const {
-  return messages_for_model({messages().begin(), messages().begin() + static_cast<std::ptrdiff_t>(n_messages)});
+  return {messages().begin(), messages().begin() + static_cast<std::ptrdiff_t>(n_messages)};
 }
 
 ConversationTree Branch::tree(size_t n_messages) const {

@@ -68,7 +68,6 @@ std::string title_of_answer(std::string_view answer) {
 
 void Titling::want(ConversationId conversation, std::vector<Message> messages, AnswerOptions options) {
   messages.push_back({.role = "user", .content = kQuestion});
-  messages = messages_for_model(messages);
   options.sampling = SamplingParams{.temperature = 0};
   options.max_tokens = kMaxTitleTokens;
   options.in_front = false;

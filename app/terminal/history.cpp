@@ -2,25 +2,23 @@
 #include "app/terminal/history.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <fstream>
 
 #include "app/text_input.h"
+#include "engine/store/database.h"
 
 namespace warpchat {
 
 namespace {
 
 constexpr size_t kKeptLines = 2000;
-constexpr mode_t kOwnerOnly = 0600;
 
 void write_file(const std::string& path, int flags, std::string_view text) {
   const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | flags, kOwnerOnly);
   if (fd < 0) return;
-  struct stat status = {};
-  if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid()) fchmod(fd, kOwnerOnly);
+  make_private(fd);
   while (!text.empty()) {
     const ssize_t n = write(fd, text.data(), text.size());
     if (n <= 0) break;

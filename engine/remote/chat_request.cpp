@@ -2,7 +2,6 @@
 #include "engine/remote/chat_request.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 
 #include "models/ascii.h"
@@ -42,15 +41,13 @@ bool is_one_of(const auto& names, const std::string& name) {
   return std::find(std::begin(names), std::end(names), name) != std::end(names);
 }
 
-bool is_letter(std::string_view text, size_t at) {
-  return at < text.size() && (std::isalnum(static_cast<unsigned char>(text[at])) != 0 || text[at] == '_');
-}
-
 // Whether the word, or a longer one unless is_whole, begins somewhere in the text.
 bool has_word(std::string_view text, std::string_view word, bool is_whole) {
   for (size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
-    const bool begins = at == 0 || !is_letter(text, at - 1);
-    if (begins && !(is_whole && is_letter(text, at + word.size()))) return true;
+    const bool begins = at == 0 || !is_word_character(text[at - 1]);
+    const size_t end = at + word.size();
+    const bool goes_on = end < text.size() && is_word_character(text[end]);
+    if (begins && !(is_whole && goes_on)) return true;
   }
   return false;
 }

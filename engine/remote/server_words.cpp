@@ -2,7 +2,6 @@
 #include "engine/remote/server_words.h"
 
 #include <algorithm>
-#include <cctype>
 
 #include "engine/untrusted_json.h"
 #include "models/ascii.h"
@@ -85,17 +84,15 @@ std::string words_in(const json& value, bool says, int depth) {
   return words;
 }
 
-bool is_name_at(std::string_view text, size_t at) {
-  return at < text.size() && (std::isalnum(static_cast<unsigned char>(text[at])) != 0 || text[at] == '_');
-}
-
 }  // namespace
 
 std::string without_key(std::string text, const std::string& key) {
   constexpr std::string_view kInstead = "[API key]";
   if (key.empty()) return text;
   for (size_t at = text.find(key); at != std::string::npos;) {
-    const bool is_part = (at > 0 && is_name_at(text, at - 1)) || is_name_at(text, at + key.size());
+    const size_t end = at + key.size();
+    const bool is_part =
+        (at > 0 && is_word_character(text[at - 1])) || (end < text.size() && is_word_character(text[end]));
     if (is_part && key.size() < kShortKey) {
       at = text.find(key, at + 1);
       continue;

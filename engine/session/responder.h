@@ -26,17 +26,18 @@ struct AnswerOptions {
   std::string chat_template;                                                     // Jinja source; empty: the model's
   nlohmann::ordered_json template_variables = nlohmann::ordered_json::object();  // kEnableThinking, ...
   SamplingParams sampling;
-  int32_t max_tokens = -1;     // -1: until the end of the answer or of the context
-  bool in_front = true;        // prefilled before others, because the user waits for it
-  bool drafts = true;          // AnswerRequest::drafts
-  bool parse_special = false;  // parse <|im_start|> and the like in messages as control tokens
+  int32_t max_tokens = -1;             // -1: until the end of the answer or of the context
+  bool in_front = true;                // prefilled before others, because the user waits for it
+  bool drafts = true;                  // AnswerRequest::drafts
+  bool parse_special = false;          // parse <|im_start|> and the like in messages as control tokens
   std::function<bool()> is_stopped{};  // asked often while the prompt is built, on that thread; empty: never
-  bool drop_oldest = false;    // drop the oldest turns if messages do not fit, where tokens can be counted
+  bool drop_oldest = false;            // drop the oldest turns if messages do not fit, where tokens can be counted
 };
 
-// Messages: the last one is answered if it is a user's (or a tool's), or continued if it is an unfinished answer, whose
-// text is not sent as events. Text and tokens are completed as they are: without template and system prompt, and with
-// control tokens parsed in text.
+// Messages: a conversation as it is stored; the model reads what messages_for_model() leaves of it. The last one is
+// answered if it is a user's (or a tool's), or continued if it is an unfinished answer, whose text is not sent as
+// events. Text and tokens are completed as they are: without template and system prompt, and with control tokens parsed
+// in text.
 using Prompt = std::variant<std::vector<Message>, std::string, std::vector<Token>>;
 
 struct ResponderFacts {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/remedy.h"
+#include "models/ascii.h"
 #include "models/error.h"
 #include "models/text_format.h"
 
@@ -16,14 +17,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr char kBlanks[] = " \t\r\n";
 constexpr size_t kMaxRenderings = 4;  // of one prompt, for texts that it does not contain
 constexpr size_t kShown = 40;         // bytes of a text in a message
-
-std::string_view trimmed(std::string_view text) {
-  const size_t begin = text.find_first_not_of(kBlanks);
-  return begin == std::string_view::npos ? "" : text.substr(begin, text.find_last_not_of(kBlanks) + 1 - begin);
-}
 
 ordered_json content_of(const std::string& text, ContentForm form) {
   if (form == ContentForm::kText) return text;

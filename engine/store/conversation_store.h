@@ -140,6 +140,7 @@ class ConversationStore {
   void drop_oldest(ConversationId conversation, bool on);
   void throw_away(ConversationId conversation);
   void take_from_trash(ConversationId conversation);
+  bool is_in_trash(ConversationId conversation) const;  // false for one that was erased
   void erase(ConversationId conversation);  // permanent; remove_erased_text() then leaves nothing on the disk
   // Overwrites what erased conversations have left in the search indexes and the log, which takes a while in a large
   // store. False if another program reads the log, which then still has it until all have closed the file.

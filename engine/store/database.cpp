@@ -52,12 +52,16 @@ void make_private_file(const std::string& path) {
   if (fd < 0 && errno == ELOOP)
     throw Error("cannot use " + path + ": it is a link; put the file itself there, or set XDG_DATA_HOME to a folder");
   if (fd < 0) return;  // opening will report it
-  struct stat status = {};
-  if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid()) fchmod(fd, kOwnerOnly);
+  make_private(fd);
   close(fd);
 }
 
 }  // namespace
+
+void make_private(int fd) {
+  struct stat status = {};
+  if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid()) fchmod(fd, kOwnerOnly);
+}
 
 std::string damage_mark(const std::string& path) { return path + ".suspect"; }
 

@@ -16,6 +16,9 @@ namespace warpchat {
 
 constexpr mode_t kOwnerOnly = 0600;  // for every file of a store
 
+// Takes the rights of others to an open file, if it is a regular one of this user's.
+void make_private(int fd);
+
 // The file is no database, or its pages are inconsistent.
 class DamagedDatabase : public Error {
  public:

@@ -34,7 +34,7 @@ class ScriptedResponder : public Responder {
                                     const OnReady& ready = {}) override {
     if (!fault.empty()) throw Error(fault);
     if (n_running >= known.at_once) throw Error("there is no room for another answer");
-    std::vector<Message> messages = std::get<std::vector<Message>>(prompt);
+    std::vector<Message> messages = read_by_the_model(prompt);
     const auto n = static_cast<uint32_t>(bytes_of(messages));
     const uint32_t n_dropped = n >= refuse_from ? drop_oldest(messages) : 0;
     if (n >= refuse_from && (!options.drop_oldest || bytes_of(messages) >= refuse_from))
@@ -49,12 +49,16 @@ class ScriptedResponder : public Responder {
     return std::make_unique<Scripted>(*this, std::move(answer));
   }
   std::optional<uint32_t> count(const Prompt& prompt, const AnswerOptions&) override {
-    return static_cast<uint32_t>(bytes_of(std::get<std::vector<Message>>(prompt)));
+    return static_cast<uint32_t>(bytes_of(read_by_the_model(prompt)));
   }
 
   static TextDelta text(std::string what, bool thinking = false) { return {std::move(what), 7, 0.01, thinking}; }
 
  private:
+  // As every responder does.
+  static std::vector<Message> read_by_the_model(const Prompt& prompt) {
+    return messages_for_model(std::get<std::vector<Message>>(prompt));
+  }
   class Scripted : public Generation {
    public:
     Scripted(ScriptedResponder& responder, Answer answer) : responder_(responder), answer_(std::move(answer)) {

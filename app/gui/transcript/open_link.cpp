@@ -1,12 +1,12 @@
 #include "app/gui/transcript/open_link.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 
+#include "app/child_process.h"
 #include "models/ascii.h"
 
 namespace warpchat::gui {
@@ -26,10 +26,7 @@ void open_link(const std::string& target) {
     // A grandchild, which init reaps.
     if (fork() == 0) {
       setsid();
-      for (int number = 1; number < NSIG; ++number) signal(number, SIG_DFL);
-      sigset_t none;  // the window's threads block some
-      sigemptyset(&none);
-      sigprocmask(SIG_SETMASK, &none, nullptr);
+      reset_signals();  // the window's threads block some
       const int nowhere = open("/dev/null", O_RDWR);
       for (int i = 0; i < 3 && nowhere >= 0; ++i) dup2(nowhere, i);
       execvp(arguments[0], const_cast<char* const*>(arguments));
