@@ -80,6 +80,42 @@ void add_codes(Builder& b, const UnitFormat& format, const DecodedCodes& w, cons
   sum = b.fma(total.back(), x.scale[0], sum);
 }
 
+// Registers that keep a loaded unit from one step to the next.
+class KeptUnit {
+ public:
+  void keep(Builder& b, const LoadedUnit& unit) {
+    low_.keep(b, unit.low), high_.keep(b, unit.high), head_.keep(b, unit.head), scales_.keep(b, unit.scales);
+  }
+  // Copies, so that the next unit can be kept while this one is multiplied.
+  LoadedUnit take(Builder& b) const { return {low_.take(b), high_.take(b), head_.take(b), scales_.take(b)}; }
+
+ private:
+  template <class T>
+  class Values {
+   public:
+    void keep(Builder& b, const std::vector<Reg<T>>& values) {
+      const bool is_first = kept_.empty();
+      for (size_t i = 0; i < values.size(); ++i) {
+        if (is_first)
+          kept_.push_back(b.var("kept", values[i]));
+        else
+          kept_[i] = values[i];
+      }
+    }
+    std::vector<Reg<T>> take(Builder& b) const {
+      std::vector<Reg<T>> taken;
+      for (const Var<T>& value : kept_) taken.push_back(b.var("taken", Reg<T>(value)));
+      return taken;
+    }
+
+   private:
+    std::vector<Var<T>> kept_;
+  };
+  Values<b32> low_, high_;
+  Values<ptx::f16> head_;
+  Values<s32> scales_;
+};
+
 class GemvWriter {
  public:
   GemvWriter(Builder& b, const GemvPlan& plan, const GemvAddresses& at, const VirtualBlock& block, SharedInput& input)
@@ -96,11 +132,13 @@ class GemvWriter {
       });
       return;
     }
-    Reg<u32> first_step = block_.block() * plan_.warps + block_.warp();
-    b_.for_("step", first_step, n_steps(), block_.blocks() * plan_.warps, [&](Reg<u32> step) { write_rows_of(step); });
+    Reg<u32> first_step = block_.block() * plan_.warps + block_.warp(), stride = block_.blocks() * plan_.warps;
+    if (plan_.loads_ahead) return b_.if_(first_step < n_steps(), [&] { write_with_loads_ahead(first_step, stride); });
+    b_.for_("step", first_step, n_steps(), stride, [&](Reg<u32> step) { write_rows_of(step); });
   }
 
  private:
+  using Sums = std::vector<Var<f32>>;  // [matrices, columns, rows_per_warp]
   // A lane's rows in a step: `row` and every n_groups-th after it. Rows before `first` belong to another warp.
   struct Rows {
     Reg<u32> first, row;
@@ -113,6 +151,70 @@ class GemvWriter {
     Sums sums = new_sums();
     add_products(rows, {}, sums);
     write_rows(rows, sums);
+  }
+
+  // Units of a lane's rows that are loaded together: [units, matrices * rows_per_warp].
+  using Round = std::vector<std::vector<LoadedUnit>>;
+
+  // The same sums in the same order, but a round's weights are requested before those of the round before, possibly in
+  // the previous step, are multiplied: memory is never idle while a warp computes. The first step exists.
+  void write_with_loads_ahead(const Reg<u32>& first_step, const Reg<u32>& stride) {
+    const uint32_t n_rounds = ceil_div(units_of_lane(), plan_.units_in_flight);
+    std::vector<std::vector<KeptUnit>> ahead;  // the first round of the next step
+    const auto load_first_round = [&](const Reg<u32>& step) {
+      const Round round = load_round(rows_of(step), 0);
+      ahead.resize(round.size());
+      for (size_t i = 0; i < round.size(); ++i) {
+        ahead[i].resize(round[i].size());
+        for (size_t row = 0; row < round[i].size(); ++row) ahead[i][row].keep(b_, round[i][row]);
+      }
+    };
+    load_first_round(first_step);
+    b_.for_("step", first_step, n_steps(), stride, [&](Reg<u32> step) {
+      const Rows rows = rows_of(step);
+      Sums sums = new_sums();
+      std::vector<Round> rounds(1);
+      for (const std::vector<KeptUnit>& unit : ahead) {
+        rounds[0].emplace_back();
+        for (const KeptUnit& row : unit) rounds[0].back().push_back(row.take(b_));
+      }
+      b_.region("products", [&] {
+        for (uint32_t i = 0; i < n_rounds; ++i) {
+          if (i + 1 < n_rounds)
+            rounds.push_back(load_round(rows, i + 1));
+          else
+            b_.if_(step + stride < n_steps(), [&] { load_first_round(step + stride); });
+          add_round(rounds[i], i, sums);
+        }
+      });
+      write_rows(rows, sums);
+    });
+  }
+
+  uint32_t units_of_lane() const { return ceil_div(plan_.tile_units, plan_.lanes_per_row); }
+  Reg<u32> unit_of_lane(uint32_t i) { return i == 0 ? lane_of_row() : lane_of_row() + i * plan_.lanes_per_row; }
+  bool all_lanes_have(uint32_t i) const { return (i + 1) * plan_.lanes_per_row <= plan_.tile_units; }
+
+  // Loads beyond the end repeat the last unit.
+  Round load_round(const Rows& rows, uint32_t round) {
+    Round loaded;
+    const uint32_t first = round * plan_.units_in_flight;
+    for (uint32_t i = first; i < std::min(first + plan_.units_in_flight, units_of_lane()); ++i)
+      loaded.push_back(
+          load_rows(rows, all_lanes_have(i) ? unit_of_lane(i) : b_.min(unit_of_lane(i), plan_.tile_units - 1)));
+    return loaded;
+  }
+
+  void add_round(const Round& loaded, uint32_t round, Sums& sums) {
+    for (uint32_t i = 0; i < loaded.size(); ++i) {
+      const uint32_t number = round * plan_.units_in_flight + i;
+      const Reg<u32> unit = unit_of_lane(number);
+      const auto add = [&] { add_unit(loaded[i], input_.place(unit), sums); };
+      if (all_lanes_have(number))
+        add();
+      else
+        b_.if_(unit < plan_.tile_units, add);
+    }
   }
 
   In<u32> n_steps() const { return n_steps_ ? In<u32>(*n_steps_) : In<u32>(plan_.n_steps); }
@@ -143,7 +245,6 @@ class GemvWriter {
     return rows;
   }
 
-  using Sums = std::vector<Var<f32>>;  // [matrices, columns, rows_per_warp]
   Sums new_sums() {
     Sums sums;
     const size_t n = plan_.matrices.size() * spec_.columns * plan_.rows_per_warp;

@@ -74,12 +74,16 @@ void share_rows(GemvPlan& plan) {
   plan.n_blocks = ceil_div(plan.n_steps, plan.warps * n_passes);
 }
 
+// Of each row, so that a lane has four of all its rows.
+uint32_t few_units(const GemvPlan& plan) {
+  return std::max(4 / (plan.rows_per_warp * static_cast<uint32_t>(plan.matrices.size())), 1u);
+}
+
 // A single column computes quickly, so many loads must be in flight: four per lane, and one more if that completes the
 // row.
 uint32_t choose_units_in_flight(const GemvPlan& plan) {
   if (plan.spec.columns > 1 || plan.is_tiled()) return 1;
-  const uint32_t rows = plan.rows_per_warp * static_cast<uint32_t>(plan.matrices.size());
-  const uint32_t units = std::max(4 / rows, 1u), all = ceil_div(plan.n_units, plan.lanes_per_row);
+  const uint32_t units = few_units(plan), all = ceil_div(plan.n_units, plan.lanes_per_row);
   return all <= units + 1 ? all : units;
 }
 
@@ -157,6 +161,12 @@ GemvPlan plan_of(const GemvSpec& spec) {
   if (plan.on_tensor_cores()) distribute_tiles(plan, plan.row_tiles_in_all());
   plan.units_in_flight = choose_units_in_flight(plan);
   return plan;
+}
+
+void load_ahead(GemvPlan& plan) {
+  if (plan.spec.columns > 1 || plan.is_tiled()) return;
+  plan.loads_ahead = true;
+  plan.units_in_flight = std::min(plan.units_in_flight, few_units(plan));
 }
 
 bool share_input(std::vector<GemvPlan>& plans) {

@@ -8,10 +8,10 @@
 namespace warpchat {
 
 struct GemvPlan {
-  static constexpr uint32_t kFillUnits = 8;      // units that a warp converts to integers at once: four lanes each
-  static constexpr uint32_t kMaxFillAhead = 3;   // such rounds loaded at once
-  static constexpr uint32_t kTileRows = 16;      // rows of an mma tile; it has eight columns
-  static constexpr uint32_t kTileFloats = 160;   // floats of a tile's sums in shared memory, with a column stride of 20
+  static constexpr uint32_t kFillUnits = 8;     // units that a warp converts to integers at once: four lanes each
+  static constexpr uint32_t kMaxFillAhead = 3;  // such rounds loaded at once
+  static constexpr uint32_t kTileRows = 16;     // rows of an mma tile; it has eight columns
+  static constexpr uint32_t kTileFloats = 160;  // floats of a tile's sums in shared memory, with a column stride of 20
 
   GemvSpec spec;
   std::vector<ProductMatrix> matrices;
@@ -23,6 +23,8 @@ struct GemvPlan {
   uint32_t n_steps;          // over all warps; the last step overlaps the previous one if rows do not divide evenly
   uint32_t n_blocks;         // blocks of a separate kernel; a warp makes several steps if there are many
   uint32_t units_in_flight;  // per row: loaded by a lane before it multiplies the first
+  // The next units are loaded before these are multiplied: see load_ahead().
+  bool loads_ahead = false;
 
   // Input: units of all columns in shared memory, tile_units at a time.
   bool has_float_input;  // else 16-bit integers
@@ -39,12 +41,12 @@ struct GemvPlan {
   bool is_tiled() const { return tile_units < n_units; }
   bool normalises() const { return spec.prologue == GemvPrologue::kRmsNorm; }
   uint32_t threads() const { return warps * 32; }
-  uint32_t fill_rounds() const;         // per column and tile, for integers
+  uint32_t fill_rounds() const;             // per column and tile, for integers
   uint32_t prefetched_fill_rounds() const;  // rounds that a lane loads at once
-  uint32_t squares_slots() const;       // per column: partial sums of squares
-  uint32_t blocks_per_sm() const;       // 128 registers per thread, so that nothing spills
-  uint32_t input_unit_bytes() const;    // per column
-  uint32_t input_column_bytes() const;  // per tile
+  uint32_t squares_slots() const;           // per column: partial sums of squares
+  uint32_t blocks_per_sm() const;           // 128 registers per thread, so that nothing spills
+  uint32_t input_unit_bytes() const;        // per column
+  uint32_t input_column_bytes() const;      // per tile
 };
 
 // Throws Error with the spec's name and what is wrong with it.
@@ -52,6 +54,10 @@ GemvPlan plan_of(const GemvSpec& spec);
 
 // Several columns of quantised weights: distributes the tiles as one of several products with n_tiles in total.
 void distribute_tiles(GemvPlan& plan, uint32_t n_tiles);
+
+// For one column in one tile: memory then works while a warp multiplies. This takes the registers of a second block on
+// the multiprocessor, so it is for kernels that have one. Does nothing to other plans.
+void load_ahead(GemvPlan& plan);
 
 // Gives all these plans, of equal k, the same input layout. Returns false and changes nothing if none fits shared
 // memory without tiling.

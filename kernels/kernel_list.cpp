@@ -380,7 +380,8 @@ DecoderSpecs decoder_specs(const ModelConfig& c, const DecoderFormats& formats, 
 }
 
 std::vector<ptx::Kernel> decoder_kernels(const DecoderSpecs& specs, ptx::Target target) {
-  if (specs.kind == PassKind::kDecode) return token_kernels(specs, TokenFunctions(specs, target), target);
+  if (specs.kind == PassKind::kDecode)
+    return token_kernels(specs, TokenFunctions(specs, /*loads_ahead=*/false, target), target);
   std::vector<ptx::Kernel> kernels;
   std::set<std::string> names;
   const auto add_product = [&](const ProductSpec& product) {

@@ -177,7 +177,7 @@ class DecoderWriter {
         target_(target),
         specs_(spec.decoder),
         attention_(std::get<AttentionSpec>(specs_.attention)),
-        functions_(specs_, target),
+        functions_(specs_, /*loads_ahead=*/true, target),
         sampler_(persistent_sampling(spec), target),
         at_(b_, specs_, attention_),
         barrier_(b_, at_.barrier),

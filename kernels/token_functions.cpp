@@ -157,9 +157,9 @@ void ExpertSumFunction::call(const VirtualBlock& block, const ExpertSumAddresses
   block.call(function_, all);
 }
 
-ProductFunction::ProductFunction(const std::string& name, std::vector<GemvSpec> variants, bool takes_rows,
+ProductFunction::ProductFunction(const std::string& name, std::vector<GemvSpec> variants, ProductForm form,
                                  Target target)
-    : BodyFunction(nullptr), variants_(std::move(variants)), takes_rows_(takes_rows) {
+    : BodyFunction(nullptr), variants_(std::move(variants)), form_(form) {
   function_ = write(name, target);
 }
 
@@ -171,13 +171,16 @@ bool ProductFunction::any_has(GemvEpilogue epilogue) const {
 
 FunctionPointer ProductFunction::write(const std::string& name, Target target) const {
   std::vector<GemvPlan> plans;
-  for (const GemvSpec& spec : variants_) plans.push_back(plan_of(spec));
-  std::string full_name = name;
+  for (const GemvSpec& spec : variants_) {
+    plans.push_back(plan_of(spec));
+    if (form_.loads_ahead) load_ahead(plans.back());
+  }
+  std::string full_name = name + (form_.loads_ahead ? "_ahead" : "");
   for (const GemvSpec& spec : variants_) full_name += "_" + name_of(spec);
   return function_of(full_name, target, [&](Builder& b, const VirtualBlock& block) {
     Reg<u32> which = b.argument<u32>("variant", Sharing::kWarp);
     std::optional<Reg<u32>> rows;
-    if (takes_rows_) rows.emplace(b.argument<u32>("rows", Sharing::kWarp));
+    if (form_.takes_rows) rows.emplace(b.argument<u32>("rows", Sharing::kWarp));
     std::vector<Global<u8>> matrices = {address<u8>(b, "weights")};
     if (any_has(GemvEpilogue::kSwiglu)) matrices.push_back(address<u8>(b, "up"));
     Global<f32> x = address<f32>(b, "x");
@@ -193,7 +196,7 @@ FunctionPointer ProductFunction::write(const std::string& name, Target target) c
 
 void ProductFunction::call(const VirtualBlock& block, const CallOperand& which, const GemvAddresses& at) const {
   std::vector<CallOperand> all = {which};
-  if (takes_rows_) all.push_back(at.rows.value());
+  if (form_.takes_rows) all.push_back(at.rows.value());
   all.push_back(at.matrices.at(0));
   if (any_has(GemvEpilogue::kSwiglu)) all.push_back(at.matrices.at(1));
   all.push_back(at.x);
@@ -203,16 +206,16 @@ void ProductFunction::call(const VirtualBlock& block, const CallOperand& which, 
   block.call(function_, all);
 }
 
-TokenFunctions::TokenFunctions(const DecoderSpecs& specs, Target target)
-    : TokenFunctions(specs, product_variants(specs), target) {}
+TokenFunctions::TokenFunctions(const DecoderSpecs& specs, bool loads_ahead, Target target)
+    : TokenFunctions(specs, product_variants(specs), loads_ahead, target) {}
 
-TokenFunctions::TokenFunctions(const DecoderSpecs& specs, ProductVariants variants, Target target)
+TokenFunctions::TokenFunctions(const DecoderSpecs& specs, ProductVariants variants, bool loads_ahead, Target target)
     : embed(specs.embedding, target),
       attend(std::get<AttentionSpec>(specs.attention), target),
-      normed("normed", std::move(variants.normed), /*takes_rows=*/true, target),
-      output("output", std::move(variants.output), false, target),
-      gate_up("gate_up", std::move(variants.gate_up), !specs.experts.empty(), target),
-      down("down", std::move(variants.down), !specs.experts.empty(), target) {
+      normed("normed", std::move(variants.normed), {true, loads_ahead}, target),
+      output("output", std::move(variants.output), {false, loads_ahead}, target),
+      gate_up("gate_up", std::move(variants.gate_up), {!specs.experts.empty(), loads_ahead}, target),
+      down("down", std::move(variants.down), {!specs.experts.empty(), loads_ahead}, target) {
   if (specs.delta_net.n_v_heads > 0) {
     conv.emplace(specs.delta_net, target);
     delta.emplace(specs.delta_net, target);

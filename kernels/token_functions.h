@@ -64,12 +64,16 @@ class ExpertSumFunction : public BodyFunction {
   void call(const VirtualBlock& block, const ExpertSumAddresses& at) const;
 };
 
+struct ProductForm {
+  bool takes_rows;   // the addresses include rows, which may be fewer than the variant's
+  bool loads_ahead;  // see load_ahead()
+};
+
 // One function for several products that differ in weights and, with takes_rows, in rows.
 class ProductFunction : public BodyFunction {
  public:
-  // name: of the products; variants: as in ProductVariants. takes_rows: the addresses include rows, which may be fewer
-  // than the variant's.
-  ProductFunction(const std::string& name, std::vector<GemvSpec> variants, bool takes_rows, ptx::Target target);
+  // name: of the products; variants: as in ProductVariants.
+  ProductFunction(const std::string& name, std::vector<GemvSpec> variants, ProductForm form, ptx::Target target);
   const std::vector<GemvSpec>& variants() const { return variants_; }
   uint32_t warps() const;  // per block
   // which: index of the variant. Addresses that no variant uses and the product lacks may be missing.
@@ -79,13 +83,13 @@ class ProductFunction : public BodyFunction {
   bool any_has(GemvEpilogue epilogue) const;
   ptx::FunctionPointer write(const std::string& name, ptx::Target target) const;
   std::vector<GemvSpec> variants_;
-  bool takes_rows_;
+  ProductForm form_;
 };
 
 // Everything that a token computes before sampling, for specs of PassKind::kDecode.
 struct TokenFunctions {
-  TokenFunctions(const DecoderSpecs& specs, ptx::Target target);
-  TokenFunctions(const DecoderSpecs& specs, ProductVariants variants, ptx::Target target);  // variants: of these specs
+  // loads_ahead: for kernels with one block per multiprocessor.
+  TokenFunctions(const DecoderSpecs& specs, bool loads_ahead, ptx::Target target);
   EmbeddingFunction embed;
   AttentionFunction attend;
   ProductFunction normed, output, gate_up, down;
@@ -93,6 +97,9 @@ struct TokenFunctions {
   std::optional<DeltaFunction> delta;
   std::optional<RouteFunction> route;  // with layers of experts
   std::optional<ExpertSumFunction> sum;
+
+ private:
+  TokenFunctions(const DecoderSpecs& specs, ProductVariants variants, bool loads_ahead, ptx::Target target);
 };
 
 // The kernels of these specs, each once, as calls of the functions.
