@@ -99,9 +99,10 @@ class ShapeBench {
 
  private:
   uint32_t context() const {
-    const uint32_t depth = *std::ranges::max_element(plan_.depths) + plan_.tokens + kWarm + 2;
-    const uint32_t prompt = *std::ranges::max_element(plan_.prompts);
-    return std::min(model_.config().context_length, std::max({depth, prompt, kFirstPrompt}));
+    uint32_t most = kFirstPrompt;
+    for (const uint32_t depth : plan_.depths) most = std::max(most, depth + plan_.tokens + kWarm + 2);
+    for (const uint32_t prompt : plan_.prompts) most = std::max(most, prompt);
+    return std::min(model_.config().context_length, most);
   }
   double warm_seconds() const { return device_.gpu.is_emulated ? 0 : 0.5; }
   ResultTable table(const std::string& name, std::vector<std::string> columns) const {
