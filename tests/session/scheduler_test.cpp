@@ -323,6 +323,7 @@ INSTANTIATE_TEST_SUITE_P(Models, DraftsOnAGpu,
                          [](const auto& model) { return model.param.first; });
 
 TEST_P(DraftsOnAGpu, ChangeNoToken) {
+  uint32_t n_rejected = 0;  // over all modes: how much is drafted depends on measured times
   for (const LaunchMode launch : {LaunchMode::kStream, LaunchMode::kGraph, LaunchMode::kPersistent}) {
     SCOPED_TRACE(name_of(launch));
     Decoder drafting = decoder(launch), plain = decoder(launch);
@@ -343,8 +344,9 @@ TEST_P(DraftsOnAGpu, ChangeNoToken) {
       }
     }
     EXPECT_GT(n_accepted, 0u);
-    EXPECT_GT(n_drafted, n_accepted);
+    n_rejected += n_drafted - n_accepted;
   }
+  EXPECT_GT(n_rejected, 0u);
 }
 
 // Other requests join while drafts are accepted, rejected and rolled back.
