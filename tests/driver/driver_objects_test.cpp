@@ -103,7 +103,7 @@ TEST_F(Gpu, RefusedTextBringsTheCompilersLog) {
   // The emulator names the word, a GPU's compiler the line and what follows the word.
   EXPECT_THAT(error_of([&] { Module(context, {broken}); }),
               AllOf(HasSubstr("compiling the kernels ("),
-                    AnyOf(HasSubstr("frobnicate"), ContainsRegex("line [0-9]+; fatal.*near '.f32'")),
+                    AnyOf(HasSubstr("frobnicate"), testing::ContainsRegex("line [0-9]+; fatal.*near '.f32'")),
                     HasSubstr("CUDA_ERROR_INVALID_PTX")));
 }
 

@@ -14,6 +14,7 @@ archive=${ARCHIVE:-$root/build/gpu-check.tar.xz}
 most=${TRAVEL_MIB:-64}
 tests="kernels_test gpu_decoder_test gpu_logits_test driver_test gpu_bench"
 
+rm -f "$archive"  # if this fails, no older programs are measured instead
 if [ -z "${AS_BUILT:-}" ]; then
   cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON -DWARPCHAT_PORTABLE=ON \
     -DWARPCHAT_GUI=OFF > /dev/null
