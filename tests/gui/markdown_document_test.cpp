@@ -76,6 +76,13 @@ const Case kCases[] = {
      "a $$x$$ b\n\n- $$y$$\n\n$$z$$",
      {"p: a", "tight formula: {f:$$x$$}", "tight p: b", ". (-) formula: {f:$$y$$}", "formula: {f:$$z$$}"}},
     {"formulas_in_quotes", "> so $$a\n> + b$$", {"> p: so", "tight > formula: {f:$$a/+ b$$}"}},
+    {"environments_are_formulas",
+     "so\n\\begin{align*}\na &= b_1*c*d \\\\\n- x\n\\end{align*}\nand",
+     {"p: so", "tight formula: {f:\\begin{align*}/a &= b_1*c*d \\\\/- x/\\end{align*}}", "tight p: and"}},
+    {"environments_in_items_and_code",
+     "- \\begin{gather}x\\end{gather}\n\n`\\begin{align}x\\end{align}`",
+     {". (-) formula: {f:\\begin{gather}x\\end{gather}}", "p: {c:\\begin{align}x\\end{align}}"}},
+    {"other_environments_are_text", "\\begin{itemize}x\\end{itemize}", {"p: \\begin{itemize}x\\end{itemize}"}},
     {"neighbouring_formulas", "$a$$b$ \\(c\\)\\(d\\)", {"p: {f:$a$}{f:$b$} {f:\\(c\\)}{f:\\(d\\)}"}},
     {"prices", "$5 and $6, $ 7, $1,000-$2,000", {"p: $5 and $6, $ 7, $1,000-$2,000"}},
     {"formulas_in_tables", "|a|\n|-|\n|$|x|$|", {"table L: a/{f:$|x|$}"}},
@@ -178,6 +185,7 @@ const Case kStreamingCases[] = {
     {"open_formula", "so\n\\[ a_1 + b_1*c*d", {"p: so/\\[ a_1 + b_1*c*d"}},
     {"closed_formula", "a $x_{i}$ b", {"p: a {f:$x_{i}$} b"}},
     {"formula_about_to_close", "a $x_{i}", {"p: a $x_{i}"}},
+    {"open_environment", "so\n\\begin{align} a_1 + b_1*c*d", {"p: so/\\begin{align} a_1 + b_1*c*d"}},
     {"price_and_open_bold", "for $5 **bo", {"p: for $5 {b:bo}"}},
     {"snake_case", "the name a_b_c", {"p: the name a_b_c"}},
 };
@@ -227,7 +235,8 @@ TEST(MarkdownDocument, LongTablesComeInPieces) {
 
 // Counts the bytes read, not seconds, so the limit holds on every machine.
 TEST(MarkdownDocument, WhatDoesNotCloseIsSearchedOnce) {
-  for (const char* mark : {"\\(x ", "\\[x ", "$$x\\$ ", "$x ", "\\(\\[$$`x ", "`x\n"}) {
+  for (const char* mark :
+       {"\\(x ", "\\[x ", "$$x\\$ ", "$x ", "\\(\\[$$`x ", "`x\n", "\\begin{align}x ", "\\begin{align}\\end{x} "}) {
     std::string text;
     while (text.size() < 200000) text += mark;
     for (const bool unfinished : {false, true})

@@ -14,7 +14,19 @@ namespace warpchat::gui {
 namespace {
 
 constexpr Colour kAlpha = 0xFF000000, kWhite = 0x00FFFFFF;
-constexpr float kReach = 4;  // em, that a glyph may lie outside its advance
+constexpr uint32_t kTextShare = 102;  // of 255, in a formula's colours, which must be readable on light and dark
+constexpr float kReach = 4;           // em, that a glyph may lie outside its advance
+
+// colour: 0xRRGGBB, black as the text itself.
+Colour formula_colour(std::optional<uint32_t> colour, Colour text) {
+  if (!colour || *colour == 0) return text;
+  Colour out = text & kAlpha;
+  for (unsigned shift = 0; shift < 24; shift += 8) {
+    const uint32_t own = *colour >> (16 - shift) & 0xFF, of_text = text >> shift & 0xFF;
+    out |= (own * (255 - kTextShare) + of_text * kTextShare) / 255 << shift;
+  }
+  return out;
+}
 
 class Painter {
  public:
@@ -86,13 +98,17 @@ void Painter::formula(const MathLayout& formula, float x, float y, Colour colour
   for (const MathGlyph& g : formula.glyphs) {
     const float quarters = std::floor((x + g.x) * kPhases + 0.5f), pixel = std::floor(quarters / kPhases);
     const int phase = static_cast<int>(quarters - pixel * kPhases);
-    glyph(atlas_.glyph(*g.font, g.id, g.size, phase), pixel, std::round(y + g.y), colour);
+    glyph(atlas_.glyph(*g.font, g.id, g.size, phase), pixel, std::round(y + g.y), formula_colour(g.colour, colour));
   }
   end_glyphs();
   for (const MathRule& rule : formula.rules) {
     const float top = std::round(y + rule.y), thick = std::max(1.0f, std::round(rule.height));
     const float left = std::round(x + rule.x), right = std::max(left + 1, std::round(x + rule.x + rule.width));
-    list_.AddRectFilled({left, top}, {right, top + thick}, colour);
+    list_.AddRectFilled({left, top}, {right, top + thick}, formula_colour(rule.colour, colour));
+  }
+  for (const MathStroke& stroke : formula.strokes) {
+    list_.AddLine({x + stroke.x1, y + stroke.y1}, {x + stroke.x2, y + stroke.y2}, formula_colour(stroke.colour, colour),
+                  stroke.thickness);
   }
 }
 

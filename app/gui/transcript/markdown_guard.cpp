@@ -43,6 +43,7 @@ bool is_line_below_head(std::string_view text, size_t begin, size_t end) {
 
 // Whether these bytes are a whole formula and not one that is still open.
 bool is_closed(std::string_view formula) {
+  if (display_begin(formula) > 0) return formula.ends_with('}') && next_display_end(formula, 0).begin != kNotFound;
   if (formula.starts_with("$$")) return formula.size() > 4 && formula.ends_with("$$");
   if (formula.starts_with("$")) return formula.size() > 2 && formula.ends_with("$") && !formula.ends_with("\\$");
   return formula.size() > 4 && formula.ends_with(formula[1] == '(' ? "\\)" : "\\]");
@@ -102,7 +103,9 @@ class Guard {
     const size_t formula = finder_.formula_end(at);
     if (formula != kNotFound) {
       const std::string_view whole = text_.substr(at, formula - at);
-      if (is_closed(whole)) out_.formulas.push_back({at, formula, whole[1] == '$' || whole[1] == '['});
+      if (is_closed(whole))
+        out_.formulas.push_back(
+            {at, formula, whole.starts_with("$$") || whole.starts_with("\\[") || whole.starts_with("\\b")});
       const bool quoted = whole.find('\n') != kNotFound && is_quoted(at);
       for (; at < formula; ++at) {
         if (quoted && text_[at - 1] == '\n') {  // the quote's own marks
@@ -157,12 +160,27 @@ size_t FormulaFinder::dollar_end(size_t at, size_t limit) {
   return is_blank(text_[i - 1]) || digit_follows ? kNotFound : i + 1;
 }
 
+size_t FormulaFinder::environment_end(size_t at) {
+  const bool is_passed = environment_.bytes == 0 || environment_.begin < at;
+  if (environment_.begin != kNotFound && is_passed) {
+    environment_ = next_display_end(text_, at);
+    n_searched_ += std::min(environment_.begin, text_.size()) - at;
+  }
+  return environment_.begin == kNotFound ? kNotFound : environment_.begin + environment_.bytes;
+}
+
 size_t FormulaFinder::formula_end(size_t at) {
   const std::string_view rest = text_.substr(at);
   const bool one_dollar = rest.starts_with('$') && !rest.starts_with("$$");
-  if (!one_dollar && !rest.starts_with("$$") && !rest.starts_with("\\(") && !rest.starts_with("\\[")) return kNotFound;
+  const bool is_environment = display_begin(rest) > 0;
+  const bool is_marked = rest.starts_with("$$") || rest.starts_with("\\(") || rest.starts_with("\\[");
+  if (!one_dollar && !is_environment && !is_marked) return kNotFound;
   const size_t limit = std::min(paragraph_end(at), at + kLongestFormula);
   const bool may_grow = unfinished_ && limit == text_.size();
+  if (is_environment) {
+    const size_t end = environment_end(at);
+    return end <= limit ? end : may_grow ? limit : kNotFound;
+  }
   if (one_dollar) {
     const size_t end = dollar_end(at, limit);
     return end == kNotFound && may_grow && may_close(rest) ? limit : end;

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "app/math/tex.h"
+
 namespace warpchat::gui {
 
 // A closed formula with its marks: bytes of the text as it was.
@@ -42,15 +44,17 @@ class FormulaFinder {
   // Where the mark is next; found: where it was found last.
   size_t next(size_t& found, std::string_view mark, size_t from);
   size_t dollar_end(size_t at, size_t limit);
+  size_t environment_end(size_t at);
 
   std::string_view text_;
   bool unfinished_;
   size_t dollars_ = 0, round_ = 0, square_ = 0, paragraph_end_ = 0;
+  DisplayMark environment_ = {0, 0};  // the end found last
   size_t n_searched_ = 0;
 };
 
-// Formulas are $x$, $$x$$, \(x\) and \[x\], not across an empty line nor in code spans. unfinished: the text will
-// grow, so that a formula that is still open reaches to its end.
+// Formulas are $x$, $$x$$, \(x\), \[x\] and \begin{align}x\end{align}, not across an empty line nor in code spans.
+// unfinished: the text will grow, so that a formula that is still open reaches to its end.
 GuardedText guarded_markdown(std::string_view text, bool unfinished);
 
 }  // namespace warpchat::gui
