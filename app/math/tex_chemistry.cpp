@@ -40,7 +40,8 @@ class Chemistry {
     if (is_blank(c)) {
       scan_.skip_blanks();
       // Signs and arrows bring their own room.
-      const bool is_apart = after_atom_ && !scan_.at_end() && !arrow_here() && !is_sign(scan_.peek());
+      const bool is_apart = after_atom_ && !scan_.at_end() && !arrow_here() &&
+                            string_view("+-=*.").find(scan_.peek()) == string_view::npos;
       if (is_apart) out_ += "\\ ";
       after_atom_ = false, after_blank_ = true;
     } else if (const auto* arrow = arrow_here()) {
@@ -78,7 +79,6 @@ class Chemistry {
   static bool is_letter(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || static_cast<unsigned char>(c) >= 0x80;
   }
-  static bool is_sign(char c) { return c == '+' || c == '-' || c == '='; }
   bool is_state() const {  // of matter: "(aq)"
     const string_view rest = scan_.rest();
     return rest.starts_with("(aq)") || rest.starts_with("(s)") || rest.starts_with("(l)") || rest.starts_with("(g)");

@@ -31,6 +31,7 @@ TEST(MathUnicode, WritesWhatFitsInALine) {
       {"a\\hspace{1em}b", "a b"},
       {"\\ce{2H2 + O2 -> 2H2O}", "2H₂ + O₂ ⟶ 2H₂O"},
       {"\\ce{CaCO3 (s)}", "CaCO₃ (s)"},
+      {"\\ce{CuSO4 * 5H2O}", "CuSO₄ ⋅ 5H₂O"},
       {"\\ce{SO4^2-} \\ce{NH4+}", "SO₄²⁻NH₄⁺"},
       {"\\SI{9.81}{\\meter\\per\\second\\squared}", "9.81 m s⁻²"},
       {"\\SI{20}{\\degreeCelsius} = \\SI{5}{\\micro\\ohm}", "20 °C = 5 μΩ"},

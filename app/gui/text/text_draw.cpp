@@ -15,7 +15,8 @@ namespace {
 
 constexpr Colour kAlpha = 0xFF000000, kWhite = 0x00FFFFFF;
 constexpr uint32_t kTextShare = 102;  // of 255, in a formula's colours, which must be readable on light and dark
-constexpr float kReach = 4;           // em, that a glyph may lie outside its advance
+constexpr float kBoxPad = 0.14f, kBoxRound = 0.25f;  // em, of the boxes behind code and keys
+constexpr float kReach = 4;                          // em, that a glyph may lie outside its advance
 
 // colour: 0xRRGGBB, black as the text itself.
 Colour formula_colour(std::optional<uint32_t> colour, Colour text) {
@@ -40,6 +41,7 @@ class Painter {
 
  private:
   void glyph(const AtlasGlyph& glyph, float x, float y, Colour colour);
+  bool continues(const Line& line, const GlyphRun& run, int step) const;  // the box of its neighbour
   float baseline(const Line& line) const { return std::round(origin_.y + line.y + line.baseline); }
   float left(const Line& line, const GlyphRun& run) const { return origin_.x + line.x + run.x; }
 
@@ -52,10 +54,27 @@ class Painter {
 
 void Painter::background(const Line& line, const GlyphRun& run) {
   const TextStyle& style = parts_.styles[run.style];
-  if (!(style.background & kAlpha)) return;
-  const float x = left(line, run), y = baseline(line);
+  if (!((style.background | style.outline) & kAlpha)) return;
   const LineExtent extent = parts_.extents[run.style];
-  list_.AddRectFilled({x, y - extent.above}, {x + run.width, y + extent.below}, style.background);
+  const bool joins_left = continues(line, run, -1), joins_right = continues(line, run, 1);
+  const float pad = kBoxPad * style.size, x = left(line, run), y = baseline(line), first = origin_.x + line.x;
+  // Blanks that hang over the line's end have none.
+  const float from = std::max(x, first) - (joins_left ? 0 : pad);
+  const float to = std::min(x + run.width, first + line.width) + (joins_right ? 0 : pad);
+  if (to - from <= 2 * pad && !joins_left && !joins_right) return;
+  const int corners =
+      (joins_left ? 0 : ImDrawFlags_RoundCornersLeft) | (joins_right ? 0 : ImDrawFlags_RoundCornersRight);
+  const ImVec2 top(from, y - extent.above + 1), bottom(to, y + extent.below - 1);
+  const int flags = corners == 0 ? static_cast<int>(ImDrawFlags_RoundCornersNone) : corners;
+  if (style.background & kAlpha) list_.AddRectFilled(top, bottom, style.background, kBoxRound * style.size, flags);
+  if (style.outline & kAlpha) list_.AddRect(top, bottom, style.outline, kBoxRound * style.size, flags);
+}
+
+bool Painter::continues(const Line& line, const GlyphRun& run, int step) const {
+  const auto at = static_cast<int64_t>(&run - parts_.runs.data()) + step;
+  if (at < line.first || at >= line.last) return false;
+  const TextStyle &own = parts_.styles[run.style], &other = parts_.styles[parts_.runs[static_cast<size_t>(at)].style];
+  return own.background == other.background && own.outline == other.outline;
 }
 
 void Painter::glyph(const AtlasGlyph& glyph, float x, float y, Colour colour) {
@@ -79,7 +98,7 @@ void Painter::end_glyphs() {
 
 void Painter::glyphs(const Line& line, const GlyphRun& run) {
   const TextStyle& style = parts_.styles[run.style];
-  const float x = left(line, run), y = baseline(line), reach = kReach * style.size;
+  const float x = left(line, run), y = baseline(line) - std::round(style.rise), reach = kReach * style.size;
   if (const auto& set = parts_.formulas[run.style]) return formula(*set, x, y, style.colour);
   const auto begin = parts_.glyphs.begin() + run.first, end = parts_.glyphs.begin() + run.last;
   const auto before = [](const Glyph& glyph, float at) { return glyph.x < at; };
@@ -115,7 +134,8 @@ void Painter::formula(const MathLayout& formula, float x, float y, Colour colour
 void Painter::strokes(const Line& line, const GlyphRun& run) {
   const TextStyle& style = parts_.styles[run.style];
   const FontMetrics& metrics = run.font->metrics();
-  const float x = left(line, run), y = baseline(line), thick = std::max(1.0f, std::round(metrics.stroke * style.size));
+  const float x = left(line, run), y = baseline(line) - std::round(style.rise),
+              thick = std::max(1.0f, std::round(metrics.stroke * style.size));
   const auto stroke = [&](float height) {
     const float top = y - std::round(height * style.size);
     list_.AddRectFilled({x, top}, {x + run.width, top + thick}, style.colour);

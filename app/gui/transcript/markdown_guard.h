@@ -1,8 +1,10 @@
 // Guards what md4c would misread, by characters put into the text before it is parsed. Formulas are shown as they are
 // written: a backslash before every mark in them keeps their backslashes, * and _. The line below a table's head may
-// have columns of one dash.
+// have columns of one dash. Marks of footnotes are no links.
 #pragma once
 #include <cstddef>
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,10 +19,21 @@ struct FormulaPlace {
   bool display;  // stands alone
 };
 
+// The numbers of footnotes that have names: "[^name]". Those named by a number have that one.
+using FootnoteNumbers = std::map<std::string, size_t, std::less<>>;
+
+// "[^1]" in a text, or "[^1]: " before the text of a footnote.
+struct FootnotePlace {
+  size_t begin, end;
+  std::string number;
+  bool is_definition;
+};
+
 struct GuardedText {
   std::string text;
   std::vector<size_t> inserted = {};  // where in it the characters are that were put in, ascending
   std::vector<FormulaPlace> formulas = {};
+  std::vector<FootnotePlace> footnotes = {};
   size_t n_searched = 0;  // bytes gone over to find where formulas and paragraphs end
 
   size_t original(size_t offset) const;  // of an offset of text
@@ -55,6 +68,9 @@ class FormulaFinder {
 
 // Formulas are $x$, $$x$$, \(x\), \[x\] and \begin{align}x\end{align}, not across an empty line nor in code spans.
 // unfinished: the text will grow, so that a formula that is still open reaches to its end.
-GuardedText guarded_markdown(std::string_view text, bool unfinished);
+GuardedText guarded_markdown(std::string_view text, bool unfinished, const FootnoteNumbers& footnotes = {});
+
+// The name in "[^name]" at the text's begin; empty: none is there.
+std::string_view footnote_name(std::string_view text);
 
 }  // namespace warpchat::gui
