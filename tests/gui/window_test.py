@@ -539,6 +539,41 @@ class Devices(WindowCase):
         self.window.key("F12")
         self.window.wait_for(lambda s: "profiler" not in s["panels"], "the overlay closed")
 
+    def test_the_profiler_is_resized(self):
+        def height(state):
+            return state["widgets"].get("profiler_overlay", [0, 0, 0, 0])[3]
+
+        self.open("-n", "4")
+        self.ask("hello", 2)
+        self.window.key("F12")
+        usual = height(self.window.wait_for(height, "the overlay"))
+        x, y = self.window.middle("profiler_edge")
+        for n, button in ((0, "mousedown"), (30, None), (60, "mouseup")):
+            self.display.xdotool("mousemove", x, y - n)
+            self.window.wait_for(lambda s: abs(s["mouse"][1] - (y - n)) <= 1, "the mouse")
+            if button:
+                self.display.xdotool(button, 1)
+        larger = height(self.window.wait_for(lambda s: height(s) > usual + 40, "a higher one"))
+        self.window.key("shift+F12")
+        state = self.window.wait_for(lambda s: height(s) > larger and "composer" not in s["widgets"], "all of it")
+        whole = height(state)
+        self.close()
+        self.open("-n", "4")
+        self.window.key("F12")
+        self.window.wait_for(lambda s: height(s) == whole, "the height of before")
+        self.window.key("shift+F12")
+        self.window.wait_for(lambda s: height(s) == usual and "composer" in s["widgets"], "the usual height")
+        for _ in range(30):
+            if self.window.state()["focus"] == "profiler_edge":
+                break
+            focus = self.window.state()["focus"]
+            self.window.key("Tab")
+            self.window.wait_for(lambda s: s["focus"] != focus, "the next widget")
+        self.window.key("Up")
+        self.window.wait_for(lambda s: height(s) > usual, "a higher one, by key")
+        self.window.key("Down")
+        self.window.wait_for(lambda s: abs(height(s) - usual) <= 1, "the usual height, by key")
+
     def test_a_profile_is_written_in_the_end(self):
         trace = os.path.join(self.home, "trace.json")
         self.open("-n", "4", "--profile", trace)

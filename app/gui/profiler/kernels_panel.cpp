@@ -10,7 +10,8 @@ namespace warpchat::gui {
 
 namespace {
 
-constexpr float kWide = 760, kTablePart = 0.58f;  // beside each other from that width on, else one above the other
+// Table and text beside each other where it is wide and not high, else one above the other. Pixels at scale 1.
+constexpr float kWide = 760, kHigh = 420, kTablePart = 0.58f;
 constexpr ImGuiTableFlags kTableFlags = ImGuiTableFlags_Sortable | ImGuiTableFlags_ScrollY | ImGuiTableFlags_RowBg |
                                         ImGuiTableFlags_SizingFixedFit | ImGuiTableFlags_NoSavedSettings;
 
@@ -150,7 +151,7 @@ void KernelsPanel::draw(const std::shared_ptr<const ProfilerData>& data, const P
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const auto chosen = std::ranges::find(data->rows, chosen_, &OperationProfile::name);
   if (chosen == data->rows.end()) return draw_table(*data, look, room);
-  const bool wide = room.x >= look.sizes.width(kWide);
+  const bool wide = room.x >= look.sizes.width(kWide) && room.y < look.sizes.width(kHigh);
   const float gap = look.sizes.width(10);
   const float rest = text_of(*data, chosen_) == nullptr ? 6 * ImGui::GetTextLineHeightWithSpacing() : room.y * 0.55f;
   draw_table(*data, look, wide ? ImVec2{room.x * kTablePart, room.y} : ImVec2{room.x, std::max(0.0f, room.y - rest)});

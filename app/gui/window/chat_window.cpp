@@ -17,7 +17,9 @@ namespace warpchat::gui {
 namespace {
 
 constexpr float kNarrow = 680, kTopBar = 52, kStatus = 27, kColumn = 800, kTextSize = 15.5f;  // at scale 1
-constexpr float kMinProfiler = 260, kMinConversation = 240;
+constexpr float kLowestProfiler = 260, kMinConversation = 240, kProfilerEdge = 6;
+constexpr float kProfilerStep = 0.08f;  // of the height, by key
+constexpr float kAlmostWhole = 0.93f;   // of the height, from where the profiler takes all of it
 
 bool is_model_file(std::string_view path) { return lower_case(path).ends_with(".gguf"); }
 
@@ -222,18 +224,41 @@ void ChatWindow::draw_main(Rect rect) {
     settings_.finish(frame_.actions);
   }
   if (profiler_.is_open()) {
-    const float height = std::round(std::max(rect.height * 0.48f, ui_.px(kMinProfiler)));
-    if (rect.height - height < ui_.px(kMinConversation)) {  // no room to read, but messages can be written
-      draw_composer(rect);
+    const Rect whole = rect;
+    const float share = memory_.profiler_share;
+    const float height = std::round(std::max(rect.height * share, ui_.px(kLowestProfiler)));
+    const bool is_whole = share >= 1, is_beside = !is_whole && rect.height - height >= ui_.px(kMinConversation);
+    if (!is_beside) {
+      if (!is_whole) draw_composer(rect);  // no room to read, but messages can be written
       notices_.draw(frame_, rect);
-      return draw_profiler(rect);
     }
-    draw_profiler(rect.cut_bottom(height));
+    const Rect place = is_beside ? rect.cut_bottom(height) : rect;
+    draw_profiler(place);
+    drag_profiler(whole, {place.x, place.y, place.width, ui_.px(kProfilerEdge)});
+    if (!is_beside) return;
   }
   find_bar_.draw(frame_, rect, transcript_);
   draw_composer(rect);
   notices_.draw(frame_, rect);
   draw_conversation(rect);
+}
+
+// By the pointer, or by the arrow keys while it has the focus.
+void ChatWindow::drag_profiler(Rect whole, Rect edge) {
+  const Response r = ui_.press("profiler_edge", edge, Keys::kOwn);
+  const Rect grip{edge.centre().x - ui_.px(18), edge.y + ui_.px(1), ui_.px(36), ui_.px(3)};
+  ui_.fill(grip, r.hovered || r.held ? ui_.theme->dim_text : ui_.theme->border, ui_.px(2));
+  if (r.focused) ui_.focus_ring(grip.inset(ui_.px(-2)), ui_.px(3));
+  if (r.hovered || r.held) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeNS);
+  float share = memory_.profiler_share;
+  if (r.held && !ImGui::IsMouseClicked(0) && ImGui::IsMouseDragging(0, 2))
+    share = (whole.bottom() - ImGui::GetIO().MousePos.y) / std::max(whole.height, 1.0f);
+  if (r.focused && ui_.take_key(GLFW_KEY_UP)) share += kProfilerStep;
+  if (r.focused && ui_.take_key(GLFW_KEY_DOWN)) share = std::min(share, kAlmostWhole) - kProfilerStep;
+  if (r.double_clicked) share = kUsualProfiler;
+  if (share == memory_.profiler_share) return;
+  memory_.profiler_share = share > kAlmostWhole ? 1 : std::max(share, kMinProfiler);
+  ui_.wake_in(0);
 }
 
 void ChatWindow::draw_composer(Rect& rect) {

@@ -143,6 +143,10 @@ bool ChatWindow::run_on_panel(Command command) {
     case Command::kProfiler:
       profiler_.set_open(!profiler_.is_open(), actions_);
       return true;
+    case Command::kProfilerSize:
+      memory_.profiler_share = profiler_.is_open() && memory_.profiler_share < 1 ? 1 : kUsualProfiler;
+      profiler_.set_open(true, actions_);
+      return true;
     default:
       return false;
   }

@@ -46,6 +46,7 @@ constexpr Shortcut kShortcuts[] = {
     {Command::kOpenModelFile, GLFW_KEY_O, kCtrl | kAlt, "Ctrl+Alt+O", "Open a model file", kWindow},
     {Command::kSettings, GLFW_KEY_COMMA, kCtrl, "Ctrl+,", "Settings", kWindow},
     {Command::kProfiler, GLFW_KEY_F12, 0, "F12", "Profiler", kWindow},
+    {Command::kProfilerSize, GLFW_KEY_F12, kShift, "Shift+F12", "Profiler in part or all of the window", kWindow},
     {Command::kSidebar, GLFW_KEY_B, kCtrl, "Ctrl+B", "Sidebar", kWindow},
     {Command::kTheme, GLFW_KEY_L, kCtrl | kShift, "Ctrl+Shift+L", "Light or dark", kWindow},
     {Command::kFullScreen, GLFW_KEY_F11, 0, "F11", "Full screen", kWindow},

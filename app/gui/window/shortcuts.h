@@ -45,6 +45,7 @@ enum class Command {
   kOpenModelFile,
   kSettings,
   kProfiler,
+  kProfilerSize,
   kSidebar,
   kTheme,
   kFullScreen,
