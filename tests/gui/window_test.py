@@ -629,6 +629,57 @@ class Reading(WindowCase):
         state = self.window.wait_for(lambda s: s["selection"], "the selection")
         self.assertEqual(state["selection"], "Both\n\nreturn 1;\n\n$$\\frac{a+b+c+d+e}{2}$$\n\nWords.")
 
+    def targets(self, key, wanted, steps=30):
+        """Presses the key until the keyboard is at the wanted widget; returns how often."""
+        for n in range(steps):
+            state = self.window.state()
+            if state["widgets"].get("target") == state["widgets"].get(wanted, 0):
+                return n
+            frames = state["frames"]
+            self.window.key(key)
+            self.window.wait_for(lambda s: s["frames"] > frames, "a frame")
+            time.sleep(0.1)
+        self.fail(f"{key} never reaches {wanted}")
+
+    def test_messages_go_by_the_keyboard(self):
+        answer = "[a link](https://example.org)\n\n" + "\n\n".join(["words"] * 60) + "\n\n```py\nx = 1\n```\n\nend"
+        self.open(model=TINY)
+        state = self.import_talk("question", answer)
+        asked, answered = (message["key"] for message in state["conversation"]["messages"])
+        self.window.key("ctrl+l")
+        self.window.wait_for(lambda s: s["focus"] == "composer", "the composer")
+        self.window.key("shift+Tab")
+        self.window.wait_for(lambda s: s["focus"] == "transcript" and "target" in s["widgets"], "a ring")
+        self.targets("Up", f"copy_code:{answered}")
+        self.window.key("Return")
+        self.targets("Up", f"copy:{asked}", steps=60)  # through the long text to the top
+        self.assertLess(self.window.state()["scroll"], 100)
+        self.targets("Down", f"copy:{answered}", steps=60)
+        for menu_key in ("Menu", "shift+F10"):
+            self.window.key(menu_key)
+            self.window.wait_for(lambda s: s["focus"] == "menu_copy_message", "the menu")
+            self.window.key("Escape")
+            self.window.wait_for(lambda s: s["focus"] == "transcript", "the conversation")
+        self.window.key("Tab")
+        self.window.wait_for(lambda s: s["focus"] == "composer" and "target" not in s["widgets"], "the composer")
+        self.window.key("ctrl+v")
+        self.window.wait_for(lambda s: s["composer"] == "x = 1", "the copied code")
+        self.window.key("Menu")
+        self.window.wait_for(lambda s: "menu_paste" in s["widgets"], "the field's menu")
+
+    def test_the_beginning_and_the_end_by_key(self):
+        self.open(model=TINY)
+        self.import_talk("question", "\n\n".join(["words"] * 100))
+        self.window.wait_for(lambda s: s["at_end"], "the end")
+        self.window.key("ctrl+l", "ctrl+Home")
+        self.window.wait_for(lambda s: s["scroll"] == 0 and not s["at_end"], "the beginning")
+        self.window.key("ctrl+End")
+        self.window.wait_for(lambda s: s["at_end"], "the end")
+        self.window.type("typed")
+        self.window.key("ctrl+Home")
+        self.window.type("is ")
+        self.window.wait_for(lambda s: s["composer"] == "is typed" and s["at_end"], "the field's own beginning")
+
     def test_a_message_is_copied_by_its_menu(self):
         self.open("-n", "4")
         self.ask("hello there", 2)

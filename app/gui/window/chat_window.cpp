@@ -237,6 +237,7 @@ void ChatWindow::draw_main(Rect rect) {
     drag_profiler(whole, {place.x, place.y, place.width, ui_.px(kProfilerEdge)});
     if (!is_beside) return;
   }
+  if (!state_.open.messages.empty()) ui_.add_to_tab_order("transcript");
   find_bar_.draw(frame_, rect, transcript_);
   draw_composer(rect);
   notices_.draw(frame_, rect);
@@ -272,6 +273,7 @@ void ChatWindow::draw_composer(Rect& rect) {
 void ChatWindow::draw_conversation(Rect rect) {
   if (state_.open.messages.empty()) return draw_welcome(rect);
   ui_.mark("transcript", rect);
+  take_transcript_keys();
   {
     const ScrollArea area("transcript", rect);
     transcript_.draw(state_, {.theme = *ui_.theme, .sizes = ui_.sizes}, actions_);
@@ -285,6 +287,21 @@ void ChatWindow::draw_conversation(Rect rect) {
   serve_text_menu();
 }
 
+// Arrows go from button to button and from link to link.
+void ChatWindow::take_transcript_keys() {
+  const bool focused = ui_.has_focus("transcript");
+  const bool has_keyboard = focused && ui_.focus_is_visible();
+  transcript_.set_keyboard(has_keyboard);
+  if (!focused) return;
+  if (ui_.take_key(GLFW_KEY_DOWN) || ui_.take_key(GLFW_KEY_RIGHT)) transcript_.move_target(1);
+  if (ui_.take_key(GLFW_KEY_UP) || ui_.take_key(GLFW_KEY_LEFT)) transcript_.move_target(-1);
+  if (ui_.take_key(GLFW_KEY_HOME)) transcript_.scroll_to_start();
+  if (ui_.take_key(GLFW_KEY_END)) transcript_.scroll_to_end();
+  if (ui_.take_key(GLFW_KEY_ENTER) || ui_.take_key(GLFW_KEY_KP_ENTER) || ui_.take_key(GLFW_KEY_SPACE))
+    transcript_.activate_target();
+  if (ui_.take_menu_key()) transcript_.open_target_menu();
+}
+
 void ChatWindow::serve_text_menu() {
   if (auto target = transcript_.take_menu()) {
     menu_target_ = std::move(*target);
@@ -294,7 +311,7 @@ void ChatWindow::serve_text_menu() {
     if (!menu_target_.link.empty()) items.push_back({"menu_copy_link", "Copy link address", Icon::kNone});
     items.push_back({"menu_select_all", "Select all", Icon::kNone, "Ctrl+A"});
     items.push_back({"menu_find", "Find …", Icon::kSearch, "Ctrl+F"});
-    ui_.open_menu("transcript", ImGui::GetIO().MousePos, std::move(items));
+    ui_.open_menu("transcript", {menu_target_.x, menu_target_.y}, std::move(items));
   }
   const std::string chosen = ui_.take_menu_choice("transcript");
   if (chosen == "menu_copy") run(Command::kCopySelection);

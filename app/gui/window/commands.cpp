@@ -18,6 +18,10 @@ void ChatWindow::run(Command command) {
       return transcript_.scroll_pages(-0.9f);
     case Command::kPageDown:
       return transcript_.scroll_pages(0.9f);
+    case Command::kFirstMessage:
+      return transcript_.scroll_to_start();
+    case Command::kLastMessage:
+      return transcript_.scroll_to_end();
     case Command::kTheme:
       memory_.dark = !memory_.dark;
       return;

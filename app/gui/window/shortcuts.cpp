@@ -41,6 +41,8 @@ constexpr Shortcut kShortcuts[] = {
     {Command::kSelectAll, GLFW_KEY_A, kCtrl, "Ctrl+A", "Select all", kReading, true},
     {Command::kPageUp, GLFW_KEY_PAGE_UP, 0, "PgUp", "Scroll up", kReading},
     {Command::kPageDown, GLFW_KEY_PAGE_DOWN, 0, "PgDn", "Scroll down", kReading},
+    {Command::kFirstMessage, GLFW_KEY_HOME, kCtrl, "Ctrl+Home", "Scroll to the beginning", kReading, true},
+    {Command::kLastMessage, GLFW_KEY_END, kCtrl, "Ctrl+End", "Scroll to the end", kReading, true},
 
     {Command::kModels, GLFW_KEY_O, kCtrl, "Ctrl+O", "Models and devices", kWindow},
     {Command::kOpenModelFile, GLFW_KEY_O, kCtrl | kAlt, "Ctrl+Alt+O", "Open a model file", kWindow},

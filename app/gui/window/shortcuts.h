@@ -41,6 +41,8 @@ enum class Command {
   kSelectAll,
   kPageUp,
   kPageDown,
+  kFirstMessage,
+  kLastMessage,
   kModels,
   kOpenModelFile,
   kSettings,
