@@ -667,6 +667,19 @@ class Reading(WindowCase):
         self.window.key("Menu")
         self.window.wait_for(lambda s: "menu_paste" in s["widgets"], "the field's menu")
 
+    def test_tab_goes_as_one_reads(self):
+        self.open("-n", "4")
+        self.ask("hello", 2)
+        order = []
+        while not order or order[-1] != "composer":
+            focus = self.window.state()["focus"]
+            self.window.key("Tab")
+            order.append(self.window.wait_for(lambda s: s["focus"] != focus, "the next widget")["focus"])
+            self.assertLess(len(order), 40)
+        wanted = ["new", "search", "conversations", "trash", "sidebar", "model", "export", "profiler", "theme", "settings",
+                  "transcript", "composer"]
+        self.assertEqual([name for name in order if name in wanted], wanted)
+
     def test_the_beginning_and_the_end_by_key(self):
         self.open(model=TINY)
         self.import_talk("question", "\n\n".join(["words"] * 100))

@@ -12,6 +12,7 @@ namespace {
 
 // Table and text beside each other where it is wide and not high, else one above the other. Pixels at scale 1.
 constexpr float kWide = 760, kHigh = 420, kTablePart = 0.58f;
+constexpr float kOpenName = 12;  // digits that names have more beside a kernel's text
 constexpr ImGuiTableFlags kTableFlags = ImGuiTableFlags_Sortable | ImGuiTableFlags_ScrollY | ImGuiTableFlags_RowBg |
                                         ImGuiTableFlags_SizingFixedFit | ImGuiTableFlags_NoSavedSettings;
 
@@ -118,7 +119,8 @@ void KernelsPanel::draw_row(const ProfilerData& data, const KernelRow& row, cons
 }
 
 void KernelsPanel::draw_table(const ProfilerData& data, const ProfilerOverlay::Look& look, ImVec2 size) {
-  const std::vector<KernelColumn> columns = kernel_columns(data, of_, size.x / text_width("0"));
+  const float digits = size.x / text_width("0") - (chosen_.empty() ? 0 : kOpenName);
+  const std::vector<KernelColumn> columns = kernel_columns(data, of_, digits);
   int id = 0;  // a table of other columns is another table, which has its own order
   for (const KernelColumn column : columns) id = id * static_cast<int>(kKernelColumns + 1) + static_cast<int>(column);
   ImGui::PushID(id);

@@ -119,8 +119,14 @@ class OpenMarks {
     if (c == '*' || c == '_' || c == '~') return read_emphasis(at);
     if (c == ']' && at + 1 < text_.size() && text_[at + 1] == '(') in_address_ = true;
     if (c == ')') in_address_ = false;
-    if (c == '[' && at + 1 == text_.size()) kept_ = at;
+    if (c == '[' && (at + 1 == text_.size() || may_be_footnote(at))) return kept_ = at, text_.size();
     return at + 1;
+  }
+  // "[^na" at the text's end.
+  bool may_be_footnote(size_t at) const {
+    constexpr size_t kLongest = 40;  // bytes
+    const std::string_view rest = text_.substr(at);
+    return rest.size() < kLongest && !footnote_name(std::string(rest) + "]").empty();
   }
   // The begin of an HTML tag at the text's end.
   bool may_be_tag(size_t at) const {

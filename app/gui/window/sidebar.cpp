@@ -108,7 +108,7 @@ void Sidebar::draw(Frame& f, Rect rect) {
   ui.fill(rect, ui.theme->panel);
   Rect inner = rect.inset(ui.px(10), ui.px(10));
   draw_header(f, inner.cut_top(ui.px(86)));
-  draw_footer(f, inner.cut_bottom(ui.px(38)));
+  const Rect footer = inner.cut_bottom(ui.px(38));
   inner.cut_bottom(ui.px(4));
   if (renaming_ != 0 && !ui.has_focus("rename") && !ui.menu_is_open_for("rename")) renaming_ = 0;
   if (trash_)
@@ -117,6 +117,7 @@ void Sidebar::draw(Frame& f, Rect rect) {
     draw_hits(f, inner);
   else
     draw_conversations(f, inner);
+  draw_footer(f, footer);
   take_menu_choice(f);
 }
 
