@@ -372,6 +372,35 @@ TEST_F(Transcript, CodeHasAButtonThatCopies) {
   EXPECT_FALSE(view.has_selection());
 }
 
+TEST_F(Transcript, CodeWithoutALanguageHasNoEmptyStrip) {
+  const auto height = [&](const char* language) {
+    MarkdownBlock block;
+    block.kind = BlockKind::kCode;
+    block.language = language;
+    block.text = "a\nb\nc";
+    block.spans = {{0, block.text.size()}};
+    return BlockLayout(text, block, {light_theme(), {16, 1}}, {400, true}).height();
+  };
+  EXPECT_LT(height(""), height("c") - 16);
+}
+
+TEST_F(Transcript, ListsFromRightToLeftHaveTheirMarkersAtTheRight) {
+  MarkdownBlock block;
+  block.nesting = {Nesting::kItem};
+  block.marker = "1.";
+  block.text = "שלום";
+  block.spans = {{0, block.text.size()}};
+  for (const bool is_rtl : {true, false}) {
+    block.is_rtl = is_rtl;
+    const BlockLayout layout(text, block, {light_theme(), {16, 1}}, {400, true});
+    const float y = layout.height() / 2;
+    EXPECT_EQ(layout.offset_under(400 - 1.7f * 16 - 4, y, 0).has_value(), is_rtl) << "the text";
+    EXPECT_EQ(layout.offset_under(1.7f * 16 + 4, y, 0).has_value(), !is_rtl) << "the text";
+    EXPECT_FALSE(layout.offset_under(396, y, 0)) << "room for the marker";
+    EXPECT_FALSE(layout.offset_under(4, y, 0)) << "room for the marker";
+  }
+}
+
 TEST_F(Transcript, FootersWishForWhatTheySay) {
   say("user", "question");
   say("assistant", "<think>\nhm\n</think>\n\n**answer**");

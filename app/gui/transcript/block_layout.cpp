@@ -179,15 +179,19 @@ void BlockLayout::lay_out_formula(TextEngine& engine, const MarkdownBlock& block
   width_ = left_ + std::min(inner_width_, available_);
 }
 
+// A strip with the language's name; without one, the button is beside the code.
 void BlockLayout::lay_out_code(TextEngine& engine, const MarkdownBlock& block, const BlockLook& look,
                                const BlockPlace& place) {
-  const float padding = std::round(kCodePadding * em_), head = block.continues ? 0 : std::round(kCodeHead * em_);
+  const bool has_name = !block.language.empty();
+  const float padding = std::round(kCodePadding * em_), strip = std::round(kCodeHead * em_);
+  const float head = block.continues ? 0 : has_name ? strip : std::round(0.6f * padding);
+  const float beside = has_name ? 0 : strip - padding;
   auto layout = engine.layout(styled_code(engine, block, look), 0, LineAlign::kStart, TextDirection::kLeftToRight);
   const float text_height = std::max(layout->height(), engine.line_height(style_of(block, {}, look)));
   inner_width_ = std::ceil(layout->width());
-  frame_ = {left_ + padding, top_ + head, std::max(em_, available_ - 2 * padding), text_height};
-  if (head > 0) {
-    head_ = TextRect{left_, top_, available_, head};
+  frame_ = {left_ + padding, top_ + head, std::max(em_, available_ - 2 * padding - beside), text_height};
+  if (!block.continues) head_ = TextRect{left_, top_, available_, strip};
+  if (!block.continues && has_name) {
     TextStyle style;
     style.size = std::round(0.8f * em_);
     style.colour = look.theme.dim_text;
@@ -195,9 +199,10 @@ void BlockLayout::lay_out_code(TextEngine& engine, const MarkdownBlock& block, c
     label_ = engine.layout({name, {{0, name.size(), style}}}, 0);
   }
   texts_.push_back({std::move(layout), left_ + padding, top_ + head, 0, block.text.size()});
-  height_ = top_ + head + text_height + (place.goes_on ? 0 : padding);
+  height_ = top_ + head + text_height + (place.goes_on ? 0 : has_name ? padding : std::round(0.6f * padding));
+  if (head_) height_ = std::max(height_, top_ + strip);
   const float heading = label_ ? label_->width() + kCodeButtons * em_ : 0;
-  width_ = left_ + std::min(available_, std::max(inner_width_, heading) + 2 * padding);
+  width_ = left_ + std::min(available_, std::max(inner_width_ + beside, heading) + 2 * padding);
 }
 
 // Natural widths where they fit; else narrow columns keep theirs and the wide ones share what is left, but none is
