@@ -29,7 +29,7 @@ class MarkdownScanner {
 
   std::string definitions_;
   FootnoteNumbers footnotes_;
-  size_t n_footnotes_ = 0;  // those named by numbers, too
+  size_t n_footnotes_ = 0;    // those named by numbers, too
   bool may_define_ = true;    // the line above is none that a definition could not follow
   bool after_empty_ = true;   // the line above is empty
   bool after_fence_ = false;  // the line above closed a fence
