@@ -12,6 +12,22 @@ namespace {
 
 constexpr size_t kLongestInline = 300, kLongestDisplay = 2000;  // bytes that are held back
 
+constexpr size_t kLongestBegin = 30;  // bytes of "\\begin{name}"
+
+// Whether the text's end is an environment's end mark, such as "\end{align}".
+bool ends_display(std::string_view text) {
+  const std::string_view end = text.substr(text.size() - std::min(text.size(), kLongestBegin));
+  const size_t mark = end.rfind('\\');
+  return mark != std::string_view::npos && next_display_end(end, mark).bytes == end.size() - mark;
+}
+
+// Whether this may become "\begin{name}".
+bool is_begin(std::string_view text) {
+  constexpr std::string_view kBegin = "\\begin{";
+  if (text.size() <= kBegin.size()) return kBegin.starts_with(text);
+  return text.starts_with(kBegin) && text.find_first_of("}\n") == std::string_view::npos;
+}
+
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 }  // namespace
@@ -55,6 +71,9 @@ FormulaStream::Found FormulaStream::formula_at(size_t at, bool is_all) {
   const char next = text_[at + 1];
   if (text_[at] == '$')
     return is_blank(next) ? Found() : closed_formula(next == '$' ? Kind::kDollars : Kind::kDollar, at, is_all);
+  const std::string_view rest = std::string_view(text_).substr(at, kLongestBegin);
+  if (display_begin(rest) > 0) return closed_formula(Kind::kEnvironment, at, is_all);
+  if (!is_all && rest.size() < kLongestBegin && is_begin(rest)) return {.waits = true};
   if (next == '(' || next == '[') return closed_formula(next == '(' ? Kind::kRound : Kind::kSquare, at, is_all);
   return {.n_ordinary = next == '\n' ? 1u : 2u};  // an escaped mark opens nothing
 }
@@ -62,7 +81,8 @@ FormulaStream::Found FormulaStream::formula_at(size_t at, bool is_all) {
 // The closing mark of each kind is searched once in every stretch of text: the search for a later opening mark
 // continues where the previous one ended.
 FormulaStream::Found FormulaStream::closed_formula(Kind kind, size_t at, bool is_all) {
-  const bool one = kind == Kind::kDollar, display = kind == Kind::kDollars || kind == Kind::kSquare;
+  const bool one = kind == Kind::kDollar, is_environment = kind == Kind::kEnvironment;
+  const bool display = kind == Kind::kDollars || kind == Kind::kSquare || is_environment;
   const Found none{.n_ordinary = one ? 1u : 2u};
   const char last = kind == Kind::kRound ? ')' : kind == Kind::kSquare ? ']' : '$';
   const char before_last = kind == Kind::kDollars ? '$' : '\\';
@@ -71,6 +91,7 @@ FormulaStream::Found FormulaStream::closed_formula(Kind kind, size_t at, bool is
   size_t i = std::max(at + 2, std::max(searched, n_passed_) - n_passed_);
   const size_t begin = i;
   const auto closes = [&] {
+    if (is_environment) return text_[i] == '}' && ends_display(std::string_view(text_).substr(at, i + 1 - at));
     if (text_[i] != last) return false;
     return one ? text_[i - 1] != '\\' : i >= at + 4 && text_[i - 1] == before_last;
   };
@@ -116,8 +137,14 @@ void FormulaStream::end_line() {
 void FormulaStream::write_formula(const std::string& source) {
   const auto tree = parse_tex(formula_inside(source));
   const auto unicode = tree ? math_in_unicode(*tree) : std::nullopt;
-  const bool breaks_cell = line_text().starts_with('|') && unicode && unicode->find('|') != std::string::npos;
-  for (char c : unicode && !breaks_cell ? *unicode : source) pass(c);
+  const auto has = [&](char c) { return unicode && unicode->find(c) != std::string::npos; };
+  const bool breaks_cell = line_text().starts_with('|') && has('|'), breaks_line = has('\n') && !line_text().empty();
+  if (!unicode || breaks_cell || breaks_line) return pass_all(source);
+  const std::string indent = line_;
+  for (char c : *unicode) {
+    pass(c);
+    if (c == '\n') pass_all(indent);
+  }
 }
 
 }  // namespace warpchat

@@ -56,14 +56,53 @@ class Writer {
         return accent(node);
       case MathKind::kStyle:
         return write(node.children[0]);
-      case MathKind::kTable:
       case MathKind::kBox:
-        break;
+        return U"[" + write(node.children[0]) + U"]";
+      case MathKind::kCancel:
+        return cancelled(node);
+      case MathKind::kPhantom:
+        return node.text.starts_with(U'h') ? std::u32string(write(node.children[0]).size(), U' ') : U"";
+      case MathKind::kTable:
+        if (is_equations(node) && node.children.size() == node.n_columns) return equation(node, 0);
     }
     throw DoesNotFit();
   }
 
+  // A line for each equation of a formula that consists of aligned ones.
+  std::u32string write_lines(const MathNode& tree) {
+    const MathNode* node = &tree;
+    while (node->kind == MathKind::kRow && node->children.size() == 1) node = &node->children[0];
+    if (!is_equations(*node)) return write(tree);
+    std::u32string out;
+    for (size_t first = 0; first < node->children.size(); first += node->n_columns) {
+      if (first > 0) out += U'\n';
+      out += equation(*node, first);
+    }
+    return out;
+  }
+
  private:
+  static bool is_equations(const MathNode& node) {
+    return node.kind == MathKind::kTable && node.look == MatrixLook::kAligned;
+  }
+
+  std::u32string equation(const MathNode& table, size_t first) {
+    std::u32string out;
+    for (size_t i = first; i < first + table.n_columns; ++i) out += write(table.children[i]);
+    const size_t begin = std::min(out.find_first_not_of(U' '), out.size());
+    return out.substr(begin, out.find_last_not_of(U' ') + 1 - begin);
+  }
+
+  std::u32string cancelled(const MathNode& node) {
+    const char32_t stroke = node.text == U"-" ? U'\u0336' : U'\u0338';
+    std::u32string out;
+    for (char32_t c : write(node.children[0])) {
+      out += c;
+      if (c != U' ') out += stroke;
+    }
+    return out;
+  }
+
   static std::u32string symbol(const MathNode& node) {
     std::u32string out;
     for (char32_t c : node.text) out += plain(c);
@@ -145,7 +184,7 @@ class Writer {
 std::optional<std::string> math_in_unicode(const MathNode& tree) {
   try {
     std::string out;
-    for (char32_t c : Writer().write(tree)) append_utf8(c, out);
+    for (char32_t c : Writer().write_lines(tree)) append_utf8(c, out);
     return out;
   } catch (const DoesNotFit&) {
     return std::nullopt;

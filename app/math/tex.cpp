@@ -1,15 +1,15 @@
-// A recursive descent parser. Unknown commands throw Unknown, which results in no tree.
+// A recursive descent parser. What cannot be read throws Unreadable, which results in no tree; unknown commands stay.
 #include "app/math/tex.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <map>
 #include <utility>
 
+#include "app/math/tex_chemistry.h"
+#include "app/math/tex_reader.h"
 #include "app/math/tex_symbols.h"
-#include "models/ascii.h"
-#include "models/utf8.h"
+#include "app/math/tex_units.h"
 
 namespace warpchat {
 
@@ -19,142 +19,88 @@ using std::string_view;
 constexpr int kDeepest = 60;             // groups within groups
 constexpr size_t kLongestSource = 8000;  // bytes
 
-struct Unknown {};
-
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-
 MathNode space(float em) { return {.kind = MathKind::kSpace, .width = em}; }
 MathNode symbol(char32_t c, MathClass math_class) {
   return {.kind = MathKind::kSymbol, .math_class = math_class, .text = {c}};
 }
 MathNode row_of(std::vector<MathNode> children) { return {.children = std::move(children)}; }
+MathNode as_row(MathNode node) {
+  if (node.kind == MathKind::kRow) return node;
+  std::vector<MathNode> children;
+  children.push_back(std::move(node));
+  return row_of(std::move(children));
+}
 MathNode words(std::u32string text) { return {.kind = MathKind::kText, .text = std::move(text)}; }
 
-struct Environment {
-  string_view name;
-  char32_t left = 0, right = 0;
-  MatrixLook look = MatrixLook::kMatrix;
-  string_view columns = "c";
-};
-constexpr Environment kEnvironments[] = {
-    {"matrix"},
-    {"pmatrix", '(', ')'},
-    {"bmatrix", '[', ']'},
-    {"Bmatrix", '{', '}'},
-    {"vmatrix", '|', '|'},
-    {"Vmatrix", U'‖', U'‖'},
-    {"smallmatrix", 0, 0, MatrixLook::kSmall},
-    {"array"},
-    {"cases", '{', 0, MatrixLook::kCases, "l"},
-    {"dcases", '{', 0, MatrixLook::kCases, "l"},
-    {"rcases", 0, '}', MatrixLook::kCases, "l"},
-    {"aligned", 0, 0, MatrixLook::kAligned, "rl"},
-    {"align", 0, 0, MatrixLook::kAligned, "rl"},
-    {"align*", 0, 0, MatrixLook::kAligned, "rl"},
-    {"alignat", 0, 0, MatrixLook::kAligned, "rl"},
-    {"split", 0, 0, MatrixLook::kAligned, "rl"},
-    {"eqnarray", 0, 0, MatrixLook::kAligned, "rcl"},
-    {"eqnarray*", 0, 0, MatrixLook::kAligned, "rcl"},
-    {"gathered", 0, 0, MatrixLook::kAligned},
-    {"gather", 0, 0, MatrixLook::kAligned},
-    {"gather*", 0, 0, MatrixLook::kAligned},
-    {"equation", 0, 0, MatrixLook::kAligned},
-    {"equation*", 0, 0, MatrixLook::kAligned},
-    {"multline", 0, 0, MatrixLook::kAligned},
-    {"multline*", 0, 0, MatrixLook::kAligned},
-};
-
-// "\not" and a relation.
-constexpr std::pair<char32_t, char32_t> kNegated[] = {
-    {'=', U'≠'}, {U'∈', U'∉'}, {U'⊂', U'⊄'}, {U'⊃', U'⊅'}, {U'⊆', U'⊈'}, {U'≡', U'≢'}, {U'∼', U'≁'}, {U'≈', U'≉'},
-    {'<', U'≮'}, {'>', U'≯'},  {U'≤', U'≰'}, {U'≥', U'≱'}, {U'∃', U'∄'}, {U'∣', U'∤'}, {U'∥', U'∦'}, {U'≅', U'≇'}};
-
-struct Decoded {
-  char32_t character;
-  size_t bytes;
-};
-
-Decoded decode_character(string_view text) {
-  const Utf8Step step = first_character(text);
-  if (step.state != Utf8State::kValid) throw Unknown();
-  return {code_point_of(text.substr(0, step.bytes)), step.bytes};
+MathNode unknown(std::u32string text) {
+  return {.kind = MathKind::kText, .text = std::move(text), .colour = kUnknownColour};
 }
 
-std::u32string decode_text(string_view text) {
-  std::u32string out;
-  while (!text.empty()) {
-    const auto [c, length] = decode_character(text);
-    out += c;
-    text.remove_prefix(length);
-  }
-  return out;
+MathNode node_around(MathKind kind, std::u32string text, MathNode inside) {
+  MathNode node{.kind = kind, .text = std::move(text)};
+  node.children.push_back(std::move(inside));
+  return node;
 }
 
-class Parser {
+class Parser : private TexReader {
  public:
-  explicit Parser(string_view source) : text_(source) {}
+  explicit Parser(string_view source, int depth = 0) : TexReader(source), depth_(depth) {}
 
   // All of it; several lines or columns are aligned as in "aligned".
   MathNode whole() {
     MathNode table = cells({});
-    if (at_ != text_.size()) throw Unknown();
+    if (at_ != text_.size()) throw Unreadable();
     if (table.children.size() == 1) return std::move(table.children[0]);
     table.look = MatrixLook::kAligned;
     table.columns = table.n_columns > 1 ? "rl" : "c";
     begin_with_atoms(table);
     return row_of({std::move(table)});
   }
+  // Whether there is anything besides unknown commands and marks.
+  bool knows_something() const { return n_known_ > 0; }
 
  private:
   using Command = MathNode (Parser::*)(string_view);
   static const std::map<string_view, Command>& commands();
   static const std::map<string_view, MathAlphabet>& alphabets();
 
-  bool at_end() const { return at_ >= text_.size(); }
-  char peek(size_t n = 0) const { return at_ + n < text_.size() ? text_[at_ + n] : '\0'; }
-  void skip_blanks() {
-    while (is_blank(peek())) ++at_;
-  }
-  // The name of the command that begins here, "" if none does; at_ stays.
-  string_view command_name() const {
-    if (peek() != '\\' || at_ + 1 >= text_.size()) return "";
-    size_t end = at_ + 1;
-    while (end < text_.size() && is_letter(text_[end])) ++end;
-    return text_.substr(at_ + 1, std::max<size_t>(1, end - at_ - 1));
-  }
-  bool take_command(string_view name) {
-    if (command_name() != name) return false;
-    at_ += 1 + name.size();
-    return true;
-  }
   bool ends_row() const {
-    if (at_end() || peek() == '}' || peek() == '&' || (peek() == ']' && in_brackets_)) return true;
+    if (at_end() || peek() == '}' || peek() == '&' || peek() == '$' || (peek() == ']' && in_brackets_)) return true;
     const string_view name = command_name();
-    return name == "\\" || name == "right" || name == "end" || name == "cr";
+    return name == "\\" || name == "right" || name == "end" || name == "cr" || name == ")";
   }
 
   MathNode row() {
-    if (++depth_ > kDeepest) throw Unknown();
+    if (++depth_ > kDeepest) throw Unreadable();
     std::vector<MathNode> children;
-    for (skip_blanks(); !ends_row(); skip_blanks()) children.push_back(item());
+    for (skip_blanks(); !ends_row(); skip_blanks()) {
+      const string_view name = command_name();
+      if (name == "over" || name == "atop" || name == "choose") {
+        at_ += 1 + name.size();
+        MathNode above = row_of(std::exchange(children, {}));
+        children.push_back(fraction_of(std::move(above), row(), name));
+      } else {
+        children.push_back(item());
+      }
+    }
     --depth_;
     return row_of(std::move(children));
   }
 
   MathNode group() {
-    if (peek() != '{') throw Unknown();
+    if (peek() != '{') throw Unreadable();
     ++at_;
     const bool in_brackets = std::exchange(in_brackets_, false);
     MathNode inside = row();
     in_brackets_ = in_brackets;
-    if (peek() != '}') throw Unknown();
+    if (peek() != '}') throw Unreadable();
     ++at_;
     return inside;
   }
 
   MathNode argument() {
     skip_blanks();
-    if (at_end() || (ends_row() && peek() != '{')) throw Unknown();
+    if (at_end() || (ends_row() && peek() != '{')) throw Unreadable();
     return peek() == '{' ? group() : nucleus();
   }
 
@@ -165,36 +111,9 @@ class Parser {
     const bool in_brackets = std::exchange(in_brackets_, true);
     MathNode inside = row();
     in_brackets_ = in_brackets;
-    if (peek() != ']') throw Unknown();
+    if (peek() != ']') throw Unreadable();
     ++at_;
     return inside;
-  }
-
-  // The source between braces.
-  std::string raw_group() {
-    skip_blanks();
-    if (peek() != '{') throw Unknown();
-    std::string out;
-    int depth = 0;
-    for (; !at_end(); ++at_) {
-      const char c = peek();
-      if (c == '\\') {
-        static constexpr string_view kTaken = " %&$#_{},;";
-        if (kTaken.find(peek(1)) == string_view::npos || peek(1) == '\0') throw Unknown();
-        ++at_;
-        out += peek() == ',' || peek() == ';' ? ' ' : peek();
-      } else if (c == '$') {
-        throw Unknown();
-      } else if (c == '{') {
-        if (depth++ > 0) throw Unknown();
-      } else if (c == '}') {
-        ++at_;
-        return out;
-      } else {
-        out += c == '\n' || c == '~' ? ' ' : c;
-      }
-    }
-    throw Unknown();
   }
 
   MathNode item() {
@@ -207,13 +126,13 @@ class Parser {
       } else if (c == '^' || c == '_') {
         ++at_;
         MathNode& script = c == '^' ? above : below;
-        if (!script.children.empty()) throw Unknown();
+        if (!script.children.empty()) throw Unreadable();
         MathNode inside = argument();
         script = row_of({});
         script.children.push_back(std::move(inside));
-      } else if (take_command("limits")) {
+      } else if (skip_command("limits")) {
         base.always_limits = true;
-      } else if (take_command("nolimits")) {
+      } else if (skip_command("nolimits")) {
         base.limits = base.always_limits = false;
       } else {
         break;
@@ -247,28 +166,30 @@ class Parser {
     const char c = peek();
     if (c == '{') return group();
     if (c == '\\') {
-      if (++depth_ > kDeepest) throw Unknown();
+      if (++depth_ > kDeepest) throw Unreadable();
       MathNode node = command();
       --depth_;
       return node;
     }
     if (c == '~') return ++at_, space(0.3f);
     if (c == '%' || c == '#' || c == '$' || c == '^' || c == '_' || static_cast<unsigned char>(c) < ' ')
-      throw Unknown();
+      throw Unreadable();
     return character();
   }
 
   MathNode character() {
     const auto [c, length] = decode_character(text_.substr(at_));
     at_ += length;
+    n_known_ += c > 0x7F || is_tex_letter(static_cast<char>(c)) || (c >= '0' && c <= '9');
     const MathSymbol known = math_character(c);
     return symbol(in_alphabet(known.character, alphabet_), known.math_class);
   }
 
   MathNode command() {
     const string_view name = command_name();
-    if (name.empty()) throw Unknown();
+    if (name.empty()) throw Unreadable();
     at_ += 1 + name.size();
+    ++n_known_;
     if (const auto known = commands().find(name); known != commands().end()) return (this->*known->second)(name);
     if (const auto alphabet = alphabets().find(name); alphabet != alphabets().end()) {
       const MathAlphabet before = std::exchange(alphabet_, alphabet->second);
@@ -284,7 +205,22 @@ class Parser {
     }
     if (const MathFunction* function = math_function(name)) return function_named(function->name, function->limits);
     if (const MathAccent* mark = math_accent(name)) return accent(*mark);
-    throw Unknown();
+    --n_known_;
+    return unknown_command(name);
+  }
+
+  // As it was written, but what its braces hold is set. A blank after it parts it from what follows.
+  MathNode unknown_command(string_view name) {
+    std::u32string text = U"\\" + decode_text(name);
+    if (is_tex_letter(name[0]) && is_blank(peek())) text += U' ';
+    std::vector<MathNode> parts;
+    parts.push_back(unknown(std::move(text)));
+    while (peek() == '{') {
+      parts.push_back(unknown(U"{"));
+      parts.push_back(group());
+      parts.push_back(unknown(U"}"));
+    }
+    return row_of(std::move(parts));
   }
 
   static MathNode function_named(string_view name, bool limits) {
@@ -306,13 +242,19 @@ class Parser {
   }
 
   MathNode fraction(string_view name) {
+    MathNode above = argument();
+    return fraction_of(std::move(above), argument(), name);
+  }
+
+  static MathNode fraction_of(MathNode above, MathNode below, string_view name) {
     MathNode node{.kind = MathKind::kFraction, .math_class = MathClass::kInner};
-    node.rule = !name.ends_with("binom");
-    if (name[0] == 'd' || name[0] == 'c') node.style = MathStyle::kDisplay;
+    const bool is_binomial = name.ends_with("binom") || name == "choose";
+    node.rule = !is_binomial && name != "atop";
+    if (name[0] == 'd' || name == "cfrac") node.style = MathStyle::kDisplay;
     if (name[0] == 't') node.style = MathStyle::kText;
-    node.children.push_back(argument());
-    node.children.push_back(argument());
-    return node.rule ? std::move(node) : fenced('(', ')', std::move(node));
+    node.children.push_back(std::move(above));
+    node.children.push_back(std::move(below));
+    return is_binomial ? fenced('(', ')', std::move(node)) : std::move(node);
   }
 
   static MathNode fenced(char32_t left, char32_t right, MathNode inside) {
@@ -329,19 +271,20 @@ class Parser {
     return node;
   }
 
+  // 0: none. A command that is no delimiter is left to what follows.
   char32_t delimiter() {
     skip_blanks();
     const string_view name = command_name();
     if (name.empty()) {
       const char c = peek();
       static constexpr string_view kKnown = "()[]|/.<>";
-      if (c == '\0' || kKnown.find(c) == string_view::npos) throw Unknown();
+      if (c == '\0' || kKnown.find(c) == string_view::npos) throw Unreadable();
       ++at_;
       return c == '.' ? 0 : c == '<' ? U'⟨' : c == '>' ? U'⟩' : static_cast<char32_t>(c);
     }
     const MathSymbol* known = math_symbol(name);
     static constexpr std::u32string_view kKnown = U"{}‖|⟨⟩⌈⌉⌊⌋[]↑↓↕⇑⇓\\";
-    if (!known || kKnown.find(known->character) == std::u32string_view::npos) throw Unknown();
+    if (!known || kKnown.find(known->character) == std::u32string_view::npos) return 0;
     at_ += 1 + name.size();
     return known->character;
   }
@@ -351,13 +294,13 @@ class Parser {
     const bool in_brackets = std::exchange(in_brackets_, false);
     MathNode inside = row();
     in_brackets_ = in_brackets;
-    if (!take_command("right")) throw Unknown();
+    if (!skip_command("right")) throw Unreadable();
     return fenced(left, delimiter(), std::move(inside));
   }
 
   MathNode middle(string_view) {
     const char32_t mark = delimiter();
-    if (mark == 0) throw Unknown();
+    if (mark == 0) return row_of({});
     MathNode node = symbol(mark, MathClass::kRelation);
     node.stretches = true;
     return node;
@@ -375,14 +318,65 @@ class Parser {
     return node;
   }
 
-  MathNode text(string_view name) {
-    std::u32string out;
-    for (const char32_t c : decode_text(raw_group()))
-      out += in_alphabet(c, name == "textbf"   ? MathAlphabet::kBold
-                            : name == "texttt" ? MathAlphabet::kMono
-                            : name == "textit" ? MathAlphabet::kItalic
-                                               : MathAlphabet::kUpright);
-    return words(std::move(out));
+  static const MathAlphabet* text_alphabet(string_view name) {
+    static const std::map<string_view, MathAlphabet> kAlphabets = {
+        {"text", MathAlphabet::kUpright},  {"textrm", MathAlphabet::kUpright},     {"mbox", MathAlphabet::kUpright},
+        {"hbox", MathAlphabet::kUpright},  {"textnormal", MathAlphabet::kUpright}, {"textbf", MathAlphabet::kBold},
+        {"textit", MathAlphabet::kItalic}, {"emph", MathAlphabet::kItalic},        {"texttt", MathAlphabet::kMono},
+        {"textsf", MathAlphabet::kSans}};
+    const auto known = kAlphabets.find(name);
+    return known == kAlphabets.end() ? nullptr : &known->second;
+  }
+
+  MathNode text(string_view name) { return words_group(*text_alphabet(name)); }
+
+  // Words, with formulas and commands among them.
+  MathNode words_group(MathAlphabet alphabet) {
+    skip_blanks();
+    if (peek() != '{' || ++depth_ > kDeepest) throw Unreadable();
+    std::vector<MathNode> parts;
+    std::u32string run;
+    const auto add = [&](MathNode part) {
+      if (!run.empty()) parts.push_back(words(std::exchange(run, {})));
+      parts.push_back(std::move(part));
+    };
+    for (++at_; peek() != '}';) {
+      if (at_end()) throw Unreadable();
+      static constexpr string_view kEscaped = " %&$#_{}", kBlanks = ",;:\\";
+      const string_view name = command_name();
+      if (peek() == '{') {
+        add(words_group(alphabet));
+      } else if (peek() == '$' || name == "(") {
+        add(formula_in_words());
+      } else if (name.size() == 1 && kEscaped.find(name[0]) != string_view::npos) {
+        run += static_cast<char32_t>(name[0]), at_ += 2;
+      } else if (name.size() == 1 && kBlanks.find(name[0]) != string_view::npos) {
+        run += U' ', at_ += 2;
+      } else if (!name.empty()) {
+        add(nucleus());
+      } else if (is_blank(peek()) || peek() == '~') {
+        run += U' ', ++at_;
+      } else {
+        const auto [c, length] = decode_character(text_.substr(at_));
+        run += in_alphabet(c, alphabet), at_ += length;
+      }
+    }
+    ++at_, --depth_;
+    if (parts.empty()) return words(std::move(run));
+    if (!run.empty()) parts.push_back(words(std::move(run)));
+    return row_of(std::move(parts));
+  }
+
+  // "$x$" or "\(x\)".
+  MathNode formula_in_words() {
+    const bool is_dollar = peek() == '$';
+    at_ += is_dollar ? 1 : 2;
+    const MathAlphabet before = std::exchange(alphabet_, MathAlphabet::kItalic);
+    MathNode inside = row();
+    alphabet_ = before;
+    if (is_dollar ? peek() != '$' : command_name() != ")") throw Unreadable();
+    at_ += is_dollar ? 1 : 2;
+    return inside;
   }
 
   MathNode operator_name(string_view) {
@@ -401,15 +395,93 @@ class Parser {
     return row_of(std::move(parts));
   }
 
-  MathNode negated(string_view) {
+  MathNode negation(string_view) {
     MathNode node = argument();
-    for (const auto& [plain, negative] : kNegated) {
-      if (node.kind == MathKind::kSymbol && node.text == std::u32string(1, plain)) {
-        node.text = {negative};
-        return node;
-      }
+    const bool is_one = node.kind == MathKind::kSymbol && node.text.size() == 1;
+    if (const char32_t negative = is_one ? negated(node.text[0]) : 0) return node.text = {negative}, node;
+    MathNode crossed = node_around(MathKind::kCancel, U"/", as_row(node));
+    crossed.math_class = node.math_class;
+    return crossed;
+  }
+
+  MathNode cancel(string_view name) {
+    const char32_t* strokes = name == "bcancel" ? U"\\" : name == "xcancel" ? U"/\\" : name == "sout" ? U"-" : U"/";
+    return node_around(MathKind::kCancel, strokes, as_row(argument()));
+  }
+
+  MathNode phantom(string_view name) {
+    return node_around(MathKind::kPhantom, name[0] == 'h' ? U"h" : name[0] == 'v' ? U"v" : U"hv", as_row(argument()));
+  }
+
+  // \color holds for the group behind it, or for the rest of the row if there is none.
+  MathNode coloured(string_view name) {
+    skip_option();
+    MathNode node{.kind = MathKind::kStyle, .colour = math_colour(source_group())};
+    if (name == "textcolor") skip_blanks();
+    node.children.push_back(name == "color" && peek() != '{' ? row() : as_row(argument()));
+    return node;
+  }
+
+  MathNode colour_box(string_view name) {
+    for (int i = name[0] == 'f' ? 2 : 1; i > 0; --i) skip_option(), source_group();
+    return node_around(MathKind::kBox, {}, words_group(MathAlphabet::kUpright));
+  }
+
+  // \rm and the like hold for the rest of the row.
+  MathNode switched(string_view name) {
+    static const std::map<string_view, MathAlphabet> kAlphabets = {
+        {"rm", MathAlphabet::kUpright}, {"bf", MathAlphabet::kBold}, {"it", MathAlphabet::kItalic},
+        {"sf", MathAlphabet::kSans},    {"tt", MathAlphabet::kMono}, {"cal", MathAlphabet::kScript}};
+    const MathAlphabet before = std::exchange(alphabet_, kAlphabets.at(name));
+    MathNode node = node_around(MathKind::kStyle, {}, row());
+    alphabet_ = before;
+    return node;
+  }
+
+  MathNode prescript(string_view) {
+    MathNode above = as_row(argument()), below = as_row(argument());
+    std::vector<MathNode> parts;
+    parts.push_back(scripts(row_of({}), std::move(below), std::move(above)));
+    parts.push_back(argument());
+    return row_of(std::move(parts));
+  }
+
+  // What other notations mean in TeX, read as such.
+  MathNode translated(const std::string& tex) {
+    if (depth_ >= kDeepest) throw Unreadable();
+    Parser inside(tex, depth_ + 1);
+    MathNode tree = inside.row();
+    if (inside.at_ != tex.size()) throw Unreadable();
+    n_known_ += inside.n_known_;
+    return tree;
+  }
+
+  MathNode chemistry(string_view) { return translated(chemistry_as_tex(source_group())); }
+
+  MathNode quantity(string_view name) {
+    skip_option();
+    const bool has_number = name != "si" && name != "unit";
+    const bool has_unit = name == "SI" || name == "qty" || !has_number;
+    const string_view number = has_number ? source_group() : "", unit = has_unit ? source_group() : "";
+    std::string tex = number_as_tex(number);
+    if (has_number && has_unit) tex += "\\,";
+    tex += name == "ang" ? "{}^{\\circ}" : units_as_tex(unit);
+    return translated(tex);
+  }
+
+  MathNode length(string_view name) {
+    if (peek() == '*') ++at_;
+    float em = 0;
+    if (peek() == '{') {
+      em = length_in_em(source_group());
+    } else {  // "\kern 2pt"
+      skip_blanks();
+      const size_t end = std::min(text_.find_first_not_of("+-.0123456789", at_), text_.size());
+      const size_t bytes = std::min(end + 2, text_.size()) - at_;
+      em = length_in_em(text_.substr(at_, bytes));
+      at_ += bytes;
     }
-    throw Unknown();
+    return name == "vspace" ? row_of({}) : space(em);
   }
 
   MathNode stacked(string_view name) {
@@ -423,8 +495,11 @@ class Parser {
   }
 
   MathNode long_arrow(string_view name) {
+    static const std::map<string_view, char32_t> kArrows = {
+        {"xrightarrow", U'→'},     {"xleftarrow", U'←'},      {"xRightarrow", U'⇒'}, {"xLeftarrow", U'⇐'},
+        {"xleftrightarrow", U'↔'}, {"xLeftrightarrow", U'⇔'}, {"xmapsto", U'↦'},     {"xrightleftharpoons", U'⇌'}};
     MathNode below = optional_argument(), above = argument();
-    MathNode arrow = symbol(name == "xrightarrow" ? U'→' : name == "xleftarrow" ? U'←' : U'⇒', MathClass::kRelation);
+    MathNode arrow = symbol(kArrows.at(name), MathClass::kRelation);
     arrow.stretches = arrow.always_limits = true;
     return scripts(std::move(arrow), std::move(below), std::move(above));
   }
@@ -457,11 +532,8 @@ class Parser {
     return space(kWidths.at(name));
   }
 
-  MathNode boxed(string_view) {
-    MathNode node{.kind = MathKind::kBox};
-    node.children.push_back(argument());
-    return node;
-  }
+  MathNode boxed(string_view) { return node_around(MathKind::kBox, {}, argument()); }
+  MathNode itself(string_view) { return argument(); }
 
   MathNode tag(string_view) { return row_of({space(2), words(U"(" + decode_text(raw_group()) + U")")}); }
   MathNode label(string_view) { return raw_group(), row_of({}); }
@@ -469,10 +541,10 @@ class Parser {
 
   MathNode substack(string_view) {
     skip_blanks();
-    if (peek() != '{') throw Unknown();
+    if (peek() != '{') throw Unreadable();
     ++at_;
     MathNode table = cells({});
-    if (peek() != '}') throw Unknown();
+    if (peek() != '}') throw Unreadable();
     ++at_;
     table.look = MatrixLook::kSmall;
     table.columns = "c";
@@ -481,12 +553,11 @@ class Parser {
 
   MathNode environment(string_view) {
     const std::string name = raw_group();
-    const auto* known = std::find_if(std::begin(kEnvironments), std::end(kEnvironments),
-                                     [&](const Environment& e) { return e.name == name; });
-    if (known == std::end(kEnvironments)) throw Unknown();
+    const MathEnvironment* known = math_environment(name);
+    if (!known) return unknown_environment(name);
     std::string columns(known->columns);
     std::vector<size_t> bars;
-    if (name == "alignat") raw_group();
+    if (name.starts_with("alignat") || name == "alignedat") raw_group();
     if (name == "array") columns = array_columns(bars);
     const bool in_brackets = std::exchange(in_brackets_, false);
     MathNode table = cells(name);
@@ -499,6 +570,16 @@ class Parser {
     return fenced(known->left, known->right, std::move(table));
   }
 
+  MathNode unknown_environment(const std::string& name) {
+    std::vector<MathNode> parts;
+    parts.push_back(unknown(decode_text("\\begin{" + name + "}")));
+    MathNode table = cells(name);
+    table.columns = "c";
+    parts.push_back(std::move(table));
+    parts.push_back(unknown(decode_text("\\end{" + name + "}")));
+    return row_of(std::move(parts));
+  }
+
   std::string array_columns(std::vector<size_t>& bars) {
     std::string columns;
     for (char c : raw_group()) {
@@ -507,7 +588,7 @@ class Parser {
       } else if (c == 'l' || c == 'c' || c == 'r') {
         columns += c;
       } else if (!is_blank(c)) {
-        throw Unknown();
+        throw Unreadable();
       }
     }
     return columns.empty() ? "c" : columns;
@@ -527,18 +608,18 @@ class Parser {
     std::vector<std::vector<MathNode>> rows(1);
     while (true) {
       skip_blanks();
-      while (take_command("hline")) table.lines.push_back(rows.size() - 1), skip_blanks();
+      while (skip_command("hline")) table.lines.push_back(rows.size() - 1), skip_blanks();
       rows.back().push_back(row());
       if (peek() == '&') {
         ++at_;
-      } else if (take_command("\\") || take_command("cr")) {
+      } else if (skip_command("\\") || skip_command("cr")) {
         skip_row_gap();
         rows.emplace_back();
       } else {
         break;
       }
     }
-    if (!name.empty() && (!take_command("end") || raw_group() != name)) throw Unknown();
+    if (!name.empty() && (!skip_command("end") || raw_group() != name)) throw Unreadable();
     const bool last_is_empty = rows.size() > 1 && rows.back().size() == 1 && rows.back()[0].children.empty();
     if (last_is_empty) rows.pop_back();
     for (const auto& cells : rows) table.n_columns = std::max(table.n_columns, cells.size());
@@ -557,9 +638,8 @@ class Parser {
     if (is_length) at_ = close + 1;
   }
 
-  string_view text_;
-  size_t at_ = 0;
   int depth_ = 0;
+  size_t n_known_ = 0;        // letters, digits and commands
   bool in_brackets_ = false;  // a "]" ends the row
   MathAlphabet alphabet_ = MathAlphabet::kItalic;
 };
@@ -572,10 +652,12 @@ const std::map<string_view, Parser::Command>& Parser::commands() {
       {"binom", &P::fraction}, {"dbinom", &P::fraction}, {"tbinom", &P::fraction}, {"sqrt", &P::root},
       {"left", &P::fence}, {"middle", &P::middle}, {"begin", &P::environment}, {"substack", &P::substack},
       {"text", &P::text}, {"textbf", &P::text}, {"textit", &P::text}, {"textrm", &P::text}, {"texttt", &P::text},
-      {"mbox", &P::text}, {"operatorname", &P::operator_name}, {"bmod", &P::modulus}, {"pmod", &P::modulus},
-      {"mod", &P::modulus}, {"not", &P::negated}, {"overset", &P::stacked}, {"underset", &P::stacked},
+      {"textsf", &P::text}, {"textnormal", &P::text}, {"emph", &P::text}, {"mbox", &P::text}, {"hbox", &P::text},
+      {"operatorname", &P::operator_name}, {"bmod", &P::modulus}, {"pmod", &P::modulus},
+      {"mod", &P::modulus}, {"not", &P::negation}, {"overset", &P::stacked}, {"underset", &P::stacked},
       {"stackrel", &P::stacked}, {"xrightarrow", &P::long_arrow}, {"xleftarrow", &P::long_arrow},
-      {"xRightarrow", &P::long_arrow}, {"displaystyle", &P::style}, {"textstyle", &P::style},
+      {"xRightarrow", &P::long_arrow}, {"xLeftarrow", &P::long_arrow}, {"xleftrightarrow", &P::long_arrow},
+      {"xLeftrightarrow", &P::long_arrow}, {"xmapsto", &P::long_arrow}, {"xrightleftharpoons", &P::long_arrow}, {"displaystyle", &P::style}, {"textstyle", &P::style},
       {"scriptstyle", &P::style}, {"scriptscriptstyle", &P::style}, {"mathop", &P::classed}, {"mathbin", &P::classed},
       {"mathrel", &P::classed}, {"mathord", &P::classed}, {",", &P::blank}, {":", &P::blank}, {">", &P::blank},
       {";", &P::blank}, {"!", &P::blank}, {" ", &P::blank}, {"\n", &P::blank}, {"quad", &P::blank},
@@ -587,6 +669,16 @@ const std::map<string_view, Parser::Command>& Parser::commands() {
       {"Bigr", &P::sized_delimiter}, {"biggr", &P::sized_delimiter}, {"Biggr", &P::sized_delimiter},
       {"bigm", &P::sized_delimiter}, {"Bigm", &P::sized_delimiter}, {"biggm", &P::sized_delimiter},
       {"Biggm", &P::sized_delimiter},
+      {"color", &P::coloured}, {"textcolor", &P::coloured}, {"colorbox", &P::colour_box},
+      {"fcolorbox", &P::colour_box}, {"cancel", &P::cancel}, {"bcancel", &P::cancel}, {"xcancel", &P::cancel},
+      {"sout", &P::cancel}, {"phantom", &P::phantom}, {"hphantom", &P::phantom}, {"vphantom", &P::phantom},
+      {"hspace", &P::length}, {"vspace", &P::length}, {"hskip", &P::length}, {"mskip", &P::length},
+      {"kern", &P::length}, {"mkern", &P::length}, {"rm", &P::switched}, {"bf", &P::switched}, {"it", &P::switched},
+      {"sf", &P::switched}, {"tt", &P::switched}, {"cal", &P::switched}, {"ce", &P::chemistry},
+      {"prescript", &P::prescript}, {"SI", &P::quantity}, {"si", &P::quantity}, {"qty", &P::quantity},
+      {"unit", &P::quantity}, {"num", &P::quantity}, {"ang", &P::quantity}, {"smash", &P::itself},
+      {"mathstrut", &P::nothing}, {"strut", &P::nothing}, {"mathrlap", &P::itself}, {"mathllap", &P::itself},
+      {"mathclap", &P::itself}, {"ensuremath", &P::itself},
   };
   // clang-format on
   return kCommands;
@@ -608,21 +700,48 @@ const std::map<string_view, MathAlphabet>& Parser::alphabets() {
 std::optional<MathNode> parse_tex(string_view source) {
   if (source.size() > kLongestSource) return std::nullopt;
   try {
-    MathNode tree = Parser(source).whole();
-    if (tree.children.empty()) return std::nullopt;
+    Parser parser(source);
+    MathNode tree = parser.whole();
+    if (tree.children.empty() || !parser.knows_something()) return std::nullopt;
     return tree;
-  } catch (const Unknown&) {
+  } catch (const Unreadable&) {
     return std::nullopt;
   }
 }
 
 string_view formula_inside(string_view marked) {
+  if (display_begin(marked) > 0) return marked;
   static constexpr std::pair<string_view, string_view> kMarks[] = {
       {"$$", "$$"}, {"$", "$"}, {"\\(", "\\)"}, {"\\[", "\\]"}};
   for (const auto& [open, close] : kMarks) {
     if (!marked.starts_with(open)) continue;
     if (marked.size() <= 2 * open.size() || !marked.ends_with(close)) return {};
     return marked.substr(open.size(), marked.size() - 2 * open.size());
+  }
+  return {};
+}
+
+namespace {
+
+constexpr size_t kLongestName = 20;  // of environments that stand alone
+
+// The length of `mark` and "{align}" behind it.
+size_t display_mark(string_view text, string_view mark) {
+  if (!text.starts_with(mark)) return 0;
+  const string_view name = text.substr(mark.size(), kLongestName);
+  const size_t close = name.find('}');
+  const MathEnvironment* known = close == string_view::npos ? nullptr : math_environment(name.substr(0, close));
+  return known && known->stands_alone ? mark.size() + close + 1 : 0;
+}
+
+}  // namespace
+
+size_t display_begin(string_view text) { return display_mark(text, "\\begin{"); }
+
+DisplayMark next_display_end(string_view text, size_t from) {
+  static constexpr string_view kEnd = "\\end{";
+  for (size_t at = text.find(kEnd, from); at != string_view::npos; at = text.find(kEnd, at + kEnd.size())) {
+    if (const size_t bytes = display_mark(text.substr(at), kEnd)) return {at, bytes};
   }
   return {};
 }

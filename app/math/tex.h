@@ -1,5 +1,6 @@
-// A TeX formula as a tree, which the window lays out and the terminal writes in Unicode. A formula with an unknown
-// command has no tree; its source is shown.
+// A TeX formula as a tree, which the window lays out and the terminal writes in Unicode. An unknown command stands in
+// it as it was written. A formula that is not closed or has nothing but unknown commands has no tree; its source is
+// shown.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -24,8 +25,10 @@ enum class MathKind : uint8_t {
   kFence,     // children: the inside; left, right: delimiters, 0: none. A kSymbol with `stretches` inside is as high
   kTable,     // children: cells, row by row, n_columns a row
   kAccent,    // children: base; `text`: the mark, above it or below
-  kStyle,     // children: what is set so
+  kStyle,     // children: a row that is set so
   kBox,       // children: what is framed
+  kCancel,    // children: what is crossed out; `text`: by strokes / \ -
+  kPhantom,   // children: what only takes room; `text`: h its width, v its height
 };
 
 enum class MathStyle : uint8_t { kDisplay, kText, kScript, kScriptScript, kInherit };
@@ -36,6 +39,7 @@ struct MathNode {
   MathKind kind = MathKind::kRow;
   MathClass math_class = MathClass::kOrdinary;
   std::u32string text = {};
+  std::optional<uint32_t> colour = {};  // 0xRRGGBB of all inside that has none of its own; black: the text's
   std::vector<MathNode> children = {};
   bool large = false;          // a symbol that is larger in displays: a sum
   bool limits = false;         // scripts stand above and below, in displays
@@ -54,10 +58,22 @@ struct MathNode {
   std::vector<size_t> lines = {};  // horizontal rules above these rows
 };
 
-// source: without the marks around it ($, \[). nullopt: something in it is not known or not closed.
+inline constexpr uint32_t kUnknownColour = 0xD02020;  // of unknown commands
+
+// source: without the marks around it ($, \[).
 std::optional<MathNode> parse_tex(std::string_view source);
 
-// The formula inside "$x$", "$$x$$", "\(x\)" or "\[x\]"; empty: it is none of these.
+// The formula inside "$x$", "$$x$$", "\(x\)" or "\[x\]", or all of "\begin{align}x\end{align}"; empty: it is none of
+// these.
 std::string_view formula_inside(std::string_view marked);
+
+// Where the mark that ends a bare environment begins ("\end{align}"), from `from` on, and its length.
+struct DisplayMark {
+  size_t begin = std::string_view::npos, bytes = 0;
+};
+DisplayMark next_display_end(std::string_view text, size_t from);
+// The length of "\begin{align}" or the like at the text's begin: an environment that is a formula without marks around
+// it. 0: there is none.
+size_t display_begin(std::string_view text);
 
 }  // namespace warpchat

@@ -1,7 +1,12 @@
 #include "app/math/tex_symbols.h"
 
 #include <algorithm>
+#include <charconv>
+#include <string>
+#include <utility>
 #include <vector>
+
+#include "models/ascii.h"
 
 namespace warpchat {
 
@@ -157,6 +162,56 @@ constexpr std::pair<char32_t, char32_t> kEarlier[] = {
 // Greek letters' other shapes stand behind omega: of ϵ ϑ ϰ ϕ ϱ ϖ.
 constexpr char32_t kGreekShapes[] = {U'ϵ', U'ϑ', U'ϰ', U'ϕ', U'ϱ', U'ϖ'};
 
+constexpr MathEnvironment aligned(std::string_view name, bool stands_alone, std::string_view columns = "rl") {
+  return {name, 0, 0, MatrixLook::kAligned, columns, stands_alone};
+}
+
+constexpr MathEnvironment kEnvironments[] = {
+    {"matrix"},
+    {"pmatrix", '(', ')'},
+    {"bmatrix", '[', ']'},
+    {"Bmatrix", '{', '}'},
+    {"vmatrix", '|', '|'},
+    {"Vmatrix", U'‖', U'‖'},
+    {"smallmatrix", 0, 0, MatrixLook::kSmall},
+    {"array"},
+    {"cases", '{', 0, MatrixLook::kCases, "l"},
+    {"dcases", '{', 0, MatrixLook::kCases, "l"},
+    {"rcases", 0, '}', MatrixLook::kCases, "l"},
+    aligned("aligned", false),
+    aligned("alignedat", false),
+    aligned("split", false),
+    aligned("gathered", false, "c"),
+    aligned("multlined", false, "c"),
+    aligned("align", true),
+    aligned("align*", true),
+    aligned("alignat", true),
+    aligned("alignat*", true),
+    aligned("flalign", true),
+    aligned("flalign*", true),
+    aligned("eqnarray", true, "rcl"),
+    aligned("eqnarray*", true, "rcl"),
+    aligned("gather", true, "c"),
+    aligned("gather*", true, "c"),
+    aligned("equation", true, "c"),
+    aligned("equation*", true, "c"),
+    aligned("multline", true, "c"),
+    aligned("multline*", true, "c"),
+    aligned("displaymath", true, "c"),
+};
+
+constexpr std::pair<char32_t, char32_t> kNegated[] = {
+    {'=', U'≠'}, {U'∈', U'∉'}, {U'⊂', U'⊄'}, {U'⊃', U'⊅'}, {U'⊆', U'⊈'}, {U'≡', U'≢'}, {U'∼', U'≁'}, {U'≈', U'≉'},
+    {'<', U'≮'}, {'>', U'≯'},  {U'≤', U'≰'}, {U'≥', U'≱'}, {U'∃', U'∄'}, {U'∣', U'∤'}, {U'∥', U'∦'}, {U'≅', U'≇'}};
+
+// Named as in LaTeX's color and xcolor packages.
+constexpr std::pair<std::string_view, uint32_t> kColours[] = {
+    {"black", 0x000000},   {"blue", 0x0000FF},  {"brown", 0xBF8040},  {"cyan", 0x00FFFF},  {"darkgray", 0x404040},
+    {"gray", 0x808080},    {"grey", 0x808080},  {"green", 0x00B000},  {"lime", 0xBFFF00},  {"lightgray", 0xBFBFBF},
+    {"magenta", 0xFF00FF}, {"olive", 0x808000}, {"orange", 0xFF8000}, {"pink", 0xFFBFBF},  {"purple", 0xBF0040},
+    {"red", 0xFF0000},     {"teal", 0x008080},  {"violet", 0x800080}, {"white", 0xFFFFFF}, {"yellow", 0xFFFF00},
+};
+
 }  // namespace
 
 const MathSymbol* math_symbol(std::string_view name) {
@@ -172,6 +227,31 @@ const MathFunction* math_function(std::string_view name) {
 const MathAccent* math_accent(std::string_view name) {
   static const std::vector<MathAccent> kSorted = sorted(kAccents);
   return find(kSorted, name);
+}
+
+const MathEnvironment* math_environment(std::string_view name) {
+  static const std::vector<MathEnvironment> kSorted = sorted(kEnvironments);
+  return find(kSorted, name);
+}
+
+char32_t negated(char32_t relation) {
+  for (const auto& [plain, negative] : kNegated) {
+    if (plain == relation) return negative;
+  }
+  return 0;
+}
+
+std::optional<uint32_t> math_colour(std::string_view name) {
+  const std::string lower = lower_case(name);
+  for (const auto& [known, colour] : kColours) {
+    if (lower == known) return colour;
+  }
+  std::string hex = lower.starts_with('#') ? lower.substr(1) : lower;
+  if (hex.size() == 3) hex = {hex[0], hex[0], hex[1], hex[1], hex[2], hex[2]};
+  uint32_t colour = 0;
+  const auto [end, error] = std::from_chars(hex.data(), hex.data() + hex.size(), colour, 16);
+  if (hex.size() != 6 || error != std::errc() || end != hex.data() + hex.size()) return std::nullopt;
+  return colour;
 }
 
 MathSymbol math_character(char32_t c) {

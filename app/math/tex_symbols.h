@@ -31,6 +31,22 @@ struct MathAccent {
 };
 const MathAccent* math_accent(std::string_view name);
 
+// \begin{pmatrix} and the like.
+struct MathEnvironment {
+  std::string_view name;
+  char32_t left = 0, right = 0;
+  MatrixLook look = MatrixLook::kMatrix;
+  std::string_view columns = "c";
+  bool stands_alone = false;  // it is a formula without marks around it
+};
+const MathEnvironment* math_environment(std::string_view name);
+
+// A relation with a stroke through it; 0: Unicode has none.
+char32_t negated(char32_t relation);
+
+// 0xRRGGBB of "red" or "#F00".
+std::optional<uint32_t> math_colour(std::string_view name);
+
 // A character that is written as itself: its look ('-' is a minus) and class.
 MathSymbol math_character(char32_t character);
 

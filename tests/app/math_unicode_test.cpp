@@ -23,6 +23,24 @@ TEST(MathUnicode, WritesWhatFitsInALine) {
       {"x^{\\omega}", "x^ω"},
       {"\\int_0^{\\infty} e^{-x^2}\\,dx", "∫₀^∞ e^(−x²) dx"},
       {"\\lim_{x\\to0} f(x)", "lim_(x → 0) f(x)"},
+      {"x^2 + \\foo y", "x² + \\foo y"},
+      {"\\foo{x^2} + 1", "\\foo{x²} + 1"},
+      {"\\color{red}{x} + \\textcolor{blue}y", "x + y"},
+      {"\\cancel{5x}", "5\u0338x\u0338"},
+      {"\\boxed{x = 1}", "[x = 1]"},
+      {"a\\hspace{1em}b", "a b"},
+      {"\\ce{2H2 + O2 -> 2H2O}", "2H₂ + O₂ ⟶ 2H₂O"},
+      {"\\ce{CaCO3 (s)}", "CaCO₃ (s)"},
+      {"\\ce{CuSO4 * 5H2O}", "CuSO₄ ⋅ 5H₂O"},
+      {"\\ce{SO4^2-} \\ce{NH4+}", "SO₄²⁻NH₄⁺"},
+      {"\\SI{9.81}{\\meter\\per\\second\\squared}", "9.81 m s⁻²"},
+      {"\\SI{20}{\\degreeCelsius} = \\SI{5}{\\micro\\ohm}", "20 °C = 5 μΩ"},
+      {"\\num{6.02e23}", "6.02 × 10²³"},
+      {"\\prescript{14}{6}{C}", "₆¹⁴C"},
+      {"{\\rm d}x", "dx"},
+      {"\\begin{align}a &= b \\\\ &= c\\end{align}", "a = b\n= c"},
+      {"\\begin{equation}\nE = mc^2\n\\end{equation}", "E = mc²"},
+      {"x = \\begin{aligned}a\\\\b\\end{aligned}", "source"},
       {"\\begin{pmatrix}1\\end{pmatrix}", "source"},
       {"\\mathfrak{g}", "source"},
       {"\\binom{n}{k}", "source"},
@@ -45,6 +63,14 @@ TEST(FormulaStream, WritesFormulasAndNothingElse) {
       {"```sh\n$x^2$\n```\n$x^2$", "```sh\n$x^2$\n```\nx²"},
       {"\\$x^2$ \\\\ $", "\\$x^2$ \\\\ $"},
       {"$\\begin{pmatrix}1\\end{pmatrix}$ $\\unknown$", "$\\begin{pmatrix}1\\end{pmatrix}$ $\\unknown$"},
+      {"$x + \\foo$", "x + \\foo"},
+      {"so\n\\begin{align}\na &= b \\\\\n &= c\n\\end{align}\nthen", "so\na = b\n= c\nthen"},
+      {"> \\begin{gather*}x^2\\\\y\\end{gather*}", "> x²\n> y"},
+      {"a: \\begin{gather}x^2\\\\y\\end{gather}", "a: \\begin{gather}x^2\\\\y\\end{gather}"},
+      {"a: \\begin{equation}x^2\\end{equation}.", "a: x²."},
+      {"\\begin{itemize}\n\\begin{ali", "\\begin{itemize}\n\\begin{ali"},
+      {"\\begin{align}x^2 \\end{alig", "\\begin{align}x^2 \\end{alig"},
+      {"`\\begin{align}x^2\\end{align}`", "`\\begin{align}x^2\\end{align}`"},
       {"| $x^2$ | $|x|$ |", "| x² | $|x|$ |"},
       {"$x\ny$ $$a\n\nb$$", "$x\ny$ $$a\n\nb$$"},
       {"open $x^2", "open $x^2"},
@@ -62,7 +88,7 @@ TEST(FormulaStream, WritesFormulasAndNothingElse) {
 
 // Counts the bytes read, not seconds, so the limit holds on every machine.
 TEST(FormulaStream, WhatDoesNotCloseIsSearchedOnce) {
-  for (const char* mark : {"\\(", "\\[x ", "$$x ", "$x \n", "\\(\\[$$x$ "}) {
+  for (const char* mark : {"\\(", "\\[x ", "$$x ", "$x \n", "\\(\\[$$x$ ", "\\begin{align}x ", "\\begin{align}} "}) {
     std::string text, out;
     while (text.size() < 200000) text += mark;
     FormulaStream stream;

@@ -16,11 +16,16 @@ inline std::string inline_text(const MarkdownBlock& block) {
     if (span.code) marks += 'c';
     if (span.strike) marks += 's';
     if (span.formula) marks += 'f';
+    if (span.underline) marks += 'u';
+    if (span.key) marks += 'k';
+    if (span.shift != 0) marks += span.shift > 0 ? '^' : '_';
     std::string text = block.text.substr(span.begin, span.end - span.begin);
     if (span.link >= 0) marks += "->" + block.links[static_cast<size_t>(span.link)];
     out += marks.empty() ? text : "{" + marks + ":" + text + "}";
   }
   for (size_t at = 0; (at = out.find('\n', at)) != std::string::npos; ++at) out.replace(at, 1, "/");
+  for (size_t at = 0; (at = out.find(kCellBreak, at)) != std::string::npos; ++at)
+    out.replace(at, kCellBreak.size(), "|");
   return out;
 }
 
@@ -28,7 +33,10 @@ inline std::string block_text(const MarkdownBlock& block) {
   static const char* const kNames[] = {"p", "h", "code", "table", "rule", "formula"};
   std::string out = block.tight ? "tight " : "";
   if (block.continues) out += "continues ";
-  for (Nesting nesting : block.nesting) out += nesting == Nesting::kQuote ? "> " : ". ";
+  static const char* const kNestings[] = {"> ", ". ", "v ", "note ", "tip ", "important ", "warning ", "caution "};
+  for (Nesting nesting : block.nesting) out += kNestings[static_cast<int>(nesting)];
+  if (block.is_title) out += "title ";
+  if (block.is_footnote) out += "footnote ";
   if (!block.marker.empty()) out += "(" + block.marker + ") ";
   if (block.task) out += *block.task ? "[x] " : "[ ] ";
   out += kNames[static_cast<int>(block.kind)];

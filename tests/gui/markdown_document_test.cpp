@@ -51,7 +51,46 @@ const Case kCases[] = {
      "[a](http://x) <http://y> www.z.org",
      {"p: {->http://x:a} {->http://y:http://y} {->http://www.z.org:www.z.org}"}},
     {"image_shows_its_words", "![a cat](cat.png)", {"p: {->cat.png:a cat}"}},
-    {"html_is_text", "<b>x</b>\n\n<div>\ny\n</div>", {"p: <b>x</b>", "p: <div>/y/</div>"}},
+    {"other_html_is_text",
+     "<q>x</q> a</b> <a href=\"x\">y</a> <!-- z -->\n\n<div>\ny\n</div>\n\n<script>alert(1)</script>",
+     {"p: <q>x</q> a</b> <a href=\"x\">y</a> <!-- z -->", "p: <div>/y/</div>", "p: <script>alert(1)</script>"}},
+    {"html_looks",
+     "<b>a</b> <STRONG>b</STRONG> <i>c</i> <em>d</em> <u>e</u> <del>f</del> <kbd>Ctrl</kbd>+<code>g</code>",
+     {"p: {b:a} {b:b} {i:c} {i:d} {u:e} {s:f} {k:Ctrl}+{c:g}"}},
+    {"html_above_and_below", "H<sub>2</sub>O x<sup>**2**</sup>", {"p: H{_:2}O x{b^:2}"}},
+    {"html_looks_end_with_their_block",
+     "<b>a\n\nb\n\n- <i>c\n- d",
+     {"p: {b:a}", "p: b", ". (-) p: {i:c}", "tight . (-) p: d"}},
+    {"html_in_code", "`<b>x</b>`\n\n```\n<br>\n```", {"p: {c:<b>x</b>}", "code: <br>"}},
+    {"html_with_formulas", "<b>$x_1$</b> <foo a=\"$y$\">", {"p: {bf:$x_1$} <foo a=\"$y$\">"}},
+    {"line_breaks", "a<br>b<br/>\nc", {"p: a/b/c"}},
+    {"line_breaks_in_cells", "|a|b|\n|-|-|\n|1<br>2<BR />3|<b>x|", {"table L L: a\tb/1|2|3\t{b:x}"}},
+    {"details",
+     "<details>\n<summary>More <i>here</i></summary>\n\nhidden\n\n- a\n\n</details>\n\nend",
+     {"v title p: {b:More }{bi:here}", "tight v p: hidden", "v . (-) p: a", "p: end"}},
+    {"details_within_details",
+     "<details><summary>A</summary>a\n<details><summary>B</summary>b</details>\nc</details>d",
+     {"v title p: {b:A}", "tight v p: a", "v v title p: {b:B}", "tight v v p: b", "v p: c", "p: d"}},
+    {"details_in_items_have_no_bar",
+     "- <details><summary>A</summary>a</details>",
+     {". title (-) p: {b:A}", "tight . p: a"}},
+    {"details_that_close_nothing", "a</details>b</summary>", {"p: a", "p: b"}},
+    {"footnotes",
+     "a[^1] b[^note].\n\n[^1]: One *two*\n[^note]: Three\n\nend",
+     {"p: a{^:1} b{^:2}.", ". footnote (1) p: One {i:two}", "tight . footnote (2) p: Three", "p: end"}},
+    {"footnotes_that_are_addresses",
+     "a[^1]\n\n[^1]: http://x.org",
+     {"p: a{^:1}", ". footnote (1) p: {->http://x.org:http://x.org}"}},
+    {"footnotes_elsewhere",
+     "`[^1]` [^a-z] [^]\n\n| x[^2] |\n|---|\n\n- [^3]: x",
+     {"p: {c:[^1]} [^a-z] [^]", "table L: x{^:2}", ". (-) p: {^:3}: x"}},
+    {"alerts",
+     "> [!NOTE]\n> a **b**\n>\n> c\n\n> [!warning] Hot\n> d\n\n> [!TIP]\n\n> [!OTHER]\n> e",
+     {"note title p: {b:Note}", "tight note p: a {b:b}", "note p: c", "warning title p: {b:Hot}", "tight warning p: d",
+      "tip title p: {b:Tip}", "> p: [!OTHER]/e"}},
+    {"alerts_are_quotes_first_lines",
+     "[!NOTE]\n\n> a\n> [!NOTE]\n\n> - [!NOTE]\n\n> > [!CAUTION]\n> > b",
+     {"p: [!NOTE]", "> p: a/[!NOTE]", "> . (-) p: [!NOTE]", "> caution title p: {b:Caution}", "tight > caution p: b"}},
     {"entities", "a &lt; b &amp; &#65;&#x42; &nosuch; &#0;", {"p: a < b & AB &nosuch; \uFFFD"}},
     {"tight_list",
      "text\n\n- a\n- b\n  - c\n\nend",
@@ -76,6 +115,13 @@ const Case kCases[] = {
      "a $$x$$ b\n\n- $$y$$\n\n$$z$$",
      {"p: a", "tight formula: {f:$$x$$}", "tight p: b", ". (-) formula: {f:$$y$$}", "formula: {f:$$z$$}"}},
     {"formulas_in_quotes", "> so $$a\n> + b$$", {"> p: so", "tight > formula: {f:$$a/+ b$$}"}},
+    {"environments_are_formulas",
+     "so\n\\begin{align*}\na &= b_1*c*d \\\\\n- x\n\\end{align*}\nand",
+     {"p: so", "tight formula: {f:\\begin{align*}/a &= b_1*c*d \\\\/- x/\\end{align*}}", "tight p: and"}},
+    {"environments_in_items_and_code",
+     "- \\begin{gather}x\\end{gather}\n\n`\\begin{align}x\\end{align}`",
+     {". (-) formula: {f:\\begin{gather}x\\end{gather}}", "p: {c:\\begin{align}x\\end{align}}"}},
+    {"other_environments_are_text", "\\begin{itemize}x\\end{itemize}", {"p: \\begin{itemize}x\\end{itemize}"}},
     {"neighbouring_formulas", "$a$$b$ \\(c\\)\\(d\\)", {"p: {f:$a$}{f:$b$} {f:\\(c\\)}{f:\\(d\\)}"}},
     {"prices", "$5 and $6, $ 7, $1,000-$2,000", {"p: $5 and $6, $ 7, $1,000-$2,000"}},
     {"formulas_in_tables", "|a|\n|-|\n|$|x|$|", {"table L: a/{f:$|x|$}"}},
@@ -90,7 +136,9 @@ const char* const kAnswer =
     "     ```sh\n     ls -l\n\n     cd\n     ```\n  2. more\n\n- three\n\nAfter.\n\n| a | b |\n|---|:-:|\n| 1 | 2 |\n"
     "| 3 | 4 |\n\n> quote\n> - item\nlazy\n\n```c\nint main() {\n\n  // - no list\n  # no heading\n}\n```\nDirectly.\n"
     "1. a\n```\ncode that ends the list\n```\n2. b\n\n***\n\n    indented\n\n    code\n\n~~~\n```\n\nx\n~~~\n"
-    "* bullet\n\n**Bold start**\n\n12. twelve\n\n1986 was a year\n\nSetext\n---\n\n$x_1$ \\[ y_2 \\]\n\nEnd.";
+    "* bullet\n\n**Bold start**\n\n12. twelve\n\n1986 was a year\n\nSetext\n---\n\n$x_1$ \\[ y_2 "
+    "\\]\n\nEnd.\n\n<details>\n<summary>S</summary>\n\n"
+    "in[^1]\n\n</details>\n\n> [!NOTE]\n> H<sub>2</sub>O<br>x\n\n[^1]: one\n[^2]: two\n\nLast.";
 
 TEST(MarkdownDocument, GrowingEndsInWhatTheWholeGives) {
   const std::string_view text = kAnswer;
@@ -144,6 +192,49 @@ TEST(MarkdownDocument, FinishedBlocksStay) {
   EXPECT_EQ(document.n_unchanged(), 3u);
 }
 
+TEST(MarkdownDocument, LaterFootnotesReachBack) {
+  MarkdownDocument document;
+  document.update("see[^x]\n\nmore\n\n", true);
+  EXPECT_EQ(block_texts(document.blocks())[0], "p: see[^x]");
+  document.update("see[^x]\n\nmore\n\n[^x]: y\n\nend\n\n", true);
+  EXPECT_EQ(block_texts(document.blocks())[0], "p: see{^:1}");
+}
+
+// However many definitions come one after another, the text is not parsed as often.
+TEST(MarkdownDocument, ManyDefinitionsCostNoMoreThanTheirText) {
+  for (const bool is_footnote : {true, false}) {
+    const auto parsed = [&](int n) {
+      MarkdownDocument document;
+      std::string text;
+      for (int i = 0; i < n; ++i) {
+        text += "see [^n" + std::to_string(i) + "] and [m" + std::to_string(i) + "]\n\n";
+        text += (is_footnote ? "[^n" : "[m") + std::to_string(i) + "]: http://x\n\n";
+        document.update(text, true);
+      }
+      document.update(text, false);
+      const std::string last = block_texts(document.blocks())[0];
+      EXPECT_EQ(last, is_footnote ? "p: see {^:1} and [m0]" : "p: see [^n0] and {->http://x:m0}");
+      return document.n_parsed();
+    };
+    const size_t once = parsed(400), twice = parsed(800);
+    EXPECT_LT(twice, 2.6 * static_cast<double>(once) + 100'000) << is_footnote;
+  }
+}
+
+TEST(MarkdownDocument, ListsAndQuotesReadFromTheSideOfTheirFirstLetter) {
+  const auto sides = [](std::string_view text) {
+    std::string out;
+    for (const MarkdownBlock& block : parsed_whole(text)) out += block.is_rtl ? 'R' : 'L';
+    return out;
+  };
+  EXPECT_EQ(sides("1. שלום\n2. English\n   ```\n   code\n   ```\n\nשלום"), "RRRL");
+  EXPECT_EQ(sides("- one\n- שלום"), "LL");
+  EXPECT_EQ(sides("> 12\n>\n> مرحبا\n> - a"), "RRR");
+  EXPECT_EQ(sides("- ```\n  code\n  ```\n  שלום"), "RR");
+  EXPECT_EQ(sides("> a\n\n> שלום"), "LR");
+  EXPECT_EQ(sides("-\n- 1"), "LL");
+}
+
 TEST(MarkdownDocument, LaterLinkTargetsReachBack) {
   MarkdownDocument document;
   document.update("see [a][x]\n\nmore\n\n", true);
@@ -175,9 +266,17 @@ const Case kStreamingCases[] = {
     {"half_a_row", "| a | b |\n|---|---|\n| 1 |", {"table L L: a\tb/1\t"}},
     {"open_fence", "```py\nx = **", {"code py: x = **"}},
     {"fence_about_to_close", "```py\nx\n``", {"code py: x"}},
+    {"tag_about_to_end", "H<sub>2</su", {"p: H{_:2}"}},
+    {"tag_about_to_begin", "H<sub", {"p: H"}},
+    {"footnote_about_to_end", "a[^1", {"p: a"}},
+    {"class_of_letters", "the class [^a-z0-9", {"p: the class"}},
+    {"class_of_marks", "the class [^.,", {"p: the class [^.,"}},
+    {"comparison", "a < b and a <b b", {"p: a < b and a <b b"}},
+    {"open_details", "<details>\n<summary>A</summary>\n\nb", {"v title p: {b:A}", "tight v p: b"}},
     {"open_formula", "so\n\\[ a_1 + b_1*c*d", {"p: so/\\[ a_1 + b_1*c*d"}},
     {"closed_formula", "a $x_{i}$ b", {"p: a {f:$x_{i}$} b"}},
     {"formula_about_to_close", "a $x_{i}", {"p: a $x_{i}"}},
+    {"open_environment", "so\n\\begin{align} a_1 + b_1*c*d", {"p: so/\\begin{align} a_1 + b_1*c*d"}},
     {"price_and_open_bold", "for $5 **bo", {"p: for $5 {b:bo}"}},
     {"snake_case", "the name a_b_c", {"p: the name a_b_c"}},
 };
@@ -227,7 +326,8 @@ TEST(MarkdownDocument, LongTablesComeInPieces) {
 
 // Counts the bytes read, not seconds, so the limit holds on every machine.
 TEST(MarkdownDocument, WhatDoesNotCloseIsSearchedOnce) {
-  for (const char* mark : {"\\(x ", "\\[x ", "$$x\\$ ", "$x ", "\\(\\[$$`x ", "`x\n"}) {
+  for (const char* mark : {"\\(x ", "\\[x ", "$$x\\$ ", "$x ", "\\(\\[$$`x ", "`x\n", "\\begin{align}x ",
+                           "\\begin{align}\\end{x} ", "[^1", "[^1]"}) {
     std::string text;
     while (text.size() < 200000) text += mark;
     for (const bool unfinished : {false, true})
@@ -276,6 +376,10 @@ TEST(MarkdownDocument, TextKnowsItsSource) {
       {"table", "|a|b|\n|---|---|\n|one|two|", "two"},
       {"after a formula", "$a_1$ then x", "then"},
       {"code beside a formula", "$a_1$ `$b_2$ z`", "$b_2$ z"},
+      {"after a tag", "a <b>bold</b> word", "word"},
+      {"a footnote's text", "a[^1]\n\n[^1]: told", "told"},
+      {"after a footnote's mark", "a[^1] then", "then"},
+      {"an alert's text", "> [!NOTE]\n> told", "told"},
       {"after an entity", "a &amp; b", " b"},
   };
   for (const SourceCase& c : kSources) {
@@ -306,6 +410,8 @@ TEST(MarkdownDocument, CopiesAsItReads) {
       {"an item's second paragraph", "- a\n\n  b", "- a\n\n  b"},
       {"code", "- a\n  ```\n  x\n    y\n  ```", "- a\nx\n  y"},
       {"table", "|a|b|\n|---|---|\n|1|2|", "a\tb\n1\t2"},
+      {"line breaks in cells", "|a|b|\n|---|---|\n|1<br>x|2|", "a\tb\n1 x\t2"},
+      {"footnotes and alerts", "a[^1]\n\n> [!TIP]\n> b\n\n[^1]: c", "a1\n\nTip\nb\n\n1 c"},
   };
   for (const CopyCase& c : kCopies) {
     std::string copied;

@@ -104,6 +104,29 @@ TEST_F(Formula, StaysInsideItsBox) {
   }
 }
 
+TEST_F(Formula, ColoursReachTheirRowAndUnknownCommandsAreMarked) {
+  const MathLayout formula = set("$a{\\color{blue} b \\frac12} \\foo c$");
+  ASSERT_EQ(formula.glyphs.size(), 10u);
+  EXPECT_EQ(formula.glyphs[0].colour, std::nullopt);
+  EXPECT_EQ(formula.glyphs[1].colour, 0xFFu);
+  ASSERT_EQ(formula.rules.size(), 1u);
+  EXPECT_EQ(formula.rules[0].colour, 0xFFu);
+  EXPECT_EQ(formula.glyphs[4].colour, kUnknownColour) << "the backslash";
+  EXPECT_EQ(formula.glyphs[8].colour, kUnknownColour) << "the blank that ends the name";
+  EXPECT_EQ(set("$\\color{red} a \\color{black} b$").glyphs[1].colour, 0u) << "as the text";
+  EXPECT_FLOAT_EQ(set("$a \\color{red} = b$").width, set("$a = b$").width) << "spaced as without";
+}
+
+TEST_F(Formula, CrossedOutAndLeftOut) {
+  EXPECT_EQ(set("$\\cancel{ab}$").strokes.size(), 1u);
+  EXPECT_EQ(set("$\\xcancel{ab}$").strokes.size(), 2u);
+  const MathLayout phantom = set("$a\\phantom{\\frac12}b$"), whole = set("$a\\frac12b$");
+  EXPECT_EQ(phantom.glyphs.size(), 2u);
+  EXPECT_FLOAT_EQ(phantom.ascent, whole.ascent);
+  EXPECT_GT(phantom.width, set("$ab$").width + 0.3f * kSize);
+  EXPECT_FLOAT_EQ(set("$a\\vphantom{\\frac12}b$").width, set("$a{}b$").width);
+}
+
 TEST_F(Formula, SubscriptsStandUnderPrimes) {
   const MathLayout formula = set("$y'_1$");
   ASSERT_EQ(formula.glyphs.size(), 3u);
@@ -139,7 +162,13 @@ TEST_F(Formula, AnyTreeIsSet) {
                                         "\\boxed",
                                         "\\text{一}",
                                         "=",
-                                        "\\not"};
+                                        "\\not",
+                                        "\\foo",
+                                        "\\cancel",
+                                        "\\phantom",
+                                        "\\color{red}",
+                                        "\\ce{H2O ->[x] B}",
+                                        "\\SI{1}{\\metre\\squared}"};
   std::mt19937 random(1);
   for (int i = 0; i < 5000; ++i) {
     std::string source = "$";

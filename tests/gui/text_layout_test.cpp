@@ -198,6 +198,41 @@ TEST(TextLayout, ArabicIsJoinedAndRunsToTheLeft) {
   EXPECT_FALSE(isolated_shapes.contains(joined.glyphs.front().id));  // the last letter's final shape
 }
 
+TEST(TextLayout, CodeReadsFromLeftToRight) {
+  const std::string text = "# שלום\n\"שלום\" + x";
+  if (!has_fonts_for(text)) GTEST_SKIP() << "no Hebrew font";
+  const auto laid = tools().engine.layout(styled(text, Face::kCode), 0, LineAlign::kStart, TextDirection::kLeftToRight);
+  EXPECT_EQ(laid->selection(0, 1)[0].x, 0);
+  const size_t second = text.find('\n') + 1;
+  EXPECT_EQ(laid->selection(second, second + 1)[0].x, 0);
+  EXPECT_GT(laid->selection(text.size() - 1, text.size())[0].x, laid->selection(second + 1, second + 3)[0].x);
+}
+
+TEST(TextLayout, ParagraphsBeginWhereTheListAroundThemDoes) {
+  if (!has_fonts_for("שלום")) GTEST_SKIP() << "no Hebrew font";
+  const auto left = tools().engine.layout(styled("שלום"), 500, LineAlign::kLeft);
+  EXPECT_NEAR(left->selection(0, 8)[0].x, 0, 0.01);
+  const auto marker = tools().engine.layout(styled("1."), 0, LineAlign::kStart, TextDirection::kRightToLeft);
+  EXPECT_GT(marker->selection(0, 1)[0].x, marker->selection(1, 2)[0].x);
+}
+
+TEST(TextLayout, KnowsTheDirectionOfTheFirstLetter) {
+  EXPECT_EQ(direction_of(""), TextDirection::kAuto);
+  EXPECT_EQ(direction_of("1. (2)"), TextDirection::kAuto);
+  EXPECT_EQ(direction_of("1. a שלום"), TextDirection::kLeftToRight);
+  EXPECT_EQ(direction_of("12 مرحبا b"), TextDirection::kRightToLeft);
+}
+
+TEST(TextLayout, RaisedTextStaysInItsLine) {
+  StyledText text = styled("H2O");
+  TextStyle small = text.runs[0].style;
+  small.size = 11, small.rise = -3;
+  text.runs = {{0, 1, text.runs[0].style}, {1, 2, small}, {2, 3, text.runs[0].style}};
+  EXPECT_EQ(tools().engine.layout(text, 0)->height(), layout("H2O")->height());
+  text.runs[1].style.rise = 30;
+  EXPECT_GT(tools().engine.layout(text, 0)->height(), layout("H2O")->height() + 10);
+}
+
 TEST(TextLayout, ParagraphsFromRightToLeftBeginAtTheRightEdge) {
   if (!has_fonts_for("שלום")) GTEST_SKIP() << "no Hebrew font";
   const auto laid = tools().engine.layout(styled("abc\nשלום עולם"), 500);

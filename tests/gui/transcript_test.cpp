@@ -207,6 +207,68 @@ TEST_F(Transcript, TheRightButtonAsksForAMenuOfWhatIsThere) {
   EXPECT_FALSE(view.take_menu());
 }
 
+TEST_F(Transcript, TheKeyboardGoesFromTargetToTarget) {
+  say("user", "question");
+  say("assistant", "<think>\nhm\n</think>\n\n[a](http://a.org) [b](javascript:b)\n\n```c\nint x;\n```");
+  last().siblings = {7, 8};
+  frame();
+  const auto target = [&] {
+    frame();
+    const TranscriptView::Button* ring = nullptr;
+    for (const TranscriptView::Button& button : view.buttons())
+      if (button.name == "target") ring = &button;
+    if (!ring) return std::string("none");
+    for (const TranscriptView::Button& button : view.buttons())
+      if (button.name != "target" && button.x == ring->x && button.y == ring->y) return button.name;
+    return std::string("link");
+  };
+  EXPECT_EQ(target(), "none");
+  view.set_keyboard(true);
+  std::vector<std::string> way{target()};
+  for (int i = 0; i < 9; ++i) view.move_target(-1), way.push_back(target());
+  EXPECT_EQ(way, (std::vector<std::string>{"regenerate:2", "copy:2", "version_after:2", "copy_code:2", "link",
+                                           "thought:2", "edit:1", "copy:1", "copy:1", "copy:1"}));
+  view.activate_target();
+  frame();
+  EXPECT_EQ(clipboard, "question");
+  view.move_target(1), frame();
+  view.move_target(1), frame();
+  EXPECT_EQ(target(), "thought:2");
+  view.activate_target();
+  frame();
+  view.select_all();
+  EXPECT_NE(selected().find("hm"), std::string::npos);
+  view.move_target(1), frame();
+  view.open_target_menu();
+  const auto menu = view.take_menu();
+  ASSERT_TRUE(menu);
+  EXPECT_EQ(menu->link, "http://a.org");
+  EXPECT_GT(menu->y, 0);
+  view.set_keyboard(false);
+  EXPECT_EQ(target(), "none");
+}
+
+TEST_F(Transcript, TheKeyboardScrollsWhereNothingCanBeReached) {
+  std::string words;
+  for (int i = 0; i < 100; ++i) words += "words\n\n";
+  say("user", "question");
+  say("assistant", words);
+  frame();
+  view.set_keyboard(true);
+  frame();
+  const float end = view.scroll_position();
+  view.move_target(-1), view.move_target(-1), frame();
+  view.move_target(-1), frame();
+  EXPECT_LT(view.scroll_position(), end - 200);
+  EXPECT_GT(view.scroll_position(), end - 700) << "what lies between can be read";
+  view.scroll_to_start();
+  frame();
+  EXPECT_EQ(view.scroll_position(), 0);
+  view.scroll_to_end();
+  frame();
+  EXPECT_TRUE(view.at_end());
+}
+
 TEST_F(Transcript, WhatIsSelectedIsAnnouncedOnce) {
   say("assistant", "one two three");
   frame();
@@ -308,6 +370,35 @@ TEST_F(Transcript, CodeHasAButtonThatCopies) {
   press("copy_code:1");
   EXPECT_EQ(clipboard + "\n", code);
   EXPECT_FALSE(view.has_selection());
+}
+
+TEST_F(Transcript, CodeWithoutALanguageHasNoEmptyStrip) {
+  const auto height = [&](const char* language) {
+    MarkdownBlock block;
+    block.kind = BlockKind::kCode;
+    block.language = language;
+    block.text = "a\nb\nc";
+    block.spans = {{0, block.text.size()}};
+    return BlockLayout(text, block, {light_theme(), {16, 1}}, {400, true}).height();
+  };
+  EXPECT_LT(height(""), height("c") - 16);
+}
+
+TEST_F(Transcript, ListsFromRightToLeftHaveTheirMarkersAtTheRight) {
+  MarkdownBlock block;
+  block.nesting = {Nesting::kItem};
+  block.marker = "1.";
+  block.text = "שלום";
+  block.spans = {{0, block.text.size()}};
+  for (const bool is_rtl : {true, false}) {
+    block.is_rtl = is_rtl;
+    const BlockLayout layout(text, block, {light_theme(), {16, 1}}, {400, true});
+    const float y = layout.height() / 2;
+    EXPECT_EQ(layout.offset_under(400 - 1.7f * 16 - 4, y, 0).has_value(), is_rtl) << "the text";
+    EXPECT_EQ(layout.offset_under(1.7f * 16 + 4, y, 0).has_value(), !is_rtl) << "the text";
+    EXPECT_FALSE(layout.offset_under(396, y, 0)) << "room for the marker";
+    EXPECT_FALSE(layout.offset_under(4, y, 0)) << "room for the marker";
+  }
 }
 
 TEST_F(Transcript, FootersWishForWhatTheySay) {

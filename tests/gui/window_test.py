@@ -539,6 +539,41 @@ class Devices(WindowCase):
         self.window.key("F12")
         self.window.wait_for(lambda s: "profiler" not in s["panels"], "the overlay closed")
 
+    def test_the_profiler_is_resized(self):
+        def height(state):
+            return state["widgets"].get("profiler_overlay", [0, 0, 0, 0])[3]
+
+        self.open("-n", "4")
+        self.ask("hello", 2)
+        self.window.key("F12")
+        usual = height(self.window.wait_for(height, "the overlay"))
+        x, y = self.window.middle("profiler_edge")
+        for n, button in ((0, "mousedown"), (30, None), (60, "mouseup")):
+            self.display.xdotool("mousemove", x, y - n)
+            self.window.wait_for(lambda s: abs(s["mouse"][1] - (y - n)) <= 1, "the mouse")
+            if button:
+                self.display.xdotool(button, 1)
+        larger = height(self.window.wait_for(lambda s: height(s) > usual + 40, "a higher one"))
+        self.window.key("shift+F12")
+        state = self.window.wait_for(lambda s: height(s) > larger and "composer" not in s["widgets"], "all of it")
+        whole = height(state)
+        self.close()
+        self.open("-n", "4")
+        self.window.key("F12")
+        self.window.wait_for(lambda s: height(s) == whole, "the height of before")
+        self.window.key("shift+F12")
+        self.window.wait_for(lambda s: height(s) == usual and "composer" in s["widgets"], "the usual height")
+        for _ in range(30):
+            if self.window.state()["focus"] == "profiler_edge":
+                break
+            focus = self.window.state()["focus"]
+            self.window.key("Tab")
+            self.window.wait_for(lambda s: s["focus"] != focus, "the next widget")
+        self.window.key("Up")
+        self.window.wait_for(lambda s: height(s) > usual, "a higher one, by key")
+        self.window.key("Down")
+        self.window.wait_for(lambda s: abs(height(s) - usual) <= 1, "the usual height, by key")
+
     def test_a_profile_is_written_in_the_end(self):
         trace = os.path.join(self.home, "trace.json")
         self.open("-n", "4", "--profile", trace)
@@ -593,6 +628,70 @@ class Reading(WindowCase):
         self.window.key("ctrl+a")
         state = self.window.wait_for(lambda s: s["selection"], "the selection")
         self.assertEqual(state["selection"], "Both\n\nreturn 1;\n\n$$\\frac{a+b+c+d+e}{2}$$\n\nWords.")
+
+    def targets(self, key, wanted, steps=30):
+        """Presses the key until the keyboard is at the wanted widget; returns how often."""
+        for n in range(steps):
+            state = self.window.state()
+            if state["widgets"].get("target") == state["widgets"].get(wanted, 0):
+                return n
+            frames = state["frames"]
+            self.window.key(key)
+            self.window.wait_for(lambda s: s["frames"] > frames, "a frame")
+            time.sleep(0.1)
+        self.fail(f"{key} never reaches {wanted}")
+
+    def test_messages_go_by_the_keyboard(self):
+        answer = "[a link](https://example.org)\n\n" + "\n\n".join(["words"] * 60) + "\n\n```py\nx = 1\n```\n\nend"
+        self.open(model=TINY)
+        state = self.import_talk("question", answer)
+        asked, answered = (message["key"] for message in state["conversation"]["messages"])
+        self.window.key("ctrl+l")
+        self.window.wait_for(lambda s: s["focus"] == "composer", "the composer")
+        self.window.key("shift+Tab")
+        self.window.wait_for(lambda s: s["focus"] == "transcript" and "target" in s["widgets"], "a ring")
+        self.targets("Up", f"copy_code:{answered}")
+        self.window.key("Return")
+        self.targets("Up", f"copy:{asked}", steps=60)  # through the long text to the top
+        self.assertLess(self.window.state()["scroll"], 100)
+        self.targets("Down", f"copy:{answered}", steps=60)
+        for menu_key in ("Menu", "shift+F10"):
+            self.window.key(menu_key)
+            self.window.wait_for(lambda s: s["focus"] == "menu_copy_message", "the menu")
+            self.window.key("Escape")
+            self.window.wait_for(lambda s: s["focus"] == "transcript", "the conversation")
+        self.window.key("Tab")
+        self.window.wait_for(lambda s: s["focus"] == "composer" and "target" not in s["widgets"], "the composer")
+        self.window.key("ctrl+v")
+        self.window.wait_for(lambda s: s["composer"] == "x = 1", "the copied code")
+        self.window.key("Menu")
+        self.window.wait_for(lambda s: "menu_paste" in s["widgets"], "the field's menu")
+
+    def test_tab_goes_as_one_reads(self):
+        self.open("-n", "4")
+        self.ask("hello", 2)
+        order = []
+        while not order or order[-1] != "composer":
+            focus = self.window.state()["focus"]
+            self.window.key("Tab")
+            order.append(self.window.wait_for(lambda s: s["focus"] != focus, "the next widget")["focus"])
+            self.assertLess(len(order), 40)
+        wanted = ["new", "search", "conversations", "trash", "sidebar", "model", "export", "profiler", "theme", "settings",
+                  "transcript", "composer"]
+        self.assertEqual([name for name in order if name in wanted], wanted)
+
+    def test_the_beginning_and_the_end_by_key(self):
+        self.open(model=TINY)
+        self.import_talk("question", "\n\n".join(["words"] * 100))
+        self.window.wait_for(lambda s: s["at_end"], "the end")
+        self.window.key("ctrl+l", "ctrl+Home")
+        self.window.wait_for(lambda s: s["scroll"] == 0 and not s["at_end"], "the beginning")
+        self.window.key("ctrl+End")
+        self.window.wait_for(lambda s: s["at_end"], "the end")
+        self.window.type("typed")
+        self.window.key("ctrl+Home")
+        self.window.type("is ")
+        self.window.wait_for(lambda s: s["composer"] == "is typed" and s["at_end"], "the field's own beginning")
 
     def test_a_message_is_copied_by_its_menu(self):
         self.open("-n", "4")

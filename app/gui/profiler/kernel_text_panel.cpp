@@ -1,5 +1,6 @@
 #include "app/gui/profiler/kernel_text_panel.h"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "app/gui/profiler/kernel_table.h"
@@ -71,11 +72,15 @@ void KernelTextPanel::draw(const ProfilerData& data, const OperationProfile& row
   const Theme& theme = look.theme;
   const KernelText* text = text_of(data, row.name);
   const float button = text != nullptr ? text_width("Copy PTX") + look.sizes.width(24) : 0;
-  ImGui::TextUnformatted(shortened_to(row.name, ImGui::GetContentRegionAvail().x - button).c_str());
-  if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", row.name.c_str());
+  const float top = ImGui::GetCursorPosY();
+  ImGui::PushTextWrapPos(std::max(ImGui::GetContentRegionMax().x - button, look.sizes.width(40)));
+  ImGui::TextUnformatted(row.name.c_str());
+  ImGui::PopTextWrapPos();
   if (text != nullptr) {
-    ImGui::SameLine(ImGui::GetContentRegionMax().x - button + look.sizes.width(8));
+    const float below = ImGui::GetCursorPosY();
+    ImGui::SetCursorPos({ImGui::GetContentRegionMax().x - button + look.sizes.width(8), top});
     if (ImGui::SmallButton("Copy PTX")) ImGui::SetClipboardText(text->ptx->c_str());
+    ImGui::SetCursorPosY(below);
     wrapped_text_in(theme.dim_text, text->launch);
   }
   wrapped_text_in(theme.dim_text, costs_of(row));

@@ -10,7 +10,9 @@ namespace warpchat::gui {
 
 namespace {
 
-constexpr float kWide = 760, kTablePart = 0.58f;  // beside each other from that width on, else one above the other
+// Table and text beside each other where it is wide and not high, else one above the other. Pixels at scale 1.
+constexpr float kWide = 760, kHigh = 420, kTablePart = 0.58f;
+constexpr float kOpenName = 12;  // digits that names have more beside a kernel's text
 constexpr ImGuiTableFlags kTableFlags = ImGuiTableFlags_Sortable | ImGuiTableFlags_ScrollY | ImGuiTableFlags_RowBg |
                                         ImGuiTableFlags_SizingFixedFit | ImGuiTableFlags_NoSavedSettings;
 
@@ -117,7 +119,8 @@ void KernelsPanel::draw_row(const ProfilerData& data, const KernelRow& row, cons
 }
 
 void KernelsPanel::draw_table(const ProfilerData& data, const ProfilerOverlay::Look& look, ImVec2 size) {
-  const std::vector<KernelColumn> columns = kernel_columns(data, of_, size.x / text_width("0"));
+  const float digits = size.x / text_width("0") - (chosen_.empty() ? 0 : kOpenName);
+  const std::vector<KernelColumn> columns = kernel_columns(data, of_, digits);
   int id = 0;  // a table of other columns is another table, which has its own order
   for (const KernelColumn column : columns) id = id * static_cast<int>(kKernelColumns + 1) + static_cast<int>(column);
   ImGui::PushID(id);
@@ -150,7 +153,7 @@ void KernelsPanel::draw(const std::shared_ptr<const ProfilerData>& data, const P
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const auto chosen = std::ranges::find(data->rows, chosen_, &OperationProfile::name);
   if (chosen == data->rows.end()) return draw_table(*data, look, room);
-  const bool wide = room.x >= look.sizes.width(kWide);
+  const bool wide = room.x >= look.sizes.width(kWide) && room.y < look.sizes.width(kHigh);
   const float gap = look.sizes.width(10);
   const float rest = text_of(*data, chosen_) == nullptr ? 6 * ImGui::GetTextLineHeightWithSpacing() : room.y * 0.55f;
   draw_table(*data, look, wide ? ImVec2{room.x * kTablePart, room.y} : ImVec2{room.x, std::max(0.0f, room.y - rest)});

@@ -170,7 +170,7 @@ void ProfilerOverlay::draw(const ChatState& state, std::optional<TokenPlace> hov
   if (ImGui::GetContentRegionAvail().y > look.sizes.width(kMinWithStrip)) p.strip.draw(state, hovered, look);
   if (p.panel == Parts::Panel::kMemory) return draw_memory_panel(*data, look);
   if (p.panel == Parts::Panel::kKernels) p.kernels.choose_rows(look);
-  if (data->n_passes == 0) return centred_note(look.sizes, look.theme.dim_text, "No token measured yet");
+  if (data->n_passes == 0) return centred_note(look.sizes, look.theme.dim_text, "Send a message to measure its answer");
   if (p.panel == Parts::Panel::kTimeline) return p.timeline.draw(data, p.marked_token(state, hovered), look);
   p.kernels.draw(data, look);
 }

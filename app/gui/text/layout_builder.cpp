@@ -66,6 +66,17 @@ void LineExtent::include(LineExtent other) {
   below = std::max(below, other.below);
 }
 
+namespace {
+
+// Text above or below the line makes it higher only where it does not fit into the room between lines.
+LineExtent risen_extent(const Font& own, const TextStyle& style) {
+  const FontMetrics& m = own.metrics();
+  const float rise = std::round(style.rise);
+  return {std::ceil((m.ascent - kOver) * style.size) + rise, std::ceil((m.descent - kUnder) * style.size) - rise};
+}
+
+}  // namespace
+
 LineExtent line_extent(const Font& own, float size) {
   const FontMetrics& m = own.metrics();
   const float height = m.ascent + m.descent, leading = std::max(0.0f, kMinLine - height);
@@ -77,14 +88,16 @@ LayoutBuilder::LayoutBuilder(FontSet& fonts, Shaper& shaper, ParagraphReader& re
                              float width, TextLayout::Parts& out)
     : fonts_(fonts), shaper_(shaper), reader_(reader), text_(text), width_(width), out_(out) {}
 
-void LayoutBuilder::build(LineAlign align_to) {
+void LayoutBuilder::build(LineAlign align_to, TextDirection direction) {
+  direction_ = direction;
   cover_styles(text_.runs);
   replace_formulas();
   out_.text = text_.text;
   for (const StyledRun& run : styles_) {
     out_.styles.push_back(run.style);
     out_.formulas.push_back(run.formula);
-    out_.extents.push_back(line_extent(fonts_.primary(run.style.face), run.style.size));
+    const Font& own = fonts_.primary(run.style.face);
+    out_.extents.push_back(run.style.rise == 0 ? line_extent(own, run.style.size) : risen_extent(own, run.style));
   }
   size_t begin = 0;
   while (true) {
@@ -132,7 +145,7 @@ void LayoutBuilder::replace_formulas() {
 
 void LayoutBuilder::add_paragraph(size_t begin, size_t end) {
   while (style_ + 1 < styles_.size() && styles_[style_].end <= begin) ++style_;
-  paragraph_ = &reader_.read(readable_, begin, end);
+  paragraph_ = &reader_.read(readable_, begin, end, direction_);
   shape_items();
   const std::vector<ClusterRange> lines = fill_lines();
   for (const ClusterRange& line : lines) add_line(line, line.end == paragraph_->clusters.size());
@@ -347,9 +360,8 @@ void LayoutBuilder::align(LineAlign align) {
   const float available = width_ > 0 ? std::max(width_, widest) : widest;
   for (Line& line : out_.lines) {
     const float spare = available - line.width;
-    line.x = align == LineAlign::kCentre                 ? std::round(spare / 2)
-             : align == LineAlign::kRight || line.is_rtl ? spare
-                                                         : 0;
+    const bool is_right = align == LineAlign::kRight || (align == LineAlign::kStart && line.is_rtl);
+    line.x = align == LineAlign::kCentre ? std::round(spare / 2) : is_right ? spare : 0;
     out_.width = std::max(out_.width, line.x + line.width);
   }
 }

@@ -13,7 +13,7 @@ class LayoutBuilder {
  public:
   LayoutBuilder(FontSet& fonts, Shaper& shaper, ParagraphReader& reader, const StyledText& text, float width,
                 TextLayout::Parts& out);
-  void build(LineAlign align);
+  void build(LineAlign align, TextDirection direction = TextDirection::kAuto);
 
  private:
   // clusters [begin, end) of the paragraph.
@@ -42,6 +42,7 @@ class LayoutBuilder {
   const StyledText& text_;
   std::string readable_;  // the text with a word in each formula's place
   float width_;
+  TextDirection direction_ = TextDirection::kAuto;
   TextLayout::Parts& out_;
   std::vector<StyledRun> styles_;  // without gaps
   size_t style_ = 0;               // of the paragraph's beginning

@@ -19,9 +19,28 @@ void MathBox::add(const MathBox& part, float x, float y) {
     glyph.x += x, glyph.y += y;
     glyphs.push_back(glyph);
   }
-  for (const MathRule& r : part.rules) rules.push_back({r.x + x, r.y + y, r.width, r.height});
+  for (MathRule rule : part.rules) {
+    rule.x += x, rule.y += y;
+    rules.push_back(rule);
+  }
+  for (MathStroke stroke : part.strokes) {
+    stroke.x1 += x, stroke.x2 += x, stroke.y1 += y, stroke.y2 += y;
+    strokes.push_back(stroke);
+  }
   ascent = std::max(ascent, part.ascent - y);
   descent = std::max(descent, part.descent + y);
+}
+
+void MathBox::tint(std::optional<uint32_t> colour) {
+  if (!colour) return;
+  const auto paint = [&](auto& parts) {
+    for (auto& part : parts) {
+      if (!part.colour) part.colour = colour;
+    }
+  };
+  paint(glyphs);
+  paint(rules);
+  paint(strokes);
 }
 
 void MathBox::rule(float x, float y, float w, float h) {

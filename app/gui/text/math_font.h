@@ -16,6 +16,7 @@ struct MathBox : MathLayout {
   bool is_symbol = false;                           // scripts sit at their usual heights
   void add(const MathBox& part, float x, float y);  // its left end there; does not change the width
   void rule(float x, float y, float w, float h);
+  void tint(std::optional<uint32_t> colour);  // what has no colour yet
   float height() const { return ascent + descent; }
 };
 

@@ -15,6 +15,7 @@ namespace {
 constexpr float kNullDelimiter = 0.12f, kThin = 1 / 6.f, kMedium = 2 / 9.f, kThick = 5 / 18.f;  // em
 constexpr float kRowAbove = 0.84f, kRowBelow = 0.36f;                                           // em, of a table's row
 constexpr float kFrame = 0.3f;                                                                  // em, round a box
+constexpr float kBeyond = 0.1f;  // em, that a stroke is longer than what it crosses out
 
 enum Level { kDisplay, kText, kScript, kScriptScript };
 
@@ -39,6 +40,13 @@ class Setter {
   Setter(float size, Font& math, FontSet& fonts) : size_(size), font_(math, fonts) {}
 
   MathBox set(const MathNode& node, Style style) {
+    MathBox box = set_shape(node, style);
+    box.tint(node.colour);
+    return box;
+  }
+
+ private:
+  MathBox set_shape(const MathNode& node, Style style) {
     switch (node.kind) {
       case MathKind::kRow:
         return row(node.children, style);
@@ -64,11 +72,14 @@ class Setter {
         return set(node.children[0], styled(node, style));
       case MathKind::kBox:
         return framed(node, style);
+      case MathKind::kCancel:
+        return cancelled(node, style);
+      case MathKind::kPhantom:
+        return phantom(node, style);
     }
     return {};
   }
 
- private:
   float size_of(Style style) const {
     if (style.level == kScript) return size_ * font_.percent(HB_OT_MATH_CONSTANT_SCRIPT_PERCENT_SCALE_DOWN);
     if (style.level == kScriptScript) {
@@ -95,15 +106,17 @@ class Setter {
     const MathNode* node;
     MathClass math_class;
     Style style;
+    std::optional<uint32_t> colour;  // of the rows of a colour around it
   };
 
-  // A style holds for the rest of its row.
-  static void collect(const std::vector<MathNode>& nodes, Style style, std::vector<Atom>& atoms) {
+  // What is set in a style or colour is spaced like its neighbours.
+  static void collect(const std::vector<MathNode>& nodes, Style style, std::optional<uint32_t> colour,
+                      std::vector<Atom>& atoms) {
     for (const MathNode& node : nodes) {
       if (node.kind == MathKind::kStyle) {
-        collect(node.children[0].children, styled(node, style), atoms);
+        collect(node.children[0].children, styled(node, style), node.colour ? node.colour : colour, atoms);
       } else {
-        atoms.push_back({&node, node.math_class, style});
+        atoms.push_back({&node, node.math_class, style, colour});
       }
     }
   }
@@ -137,8 +150,8 @@ class Setter {
 
   MathBox row(const std::vector<MathNode>& nodes, Style style) {
     std::vector<Atom> atoms;
-    collect(nodes, style, atoms);
-    if (atoms.size() == 1) return set(*atoms[0].node, atoms[0].style);
+    collect(nodes, style, std::nullopt, atoms);
+    if (atoms.size() == 1) return set_atom(atoms[0]);
     settle_classes(atoms);
     MathBox box;
     const Atom* before = nullptr;
@@ -149,10 +162,16 @@ class Setter {
       }
       if (atom.node->kind != MathKind::kSpace) before = &atom;
       if (stands_upright(*atom.node)) box.width += lean;
-      const MathBox part = set(*atom.node, atom.style);
+      const MathBox part = set_atom(atom);
       append(box, part);
       lean = part.is_symbol ? part.italic : 0;
     }
+    return box;
+  }
+
+  MathBox set_atom(const Atom& atom) {
+    MathBox box = set(*atom.node, atom.style);
+    box.tint(atom.colour);
     return box;
   }
 
@@ -403,6 +422,30 @@ class Setter {
     box.rule(0, -top, thick, height);
     box.rule(width - thick, -top, thick, height);
     box.width = width;
+    return box;
+  }
+
+  MathBox cancelled(const MathNode& node, Style style) {
+    const float beyond = kBeyond * size_of(style), thick = std::max(1.0f, 0.05f * size_of(style));
+    MathBox box = set(node.children[0], style);
+    const float left = -beyond, right = box.width + beyond, middle = (box.descent - box.ascent) / 2;
+    const float top = -box.ascent - beyond, bottom = box.descent + beyond;
+    for (char32_t stroke : node.text) {
+      const float from = stroke == U'/' ? bottom : stroke == U'-' ? middle : top;
+      const float to = stroke == U'/' ? top : stroke == U'-' ? middle : bottom;
+      box.strokes.push_back({left, from, right, to, thick});
+    }
+    box.ascent += beyond, box.descent += beyond;
+    box.is_symbol = false;
+    return box;
+  }
+
+  MathBox phantom(const MathNode& node, Style style) {
+    const MathBox inside = set(node.children[0], style);
+    const bool is_wide = node.text.find(U'h') != std::u32string::npos;
+    const bool is_high = node.text.find(U'v') != std::u32string::npos;
+    MathBox box = blank(is_wide ? inside.width : 0);
+    if (is_high) box.ascent = inside.ascent, box.descent = inside.descent;
     return box;
   }
 

@@ -49,6 +49,17 @@ void set_text(UBreakIterator* iterator, const std::u16string& text) {
 
 }  // namespace
 
+TextDirection direction_of(std::string_view text) {
+  while (!text.empty()) {
+    const CodePoint c = first_code_point(text);
+    const FriBidiCharType type = fribidi_get_bidi_type(c.value);
+    if (FRIBIDI_IS_STRONG(type))
+      return FRIBIDI_IS_RTL(type) ? TextDirection::kRightToLeft : TextDirection::kLeftToRight;
+    text.remove_prefix(c.bytes);
+  }
+  return TextDirection::kAuto;
+}
+
 ParagraphReader::ParagraphReader() : lines_(open_iterator(UBRK_LINE)), words_(open_iterator(UBRK_WORD)) {}
 
 ParagraphReader::~ParagraphReader() {
@@ -56,10 +67,10 @@ ParagraphReader::~ParagraphReader() {
   ubrk_close(words_);
 }
 
-const Paragraph& ParagraphReader::read(std::string_view text, size_t begin, size_t end) {
+const Paragraph& ParagraphReader::read(std::string_view text, size_t begin, size_t end, TextDirection direction) {
   decode(text, begin, end);
   find_clusters();
-  find_levels();
+  find_levels(direction);
   find_breaks();
   for (size_t i = 0; i < paragraph_.characters.size(); ++i) {
     if (only_breaks(paragraph_.characters[i])) paragraph_.characters[i] = kInvisible;
@@ -93,10 +104,11 @@ void ParagraphReader::find_clusters() {
   }
 }
 
-void ParagraphReader::find_levels() {
+void ParagraphReader::find_levels(TextDirection wanted) {
   const std::vector<char32_t>& text = paragraph_.characters;
   paragraph_.base_level = 0;
-  if (std::none_of(text.begin(), text.end(), [](char32_t c) { return c >= kFirstRightToLeft; })) return;
+  const bool has_rtl = std::any_of(text.begin(), text.end(), [](char32_t c) { return c >= kFirstRightToLeft; });
+  if (!has_rtl && wanted != TextDirection::kRightToLeft) return;
   const auto n = static_cast<FriBidiStrIndex>(text.size());
   const auto* characters = reinterpret_cast<const FriBidiChar*>(text.data());
   types_.resize(text.size());
@@ -104,7 +116,9 @@ void ParagraphReader::find_levels() {
   levels_.resize(text.size());
   fribidi_get_bidi_types(characters, n, types_.data());
   fribidi_get_bracket_types(characters, n, types_.data(), brackets_.data());
-  FriBidiParType direction = FRIBIDI_PAR_ON;
+  FriBidiParType direction = wanted == TextDirection::kLeftToRight   ? FRIBIDI_PAR_LTR
+                             : wanted == TextDirection::kRightToLeft ? FRIBIDI_PAR_RTL
+                                                                     : FRIBIDI_PAR_ON;
   if (!fribidi_get_par_embedding_levels_ex(types_.data(), brackets_.data(), n, &direction, levels_.data())) {
     throw std::bad_alloc();
   }

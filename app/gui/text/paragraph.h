@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "app/gui/text/text_engine.h"
+
 struct UBreakIterator;
 
 namespace warpchat::gui {
@@ -43,7 +45,7 @@ class ParagraphReader {
   ParagraphReader& operator=(const ParagraphReader&) = delete;
 
   // text[begin, end) has no "\n". The result is valid until the next call.
-  const Paragraph& read(std::string_view text, size_t begin, size_t end);
+  const Paragraph& read(std::string_view text, size_t begin, size_t end, TextDirection direction);
 
   // The word, blanks or mark around `offset` of `text`, which has no "\n": bytes [first, second). Between a word and
   // anything else it is the word.
@@ -52,7 +54,7 @@ class ParagraphReader {
  private:
   void decode(std::string_view text, size_t begin, size_t end);
   void find_clusters();
-  void find_levels();
+  void find_levels(TextDirection wanted);
   void find_breaks();
   void encode_utf16();
 

@@ -14,7 +14,20 @@ namespace warpchat::gui {
 namespace {
 
 constexpr Colour kAlpha = 0xFF000000, kWhite = 0x00FFFFFF;
-constexpr float kReach = 4;  // em, that a glyph may lie outside its advance
+constexpr uint32_t kTextShare = 102;  // of 255, in a formula's colours, which must be readable on light and dark
+constexpr float kBoxPad = 0.14f, kBoxRound = 0.25f;  // em, of the boxes behind code and keys
+constexpr float kReach = 4;                          // em, that a glyph may lie outside its advance
+
+// colour: 0xRRGGBB, black as the text itself.
+Colour formula_colour(std::optional<uint32_t> colour, Colour text) {
+  if (!colour || *colour == 0) return text;
+  Colour out = text & kAlpha;
+  for (unsigned shift = 0; shift < 24; shift += 8) {
+    const uint32_t own = *colour >> (16 - shift) & 0xFF, of_text = text >> shift & 0xFF;
+    out |= (own * (255 - kTextShare) + of_text * kTextShare) / 255 << shift;
+  }
+  return out;
+}
 
 class Painter {
  public:
@@ -28,6 +41,7 @@ class Painter {
 
  private:
   void glyph(const AtlasGlyph& glyph, float x, float y, Colour colour);
+  bool continues(const Line& line, const GlyphRun& run, int step) const;  // the box of its neighbour
   float baseline(const Line& line) const { return std::round(origin_.y + line.y + line.baseline); }
   float left(const Line& line, const GlyphRun& run) const { return origin_.x + line.x + run.x; }
 
@@ -40,10 +54,27 @@ class Painter {
 
 void Painter::background(const Line& line, const GlyphRun& run) {
   const TextStyle& style = parts_.styles[run.style];
-  if (!(style.background & kAlpha)) return;
-  const float x = left(line, run), y = baseline(line);
+  if (!((style.background | style.outline) & kAlpha)) return;
   const LineExtent extent = parts_.extents[run.style];
-  list_.AddRectFilled({x, y - extent.above}, {x + run.width, y + extent.below}, style.background);
+  const bool joins_left = continues(line, run, -1), joins_right = continues(line, run, 1);
+  const float pad = kBoxPad * style.size, x = left(line, run), y = baseline(line), first = origin_.x + line.x;
+  // Blanks that hang over the line's end have none.
+  const float from = std::max(x, first) - (joins_left ? 0 : pad);
+  const float to = std::min(x + run.width, first + line.width) + (joins_right ? 0 : pad);
+  if (to - from <= 2 * pad && !joins_left && !joins_right) return;
+  const int corners =
+      (joins_left ? 0 : ImDrawFlags_RoundCornersLeft) | (joins_right ? 0 : ImDrawFlags_RoundCornersRight);
+  const ImVec2 top(from, y - extent.above + 1), bottom(to, y + extent.below - 1);
+  const int flags = corners == 0 ? static_cast<int>(ImDrawFlags_RoundCornersNone) : corners;
+  if (style.background & kAlpha) list_.AddRectFilled(top, bottom, style.background, kBoxRound * style.size, flags);
+  if (style.outline & kAlpha) list_.AddRect(top, bottom, style.outline, kBoxRound * style.size, flags);
+}
+
+bool Painter::continues(const Line& line, const GlyphRun& run, int step) const {
+  const auto at = static_cast<int64_t>(&run - parts_.runs.data()) + step;
+  if (at < line.first || at >= line.last) return false;
+  const TextStyle &own = parts_.styles[run.style], &other = parts_.styles[parts_.runs[static_cast<size_t>(at)].style];
+  return own.background == other.background && own.outline == other.outline;
 }
 
 void Painter::glyph(const AtlasGlyph& glyph, float x, float y, Colour colour) {
@@ -67,7 +98,7 @@ void Painter::end_glyphs() {
 
 void Painter::glyphs(const Line& line, const GlyphRun& run) {
   const TextStyle& style = parts_.styles[run.style];
-  const float x = left(line, run), y = baseline(line), reach = kReach * style.size;
+  const float x = left(line, run), y = baseline(line) - std::round(style.rise), reach = kReach * style.size;
   if (const auto& set = parts_.formulas[run.style]) return formula(*set, x, y, style.colour);
   const auto begin = parts_.glyphs.begin() + run.first, end = parts_.glyphs.begin() + run.last;
   const auto before = [](const Glyph& glyph, float at) { return glyph.x < at; };
@@ -86,20 +117,25 @@ void Painter::formula(const MathLayout& formula, float x, float y, Colour colour
   for (const MathGlyph& g : formula.glyphs) {
     const float quarters = std::floor((x + g.x) * kPhases + 0.5f), pixel = std::floor(quarters / kPhases);
     const int phase = static_cast<int>(quarters - pixel * kPhases);
-    glyph(atlas_.glyph(*g.font, g.id, g.size, phase), pixel, std::round(y + g.y), colour);
+    glyph(atlas_.glyph(*g.font, g.id, g.size, phase), pixel, std::round(y + g.y), formula_colour(g.colour, colour));
   }
   end_glyphs();
   for (const MathRule& rule : formula.rules) {
     const float top = std::round(y + rule.y), thick = std::max(1.0f, std::round(rule.height));
     const float left = std::round(x + rule.x), right = std::max(left + 1, std::round(x + rule.x + rule.width));
-    list_.AddRectFilled({left, top}, {right, top + thick}, colour);
+    list_.AddRectFilled({left, top}, {right, top + thick}, formula_colour(rule.colour, colour));
+  }
+  for (const MathStroke& stroke : formula.strokes) {
+    list_.AddLine({x + stroke.x1, y + stroke.y1}, {x + stroke.x2, y + stroke.y2}, formula_colour(stroke.colour, colour),
+                  stroke.thickness);
   }
 }
 
 void Painter::strokes(const Line& line, const GlyphRun& run) {
   const TextStyle& style = parts_.styles[run.style];
   const FontMetrics& metrics = run.font->metrics();
-  const float x = left(line, run), y = baseline(line), thick = std::max(1.0f, std::round(metrics.stroke * style.size));
+  const float x = left(line, run), y = baseline(line) - std::round(style.rise),
+              thick = std::max(1.0f, std::round(metrics.stroke * style.size));
   const auto stroke = [&](float height) {
     const float top = y - std::round(height * style.size);
     list_.AddRectFilled({x, top}, {x + run.width, top + thick}, style.colour);

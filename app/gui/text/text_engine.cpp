@@ -19,11 +19,12 @@ TextEngine::TextEngine() : parts_(std::make_unique<Parts>()) {
 }
 TextEngine::~TextEngine() = default;
 
-std::unique_ptr<TextLayout> TextEngine::layout(const StyledText& text, float width, LineAlign align) {
+std::unique_ptr<TextLayout> TextEngine::layout(const StyledText& text, float width, LineAlign align,
+                                               TextDirection direction) {
   auto parts = std::make_unique<TextLayout::Parts>();
   parts->atlas = &parts_->atlas;
   parts->reader = &parts_->reader;
-  LayoutBuilder(parts_->fonts, parts_->shaper, parts_->reader, text, width, *parts).build(align);
+  LayoutBuilder(parts_->fonts, parts_->shaper, parts_->reader, text, width, *parts).build(align, direction);
   return std::unique_ptr<TextLayout>(new TextLayout(std::move(parts)));
 }
 

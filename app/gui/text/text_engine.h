@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/gui/theme.h"
@@ -21,7 +22,8 @@ struct TextStyle {
   Face face = Face::kText;
   float size = 16;  // pixels, 1 to 512
   Colour colour = 0xFF000000;
-  Colour background = 0;  // 0: none
+  Colour background = 0, outline = 0;  // of a box round it; 0: none
+  float rise = 0;                      // pixels, above the line's baseline
   bool underline = false, strike = false;
 };
 
@@ -44,7 +46,11 @@ struct TextRect {
   float x, y, width, height;  // pixels from the layout's top left corner
 };
 
-enum class LineAlign { kStart, kCentre, kRight };  // start: by the paragraph's direction
+enum class LineAlign { kStart, kLeft, kCentre, kRight };  // start: by the paragraph's direction
+enum class TextDirection { kAuto, kLeftToRight, kRightToLeft };
+
+// The direction of the text's first letter; kAuto: it has none.
+TextDirection direction_of(std::string_view text);
 
 // Must not outlive the engine that made it.
 class TextLayout {
@@ -81,7 +87,9 @@ class TextEngine {
 
   // Breaks lines at most `width` pixels wide (Unicode line breaking; a word that is longer is broken inside); no limit
   // for width <= 0.
-  std::unique_ptr<TextLayout> layout(const StyledText& text, float width, LineAlign align = LineAlign::kStart);
+  // direction: of all paragraphs; kAuto: each has its own.
+  std::unique_ptr<TextLayout> layout(const StyledText& text, float width, LineAlign align = LineAlign::kStart,
+                                     TextDirection direction = TextDirection::kAuto);
   float line_height(const TextStyle& style);
 
   // A formula with the marks around it ("$x$", "\[x\]"), set; nullptr where something in it is not known or there is no

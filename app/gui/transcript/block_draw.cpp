@@ -6,6 +6,23 @@
 
 namespace warpchat::gui {
 
+Colour bar_colour(Nesting nesting, const Theme& theme) {
+  switch (nesting) {
+    case Nesting::kNote:
+      return theme.link;
+    case Nesting::kTip:
+      return theme.good;
+    case Nesting::kImportant:
+      return theme.accent;
+    case Nesting::kWarning:
+      return theme.warning;
+    case Nesting::kCaution:
+      return theme.error;
+    default:
+      return theme.quote_bar;
+  }
+}
+
 void BlockLayout::draw(const BlockPaint& paint, const BlockLook& look) const {
   draw_shapes(paint, look);
   const ImVec2 at = paint.origin;
@@ -25,7 +42,7 @@ void BlockLayout::draw(const BlockPaint& paint, const BlockLook& look) const {
   if (task_) {
     draw_task(paint, look);
   } else if (marker_) {
-    marker_->draw(paint.list, {at.x + marker_x_, at.y + top_}, paint.clip_top, paint.clip_bottom);
+    marker_->draw(paint.list, {at.x + marker_x(marker_->width()), at.y + top_}, paint.clip_top, paint.clip_bottom);
   }
 }
 
@@ -43,9 +60,9 @@ void BlockLayout::draw_shapes(const BlockPaint& paint, const BlockLook& look) co
   const ImVec2 at = paint.origin;
   const Theme& theme = look.theme;
   for (size_t i = 0; i < bars_.size(); ++i) {
-    const float x = at.x + bars_[i], top = i < n_joined_bars_ ? 0 : top_;
-    const float width = std::max(2.0f, std::round(0.18f * em_));
-    paint.list.AddRectFilled({x, at.y + top}, {x + width, at.y + height_}, theme.quote_bar);
+    const float x = at.x + bars_[i].x, top = i < n_joined_bars_ ? 0 : top_;
+    paint.list.AddRectFilled({x, at.y + top}, {x + bar_width(em_), at.y + height_},
+                             bar_colour(bars_[i].nesting, theme));
   }
   if (kind_ == BlockKind::kRule) {
     const float y = std::round(at.y + (top_ + height_) / 2);
@@ -84,7 +101,7 @@ void BlockLayout::draw_table_lines(const BlockPaint& paint, const BlockLook& loo
 void BlockLayout::draw_task(const BlockPaint& paint, const BlockLook& look) const {
   const float size = std::round(0.85f * em_), stroke = std::max(1.0f, look.sizes.width(1.5f));
   const float line_height = texts_.empty() ? em_ : std::min(texts_[0].layout->height(), 1.4f * em_);
-  const float x = std::round(paint.origin.x + left_ - 0.45f * em_ - size);
+  const float x = std::round(paint.origin.x + marker_x(size));
   const float y = std::round(paint.origin.y + top_ + (line_height - size) / 2);
   const ImVec2 to(x + size, y + size);
   if (!*task_) return paint.list.AddRect({x, y}, to, look.theme.dim_text, 0.18f * em_, 0, stroke);

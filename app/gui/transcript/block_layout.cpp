@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "app/gui/text/math_layout.h"
+#include "app/gui/transcript/open_link.h"
 
 namespace warpchat::gui {
 namespace {
@@ -21,6 +22,9 @@ constexpr float kLetterWidth = 0.56f;  // em, for estimated widths
 constexpr float kFormulaSize = 1.08f;  // its font has smaller letters
 constexpr float kFormulaGap = 0.35f;   // em
 constexpr size_t kDeepestNesting = 12;
+constexpr float kMarkerGap = 0.5f;                                     // em, between an item's marker and its text
+constexpr float kShiftedSize = 0.72f, kAbove = 0.36f, kBelow = 0.16f;  // of text above and below the line, em
+constexpr float kFootnoteSize = 0.88f;
 
 float space_above(const MarkdownBlock& block, const BlockPlace& place) {
   if (place.is_first || block.continues) return 0;
@@ -36,13 +40,23 @@ TextStyle style_of(const MarkdownBlock& block, const InlineSpan& span, const Blo
   style.size = look.sizes.text * (look.is_thought ? 0.94f : 1.0f);
   style.colour = look.is_thought ? theme.dim_text : theme.text;
   if (block.kind == BlockKind::kHeading) style.size *= kHeadingSizes[block.level - 1];
-  if (block.kind == BlockKind::kCode || span.code) {
+  if (block.is_footnote) style.size *= kFootnoteSize, style.colour = theme.dim_text;
+  if (block.kind == BlockKind::kCode || span.code || span.key) {
     style.face = Face::kCode;
     style.size *= kCodeSize;
     if (!look.is_thought) style.colour = theme.code_text;
   }
-  if (span.code && block.kind != BlockKind::kCode) style.background = theme.inline_code;
-  if (span.link >= 0) style.colour = theme.link, style.underline = true;
+  if ((span.code || span.key) && block.kind != BlockKind::kCode) style.background = theme.inline_code;
+  if (span.key) style.outline = theme.border;
+  const bool is_link = span.link >= 0 && may_open_link(block.links[static_cast<size_t>(span.link)]);
+  if (is_link) style.colour = theme.link;
+  if (block.is_title && !block.nesting.empty() && block.nesting.back() >= Nesting::kNote)
+    style.colour = bar_colour(block.nesting.back(), theme);
+  style.underline = span.underline || is_link;
+  if (span.shift != 0) {
+    style.rise = (span.shift > 0 ? kAbove : -kBelow) * style.size;
+    style.size *= kShiftedSize;
+  }
   style.strike = span.strike;
   return style;
 }
@@ -101,22 +115,26 @@ BlockLayout::BlockLayout(TextEngine& engine, const MarkdownBlock& block, const B
     : kind_(block.kind),
       em_(look.sizes.text),
       task_(block.task),
+      is_rtl_(block.is_rtl),
       continues_(block.continues),
       goes_on_(place.goes_on),
       n_joined_bars_(place.n_joined_quotes) {
   top_ = std::round(space_above(block, place) * em_);
+  float indent = 0;
   for (size_t i = 0; i < std::min(block.nesting.size(), kDeepestNesting); ++i) {
-    const bool is_quote = block.nesting[i] == Nesting::kQuote;
-    if (is_quote) bars_.push_back(std::round(left_ + 0.1f * em_));
-    left_ += (is_quote ? kQuoteIndent : kItemIndent) * em_;
+    const Nesting nesting = block.nesting[i];
+    if (has_bar(nesting)) bars_.push_back({std::round(indent + 0.1f * em_), nesting});
+    indent += (has_bar(nesting) ? kQuoteIndent : kItemIndent) * em_;
   }
-  left_ = std::round(left_);
-  available_ = std::max(4 * em_, place.width - left_);
+  indent = std::round(indent);
+  left_ = is_rtl_ ? 0 : indent;
+  available_ = std::max(4 * em_, place.width - indent);
+  for (Bar& bar : bars_) bar.x = is_rtl_ ? left_ + available_ + indent - bar.x - bar_width(em_) : bar.x;
   height_ = top_;
   switch (block.kind) {
     case BlockKind::kRule:
       height_ += std::round(1.2f * em_);
-      width_ = place.width;
+      width_ = left_ + available_;
       break;
     case BlockKind::kCode:
       lay_out_code(engine, block, look, place);
@@ -136,7 +154,11 @@ BlockLayout::BlockLayout(TextEngine& engine, const MarkdownBlock& block, const B
 void BlockLayout::lay_out_text(TextEngine& engine, const MarkdownBlock& block, const BlockLook& look) {
   StyledText text = styled(engine, block, look, {0, block.text.size(), available_});
   const TextStyle plain = style_of(block, {}, look);
-  auto layout = engine.layout(text, available_);
+  // In a list or quote all text is at the side of its markers or bars.
+  const bool is_inside = std::any_of(block.nesting.begin(), block.nesting.end(),
+                                     [](Nesting nesting) { return nesting != Nesting::kDetails; });
+  const LineAlign align = !is_inside ? LineAlign::kStart : is_rtl_ ? LineAlign::kRight : LineAlign::kLeft;
+  auto layout = engine.layout(text, available_, align);
   const float height = block.text.empty() ? engine.line_height(plain) : layout->height();
   width_ = left_ + layout->longest_line();
   height_ += height;
@@ -157,15 +179,19 @@ void BlockLayout::lay_out_formula(TextEngine& engine, const MarkdownBlock& block
   width_ = left_ + std::min(inner_width_, available_);
 }
 
+// A strip with the language's name; without one, the button is beside the code.
 void BlockLayout::lay_out_code(TextEngine& engine, const MarkdownBlock& block, const BlockLook& look,
                                const BlockPlace& place) {
-  const float padding = std::round(kCodePadding * em_), head = block.continues ? 0 : std::round(kCodeHead * em_);
-  auto layout = engine.layout(styled_code(engine, block, look), 0);
+  const bool has_name = !block.language.empty();
+  const float padding = std::round(kCodePadding * em_), strip = std::round(kCodeHead * em_);
+  const float head = block.continues ? 0 : has_name ? strip : std::round(0.6f * padding);
+  const float beside = has_name ? 0 : strip - padding;
+  auto layout = engine.layout(styled_code(engine, block, look), 0, LineAlign::kStart, TextDirection::kLeftToRight);
   const float text_height = std::max(layout->height(), engine.line_height(style_of(block, {}, look)));
   inner_width_ = std::ceil(layout->width());
-  frame_ = {left_ + padding, top_ + head, std::max(em_, available_ - 2 * padding), text_height};
-  if (head > 0) {
-    head_ = TextRect{left_, top_, available_, head};
+  frame_ = {left_ + padding, top_ + head, std::max(em_, available_ - 2 * padding - beside), text_height};
+  if (!block.continues) head_ = TextRect{left_, top_, available_, strip};
+  if (!block.continues && has_name) {
     TextStyle style;
     style.size = std::round(0.8f * em_);
     style.colour = look.theme.dim_text;
@@ -173,9 +199,10 @@ void BlockLayout::lay_out_code(TextEngine& engine, const MarkdownBlock& block, c
     label_ = engine.layout({name, {{0, name.size(), style}}}, 0);
   }
   texts_.push_back({std::move(layout), left_ + padding, top_ + head, 0, block.text.size()});
-  height_ = top_ + head + text_height + (place.goes_on ? 0 : padding);
+  height_ = top_ + head + text_height + (place.goes_on ? 0 : has_name ? padding : std::round(0.6f * padding));
+  if (head_) height_ = std::max(height_, top_ + strip);
   const float heading = label_ ? label_->width() + kCodeButtons * em_ : 0;
-  width_ = left_ + std::min(available_, std::max(inner_width_, heading) + 2 * padding);
+  width_ = left_ + std::min(available_, std::max(inner_width_ + beside, heading) + 2 * padding);
 }
 
 // Natural widths where they fit; else narrow columns keep theirs and the wide ones share what is left, but none is
@@ -243,12 +270,17 @@ void BlockLayout::lay_out_table(TextEngine& engine, const MarkdownBlock& block, 
 void BlockLayout::lay_out_marker(TextEngine& engine, const MarkdownBlock& block, const BlockLook& look) {
   static const char* const kBullets[] = {"•", "◦", "▪"};
   TextStyle style;
-  style.size = look.sizes.text;
+  style.size = look.sizes.text * (block.is_footnote ? kFootnoteSize : 1);
   style.colour = look.theme.dim_text;
   const bool is_bullet = block.marker == "-";
   const std::string text = is_bullet ? kBullets[std::min<size_t>(item_depth(block) - 1, 2)] : block.marker;
-  marker_ = engine.layout({text, {{0, text.size(), style}}}, 0);
-  marker_x_ = std::round(left_ - (is_bullet ? 0.6f : 0.45f) * em_ - marker_->width());
+  marker_ = engine.layout({text, {{0, text.size(), style}}}, 0, LineAlign::kStart,
+                          is_rtl_ ? TextDirection::kRightToLeft : TextDirection::kAuto);
+}
+
+float BlockLayout::marker_x(float width) const {
+  const float gap = kMarkerGap * em_;
+  return std::round(is_rtl_ ? left_ + available_ + gap : left_ - gap - width);
 }
 
 const BlockLayout::Placed* BlockLayout::nearest(float x, float y) const {
@@ -283,6 +315,20 @@ std::optional<size_t> BlockLayout::offset_under(float x, float y, float scroll) 
     }
   }
   return std::nullopt;
+}
+
+std::vector<TextRect> BlockLayout::link_rects(const MarkdownBlock& block, int32_t link) const {
+  std::vector<TextRect> rects;
+  for (const InlineSpan& span : block.spans) {
+    if (span.link != link) continue;
+    for (const Placed& text : texts_) {
+      const size_t begin = std::max(span.begin, text.begin), end = std::min(span.end, text.end);
+      if (begin >= end) continue;
+      for (const TextRect& rect : text.layout->selection(begin - text.begin, end - text.begin))
+        rects.push_back({text.x + rect.x, text.y + rect.y, rect.width, rect.height});
+    }
+  }
+  return rects;
 }
 
 int32_t BlockLayout::link_at(const MarkdownBlock& block, float x, float y, float scroll) const {

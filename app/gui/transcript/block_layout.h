@@ -3,6 +3,8 @@
 #pragma once
 #include <imgui/imgui.h>
 
+#include <algorithm>
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <span>
@@ -44,6 +46,9 @@ struct BlockPaint {
   std::span<const BlockMark> marks = {};
 };
 
+inline float bar_width(float em) { return std::max(2.0f, std::round(0.18f * em)); }
+Colour bar_colour(Nesting nesting, const Theme& theme);  // beside a quote, and of its title
+
 class BlockLayout {
  public:
   BlockLayout(TextEngine& engine, const MarkdownBlock& block, const BlockLook& look, const BlockPlace& place);
@@ -55,6 +60,7 @@ class BlockLayout {
   size_t offset_at(float x, float y, float scroll) const;                             // nearest
   std::optional<size_t> offset_under(float x, float y, float scroll) const;           // only where a character is
   int32_t link_at(const MarkdownBlock& block, float x, float y, float scroll) const;  // index; -1: none
+  std::vector<TextRect> link_rects(const MarkdownBlock& block, int32_t link) const;   // unscrolled
   // The word at an offset, or the line of code, for a double click.
   std::pair<size_t, size_t> word_at(size_t offset) const;
   ImVec2 caret_after(size_t offset, float* line_height) const;
@@ -80,6 +86,7 @@ class BlockLayout {
   static void draw_mark(const BlockPaint& paint, const Placed& text, ImVec2 origin, const BlockMark& mark);
   void draw_shapes(const BlockPaint& paint, const BlockLook& look) const;
   void draw_table_lines(const BlockPaint& paint, const BlockLook& look) const;
+  float marker_x(float width) const;  // of a marker or box that is this wide
   void draw_task(const BlockPaint& paint, const BlockLook& look) const;
   const Placed* nearest(float x, float y) const;
 
@@ -88,10 +95,14 @@ class BlockLayout {
   float left_ = 0, top_ = 0;  // of the content
   float available_ = 0;       // for it
   std::vector<Placed> texts_;
-  std::vector<float> bars_;  // left edges of quote bars
+  struct Bar {
+    float x;  // its left edge
+    Nesting nesting;
+  };
+  std::vector<Bar> bars_;  // beside quotes
   std::unique_ptr<TextLayout> marker_, label_;
   std::optional<bool> task_;
-  float marker_x_ = 0;
+  bool is_rtl_ = false;  // markers and bars are at the right
   bool continues_ = false, goes_on_ = false;
   size_t n_joined_bars_ = 0;
   std::optional<TextRect> head_;

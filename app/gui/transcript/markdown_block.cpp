@@ -12,6 +12,16 @@ size_t source_of(const MarkdownBlock& block, size_t offset) {
   return mark->source + (offset - mark->text);
 }
 
+namespace {
+
+// A table's cell in one line.
+std::string with_blanks(std::string text) {
+  for (size_t at = 0; (at = text.find(kCellBreak, at)) != std::string::npos;) text.replace(at, kCellBreak.size(), " ");
+  return text;
+}
+
+}  // namespace
+
 size_t item_depth(const MarkdownBlock& block) {
   return static_cast<size_t>(std::count(block.nesting.begin(), block.nesting.end(), Nesting::kItem));
 }
@@ -21,6 +31,7 @@ std::string copied_text(const MarkdownBlock& block, size_t begin, size_t end) {
   begin = std::min(begin, end);
   const std::string text = block.text.substr(begin, end - begin);
   const size_t depth = item_depth(block);
+  if (block.kind == BlockKind::kTable) return with_blanks(text);
   if (block.kind == BlockKind::kCode || depth == 0 || begin > 0) return text;
   // An item's text stands to the right of its marker, in every line.
   const std::string indent(2 * (depth - (block.marker.empty() ? 0 : 1)), ' ');

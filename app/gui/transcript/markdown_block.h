@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/code_scanner.h"
@@ -14,7 +15,9 @@ namespace warpchat::gui {
 // The look of text[begin, end).
 struct InlineSpan {
   size_t begin = 0, end = 0;
-  bool bold = false, italic = false, code = false, strike = false;
+  bool bold = false, italic = false, code = false, strike = false, underline = false;
+  bool key = false;      // of a keyboard
+  int shift = 0;         // 1: above the line, -1: below it
   uint32_t formula = 0;  // distinct in its message's stretch; 0: none. Its text is the source with its marks
   bool display = false;  // of a formula: it stands alone
   int32_t link = -1;     // index of its target in MarkdownBlock::links; -1: none
@@ -28,8 +31,11 @@ struct SourceMark {
 };
 
 enum class BlockKind { kParagraph, kHeading, kCode, kTable, kRule, kFormula };
-enum class Nesting { kQuote, kItem };
+// kDetails: a part that a reader may skip; those from kNote on: quotes that say how important they are.
+enum class Nesting { kQuote, kItem, kDetails, kNote, kTip, kImportant, kWarning, kCaution };
 enum class ColumnAlignment { kLeft, kCentre, kRight };
+
+inline constexpr std::string_view kCellBreak = "\u2028";  // a line's end within a cell
 
 struct TableCell {
   size_t begin, end;  // of the block's text
@@ -51,12 +57,15 @@ struct MarkdownBlock {
   std::vector<Nesting> nesting;  // from outside
   std::string marker;            // of an item's first block: "-" or "12."
   std::optional<bool> task;      // of an item's first block: whether its box is ticked
+  bool is_title = false;         // the line over the details or the alert that it lies in
+  bool is_footnote = false;      // its marker is its number
+  bool is_rtl = false;           // the list or quote around it reads from right to left
   bool tight = false;            // it follows the block above without a space between
   bool continues = false;        // it is the next piece of the block above, which is too long for one
   bool piece_of_text = false;    // it continues a block in the middle of a line
   std::string language;          // of code; empty: not said
 
-  std::string text;  // "\n": a line's end; of a table: "\t" between cells, "\n" between rows
+  std::string text;  // "\n": a line's end; of a table: "\t" between cells, "\n" between rows, U+2028 in a cell
   CodeColours colours;
   std::vector<InlineSpan> spans;  // cover the text in order
   std::vector<std::string> links;
@@ -68,6 +77,9 @@ struct MarkdownBlock {
 
   bool operator==(const MarkdownBlock&) const = default;
 };
+
+// Quotes and the like have a bar beside them.
+inline bool has_bar(Nesting nesting) { return nesting != Nesting::kItem; }
 
 // Where in the source this offset of a block's text comes from.
 size_t source_of(const MarkdownBlock& block, size_t offset);

@@ -44,8 +44,10 @@ void MarkdownDocument::reset() {
   blocks_.clear();
   cuts_.clear();
   definitions_.clear();
+  footnotes_.clear();
+  n_parsed_ = 0;
   scanner_ = {};
-  scanned_ = tail_ = finished_end_ = n_finished_ = 0;
+  scanned_ = tail_ = finished_end_ = n_finished_ = details_ = 0;
 }
 
 void MarkdownDocument::scan_new_lines() {
@@ -56,20 +58,22 @@ void MarkdownDocument::scan_new_lines() {
     }
     scanned_ = end + 1;
   }
-  // A link's target that was not known yet may change any text above it.
+  // A link's target or a footnote that was not known yet may change any text above it.
   size_t first = cuts_.size();
   while (first > 0 && cuts_[first - 1] >= finished_end_) --first;
-  if (definitions_ != scanner_.definitions()) {
+  const bool knows_more = definitions_ != scanner_.definitions() || footnotes_ != scanner_.footnotes();
+  if (knows_more && may_parse_again()) {
     definitions_ = scanner_.definitions();
+    footnotes_ = scanner_.footnotes();
+    details_ = 0;
     blocks_.clear();
     n_unchanged_ = 0;
     first = 0;
   }
   for (; first < cuts_.size(); ++first) {
     const size_t end = first + 1 < cuts_.size() ? cuts_[first + 1] : tail_;
-    parse_markdown(
-        {std::string_view(text_).substr(cuts_[first], end - cuts_[first]), source_ + cuts_[first], definitions_},
-        blocks_);
+    details_ = parse_markdown(input(cuts_[first], std::string_view(text_).substr(0, end)), blocks_);
+    n_parsed_ += end - cuts_[first];
   }
   finished_end_ = tail_;
   n_finished_ = blocks_.size();
@@ -78,7 +82,25 @@ void MarkdownDocument::scan_new_lines() {
 void MarkdownDocument::parse_tail(bool streaming) {
   const std::string_view tail = std::string_view(text_).substr(tail_);
   const std::string settled = streaming ? settled_tail(tail) : std::string();
-  parse_markdown({streaming ? settled : tail, source_ + tail_, definitions_, streaming}, blocks_);
+  ParseInput last = input(tail_, text_);
+  if (streaming) last.text = settled;
+  last.unfinished = streaming;
+  parse_markdown(last, blocks_);
+}
+
+// Many definitions in a growing text would have it parsed as often: some wait for its end.
+bool MarkdownDocument::may_parse_again() const {
+  constexpr size_t kTimes = 8, kAlways = 100'000;  // bytes
+  return !streaming_ || n_parsed_ < kTimes * text_.size() + kAlways;
+}
+
+// text: up to the stretch's end.
+ParseInput MarkdownDocument::input(size_t begin, std::string_view text) const {
+  return {.text = text.substr(begin),
+          .source = source_ + begin,
+          .definitions = definitions_,
+          .footnotes = footnotes_,
+          .details = details_};
 }
 
 }  // namespace warpchat::gui

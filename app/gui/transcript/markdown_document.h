@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/gui/transcript/markdown_block.h"
+#include "app/gui/transcript/markdown_parse.h"
 #include "app/gui/transcript/markdown_scanner.h"
 
 namespace warpchat::gui {
@@ -19,11 +20,14 @@ class MarkdownDocument {
   void update(std::string_view text, bool streaming, size_t source = 0);
 
   const std::vector<MarkdownBlock>& blocks() const { return blocks_; }
+  size_t n_parsed() const { return n_parsed_; }        // bytes that were parsed for good, some of them again
   size_t n_unchanged() const { return n_unchanged_; }  // blocks at the front that the last update left as they were
 
  private:
   void reset();
   void scan_new_lines();
+  bool may_parse_again() const;
+  ParseInput input(size_t begin, std::string_view text) const;
   void parse_tail(bool streaming);
 
   Kind kind_;
@@ -31,10 +35,13 @@ class MarkdownDocument {
   bool streaming_ = false;
   std::string text_;
   MarkdownScanner scanner_;
-  size_t scanned_ = 0;        // bytes that the scanner has read
-  size_t tail_ = 0;           // where the last top-level block that may still change begins
-  size_t finished_end_ = 0;   // stretches before it are in blocks_ for good
-  std::string definitions_;   // that the finished stretches were parsed with
+  size_t scanned_ = 0;       // bytes that the scanner has read
+  size_t tail_ = 0;          // where the last top-level block that may still change begins
+  size_t finished_end_ = 0;  // stretches before it are in blocks_ for good
+  std::string definitions_;  // that the finished stretches were parsed with
+  FootnoteNumbers footnotes_;
+  size_t details_ = 0;        // parts to skip that are open behind the finished stretches
+  size_t n_parsed_ = 0;       // bytes
   std::vector<size_t> cuts_;  // where the finished stretches begin
   size_t n_finished_ = 0;     // blocks of finished stretches
   std::vector<MarkdownBlock> blocks_;

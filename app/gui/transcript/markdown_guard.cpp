@@ -43,6 +43,7 @@ bool is_line_below_head(std::string_view text, size_t begin, size_t end) {
 
 // Whether these bytes are a whole formula and not one that is still open.
 bool is_closed(std::string_view formula) {
+  if (display_begin(formula) > 0) return formula.ends_with('}') && next_display_end(formula, 0).begin != kNotFound;
   if (formula.starts_with("$$")) return formula.size() > 4 && formula.ends_with("$$");
   if (formula.starts_with("$")) return formula.size() > 2 && formula.ends_with("$") && !formula.ends_with("\\$");
   return formula.size() > 4 && formula.ends_with(formula[1] == '(' ? "\\)" : "\\]");
@@ -50,7 +51,8 @@ bool is_closed(std::string_view formula) {
 
 class Guard {
  public:
-  Guard(std::string_view text, bool unfinished) : text_(text), finder_(text, unfinished) {}
+  Guard(std::string_view text, bool unfinished, const FootnoteNumbers& footnotes)
+      : text_(text), finder_(text, unfinished), footnotes_(footnotes) {}
 
   GuardedText run() {
     for (size_t at = 0; at < text_.size();) {
@@ -72,6 +74,7 @@ class Guard {
   }
 
   size_t begin_line(size_t at) {
+    line_ = at;
     const size_t end = std::min(text_.find('\n', at), text_.size());
     if (is_line_below_head(text_, at, end)) return copy_short_dashes(at, end);
     const bool opens_fence = opening_fence(inner_text(text_.substr(at, end - at))) > 0;
@@ -102,7 +105,9 @@ class Guard {
     const size_t formula = finder_.formula_end(at);
     if (formula != kNotFound) {
       const std::string_view whole = text_.substr(at, formula - at);
-      if (is_closed(whole)) out_.formulas.push_back({at, formula, whole[1] == '$' || whole[1] == '['});
+      if (is_closed(whole))
+        out_.formulas.push_back(
+            {at, formula, whole.starts_with("$$") || whole.starts_with("\\[") || whole.starts_with("\\b")});
       const bool quoted = whole.find('\n') != kNotFound && is_quoted(at);
       for (; at < formula; ++at) {
         if (quoted && text_[at - 1] == '\n') {  // the quote's own marks
@@ -114,13 +119,33 @@ class Guard {
       }
       return formula;
     }
+    if (text_[at] == '[' && copy_footnote(at)) return at + 1;
     if (text_[at] == '`') return copy_until(at, after_code(text_, at, finder_.paragraph_end(at)));
     if (text_[at] == '\\') return copy_until(at, std::min(at + 2, text_.size()));
-    return copy_until(at, std::clamp(text_.find_first_of("$`\\\n", at), at + 1, text_.size()));
+    return copy_until(at, std::clamp(text_.find_first_of("$`[\\\n", at), at + 1, text_.size()));
+  }
+
+  // A backslash before it: md4c takes it for text.
+  bool copy_footnote(size_t at) {
+    const std::string_view name = footnote_name(text_.substr(at));
+    if (name.empty()) return false;
+    const bool is_number = name.find_first_not_of("0123456789") == kNotFound;
+    const auto known = footnotes_.find(name);
+    if (!is_number && known == footnotes_.end()) return false;
+    size_t end = at + name.size() + 3;
+    const bool begins_line = text_.find_first_not_of(" \t>", line_) == at;
+    const bool is_definition = begins_line && end < text_.size() && text_[end] == ':';
+    if (is_definition) end = std::min(text_.find_first_not_of(" \t", end + 1), text_.size());
+    out_.footnotes.push_back({at, end, is_number ? std::string(name) : std::to_string(known->second), is_definition});
+    insert('\\');
+    out_.text += '[';
+    return true;
   }
 
   std::string_view text_;
   FormulaFinder finder_;
+  const FootnoteNumbers& footnotes_;
+  size_t line_ = 0;  // the begin of the last one
   GuardedText out_;
 };
 
@@ -157,12 +182,27 @@ size_t FormulaFinder::dollar_end(size_t at, size_t limit) {
   return is_blank(text_[i - 1]) || digit_follows ? kNotFound : i + 1;
 }
 
+size_t FormulaFinder::environment_end(size_t at) {
+  const bool is_passed = environment_.bytes == 0 || environment_.begin < at;
+  if (environment_.begin != kNotFound && is_passed) {
+    environment_ = next_display_end(text_, at);
+    n_searched_ += std::min(environment_.begin, text_.size()) - at;
+  }
+  return environment_.begin == kNotFound ? kNotFound : environment_.begin + environment_.bytes;
+}
+
 size_t FormulaFinder::formula_end(size_t at) {
   const std::string_view rest = text_.substr(at);
   const bool one_dollar = rest.starts_with('$') && !rest.starts_with("$$");
-  if (!one_dollar && !rest.starts_with("$$") && !rest.starts_with("\\(") && !rest.starts_with("\\[")) return kNotFound;
+  const bool is_environment = display_begin(rest) > 0;
+  const bool is_marked = rest.starts_with("$$") || rest.starts_with("\\(") || rest.starts_with("\\[");
+  if (!one_dollar && !is_environment && !is_marked) return kNotFound;
   const size_t limit = std::min(paragraph_end(at), at + kLongestFormula);
   const bool may_grow = unfinished_ && limit == text_.size();
+  if (is_environment) {
+    const size_t end = environment_end(at);
+    return end <= limit ? end : may_grow ? limit : kNotFound;
+  }
   if (one_dollar) {
     const size_t end = dollar_end(at, limit);
     return end == kNotFound && may_grow && may_close(rest) ? limit : end;
@@ -183,9 +223,17 @@ bool GuardedText::was_inserted(size_t offset) const {
   return std::binary_search(inserted.begin(), inserted.end(), offset);
 }
 
-GuardedText guarded_markdown(std::string_view text, bool unfinished) {
-  if (text.find_first_of("$|\\") == kNotFound) return {std::string(text)};
-  return Guard(text, unfinished).run();
+std::string_view footnote_name(std::string_view text) {
+  constexpr size_t kLongest = 40;  // bytes
+  if (!text.starts_with("[^")) return {};
+  size_t end = 2;
+  while (end < std::min(text.size(), kLongest) && (is_word_character(text[end]) || text[end] == '-')) ++end;
+  return end < text.size() && text[end] == ']' ? text.substr(2, end - 2) : std::string_view();
+}
+
+GuardedText guarded_markdown(std::string_view text, bool unfinished, const FootnoteNumbers& footnotes) {
+  if (text.find_first_of("$|\\") == kNotFound && text.find("[^") == kNotFound) return {std::string(text)};
+  return Guard(text, unfinished, footnotes).run();
 }
 
 }  // namespace warpchat::gui

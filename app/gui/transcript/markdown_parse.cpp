@@ -7,15 +7,17 @@
 #include <map>
 #include <utility>
 
+#include "app/gui/text/text_engine.h"
 #include "app/gui/transcript/markdown_guard.h"
 #include "app/gui/transcript/markdown_pieces.h"
+#include "models/ascii.h"
 #include "models/utf8.h"
 
 namespace warpchat::gui {
 namespace {
 
 constexpr unsigned kFlags =
-    MD_FLAG_TABLES | MD_FLAG_STRIKETHROUGH | MD_FLAG_TASKLISTS | MD_FLAG_NOHTML | MD_FLAG_PERMISSIVEAUTOLINKS;
+    MD_FLAG_TABLES | MD_FLAG_STRIKETHROUGH | MD_FLAG_TASKLISTS | MD_FLAG_NOHTMLBLOCKS | MD_FLAG_PERMISSIVEAUTOLINKS;
 
 // A number that is no character's stands for U+FFFD.
 void append_character(std::string& out, uint32_t code_point) {
@@ -56,6 +58,8 @@ std::string attribute_text(const MD_ATTRIBUTE& attribute) {
   }
   return out;
 }
+
+constexpr size_t kDeepestDetails = 6;  // that are shown as such
 
 struct TextMeasure {
   uint32_t characters = 0, longest_word = 0;  // CJK may break anywhere
@@ -116,12 +120,15 @@ class BlockText {
 class Parser {
  public:
   Parser(const ParseInput& input, std::vector<MarkdownBlock>& blocks)
-      : input_(input), guarded_(guarded_markdown(input.text, input.unfinished)), blocks_(blocks) {
+      : input_(input),
+        guarded_(guarded_markdown(input.text, input.unfinished, input.footnotes)),
+        blocks_(blocks),
+        details_(input.details) {
     n_definitions_ = input.definitions.size();
     text_ = std::string(input.definitions) + guarded_.text;
   }
 
-  void run() {
+  size_t run() {
     MD_PARSER parser = {};
     parser.flags = kFlags;
     parser.enter_block = [](MD_BLOCKTYPE type, void* detail, void* self) {
@@ -138,6 +145,7 @@ class Parser {
       return static_cast<Parser*>(self)->add_text(type, {text, size});
     };
     md_parse(text_.data(), static_cast<MD_SIZE>(text_.size()), &parser, this);
+    return details_;
   }
 
  private:
@@ -150,13 +158,15 @@ class Parser {
   int enter(MD_BLOCKTYPE type, void* detail) {
     switch (type) {
       case MD_BLOCK_QUOTE:
-        close(), nesting_.push_back(Nesting::kQuote);
+        close(), begin_outermost(), nesting_.push_back(Nesting::kQuote);
+        quote_begins_ = true;
         break;
       case MD_BLOCK_UL:
-        close(), lists_.push_back({false, static_cast<MD_BLOCK_UL_DETAIL*>(detail)->is_tight != 0, 0, '-'});
+        close(), begin_outermost(),
+            lists_.push_back({false, static_cast<MD_BLOCK_UL_DETAIL*>(detail)->is_tight != 0, 0, '-'});
         break;
       case MD_BLOCK_OL:
-        close(), enter_ordered_list(*static_cast<MD_BLOCK_OL_DETAIL*>(detail));
+        close(), begin_outermost(), enter_ordered_list(*static_cast<MD_BLOCK_OL_DETAIL*>(detail));
         break;
       case MD_BLOCK_LI:
         enter_item(*static_cast<MD_BLOCK_LI_DETAIL*>(detail));
@@ -191,11 +201,11 @@ class Parser {
   int leave(MD_BLOCKTYPE type) {
     switch (type) {
       case MD_BLOCK_QUOTE:
-        close(), nesting_.pop_back();
+        close(), nesting_.pop_back(), end_outermost();
         break;
       case MD_BLOCK_UL:
       case MD_BLOCK_OL:
-        close(), lists_.pop_back();
+        close(), lists_.pop_back(), end_outermost();
         break;
       case MD_BLOCK_LI:
         leave_item();
@@ -235,6 +245,21 @@ class Parser {
     nesting_.pop_back();
   }
 
+  void begin_outermost() {
+    if (nesting_.empty() && lists_.empty()) first_nested_ = blocks_.size();
+  }
+
+  // The direction of the first letter holds for all of an outermost list or quote.
+  void end_outermost() {
+    if (!nesting_.empty() || !lists_.empty()) return;
+    const auto first = blocks_.begin() + static_cast<long>(first_nested_);
+    const auto says = std::find_if(first, blocks_.end(), [](const MarkdownBlock& block) {
+      return block.kind != BlockKind::kCode && direction_of(block.text) != TextDirection::kAuto;
+    });
+    const bool is_rtl = says != blocks_.end() && direction_of(says->text) == TextDirection::kRightToLeft;
+    for (auto block = first; block != blocks_.end(); ++block) block->is_rtl = is_rtl;
+  }
+
   void enter_cell(const MD_BLOCK_TD_DETAIL& cell, bool is_head) {
     MarkdownBlock& table = *block_;
     if (is_head) {
@@ -247,6 +272,7 @@ class Parser {
       BlockText(table).append(row_begins ? "\n" : "\t", {});
     }
     table.cells.push_back({table.text.size(), table.text.size()});
+    tags_ = {};
   }
 
   // Tight lists have no paragraphs: their text comes directly in the item.
@@ -254,18 +280,23 @@ class Parser {
     close();
     block_.emplace();
     block_->kind = kind;
-    block_->nesting = nesting_;
+    block_->nesting.assign(std::min(details_, kDeepestDetails), Nesting::kDetails);
+    block_->nesting.insert(block_->nesting.end(), nesting_.begin(), nesting_.end());
+    tags_ = {};
+    skips_break_ = false;
     block_->marker = std::exchange(marker_, "");
     block_->task = std::exchange(task_, std::nullopt);
     // Neighbours in a tight list stand close together, its first item's distance to the text above is a paragraph's.
     const bool in_tight_list = !lists_.empty() && lists_.back().tight;
     const bool list_opens = item_begins_ && lists_.size() == 1 && !last_was_in_list_;
-    block_->tight = in_tight_list && !list_opens;
+    const bool is_below_title = !blocks_.empty() && blocks_.back().is_title && !last_was_in_list_;
+    block_->tight = (in_tight_list && !list_opens) || (is_below_title && blocks_.back().nesting == block_->nesting);
     item_begins_ = false;
   }
 
   void close() {
     if (!block_) return;
+    if (block_->kind == BlockKind::kParagraph && block_->marker.empty() && block_->text.empty()) return block_.reset();
     last_was_in_list_ = !lists_.empty();
     if (block_->kind == BlockKind::kCode && block_->text.ends_with('\n')) trim_last_newline();
     if (block_->kind == BlockKind::kTable) measure_columns();
@@ -327,31 +358,136 @@ class Parser {
     }
   }
 
-  int add_text(MD_TEXTTYPE type, std::string_view text) {
-    if (!block_) open(BlockKind::kParagraph);
+  InlineSpan look() const {
     InlineSpan look;
-    look.bold = bold_ > 0, look.italic = italic_ > 0, look.code = code_ > 0, look.strike = strike_ > 0;
+    look.bold = bold_ + tags_.bold > 0, look.italic = italic_ + tags_.italic > 0;
+    look.code = code_ + tags_.code > 0, look.strike = strike_ + tags_.strike > 0;
+    look.underline = tags_.underline > 0, look.key = tags_.key > 0;
+    look.shift = tags_.above > 0 ? 1 : tags_.below > 0 ? -1 : 0;
     if (!links_.empty()) look.link = links_.back();
+    return look;
+  }
+
+  int add_text(MD_TEXTTYPE type, std::string_view text) {
+    const bool is_break = type == MD_TEXT_BR || type == MD_TEXT_SOFTBR;
+    if (std::exchange(skips_break_, false) && is_break) return 0;
+    if (!block_) open(BlockKind::kParagraph);
+    if (std::exchange(quote_begins_, false) && type == MD_TEXT_NORMAL && begin_alert(text)) return 0;
     BlockText out(*block_);
     switch (type) {
       case MD_TEXT_NULLCHAR:
-        out.append("\uFFFD", look);
+        out.append("\uFFFD", look());
         break;
       case MD_TEXT_BR:
       case MD_TEXT_SOFTBR:
-        out.append("\n", in_formula(look));
+        out.append("\n", in_formula(look()));
         break;
       case MD_TEXT_ENTITY:
         mark_source(out, text.data());
-        out.append(entity_text(text), look);
+        out.append(entity_text(text), look());
         break;
       case MD_TEXT_CODE:
-        add_code(out, text, look);
+        add_code(out, text, look());
+        break;
+      case MD_TEXT_HTML:
+        if (!apply_tag(text)) add_code(out, text, look());
         break;
       default:
-        add_source(out, text, look);
+        add_source(text, look());
     }
     return 0;
+  }
+
+  // "[!NOTE]" as a quote's first line, with or without a title.
+  bool begin_alert(std::string_view text) {
+    struct Alert {
+      std::string_view mark, title;
+      Nesting nesting;
+    };
+    static constexpr Alert kAlerts[] = {{"[!note]", "Note", Nesting::kNote},
+                                        {"[!tip]", "Tip", Nesting::kTip},
+                                        {"[!important]", "Important", Nesting::kImportant},
+                                        {"[!warning]", "Warning", Nesting::kWarning},
+                                        {"[!caution]", "Caution", Nesting::kCaution}};
+    if (block_->kind != BlockKind::kParagraph || nesting_.empty() || nesting_.back() != Nesting::kQuote) return false;
+    const size_t close = text.find(']');
+    const std::string mark = lower_case(text.substr(0, std::min<size_t>(close, 20) + 1));
+    const auto* alert = std::ranges::find(kAlerts, mark, &Alert::mark);
+    if (alert == std::end(kAlerts)) return false;
+    nesting_.back() = block_->nesting.back() = alert->nesting;
+    const std::string_view title = trimmed(text.substr(mark.size()));
+    mark_source(text.data());
+    end_title(title.empty() ? alert->title : title);
+    return true;
+  }
+
+  void end_title(std::string_view title) {
+    InlineSpan look;
+    look.bold = true;
+    BlockText(*block_).append(title, look);
+    block_->is_title = true;
+    end_part();
+  }
+
+  // Closes the block; a line's end that follows belongs to neither.
+  void end_part() {
+    if (block_ && block_->text.ends_with('\n')) trim_last_newline();
+    close();
+    skips_break_ = true;
+  }
+
+  // Whether this is a tag that has a meaning here; others are shown.
+  bool apply_tag(std::string_view tag) {
+    if (!tag.ends_with('>')) return false;
+    const bool closes = tag.starts_with("</");
+    const size_t begin = closes ? 2 : 1;
+    const std::string name = lower_case(tag.substr(begin, tag.find_first_of(" \t\n/>", begin) - begin));
+    if (name == "br") return add_line_break(), true;
+    if (name == "details" || name == "summary") return apply_details(name == "summary", closes), true;
+    int Tags::*const count = look_of_tag(name);
+    if (!count || (closes && tags_.*count == 0)) return false;
+    if (!tag.ends_with("/>")) tags_.*count += closes ? -1 : 1;
+    return true;
+  }
+
+  struct Tags {  // that are open in the block
+    int bold = 0, italic = 0, code = 0, strike = 0, underline = 0, key = 0, above = 0, below = 0;
+  };
+
+  static int Tags::*look_of_tag(std::string_view name) {
+    static const std::map<std::string_view, int Tags::*> kLooks = {
+        {"b", &Tags::bold},       {"strong", &Tags::bold}, {"i", &Tags::italic},   {"em", &Tags::italic},
+        {"cite", &Tags::italic},  {"var", &Tags::italic},  {"code", &Tags::code},  {"tt", &Tags::code},
+        {"samp", &Tags::code},    {"s", &Tags::strike},    {"del", &Tags::strike}, {"strike", &Tags::strike},
+        {"u", &Tags::underline},  {"kbd", &Tags::key},     {"sup", &Tags::above},  {"sub", &Tags::below},
+        {"ins", &Tags::underline}};
+    const auto known = kLooks.find(name);
+    return known == kLooks.end() ? nullptr : known->second;
+  }
+
+  void add_line_break() {
+    const bool in_cell = block_->kind == BlockKind::kTable;
+    BlockText(*block_).append(in_cell ? kCellBreak : "\n", look());
+    skips_break_ = true;
+  }
+
+  // What a reader may skip is shown all the same: beside a bar, below its summary. In lists and quotes there is no bar.
+  void apply_details(bool is_summary, bool closes) {
+    if (block_->kind != BlockKind::kParagraph) return;
+    if (is_summary && closes) {
+      block_->is_title = std::exchange(in_summary_, false) && !block_->text.empty();
+      return end_part();
+    }
+    const bool is_new_item = block_->text.empty() && !block_->marker.empty();
+    if (!is_new_item) end_part();
+    in_summary_ = is_summary;
+    if (is_summary) {
+      if (!block_) open(BlockKind::kParagraph);
+      tags_.bold = 1;
+      skips_break_ = true;
+    } else if (nesting_.empty()) {
+      details_ = closes ? details_ - std::min<size_t>(details_, 1) : details_ + 1;
+    }
   }
 
   // A line's end within a formula belongs to it.
@@ -362,24 +498,57 @@ class Parser {
     return look;
   }
 
-  // Parted where formulas begin and end.
-  void add_source(BlockText& out, std::string_view text, InlineSpan look) {
-    mark_source(out, text.data());
+  // Parted where formulas and marks of footnotes begin and end.
+  void add_source(std::string_view text, InlineSpan look) {
+    mark_source(text.data());
     const std::optional<size_t> source = source_of_text(text.data());
-    if (!source || guarded_.formulas.empty()) return out.append(text, look);
+    if (!source) return BlockText(*block_).append(text, look);
     for (size_t at = *source; !text.empty();) {
-      const auto next = std::upper_bound(guarded_.formulas.begin(), guarded_.formulas.end(), at,
-                                         [](size_t value, const FormulaPlace& f) { return value < f.end; });
-      const bool inside = next != guarded_.formulas.end() && next->begin <= at;
-      const size_t end = next == guarded_.formulas.end() ? at + text.size() : inside ? next->end : next->begin;
-      look.formula = formula_ = inside ? static_cast<uint32_t>(next - guarded_.formulas.begin()) + 1 : 0;
-      look.display = inside && next->display;
+      const FootnotePlace* note = place_from(guarded_.footnotes, at);
+      const FormulaPlace* formula = place_from(guarded_.formulas, at);
+      size_t end = at + text.size();
+      if (note) end = std::min(end, note->begin <= at ? note->end : note->begin);
+      const bool in_note = note && note->begin <= at, in_formula = formula && formula->begin <= at;
+      if (formula) end = std::min(end, in_formula ? formula->end : formula->begin);
       const std::string_view part = text.substr(0, end - at);
-      out.append(part, look);
+      look.formula = formula_ = in_formula ? static_cast<uint32_t>(formula - guarded_.formulas.data()) + 1 : 0;
+      look.display = in_formula && formula->display;
+      if (in_note) {
+        if (at == note->begin) add_footnote(*note, look);
+      } else {
+        mark_source(text.data());
+        BlockText(*block_).append(part, look);
+      }
       at += part.size();
       text.remove_prefix(part.size());
       source_end_ = at;
     }
+  }
+
+  // The place around or after `at`; nullptr: there is none.
+  template <class Place>
+  static const Place* place_from(const std::vector<Place>& places, size_t at) {
+    const auto next = std::upper_bound(places.begin(), places.end(), at,
+                                       [](size_t value, const Place& place) { return value < place.end; });
+    return next == places.end() ? nullptr : &*next;
+  }
+
+  // A small number in the text, or the marker of the footnote itself.
+  void add_footnote(const FootnotePlace& note, InlineSpan look) {
+    const bool begins = note.is_definition && block_->kind == BlockKind::kParagraph && block_->marker.empty();
+    if (!begins && !(note.is_definition && block_->is_footnote)) {
+      look.shift = 1;
+      return BlockText(*block_).append(note.number, look);
+    }
+    const bool follows = block_->is_footnote;
+    if (!block_->text.empty() || follows) {
+      if (block_->text.ends_with('\n')) trim_last_newline();
+      open(BlockKind::kParagraph);
+    }
+    block_->nesting.push_back(Nesting::kItem);
+    block_->marker = note.number;
+    block_->is_footnote = true;
+    block_->tight = follows;
   }
 
   // Removes the guard characters, since code contains no formulas.
@@ -403,6 +572,10 @@ class Parser {
     return guarded_.original(static_cast<size_t>(at - text_.data()) - n_definitions_);
   }
 
+  void mark_source(const char* at) {
+    BlockText out(*block_);
+    mark_source(out, at);
+  }
   void mark_source(BlockText& out, const char* at) const {
     if (const auto source = source_of_text(at)) out.mark_source(input_.source + *source);
   }
@@ -421,12 +594,19 @@ class Parser {
   bool item_begins_ = false, last_was_in_list_ = false;
   int bold_ = 0, italic_ = 0, code_ = 0, strike_ = 0;
   std::vector<int32_t> links_;
-  uint32_t formula_ = 0;   // of the text added last
-  size_t source_end_ = 0;  // of it, in the input
+  Tags tags_;
+  size_t details_;           // <details> that are open
+  size_t first_nested_ = 0;  // block of the outermost list or quote
+  bool quote_begins_ = false, in_summary_ = false;
+  bool skips_break_ = false;  // a line's end that comes next
+  uint32_t formula_ = 0;      // of the text added last
+  size_t source_end_ = 0;     // of it, in the input
 };
 
 }  // namespace
 
-void parse_markdown(const ParseInput& input, std::vector<MarkdownBlock>& blocks) { Parser(input, blocks).run(); }
+size_t parse_markdown(const ParseInput& input, std::vector<MarkdownBlock>& blocks) {
+  return Parser(input, blocks).run();
+}
 
 }  // namespace warpchat::gui

@@ -14,6 +14,8 @@ MarkdownBlock piece_of(const MarkdownBlock& block, size_t begin, size_t end) {
   piece.kind = block.kind;
   piece.level = block.level;
   piece.nesting = block.nesting;
+  piece.is_title = block.is_title;
+  piece.is_footnote = block.is_footnote;
   piece.language = block.language;
   piece.links = block.links;
   piece.columns = block.columns;

@@ -40,7 +40,7 @@ size_t marker_length(std::string_view rest) {
 
 // "[name]: address" and nothing more.
 bool is_definition(std::string_view rest) {
-  if (!rest.starts_with('[')) return false;
+  if (!rest.starts_with('[') || rest.starts_with("[^")) return false;
   const size_t close = rest.find(']');
   if (close == kNotFound || close < 2 || rest.find('[', 1) < close || rest.find('\\') != kNotFound) return false;
   const std::string_view name = rest.substr(1, close - 1);
@@ -148,6 +148,11 @@ void MarkdownScanner::note_list(const Line& line) {
 }
 
 void MarkdownScanner::note_definition(std::string_view text, const Line& line) {
+  const std::string_view name = footnote_name(line.rest);
+  const bool is_footnote = !name.empty() && line.rest.substr(name.size() + 3).starts_with(':');
+  n_footnotes_ += is_footnote;
+  if (is_footnote && name.find_first_not_of("0123456789") != kNotFound)
+    footnotes_.try_emplace(std::string(name), n_footnotes_);
   const bool defines = may_define_ && !in_list_ && line.indent < 4 && is_definition(line.rest);
   if (defines) {
     definitions_ += text;

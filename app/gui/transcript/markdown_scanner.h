@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "app/gui/transcript/markdown_guard.h"
+
 namespace warpchat::gui {
 
 class MarkdownScanner {
@@ -15,6 +17,8 @@ class MarkdownScanner {
 
   // Lines so far that are link targets, "[name]: address": they are meant for the whole text.
   const std::string& definitions() const { return definitions_; }
+  // Footnotes so far that have names, "[^name]: text".
+  const FootnoteNumbers& footnotes() const { return footnotes_; }
 
  private:
   struct Line;
@@ -24,6 +28,8 @@ class MarkdownScanner {
   void note_definition(std::string_view line, const Line& parts);
 
   std::string definitions_;
+  FootnoteNumbers footnotes_;
+  size_t n_footnotes_ = 0;    // those named by numbers, too
   bool may_define_ = true;    // the line above is none that a definition could not follow
   bool after_empty_ = true;   // the line above is empty
   bool after_fence_ = false;  // the line above closed a fence

@@ -115,11 +115,26 @@ class OpenMarks {
       return at + 2;
     }
     if (c == '`') return read_code(at);
+    if (c == '<' && may_be_tag(at)) return kept_ = at, text_.size();
     if (c == '*' || c == '_' || c == '~') return read_emphasis(at);
     if (c == ']' && at + 1 < text_.size() && text_[at + 1] == '(') in_address_ = true;
     if (c == ')') in_address_ = false;
-    if (c == '[' && at + 1 == text_.size()) kept_ = at;
+    if (c == '[' && (at + 1 == text_.size() || may_be_footnote(at))) return kept_ = at, text_.size();
     return at + 1;
+  }
+  // "[^na" at the text's end.
+  bool may_be_footnote(size_t at) const {
+    constexpr size_t kLongest = 40;  // bytes
+    const std::string_view rest = text_.substr(at);
+    return rest.size() < kLongest && !footnote_name(std::string(rest) + "]").empty();
+  }
+  // The begin of an HTML tag at the text's end.
+  bool may_be_tag(size_t at) const {
+    constexpr size_t kLongest = 10;  // bytes
+    std::string_view rest = text_.substr(at + 1);
+    if (rest.size() > kLongest) return false;
+    if (rest.starts_with('/')) rest.remove_prefix(1);
+    return std::all_of(rest.begin(), rest.end(), [](char c) { return lower_case(c) >= 'a' && lower_case(c) <= 'z'; });
   }
   size_t read_code(size_t at) {
     const size_t end = std::min(text_.find_first_not_of('`', at), text_.size());

@@ -53,7 +53,7 @@ void TranscriptView::Parts::draw_footer(const VisibleRow& row) {
     return;
   }
   const bool is_last = index + 1 == layout.n_messages();
-  const bool shows = hovered_message == rows.key || (is_last && !rows.is_user);
+  const bool shows = hovered_message == rows.key || has_keyboard || (is_last && !rows.is_user);
   const bool idle = frame.state->open.phase == AnswerPhase::kIdle;
   const uint64_t id = rows.key * 64 + 8;
   // From the left for answers, from the right for what the user said.

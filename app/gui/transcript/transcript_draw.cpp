@@ -98,9 +98,9 @@ void TranscriptView::Parts::draw_files(const VisibleRow& row) {
     const ImVec2 to(from.x + chips[i].width, from.y + height);
     const TextLayout& name = layout.label(chips[i].name, layout.chip_text(), theme().text);
     const TextLayout& figures = layout.label(chips[i].figures, layout.chip_text(), theme().dim_text);
-    note_button(("file" + std::to_string(i)).c_str(), index, from, to);
     bool hot = false;
-    const bool clicked = press(layout.at(index).key * 64 + 20 + std::min<size_t>(i, 40), from, to, &hot);
+    const uint64_t id = layout.at(index).key * 64 + 20 + std::min<size_t>(i, 40);
+    const bool clicked = press_target({id, from, to, index}, ("file" + std::to_string(i)).c_str(), &hot);
     frame.list->AddRectFilled(from, to, hot ? theme().hover : theme().background, 0.45f * em());
     frame.list->AddRect(from, to, theme().border, 0.45f * em());
     const float x = from.x + 0.5f * em(), text = x + icon + 0.4f * em();
@@ -126,8 +126,7 @@ void TranscriptView::Parts::draw_thought_head(const VisibleRow& row) {
   const ImVec2 from(frame.left - 0.3f * em(), top);
   const ImVec2 to(frame.left + icon + 1.1f * em() + measured.width(), top + height);
   bool hot = false;
-  note_button("thought", index, from, to);
-  if (press(layout.at(index).key * 64 + 1, from, to, &hot)) toggled = index;
+  if (press_target({layout.at(index).key * 64 + 1, from, to, index}, "thought", &hot)) toggled = index;
   if (hot) frame.list->AddRectFilled(from, to, theme().hover, 0.35f * em());
   const ImVec2 centre(frame.left + icon / 2 + 0.1f * em(), top + height / 2);
   const bool open = layout.at(index).unfolded;

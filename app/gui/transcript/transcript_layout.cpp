@@ -23,7 +23,7 @@ constexpr size_t kFittedBytes = 16384;  // largest message whose bubble fits its
 size_t joined_quotes(const MarkdownBlock& above, const MarkdownBlock& below) {
   const auto differ =
       std::mismatch(above.nesting.begin(), above.nesting.end(), below.nesting.begin(), below.nesting.end());
-  return static_cast<size_t>(std::count(above.nesting.begin(), differ.first, Nesting::kQuote));
+  return static_cast<size_t>(std::count_if(above.nesting.begin(), differ.first, has_bar));
 }
 
 }  // namespace

@@ -73,13 +73,14 @@ void TranscriptView::Parts::take_text_mouse() {
     if (const auto place = place_at(frame.mouse)) head = keyed(*place);
   }
   if (!frame.down && std::exchange(selects, false)) selected_anew = true;
-  if (frame.over && ImGui::IsMouseClicked(1)) take_right_button();
+  if (frame.over && ImGui::IsMouseClicked(1)) note_menu(frame.mouse);
 }
 
-void TranscriptView::Parts::take_right_button() {
+void TranscriptView::Parts::note_menu(ImVec2 at) {
   menu.emplace();
+  menu->x = at.x, menu->y = at.y;
   menu->link = link;
-  const float y = frame.mouse.y - frame.origin.y;
+  const float y = at.y - frame.origin.y;
   for (const VisibleRow& row : scroll.visible()) {
     if (y < row.top || y >= row.top + row.height) continue;
     const size_t message = row.place.message;
@@ -94,6 +95,8 @@ void TranscriptView::Parts::take_right_button() {
 void TranscriptView::Parts::hover_text(const VisibleRow& row, const BlockLayout& block, BlockIndex index, ImVec2 at,
                                        float scrolled) {
   const float x = frame.mouse.x - at.x, y = frame.mouse.y - at.y;
+  add_link_targets(block, layout.at(row.place.message).block(index), row.place.message, {at.x - scrolled, at.y},
+                   link_id(row.place.message, index));
   if (!frame.over || frame.mouse.y < frame.origin.y + row.top ||
       frame.mouse.y >= frame.origin.y + row.top + row.height) {
     return;
@@ -110,11 +113,11 @@ void TranscriptView::Parts::hover_text(const VisibleRow& row, const BlockLayout&
     hovered_key = layout.at(message).key;
     if (next != tokens.begin()) hovered_token = static_cast<size_t>(next - tokens.begin()) - 1;
   }
-  const int32_t target = block.link_at(text, x, y, scrolled);
-  if (target < 0 || selects) return;
-  link = text.links[static_cast<size_t>(target)];
+  const int32_t under_mouse = block.link_at(text, x, y, scrolled);
+  if (under_mouse < 0 || selects) return;
+  link = text.links[static_cast<size_t>(under_mouse)];
   ImGui::SetMouseCursor(may_open_link(link) ? ImGuiMouseCursor_Hand : ImGuiMouseCursor_NotAllowed);
-  const uint64_t id = scroll_id(message, index) * 131 + static_cast<uint64_t>(target) + 7;
+  const uint64_t id = link_id(message, index) + static_cast<uint64_t>(under_mouse);
   if (frame.clicked && pressed == 0 && !frame.shift) pressed = id;
   if (frame.released && pressed == id) open_link(link);
 }

@@ -74,11 +74,25 @@ struct TranscriptView::Parts {
 
   // The mouse on text, after all buttons had their turn.
   void take_text_mouse();
-  void take_right_button();
   std::string code_text(size_t message, BlockIndex index) const;  // of all pieces
   std::optional<TextPlace> place_at(ImVec2 point);
   void begin_selection(TextPlace place);
   void hover_text(const VisibleRow& row, const BlockLayout& block, BlockIndex index, ImVec2 at, float scroll);
+
+  // What the keyboard can reach.
+  struct Target {
+    uint64_t id;
+    ImVec2 from, to;
+    size_t message;
+  };
+  // Whether it is activated by the keyboard now.
+  bool add_target(const Target& target);
+  bool press_target(const Target& target, const char* name, bool* hot);
+  void add_link_targets(const BlockLayout& block, const MarkdownBlock& text, size_t message, ImVec2 at, uint64_t id);
+  void move_target(int steps);
+  void show_target(const Target& target);
+  const Target* current_target() const;
+  void note_menu(ImVec2 at);
 
   // A button of any look: whether it was clicked now. hot: whether the mouse is over it.
   bool press(uint64_t id, ImVec2 from, ImVec2 to, bool* hot);
@@ -97,6 +111,9 @@ struct TranscriptView::Parts {
   std::optional<TextPlace> placed(const KeyedPlace& place) const;
   KeyedPlace keyed(const TextPlace& place) const;
   uint64_t scroll_id(size_t message, BlockIndex index) const;  // the same for all pieces of a block
+  uint64_t link_id(size_t message, BlockIndex index) const {   // of its first link
+    return scroll_id(message, index) * 131 + 7 + (uint64_t{index.block} << 40);
+  }
   ImVec2 content_origin(const VisibleRow& row, MessagePart part) const;
   const Theme& theme() const { return frame.look->theme; }
   float strip_button_height() const { return std::round(1.7f * em()); }
@@ -110,7 +127,8 @@ struct TranscriptView::Parts {
   uint64_t top_key = 0;
   size_t n_messages = 0;
   std::optional<TurnId> wanted_turn;
-  bool wants_end = false;
+  bool wants_end = false, wants_start = false;
+  float wanted_move = 0;  // pixels
   float wanted_pages = 0;
 
   TranscriptFind find;
@@ -133,6 +151,11 @@ struct TranscriptView::Parts {
   ImVec2 tip_from, tip_to;
   bool animates = false;
   std::vector<Button> buttons;  // of this frame
+
+  bool has_keyboard = false;
+  std::vector<Target> targets;  // of the last frame, from top to bottom
+  uint64_t target = 0;          // id of the current one
+  uint64_t activated = 0;       // in this frame
 
   std::optional<uint64_t> edit, hovered_key;
   std::optional<size_t> hovered_token;

@@ -45,6 +45,7 @@ void TranscriptView::draw(const ChatState& state, const Look& look, Actions& act
   p.frame.list->PopClipRect();
   p.draw_tip();
   p.take_text_mouse();
+  p.activated = 0;
   p.layout.drop_far(p.scroll.visible());
   if (p.frame.released) p.pressed = 0;
 }
@@ -72,6 +73,7 @@ void TranscriptView::Parts::begin_frame(const ChatState& state, const Look& look
   link.clear();
   tip.clear();
   buttons.clear();
+  targets.clear();
   hovered_key.reset();
   hovered_token.reset();
 }
@@ -93,6 +95,8 @@ void TranscriptView::Parts::follow_changes() {
   }
   n_messages = messages.size();
   if (std::exchange(wants_end, false)) scroll.to_end();
+  if (std::exchange(wants_start, false)) scroll.to_row({0, 0});
+  if (const float move = std::exchange(wanted_move, 0.0f)) scroll.move(move);
   if (selects) {  // nothing moves under the mouse
     follows_again = follows_again || scroll.follows_end();
     scroll.hold();
@@ -177,9 +181,8 @@ bool TranscriptView::Parts::text_button(uint64_t id, const char* name, const std
   const float height = strip_button_height(), pad = 0.7f * em();
   *width = std::round(label.width() + 2 * pad);
   const ImVec2 to(from.x + *width, from.y + height);
-  note_button(name, message, from, to);
   bool hot = false;
-  const bool clicked = press(id, from, to, &hot);
+  const bool clicked = press_target({id, from, to, message}, name, &hot);
   if (hot) frame.list->AddRectFilled(from, to, theme().hover, height * 0.25f);
   frame.list->AddRect(from, to, theme().border, height * 0.25f);
   label.draw(*frame.list, {from.x + pad, std::round(from.y + (height - label.height()) / 2)}, frame.origin.y,
@@ -188,9 +191,8 @@ bool TranscriptView::Parts::text_button(uint64_t id, const char* name, const std
 }
 
 bool TranscriptView::Parts::icon_button(uint64_t id, const IconButton& button, ImVec2 from, float size) {
-  note_button(button.name, button.message, from, {from.x + size, from.y + size});
   bool hot = false;
-  const bool clicked = press(id, from, {from.x + size, from.y + size}, &hot);
+  const bool clicked = press_target({id, from, {from.x + size, from.y + size}, button.message}, button.name, &hot);
   if (hot) frame.list->AddRectFilled(from, {from.x + size, from.y + size}, theme().hover, size * 0.2f);
   const bool done = copied == id && frame.now < copied_until;
   if (done) animates = true;
@@ -267,6 +269,7 @@ TranscriptView::Found TranscriptView::found() const {
   return {n > 0 ? parts_->find.at() + 1 : 0, n};
 }
 
+void TranscriptView::scroll_to_start() { parts_->wants_start = true; }
 void TranscriptView::scroll_to_end() { parts_->wants_end = true; }
 void TranscriptView::scroll_to(TurnId turn) { parts_->wanted_turn = turn; }
 void TranscriptView::scroll_pages(float pages) { parts_->wanted_pages += pages; }

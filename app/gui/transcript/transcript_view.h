@@ -31,9 +31,10 @@ class TranscriptView {
   // The message that the user began to edit by its button, once.
   std::optional<uint64_t> take_edit();
 
-  // The target of the last right click, reported once. Missing texts are empty.
+  // What the last menu is for, by right click or key, reported once. Missing texts are empty.
   struct MenuTarget {
     std::string message, code, link;  // whole, as their copy buttons copy them
+    float x = 0, y = 0;               // of the menu, pixels of the screen
   };
   std::optional<MenuTarget> take_menu();
   bool take_new_selection();  // whether the user has selected something since the last call
@@ -42,6 +43,13 @@ class TranscriptView {
   std::string selected_text(const ChatState& state) const;  // as it reads, code with its indentation
   void select_all();
   void clear_selection();
+  // The keyboard goes from target to target: buttons and links of the visible messages, from top to bottom, and
+  // scrolls where there is none. has_keyboard: their footers and the ring round the current one are shown.
+  void set_keyboard(bool has_keyboard);
+  void move_target(int steps);
+  void activate_target();
+  void open_target_menu();
+  void scroll_to_start();
   void scroll_to_end();
   void scroll_to(TurnId turn);  // of a search hit
   void scroll_pages(float pages);

@@ -17,7 +17,9 @@ namespace warpchat::gui {
 namespace {
 
 constexpr float kNarrow = 680, kTopBar = 52, kStatus = 27, kColumn = 800, kTextSize = 15.5f;  // at scale 1
-constexpr float kMinProfiler = 260, kMinConversation = 240;
+constexpr float kLowestProfiler = 260, kMinConversation = 240, kProfilerEdge = 6;
+constexpr float kProfilerStep = 0.08f;  // of the height, by key
+constexpr float kAlmostWhole = 0.93f;   // of the height, from where the profiler takes all of it
 
 bool is_model_file(std::string_view path) { return lower_case(path).ends_with(".gguf"); }
 
@@ -222,18 +224,42 @@ void ChatWindow::draw_main(Rect rect) {
     settings_.finish(frame_.actions);
   }
   if (profiler_.is_open()) {
-    const float height = std::round(std::max(rect.height * 0.48f, ui_.px(kMinProfiler)));
-    if (rect.height - height < ui_.px(kMinConversation)) {  // no room to read, but messages can be written
-      draw_composer(rect);
+    const Rect whole = rect;
+    const float share = memory_.profiler_share;
+    const float height = std::round(std::max(rect.height * share, ui_.px(kLowestProfiler)));
+    const bool is_whole = share >= 1, is_beside = !is_whole && rect.height - height >= ui_.px(kMinConversation);
+    if (!is_beside) {
+      if (!is_whole) draw_composer(rect);  // no room to read, but messages can be written
       notices_.draw(frame_, rect);
-      return draw_profiler(rect);
     }
-    draw_profiler(rect.cut_bottom(height));
+    const Rect place = is_beside ? rect.cut_bottom(height) : rect;
+    draw_profiler(place);
+    drag_profiler(whole, {place.x, place.y, place.width, ui_.px(kProfilerEdge)});
+    if (!is_beside) return;
   }
+  if (!state_.open.messages.empty()) ui_.add_to_tab_order("transcript");
   find_bar_.draw(frame_, rect, transcript_);
   draw_composer(rect);
   notices_.draw(frame_, rect);
   draw_conversation(rect);
+}
+
+// By the pointer, or by the arrow keys while it has the focus.
+void ChatWindow::drag_profiler(Rect whole, Rect edge) {
+  const Response r = ui_.press("profiler_edge", edge, Keys::kOwn);
+  const Rect grip{edge.centre().x - ui_.px(18), edge.y + ui_.px(1), ui_.px(36), ui_.px(3)};
+  ui_.fill(grip, r.hovered || r.held ? ui_.theme->dim_text : ui_.theme->border, ui_.px(2));
+  if (r.focused) ui_.focus_ring(grip.inset(ui_.px(-2)), ui_.px(3));
+  if (r.hovered || r.held) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeNS);
+  float share = memory_.profiler_share;
+  if (r.held && !ImGui::IsMouseClicked(0) && ImGui::IsMouseDragging(0, 2))
+    share = (whole.bottom() - ImGui::GetIO().MousePos.y) / std::max(whole.height, 1.0f);
+  if (r.focused && ui_.take_key(GLFW_KEY_UP)) share += kProfilerStep;
+  if (r.focused && ui_.take_key(GLFW_KEY_DOWN)) share = std::min(share, kAlmostWhole) - kProfilerStep;
+  if (r.double_clicked) share = kUsualProfiler;
+  if (share == memory_.profiler_share) return;
+  memory_.profiler_share = share > kAlmostWhole ? 1 : std::max(share, kMinProfiler);
+  ui_.wake_in(0);
 }
 
 void ChatWindow::draw_composer(Rect& rect) {
@@ -247,6 +273,7 @@ void ChatWindow::draw_composer(Rect& rect) {
 void ChatWindow::draw_conversation(Rect rect) {
   if (state_.open.messages.empty()) return draw_welcome(rect);
   ui_.mark("transcript", rect);
+  take_transcript_keys();
   {
     const ScrollArea area("transcript", rect);
     transcript_.draw(state_, {.theme = *ui_.theme, .sizes = ui_.sizes}, actions_);
@@ -260,6 +287,21 @@ void ChatWindow::draw_conversation(Rect rect) {
   serve_text_menu();
 }
 
+// Arrows go from button to button and from link to link.
+void ChatWindow::take_transcript_keys() {
+  const bool focused = ui_.has_focus("transcript");
+  const bool has_keyboard = focused && ui_.focus_is_visible();
+  transcript_.set_keyboard(has_keyboard);
+  if (!focused) return;
+  if (ui_.take_key(GLFW_KEY_DOWN) || ui_.take_key(GLFW_KEY_RIGHT)) transcript_.move_target(1);
+  if (ui_.take_key(GLFW_KEY_UP) || ui_.take_key(GLFW_KEY_LEFT)) transcript_.move_target(-1);
+  if (ui_.take_key(GLFW_KEY_HOME)) transcript_.scroll_to_start();
+  if (ui_.take_key(GLFW_KEY_END)) transcript_.scroll_to_end();
+  if (ui_.take_key(GLFW_KEY_ENTER) || ui_.take_key(GLFW_KEY_KP_ENTER) || ui_.take_key(GLFW_KEY_SPACE))
+    transcript_.activate_target();
+  if (ui_.take_menu_key()) transcript_.open_target_menu();
+}
+
 void ChatWindow::serve_text_menu() {
   if (auto target = transcript_.take_menu()) {
     menu_target_ = std::move(*target);
@@ -269,7 +311,7 @@ void ChatWindow::serve_text_menu() {
     if (!menu_target_.link.empty()) items.push_back({"menu_copy_link", "Copy link address", Icon::kNone});
     items.push_back({"menu_select_all", "Select all", Icon::kNone, "Ctrl+A"});
     items.push_back({"menu_find", "Find …", Icon::kSearch, "Ctrl+F"});
-    ui_.open_menu("transcript", ImGui::GetIO().MousePos, std::move(items));
+    ui_.open_menu("transcript", {menu_target_.x, menu_target_.y}, std::move(items));
   }
   const std::string chosen = ui_.take_menu_choice("transcript");
   if (chosen == "menu_copy") run(Command::kCopySelection);

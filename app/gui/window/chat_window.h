@@ -54,6 +54,8 @@ class ChatWindow {
   void draw_profiler(Rect rect);
   void serve_text_menu();
   void drag_sidebar(Rect edge);
+  void drag_profiler(Rect whole, Rect edge);
+  void take_transcript_keys();
   bool any_card() const { return picker_.is_open() || file_dialog_.browses() || shortcuts_.open; }
   bool is_narrow() const;
   bool sidebar_shown() const { return is_narrow() ? narrow_sidebar_ : memory_.sidebar_open; }

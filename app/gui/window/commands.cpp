@@ -18,6 +18,10 @@ void ChatWindow::run(Command command) {
       return transcript_.scroll_pages(-0.9f);
     case Command::kPageDown:
       return transcript_.scroll_pages(0.9f);
+    case Command::kFirstMessage:
+      return transcript_.scroll_to_start();
+    case Command::kLastMessage:
+      return transcript_.scroll_to_end();
     case Command::kTheme:
       memory_.dark = !memory_.dark;
       return;
@@ -142,6 +146,10 @@ bool ChatWindow::run_on_panel(Command command) {
       return true;
     case Command::kProfiler:
       profiler_.set_open(!profiler_.is_open(), actions_);
+      return true;
+    case Command::kProfilerSize:
+      memory_.profiler_share = profiler_.is_open() && memory_.profiler_share < 1 ? 1 : kUsualProfiler;
+      profiler_.set_open(true, actions_);
       return true;
     default:
       return false;

@@ -108,7 +108,7 @@ void Sidebar::draw(Frame& f, Rect rect) {
   ui.fill(rect, ui.theme->panel);
   Rect inner = rect.inset(ui.px(10), ui.px(10));
   draw_header(f, inner.cut_top(ui.px(86)));
-  draw_footer(f, inner.cut_bottom(ui.px(38)));
+  const Rect footer = inner.cut_bottom(ui.px(38));
   inner.cut_bottom(ui.px(4));
   if (renaming_ != 0 && !ui.has_focus("rename") && !ui.menu_is_open_for("rename")) renaming_ = 0;
   if (trash_)
@@ -117,6 +117,7 @@ void Sidebar::draw(Frame& f, Rect rect) {
     draw_hits(f, inner);
   else
     draw_conversations(f, inner);
+  draw_footer(f, footer);
   take_menu_choice(f);
 }
 
@@ -202,7 +203,8 @@ void Sidebar::draw_conversation(Frame& f, Rect row, const ConversationSummary& c
   ui.label_in({row.x + ui.px(10), row.y, inner.width - ui.px(14), row.height}, title_of(conversation), {colour, 0.92f});
   if (r.double_clicked) return start_rename(conversation, ui);
   if (r.clicked) f.actions.push(OpenStored{conversation.id}), cursor_ = conversation.id;
-  bool wants_menu = r.right_clicked;
+  const bool by_key = at_cursor && ui.take_menu_key();
+  bool wants_menu = r.right_clicked || by_key;
   if (tools.width > 0) {
     const Response dots = ui.press(numbered("conversation_menu", conversation.id), tools, Keys::kNone);
     for (int i = -1; i <= 1; ++i)
@@ -213,7 +215,7 @@ void Sidebar::draw_conversation(Frame& f, Rect row, const ConversationSummary& c
   }
   if (!wants_menu) return;
   menu_of_ = conversation.id;
-  ui.open_menu("conversations", ImGui::GetIO().MousePos,
+  ui.open_menu("conversations", by_key ? ImVec2(row.x + ui.px(24), row.bottom()) : r.menu_at,
                {{"menu_rename", "Rename", Icon::kPen, "F2"},
                 {"menu_export", "Export …", Icon::kExport, "Ctrl+S"},
                 {.name = "menu_trash", .text = "Move to trash", .icon = Icon::kTrash, .danger = true}});

@@ -154,9 +154,11 @@ bool TextField::handle_key(Ui& ui, const KeyPress& key, const FieldLook& look, F
       buffer.move_right(control, shift);
       return true;
     case GLFW_KEY_HOME:
+      if (control && buffer.text().empty()) return false;  // the conversation scrolls
       buffer.move_to(control ? 0 : buffer.line_begin(caret), shift);
       return true;
     case GLFW_KEY_END:
+      if (control && buffer.text().empty()) return false;
       buffer.move_to(control ? buffer.text().size() : buffer.line_end(caret), shift);
       return true;
     case GLFW_KEY_UP:
@@ -217,10 +219,10 @@ void TextField::paste(std::string text, const FieldLook& look) {
   buffer.insert(text);
 }
 
-void TextField::open_menu(Ui& ui, std::string_view name, const FieldLook& look) {
+void TextField::open_menu(Ui& ui, std::string_view name, ImVec2 at, const FieldLook& look) {
   const bool some = buffer.has_selection() && !look.secret;
   ui.set_focus(std::string(name));
-  ui.open_menu(name, ImGui::GetIO().MousePos,
+  ui.open_menu(name, at,
                {{"menu_cut", "Cut", Icon::kNone, "Ctrl+X", some},
                 {"menu_copy", "Copy", Icon::kNone, "Ctrl+C", some},
                 {"menu_paste", "Paste", Icon::kNone, "Ctrl+V"},
@@ -370,7 +372,7 @@ FieldResult TextField::draw(Ui& ui, std::string_view name, Rect rect, const Fiel
   }
   if (take_menu_choice(ui, name, look)) result.changed = true;
   update(ui, width_, look);
-  if (response.right_clicked) open_menu(ui, name, look);
+  if (response.right_clicked) open_menu(ui, name, response.menu_at, look);
   if (response.middle_clicked) {
     ui.set_focus(std::string(name));
     buffer.move_to(offset_at(ui, point_of_mouse(inner)), /*select=*/false);

@@ -53,7 +53,7 @@ class TextField {
   FieldResult handle_keys(Ui& ui, const FieldLook& look);
   bool handle_key(Ui& ui, const KeyPress& key, const FieldLook& look, FieldResult& result);
   void handle_mouse(Ui& ui, const Response& response, Rect inner);
-  void open_menu(Ui& ui, std::string_view name, const FieldLook& look);
+  void open_menu(Ui& ui, std::string_view name, ImVec2 at, const FieldLook& look);
   bool take_menu_choice(Ui& ui, std::string_view name, const FieldLook& look);
   void paste(std::string text, const FieldLook& look);
   void announce_selection(Ui& ui);

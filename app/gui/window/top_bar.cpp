@@ -43,15 +43,17 @@ void TopBar::draw(Frame& f, Rect rect, bool profiler_open) const {
   tool("sidebar", rect.cut_left(side), Icon::kSidebar, "Conversations (Ctrl+B)", Command::kSidebar);
   rect.cut_left(ui.px(8));
   const bool wide = rect.width > ui.px(420);
-  tool("settings", rect.cut_right(side), Icon::kSettings, "Settings (Ctrl+,)", Command::kSettings);
-  if (wide) {
-    tool("theme", rect.cut_right(side), ui.theme->dark ? Icon::kSun : Icon::kMoon, "Light or dark (Ctrl+Shift+L)",
-         Command::kTheme);
-    tool("profiler", rect.cut_right(side), Icon::kProfiler, "Profiler (F12)", Command::kProfiler, profiler_open);
-    tool("export", rect.cut_right(side), Icon::kExport, "Export (Ctrl+S)", Command::kExport);
-  }
+  // Placed from the right, drawn from the left, as Tab goes.
+  const Rect settings = rect.cut_right(side), theme = wide ? rect.cut_right(side) : Rect{};
+  const Rect profiler = wide ? rect.cut_right(side) : Rect{}, exporting = wide ? rect.cut_right(side) : Rect{};
   rect.cut_right(ui.px(8));
   draw_model_button(f, rect);
+  if (wide) {
+    tool("export", exporting, Icon::kExport, "Export (Ctrl+S)", Command::kExport);
+    tool("profiler", profiler, Icon::kProfiler, "Profiler (F12)", Command::kProfiler, profiler_open);
+    tool("theme", theme, ui.theme->dark ? Icon::kSun : Icon::kMoon, "Light or dark (Ctrl+Shift+L)", Command::kTheme);
+  }
+  tool("settings", settings, Icon::kSettings, "Settings (Ctrl+,)", Command::kSettings);
   rect.cut_right(ui.px(12));
   const std::string& title = f.state.open.title;
   ui.label_in(rect, title.empty() ? "New chat" : title, {ui.theme->text, 1, Face::kBold});

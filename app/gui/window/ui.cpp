@@ -66,6 +66,8 @@ bool Ui::take_key(int key, int mods) {
   return true;
 }
 
+bool Ui::take_menu_key() { return take_key(GLFW_KEY_MENU) || take_key(GLFW_KEY_F10, GLFW_MOD_SHIFT); }
+
 void Ui::add_to_tab_order(std::string_view name) { tab_order_.emplace_back(name); }
 
 void Ui::move_focus(int steps) {
@@ -166,7 +168,12 @@ Response Ui::press(std::string_view name, Rect rect, Keys keys) {
   response.double_clicked = response.hovered && ImGui::IsMouseDoubleClicked(0);
   response.right_clicked = response.hovered && ImGui::IsMouseClicked(1);
   response.middle_clicked = response.hovered && ImGui::IsMouseClicked(2);
+  response.menu_at = ImGui::GetIO().MousePos;
   response.focused = keys != Keys::kNone && has_focus(name);
+  if (response.focused && take_menu_key()) {
+    response.right_clicked = true;
+    response.menu_at = {rect.x + px(8), rect.bottom()};
+  }
   if (response.focused && keys == Keys::kActivate &&
       (take_key(GLFW_KEY_ENTER) || take_key(GLFW_KEY_KP_ENTER) || take_key(GLFW_KEY_SPACE)))
     response.clicked = true;

@@ -28,6 +28,7 @@ struct Response {
   Rect rect = {};
   bool hovered = false, held = false, clicked = false, double_clicked = false, right_clicked = false,
        middle_clicked = false, focused = false;
+  ImVec2 menu_at = {0, 0};  // where a menu opens: below the pointer, or below the widget for a key
 };
 
 enum class Keys {  // what an area does with the keyboard
@@ -85,10 +86,12 @@ class Ui {
   // Keys and typed text of the widget that has the focus, in order; what it does not use others may.
   std::vector<InputEvent>& keys() { return keys_; }
   bool take_key(int key, int mods = 0);  // whether it is among them; removes it
+  bool take_menu_key();                  // that opens the menu of what has the focus
 
   // Focus, by name. A widget is in the order of Tab by being drawn.
   const std::string& focus() const { return focus_; }
   void set_focus(std::string name) { focus_ = std::move(name), focus_moved_ = true; }
+  bool focus_is_visible() const { return focus_visible_; }  // moved by the keyboard
   bool has_focus(std::string_view name) const { return focus_ == name; }
   void add_to_tab_order(std::string_view name);
   void move_focus(int steps);

@@ -9,15 +9,18 @@
 
 namespace warpchat::gui {
 
+constexpr float kMinProfiler = 0.2f, kUsualProfiler = 0.48f;
+
 struct WindowMemory {
   WindowPlace place;
   bool dark = false;
   float zoom = 1;
   float sidebar_width = 264;  // at scale 1
   bool sidebar_open = true;
-  bool emulators = false;  // are offered as devices
-  bool titles = true;      // by the model
-  struct Draft {           // what was written and attached, and not sent
+  float profiler_share = kUsualProfiler;  // of the height beside the sidebar
+  bool emulators = false;                 // are offered as devices
+  bool titles = true;                     // by the model
+  struct Draft {                          // what was written and attached, and not sent
     std::string text;
     std::vector<std::string> files;  // paths
     bool operator==(const Draft&) const = default;
