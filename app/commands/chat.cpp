@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "app/answer_printer.h"
 #include "app/answer_stream.h"
 #include "app/chat_settings.h"
 #include "app/commands/commands.h"
@@ -81,7 +82,10 @@ StreamedAnswer answer(Responder& responder, const ChatOptions& options, const Ch
   try {
     const std::unique_ptr<Generation> generation = responder.start(prompt, settings.session);
     StreamedAnswer streamed =
-        stream_answer(*generation, settings, options.json ? AnswerGoes::kIntoText : AnswerGoes::kToOutput);
+        stream_answer(*generation, settings, options.json ? AnswerGoes::kIntoText : AnswerGoes::kToOutput,
+                      options.endpoint.empty() ? AnswerFrom::kThisMachine : AnswerFrom::kServer);
+    const bool is_cut = streamed.end.reason == EndReason::kTokenLimit && settings.session.max_tokens != 0;
+    if (is_cut && !options.json && !options.raw) print_error(cut_text(settings.session.max_tokens));
     if (options.json) {
       if (settings.hide_thinking) streamed.reasoning.clear();
       write_json(answer_json(streamed, responder.facts().model, seed_of(responder, settings)));

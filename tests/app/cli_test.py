@@ -16,7 +16,8 @@ import tempfile
 import time
 import unittest
 
-from program import CHAT, ENDLESS, EXPERTS, FOLDER, HYBRID, SPM, TINY, VOCABULARY, Run, environment, path
+from program import (CHAT, ENDLESS, EXPERTS, FOLDER, HYBRID, SPM, THINKS, TINY, VOCABULARY, Run, environment,
+                     path)
 from program_case import Case
 
 ONE_ANSWER = ("--temp", "0", "-n", "8")
@@ -25,14 +26,14 @@ ONE_ANSWER = ("--temp", "0", "-n", "8")
 class Answers(Case):
     def test_only_the_answer_is_on_stdout(self):
         run = self.run_well("-m", TINY, "-p", "Hello", *ONE_ANSWER)
-        self.assertEqual(run.err, b"", run)
+        self.assertEqual(run.err, b"chat: the answer was cut at 8 tokens\n", run)
         self.assertTrue(run.out.endswith(b"\n"), run)
         self.assertNotIn(b"\x1b", run.out)
 
     def test_a_context_beyond_the_models_own_is_said(self):
         run = self.run_well("-m", TINY, "-c", "4096", "-p", "Hello", *ONE_ANSWER)
         self.assertIn(b"chat: a context of 4,096 is beyond the model's maximum of 1,024 tokens", run.err)
-        self.assertEqual(self.run_well("-m", TINY, "-c", "1024", "-p", "Hello", *ONE_ANSWER).err, b"")
+        self.assertNotIn(b"maximum", self.run_well("-m", TINY, "-c", "1024", "-p", "Hello", *ONE_ANSWER).err)
 
     def test_temperature_0_and_equal_seeds_repeat_themselves(self):
         for flags in (("--temp", "0"), ("--temp", "2", "-s", "7")):
@@ -111,8 +112,22 @@ class Answers(Case):
         opens_thought = ("--chat-template", "{{ messages[0].content }}<think>")
         shown = self.run_well("-m", TINY, "-p", "Hello", *opens_thought, *ONE_ANSWER)
         hidden = self.run_well("-m", TINY, "-p", "Hello", *opens_thought, "--hide-thinking", *ONE_ANSWER)
-        self.assertNotEqual(shown.out, b"")
+        self.assertTrue(shown.out.startswith(b"<think>\n"), shown)
+        self.assertNotIn(b"</think>", shown.out)
         self.assertEqual(hidden.out, b"")
+        self.assertEqual(hidden.err, b"chat: the answer was cut at 8 tokens\n")
+
+    def test_a_thought_is_closed_only_if_the_model_has_closed_it(self):
+        ask = ("-m", THINKS, "-p", "x", "--temp", "0")
+        for n, shown in ((20, "<think>\nab\n</think>\n\ncd\n"), (2, "<think>\na\n"), (4, "<think>\nab\n</think>\n"),
+                         (5, "<think>\nab\n</think>\n\nc\n")):
+            run = self.run_well(*ask, "-n", str(n))
+            self.assertEqual(run.out.decode(), shown)
+            self.assertEqual(run.err.decode(), f"chat: the answer was cut at {n} tokens\n" if n < 20 else "")
+            answer = json.loads(self.run_well(*ask, "-n", str(n), "--json").out)
+            self.assertEqual((answer["reasoning"], answer["answer"]), ("ab"[:n - 1], "cd"[:max(n - 4, 0)]))
+            hidden = self.run_well(*ask, "-n", str(n), "--hide-thinking")
+            self.assertEqual((hidden.out.decode(), hidden.err), (("cd"[:max(n - 4, 0)] + "\n").lstrip("\n"), run.err))
 
     def test_what_an_answer_repeats_is_drafted_and_the_same(self):
         flags = ("-m", ENDLESS, "-p", "Hello", "--temp", "0", "-n", "12", "--json")  # repeats one letter

@@ -10,7 +10,7 @@ import resource
 import sys
 import unittest
 
-from program import ENDLESS, HYBRID, SAMPLING, TINY, Run, path
+from program import ENDLESS, HYBRID, SAMPLING, THINKS, TINY, Run, path
 from pseudo_terminal import StoreCase, Terminal
 
 LONG = "Hello world " * 4000
@@ -210,6 +210,27 @@ class Settings(ConversationCase):
         terminal = self.chat("--resume", "-sys", "Be brief")
         terminal.wait_for("system message from now on: Be brief")
         self.do(terminal, "/set system", "\nsystem: Be brief")
+
+
+class Thoughts(ConversationCase):
+    """The model thinks "ab" and says "cd". Cut anywhere, kept in a file and read from it, its answer goes on there."""
+
+    def test_an_answer_goes_on_from_an_export_wherever_it_was_cut(self):
+        for n in (2, 3, 4, 5):
+            for kind in ("md", "json"):
+                file = path(f"cut{n}.{kind}")
+                terminal = Terminal("-m", THINKS, "--temp", "0", "-n", str(n), home=self.home)
+                self.addCleanup(self.end, terminal)
+                self.wait_for_prompt(terminal)
+                self.do(terminal, "x", f"(the answer was cut at {n} tokens; /continue resumes it)")
+                self.do(terminal, f"/export {file}", "wrote ")
+                self.do(terminal, "/new", "new conversation")
+                self.do(terminal, f"/import {file}", "\n> ")
+                self.do(terminal, "/set n_predict 20", "n_predict: 20")
+                self.do(terminal, "/continue", "cd" if n < 5 else "d")
+                terminal.wait_for("\n> ")
+                self.leave(terminal)
+                self.assertEqual(self.rows("SELECT reasoning, text FROM turns ORDER BY id DESC LIMIT 1"), [("ab", "cd")])
 
 
 class Models(ConversationCase):
