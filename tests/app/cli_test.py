@@ -16,7 +16,7 @@ import tempfile
 import time
 import unittest
 
-from program import (CHAT, ENDLESS, EXPERTS, FOLDER, HYBRID, SPM, THINKS, TINY, VOCABULARY, Run, environment,
+from program import (CHAT, ENDLESS, EXPERTS, FOLDER, HYBRID, OVERFLOWS, SPM, THINKS, TINY, VOCABULARY, Run, environment,
                      path)
 from program_case import Case
 
@@ -502,6 +502,15 @@ class Commands(Case):
         self.run_well("logits", "-m", TINY, "--tokens", "1", "-o", "/dev/null")
         self.assertTrue(os.path.exists("/dev/null"))
         self.assertEqual([name for name in os.listdir(FOLDER) if name.startswith("old.f32.")], [])
+
+    def test_logits_that_are_not_finite_are_an_error_everywhere(self):
+        out, text = path("overflow.f32"), path("overflow.txt", b"Hello world " * 40)
+        words = ("the model computed a logit that is not finite", "its file is damaged or its activations overflow")
+        for command in (("logits", "--tokens", "1,2,3", "-o", out), ("logits", "--tokens", "1,2", "--one-by-one", "-o", out),
+                        ("-p", "Hello"), ("-p", "Hello", "--json")):
+            self.assert_refused(Run(*command, "-m", OVERFLOWS), 1, *words)
+        self.assertFalse(os.path.exists(out))
+        self.assert_refused(Run("perplexity", "-m", OVERFLOWS, "-f", text, "-c", "16"), 1, *words)
 
     def render(self, variables, *flags):
         messages = path("messages.json", json.dumps(variables).encode())
