@@ -58,7 +58,7 @@ void ChatPrinter::end_answer(const updates::EndAnswer& end, const ChatState& now
   if (end.cut == AnswerCut::kTokenLimit && has_text_)
     say("(" + cut_text(now.settings.max_tokens) + way_to_resume(now) + ")");
   std::erase_if(waiting_, [&](const NoticeItem& notice) { return notice.text == end.failure; });
-  if (!end.failure.empty()) tell_error(with_remedy(end.failure, end.remedy, View::kTerminal));
+  if (!end.failure.empty()) tell_error(with_remedy(end.failure, end.remedy, view_));
   for (NoticeItem& notice : std::exchange(waiting_, {})) {
     if (!notice.is_error) notice.text = "(" + notice.text + ")";
     tell(notice);
@@ -90,7 +90,7 @@ void ChatPrinter::print(const updates::AddNotice& added) {
 
 void ChatPrinter::tell(const NoticeItem& notice) {
   loading_.reset();
-  if (notice.is_error) return tell_error(with_remedy(notice.text, notice.remedy, View::kTerminal));
+  if (notice.is_error) return tell_error(with_remedy(notice.text, notice.remedy, view_));
   answer_ ? answer_->notice(notice.text) : say(notice.text);
 }
 

@@ -75,6 +75,7 @@ int Conversation::run() {
   controller_.turn(std::chrono::milliseconds(0));
   follow();
   if (!controller_.now().model) return 1;
+  printer_.begin_conversation();
   noted_interrupts_.emplace();
   AnswerSettings settings = controller_.now().settings;
   settings.random_seed = false;  // it is shown, and can be set

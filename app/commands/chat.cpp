@@ -179,7 +179,7 @@ int run_in_window(const ChatOptions& options) {
 int run_command(const ChatOptions& options) {
   if (options.converse && (options.prompt || !options.prompt_files.empty()))
     throw UsageError("-cnv and -i start a conversation, -p and -f print one answer; use one or the other");
-  if (options.parallel != 1) throw Error("--parallel above 1 is not supported on cpu");
+  if (options.parallel != 1) throw Error("--parallel above 1 is not supported: a prompt has one answer; leave it out");
   set_output_habits({!options.no_word_wrap, options.plain});
   settings_from(options, {});  // faults of flags show before anything is loaded
   const bool interactive = is_interactive(options), is_remote = !options.endpoint.empty();
