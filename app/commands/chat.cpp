@@ -2,6 +2,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "app/answer_printer.h"
 #include "app/answer_stream.h"
 #include "app/chat_settings.h"
@@ -51,14 +53,15 @@ std::string unescaped(std::string_view text) {
 // prompt.
 std::string read_prompt(const ChatOptions& options) {
   std::string prompt;
-  if (!input_is_terminal() || (!options.prompt && options.prompt_files.empty())) {
+  const bool is_named = std::ranges::count(options.prompt_files, "-") > 0;  // its place is among the files
+  if (!is_named && (!input_is_terminal() || (!options.prompt && options.prompt_files.empty()))) {
     if (input_is_terminal()) write_error_text("type your prompt, then Ctrl-D\n");
     prompt = without_last_newline(read_standard_input());
     require_text(prompt, "standard input");
   }
   for (const std::string& file : options.prompt_files) {
-    const std::string text = without_last_newline(read_file(file));
-    require_text(text, file);
+    const std::string text = without_last_newline(file == "-" ? read_standard_input() : read_file(file));
+    require_text(text, file == "-" ? "standard input" : file);
     prompt = joined(std::move(prompt), text);
   }
   if (options.prompt) {
@@ -97,11 +100,12 @@ StreamedAnswer answer(Responder& responder, const ChatOptions& options, const Ch
   }
 }
 
-int answer_once(const ChatOptions& options, const std::string& prompt) {
+// remembers: which model it was, for later starts.
+int answer_once(const ChatOptions& options, const std::string& prompt, bool remembers) {
   const std::unique_ptr<Model> model = load_model(options);
   if (model->has_faulty_gpu) print_error(model->device_reason + "; using the CPU instead");
   if (const std::string warning = long_context(*model); !warning.empty()) print_error(warning);
-  remember_model(model->file.path(), state_directory());
+  if (remembers) remember_model(model->file.path(), state_directory());
   const ChatSettings settings = settings_from(options, model->file_sampling);
   if (settings.verbose) model->decoder->steps().set_measuring(true);
   LocalResponder responder(*model);
@@ -150,6 +154,7 @@ int answer_from_endpoint(const ChatOptions& options) {
 std::string local_model_list() {
   std::string list;
   for (const FoundModel& model : find_models(model_folders())) list += model.name + "  " + model.path + "\n";
+  if (list.empty()) print_error(with_program_name("no model found; {chat} pull lists some that suit this machine"));
   return list;
 }
 
@@ -205,7 +210,7 @@ int run_command(const ChatOptions& options) {
     return Conversation(chosen).run();
   }
   chosen.model = choose_model_file(options);
-  if (!interactive) return answer_once(chosen, read_prompt(chosen));
+  if (!interactive) return answer_once(chosen, read_prompt(chosen), /*remembers=*/options.model.empty());
   model_options(chosen);  // reports wrong flags before anything is loaded
   return Conversation(chosen).run();
 }

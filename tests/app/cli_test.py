@@ -51,6 +51,23 @@ class Answers(Case):
         parts = self.run_well("-m", TINY, "--raw", "-f", file, "-p", "three", *ONE_ANSWER, stdin=b"one\n")
         self.assertEqual(together.out, parts.out)
 
+    def test_a_dash_among_the_files_is_standard_input(self):
+        file = path("first.txt", b"one\n")
+        together = self.run_well("-m", TINY, "--raw", "-p", "one\ntwo\nthree", *ONE_ANSWER)
+        parts = self.run_well("-m", TINY, "--raw", "-f", file, "-f", "-", "-p", "three", *ONE_ANSWER, stdin=b"two\n")
+        self.assertEqual(together.out, parts.out)
+
+    def test_lists_without_anything_say_so(self):
+        env = environment(tempfile.mkdtemp(dir=FOLDER), DBUS_SESSION_BUS_ADDRESS="")
+        for command, words in ((("--list-models",), b"chat: no model found; chat pull lists some"),
+                               (("endpoint", "list"), b"chat: no endpoint has a name; chat endpoint add NAME URL")):
+            run = self.run_well(*command, env=env)
+            self.assertEqual((run.out, run.err[:len(words)]), (b"", words))
+        self.run_well("endpoint", "add", "box", "http://127.0.0.1:1", env=env)
+        self.assertEqual(self.run_well("endpoint", "list", env=env).err, b"")
+        again = self.run_well("endpoint", "add", "box", "http://127.0.0.1:2", env=env)
+        self.assertIn(b"chat: box was http://127.0.0.1:1/v1 until now", again.err)
+
     def test_standard_input_alone_is_one_prompt(self):
         flag = self.run_well("-m", TINY, "-p", "one\n\ntwo", *ONE_ANSWER)
         piped = self.run_well("-m", TINY, *ONE_ANSWER, stdin=b"one\n\ntwo\n")
@@ -521,13 +538,14 @@ class Commands(Case):
         chatml = "<|im_start|>user\né\n<|im_end|>\n"
         self.assertEqual(self.render({"messages": messages}, "-m", VOCABULARY), chatml + "<|im_start|>assistant\n")
         self.assertEqual(self.render({"messages": messages, "add_generation_prompt": False}, "-m", VOCABULARY), chatml)
+        self.assertEqual(self.render(messages, "-m", VOCABULARY), chatml + "<|im_start|>assistant\n")
         template = path("t.jinja", b"{{ bos_token }}{{ messages | length }}{{ date_string }}{{ tools }}{{ eos_token }}")
         self.assertEqual(self.render({"messages": messages, "date_string": "today"}, "--template", template),
                          "<s>1today</s>")
         self.assertEqual(self.render({"messages": [], "bos_token": "B", "tools": [1]}, "--template", template), "B0[1]</s>")
         bad = path("bad.json", b'{"messages": [')
         self.assert_refused(Run("template", "-m", TINY, "--messages", bad), 1, "bad.json", "byte 14")
-        self.assert_refused(Run("template", "-m", TINY, "--messages", path("list.json", b"[]")), 1, "messages")
+        self.assert_refused(Run("template", "-m", TINY, "--messages", path("number.json", b"5")), 1, "messages")
 
     def test_perplexity(self):
         text = path("text.txt", b"Hello world, the end of it is you and the other one. " * 12 + b"\n")

@@ -4,6 +4,7 @@ fit, history.
 
 usage: conversation_terminal_test.py CHAT CLI_MODELS [unittest arguments]
 """
+import json
 import os
 import re
 import resource
@@ -191,6 +192,32 @@ class Settings(ConversationCase):
         for word in ("/undo", "undo"):
             self.assertNotIn("/regen", self.do(terminal, "/help " + word, "take back the last message"))
         self.do(terminal, "/help nothing", "chat: unknown command nothing; /help lists them")
+
+    def test_what_changes_nothing_is_said(self):
+        terminal = self.chat()
+        self.send(terminal, "Hello world")
+        for key in ("\r", "\x04"):
+            self.do(terminal, "/edit", "> Hello world")
+            terminal.type("\x15" + key)
+            terminal.wait_for("(the message was not changed)")
+            terminal.wait_for("> ")
+        self.do(terminal, "/regen", "(at temp 0 the same model gives the same answer; /set temp changes that)")
+        terminal.wait_for("\n\n> ")
+        file = path("twice.txt", b"some text")
+        self.do(terminal, f"/read {file}", "sent before your next message")
+        self.do(terminal, f"/read {file}", "(twice.txt is attached 2 times; /unread N detaches one)")
+
+    def test_a_number_beyond_the_usual_list(self):
+        node = {"id": "a", "parent": None, "children": [], "message": {
+            "author": {"role": "user"}, "content": {"content_type": "text", "parts": ["Hi"]}}}
+        file = path("many.json", json.dumps([{"title": f"talk {n}", "mapping": {"a": node}, "current_node": "a"}
+                                             for n in range(25)]).encode())
+        terminal = self.chat()
+        self.do(terminal, f"/import {file}", "\n> ")
+        self.leave(terminal)
+        terminal = self.chat()
+        self.do(terminal, "/load 25", '"talk ')
+        self.do(terminal, "/load 26", "the last list has no number 26; it has 25 conversations")
 
     def test_thinking_is_asked_of_a_model_that_cannot(self):
         terminal = self.chat()
