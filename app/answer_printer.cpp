@@ -7,6 +7,7 @@
 #include "app/signals.h"
 #include "app/terminal/piece.h"
 #include "app/terminal/terminal.h"
+#include "models/text_format.h"
 
 namespace warpchat {
 
@@ -19,14 +20,40 @@ constexpr milliseconds kBeforeWord{1500};  // of waiting, where nothing is drawn
 
 }  // namespace
 
+std::string cut_text(int32_t max_tokens) {
+  return "the answer was cut at " +
+         (max_tokens < 0 ? "the server's limit" : counted(static_cast<uint64_t>(max_tokens), "token"));
+}
+
 std::string PlainAnswer::add(std::string_view text, bool thinking) {
+  if (thinking && hide_thinking_) holds_ = false;  // the server marks its thoughts
   if (text.empty() || (thinking && hide_thinking_)) return "";
+  if (holds_) {
+    held_ += text;
+    return "";
+  }
   const bool turns = std::exchange(thinks_, thinking) != thinking;
   ends_line_ = text.back() == '\n';
   return (!turns ? "" : thinking ? "<think>\n" : "\n</think>\n\n") + std::string(text);
 }
 
-std::string PlainAnswer::finish() { return thinks_ ? "\n</think>\n" : ends_line_ ? "" : "\n"; }
+std::string PlainAnswer::reclassify(bool thinking) {
+  if (std::exchange(holds_, false)) {
+    if (thinking) held_.clear();
+    return "";
+  }
+  thinks_ = false;
+  if (!thinking) return "";
+  return std::string(ends_line_ ? "" : "\n") + (hide_thinking_ ? "\n" : "</think>\n\n");
+}
+
+// A thought that was cut has no end.
+std::string PlainAnswer::finish(bool reasoning_ended) {
+  holds_ = false;
+  const std::string rest = add(std::exchange(held_, {}), /*thinking=*/false);
+  const bool ends_thought = thinks_ && reasoning_ended;
+  return rest + (ends_thought ? "\n</think>\n" : ends_line_ ? "" : "\n");
+}
 
 AnswerLook answer_look(bool hide_thinking, bool in_conversation) {
   return {.width = output_width(),
@@ -38,9 +65,9 @@ AnswerLook answer_look(bool hide_thinking, bool in_conversation) {
           .roles = !moves_cursor() && in_conversation};
 }
 
-AnswerPrinter::AnswerPrinter(const ChatSettings& settings, bool in_conversation)
+AnswerPrinter::AnswerPrinter(const ChatSettings& settings, bool in_conversation, bool may_be_thought)
     : terminal_(output_is_terminal()),
-      plain_(settings.hide_thinking),
+      plain_(settings.hide_thinking, may_be_thought),
       view_(answer_look(settings.hide_thinking, in_conversation)),
       next_frame_(Clock::now() + (moves_cursor() ? kBeforeSpinner : kBeforeWord)) {}
 
@@ -78,8 +105,12 @@ void AnswerPrinter::notice(const std::string& text) {
   say("(" + text + ")");
 }
 
-void AnswerPrinter::end() {
-  put(terminal_ ? view_.finish() : plain_.finish());
+void AnswerPrinter::reclassify(bool thinking) {
+  put(terminal_ ? view_.reclassify(thinking) : plain_.reclassify(thinking));
+}
+
+void AnswerPrinter::end(bool reasoning_ended) {
+  put(terminal_ ? view_.finish() : plain_.finish(reasoning_ended));
   clear_spinner();
 }
 

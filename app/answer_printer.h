@@ -12,15 +12,22 @@
 
 namespace warpchat {
 
+// "the answer was cut at 8 tokens"; -1: at the server's limit.
+std::string cut_text(int32_t max_tokens);
+
 // An answer for a pipe or a file: plain text, reasoning between <think> and </think>.
 class PlainAnswer {
  public:
-  explicit PlainAnswer(bool hide_thinking) : hide_thinking_(hide_thinking) {}
+  // holds_text: text may turn out to be a thought. Where thoughts are hidden, it then waits for the answer's end.
+  PlainAnswer(bool hide_thinking, bool holds_text)
+      : hide_thinking_(hide_thinking), holds_(hide_thinking && holds_text) {}
   std::string add(std::string_view text, bool thinking);
-  std::string finish();
+  std::string reclassify(bool thinking);  // Reclassified in engine/events.h
+  std::string finish(bool reasoning_ended);
 
  private:
-  bool hide_thinking_, thinks_ = false, ends_line_ = true;
+  bool hide_thinking_, holds_, thinks_ = false, ends_line_ = true;
+  std::string held_;
 };
 
 // The look that fits this program's terminal now.
@@ -28,14 +35,16 @@ AnswerLook answer_look(bool hide_thinking, bool in_conversation);
 
 class AnswerPrinter {
  public:
-  AnswerPrinter(const ChatSettings& settings, bool in_conversation);
+  // may_be_thought: a server answers, so text may turn out to be a thought.
+  AnswerPrinter(const ChatSettings& settings, bool in_conversation, bool may_be_thought);
 
   void progress(PromptProgress progress) { progress_ = progress; }
   // A long text is shown piece by piece. After Ctrl-C between two pieces no more is shown.
   void text(std::string_view text, bool thinking);
+  void reclassify(bool thinking);
   bool is_cut() const { return cut_; }
   void notice(const std::string& text);  // a line in brackets, or on standard error; never inside the answer's text
-  void end();
+  void end(bool reasoning_ended);
 
   void tick();  // draws a frame of the spinner when it is time for one, or says once what it waits for; to be called
                 // often

@@ -29,6 +29,7 @@ struct EventGatherer {
   StreamedAnswer& answer;
 
   void operator()(const TextDelta& delta) const { (delta.thinking ? answer.reasoning : answer.text) += delta.text; }
+  void operator()(const Reclassified& found) const { reclassify(answer.text, answer.reasoning, found.thinking); }
   void operator()(const Notice& notice) const { print_error(notice.text); }
   void operator()(const auto&) const {}
 };
@@ -39,11 +40,12 @@ struct EventPrinter {
 
   void operator()(const PromptProgress& progress) const { printer.progress(progress); }
   void operator()(const TextDelta& delta) const { printer.text(delta.text, delta.thinking); }
+  void operator()(const Reclassified& found) const { printer.reclassify(found.thinking); }
   void operator()(const Usage&) const {}
   void operator()(const ToolCallDelta&) const {}
   void operator()(const Notice& notice) const { printer.notice(notice.text); }
   void operator()(const GenerationEnd& end) const {
-    printer.end();
+    printer.end(end.reasoning_ended);
     if (end.reason == EndReason::kContextFull) printer.notice("the context is full: the answer ends here");
   }
 };
@@ -90,8 +92,8 @@ std::string words_without_text(const StreamedAnswer& answer, bool has_text) {
 }
 
 StreamedAnswer stream_to_end(Generation& generation, std::optional<GenerationEnd>& end, const ChatSettings& settings,
-                             AnswerGoes goes) {
-  AnswerPrinter printer(settings, /*in_conversation=*/false);
+                             AnswerGoes goes, AnswerFrom from) {
+  AnswerPrinter printer(settings, /*in_conversation=*/false, /*may_be_thought=*/from == AnswerFrom::kServer);
   StreamedAnswer answer;
   const bool prints = goes == AnswerGoes::kToOutput;
   bool has_text = false;
@@ -138,10 +140,10 @@ std::string_view stop_reason(EndReason reason) {
 
 }  // namespace
 
-StreamedAnswer stream_answer(Generation& generation, const ChatSettings& settings, AnswerGoes goes) {
+StreamedAnswer stream_answer(Generation& generation, const ChatSettings& settings, AnswerGoes goes, AnswerFrom from) {
   std::optional<GenerationEnd> end;
   try {
-    return stream_to_end(generation, end, settings, goes);
+    return stream_to_end(generation, end, settings, goes, from);
   } catch (...) {
     generation.stop();
     while (!end)

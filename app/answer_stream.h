@@ -18,10 +18,11 @@ struct StreamedAnswer {
 };
 
 enum class AnswerGoes { kToOutput, kIntoText };
+enum class AnswerFrom { kThisMachine, kServer };
 
 // Returns after the GenerationEnd. Says so if an answer has no text, or only calls tools. Throws an Error with the
 // generation's message if it failed; whatever is thrown, the generation has ended.
-StreamedAnswer stream_answer(Generation& generation, const ChatSettings& settings, AnswerGoes goes);
+StreamedAnswer stream_answer(Generation& generation, const ChatSettings& settings, AnswerGoes goes, AnswerFrom from);
 
 // One answer as a line of JSON: model, answer, reasoning, stop_reason (stop, length, context_full, content_filter or
 // interrupted), usage and timings (seconds, tokens per second), seed. Numbers that a server does not tell, and a seed

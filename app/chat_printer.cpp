@@ -12,10 +12,6 @@ namespace warpchat {
 
 namespace {
 
-std::string limit_in_words(int32_t max_tokens) {
-  return max_tokens < 0 ? "the server's limit" : counted(static_cast<uint64_t>(max_tokens), "token");
-}
-
 // Empty for a server that may begin the answer anew.
 std::string way_to_resume(const ChatState& now) {
   return now.model && !now.model->can_continue ? "" : "; /continue resumes it";
@@ -41,17 +37,18 @@ void ChatPrinter::print(const ConversationUpdate& update, const ChatState& now) 
     has_text_ |= !piece->text.empty();
     answer_->text(piece->text, piece->thinking);
   }
+  if (const auto* found = std::get_if<updates::Reclassify>(&update)) answer_->reclassify(found->thinking);
   if (const auto* end = std::get_if<updates::EndAnswer>(&update)) end_answer(*end, now);
 }
 
 void ChatPrinter::begin_answer() {
   loading_.reset();
-  answer_.emplace(look_, /*in_conversation=*/true);
+  answer_.emplace(look_, /*in_conversation=*/true, /*may_be_thought=*/true);
   has_text_ = false;
 }
 
 void ChatPrinter::end_answer(const updates::EndAnswer& end, const ChatState& now) {
-  answer_->end();
+  answer_->end(end.reasoning_ended);
   answer_->flush();
   const bool is_cut = answer_->is_cut();
   answer_.reset();
@@ -59,9 +56,9 @@ void ChatPrinter::end_answer(const updates::EndAnswer& end, const ChatState& now
   const bool stopped = end.status != MessageStatus::kComplete;
   ended_ = {has_text_};
   if (end.cut == AnswerCut::kTokenLimit && has_text_)
-    say("(the answer was cut at " + limit_in_words(now.settings.max_tokens) + way_to_resume(now) + ")");
+    say("(" + cut_text(now.settings.max_tokens) + way_to_resume(now) + ")");
   std::erase_if(waiting_, [&](const NoticeItem& notice) { return notice.text == end.failure; });
-  if (!end.failure.empty()) tell_error(with_remedy(end.failure, end.remedy, View::kTerminal));
+  if (!end.failure.empty()) tell_error(with_remedy(end.failure, end.remedy, view_));
   for (NoticeItem& notice : std::exchange(waiting_, {})) {
     if (!notice.is_error) notice.text = "(" + notice.text + ")";
     tell(notice);
@@ -93,7 +90,7 @@ void ChatPrinter::print(const updates::AddNotice& added) {
 
 void ChatPrinter::tell(const NoticeItem& notice) {
   loading_.reset();
-  if (notice.is_error) return tell_error(with_remedy(notice.text, notice.remedy, View::kTerminal));
+  if (notice.is_error) return tell_error(with_remedy(notice.text, notice.remedy, view_));
   answer_ ? answer_->notice(notice.text) : say(notice.text);
 }
 

@@ -6,6 +6,7 @@
 
 #include "app/answer_printer.h"
 #include "app/chat/updates.h"
+#include "app/remedies.h"
 #include "app/terminal/spinner.h"
 
 namespace warpchat {
@@ -13,6 +14,8 @@ namespace warpchat {
 class ChatPrinter {
  public:
   explicit ChatPrinter(const ChatSettings& look) : look_(look) {}  // look: read whenever an answer begins
+
+  void begin_conversation() { view_ = View::kTerminal; }  // from now on, commands can be typed
 
   void show(const Update& update, const ChatState& now);  // now: with this update, and perhaps later ones
   void flush();                                           // writes what is to be seen, and turns the spinner
@@ -39,6 +42,7 @@ class ChatPrinter {
   void tell_error(const std::string& sentence);
 
   const ChatSettings& look_;
+  View view_ = View::kCommandLine;       // whose ways out errors name
   std::optional<AnswerPrinter> answer_;  // while one streams
   bool has_text_ = false;                // of it
   std::vector<NoticeItem> waiting_;      // until it has ended

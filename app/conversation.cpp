@@ -47,7 +47,7 @@ std::string help_text() {
   std::string text;
   for (const SlashCommand& command : slash_commands()) text += help_line(command);
   return text +
-         "\n  \"\"\"\tbegins and ends a message of several lines; Alt-Enter adds a line, too\n"
+         "\n  \"\"\"\tbegins and ends a message of several lines; Alt-Enter adds a line, and so does \\ at the end\n"
          "  Ctrl-C\tstops an answer and keeps its text\n"
          "  Tab\tcompletes commands and arguments; again: lists them\n"
          "  Up, Down, Ctrl-R\trecall and search earlier messages\n"
@@ -75,6 +75,7 @@ int Conversation::run() {
   controller_.turn(std::chrono::milliseconds(0));
   follow();
   if (!controller_.now().model) return 1;
+  printer_.begin_conversation();
   noted_interrupts_.emplace();
   AnswerSettings settings = controller_.now().settings;
   settings.random_seed = false;  // it is shown, and can be set
@@ -96,10 +97,10 @@ bool Conversation::take_turn() {
   if (controller_.now().model && status_ != describe(*controller_.now().model))
     say(status_ = describe(*controller_.now().model));
   const PromptLine line = reader_.read(std::exchange(prefilled_, {}));
-  if (line.kind == PromptLine::Kind::kEnd) return false;
+  if (line.kind == PromptLine::Kind::kEnd && !editing_) return false;
   try {
     if (line.kind == PromptLine::Kind::kText) return take_line(line.text);
-    take_interrupted(line);
+    drop_line(line);
   } catch (const OutputClosed&) {
     throw;
   } catch (const std::exception& error) {
@@ -109,7 +110,7 @@ bool Conversation::take_turn() {
   return true;
 }
 
-void Conversation::take_interrupted(const PromptLine& line) {
+void Conversation::drop_line(const PromptLine& line) {
   if (std::exchange(editing_, false))
     say("(the message was not changed)");
   else if (line.text.empty())
@@ -117,9 +118,11 @@ void Conversation::take_interrupted(const PromptLine& line) {
 }
 
 bool Conversation::take_line(const std::string& line) {
-  const bool editing = std::exchange(editing_, false);
-  if (line.find_first_not_of(" \t\n") == std::string::npos) return true;
-  if (editing) {
+  if (line.find_first_not_of(" \t\n") == std::string::npos) {
+    if (editing_) drop_line({});
+    return true;
+  }
+  if (std::exchange(editing_, false)) {
     edit(line);
     return true;
   }
@@ -250,6 +253,10 @@ std::string Conversation::larger_than_made_for(uint64_t tokens) const {
 
 void Conversation::regenerate() {
   if (messages().empty()) throw Error("there is no answer to regenerate");
+  const ChatMessage& last = messages().back();
+  const bool repeats = last.role == "assistant" && last.endpoint.empty() && last.status == MessageStatus::kComplete;
+  if (repeats && controller_.model() != nullptr && controller_.now().settings.sampling.temperature == 0)
+    say("(at temp 0 the same model gives the same answer; /set temp changes that)");
   answer(Regenerate{messages().back().key}, "/regen", "the previous answer is shown again");
 }
 
@@ -293,7 +300,14 @@ void Conversation::read(const std::string& path) {
   const size_t n_before = controller_.now().attachments.size();
   if (!act(AttachFile{path})) return;
   if (controller_.now().attachments.size() == n_before) return say("(stopped; the file was not attached)");
-  say("read " + path + ": " + size_of(controller_.now().attachments.back()) + ", sent before your next message");
+  const Attachment& file = controller_.now().attachments.back();
+  say("read " + path + ": " + size_of(file) + ", sent before your next message");
+  const auto n_alike = std::ranges::count_if(controller_.now().attachments, [&](const Attachment& other) {
+    return other.name == file.name && other.bytes == file.bytes;
+  });
+  if (n_alike > 1)
+    say("(" + printable(file.name) + " is attached " + grouped(static_cast<uint64_t>(n_alike)) +
+        " times; /unread N detaches one)");
   tell_too_long();
 }
 

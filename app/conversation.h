@@ -25,8 +25,8 @@ class Conversation {
  private:
   bool take_turn();                         // false: the user leaves
   bool take_line(const std::string& line);  // false: the user leaves
-  void take_interrupted(const PromptLine& line);
-  bool run_slash(const SlashLine& line);  // false: the user leaves
+  void drop_line(const PromptLine& line);   // by Ctrl-C, or without text
+  bool run_slash(const SlashLine& line);    // false: the user leaves
 
   // Performs an action and shows its results. False: it failed, and the reason has been printed.
   bool act(Action action);

@@ -90,7 +90,7 @@ void Conversation::search(const std::string& words) {
 std::optional<ConversationId> Conversation::listed(const std::string& wanted) {
   std::optional<ConversationId> found;
   look([&](const ConversationStore& store) {
-    if (listed_.empty()) listed_ = ids_of(store.list(kListed));
+    if (listed_.empty()) listed_ = ids_of(store.list(std::max<uint32_t>(kListed, parse_count(wanted))));
     found = find_conversation(store, listed_, wanted);
   });
   return found;
@@ -139,6 +139,8 @@ void Conversation::show_opened() {
   if (paged) show_last();
   if (!messages().empty() && messages().back().role == "user")
     say("(your last message has no answer yet: /regen answers it)");
+  else if (!messages().empty() && messages().back().status == MessageStatus::kStopped)
+    say("(the last answer was stopped; /continue resumes it)");
 }
 
 void Conversation::tell_other_model() const {

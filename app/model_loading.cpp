@@ -36,6 +36,16 @@ std::string launch_mode_list() {
   return names;
 }
 
+// Where the context follows from what is to be computed, no flag makes it smaller.
+std::unique_ptr<Model> load(const ModelOptions& options, bool has_context_flag) {
+  try {
+    return Model::load(options);
+  } catch (const MemoryShortage& shortage) {
+    if (has_context_flag || shortage.remedy.kind != Remedy::Kind::kSmallerContext) throw;
+    throw Error(shortage.what() + ("; at most " + counted(shortage.remedy.context, "token")) + " fit");
+  }
+}
+
 }  // namespace
 
 std::string find_model_file(const std::string& name) { return resolve_model(name, model_folders(), state_directory()); }
@@ -77,7 +87,7 @@ std::unique_ptr<Model> load_model(const ModelFlags& flags, uint32_t context, uin
     spinner.set_progress(fraction);
     if (take_interrupt()) throw Error("loading " + options.path + " was stopped");
   };
-  std::unique_ptr<Model> model = Model::load(options);
+  std::unique_ptr<Model> model = load(options, /*has_context_flag=*/context == 0);
   if (flags.layers_on_gpu && *flags.layers_on_gpu < model->config.n_layers && model->device != "cpu")
     throw UsageError("-ngl " + grouped(*flags.layers_on_gpu) + " leaves some of " + options.path + "'s " +
                      counted(model->config.n_layers, "layer") +

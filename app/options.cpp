@@ -7,6 +7,7 @@
 
 #include "app/arguments.h"
 #include "app/foreign_flags.h"
+#include "app/nearest_name.h"
 #include "app/output.h"
 #include "app/parse_number.h"
 #include "app/program_name.h"
@@ -438,7 +439,20 @@ constexpr ForeignCommand kForeignCommands[] = {
     {"rm", "a model is a file in the folders that {chat} --list-models names; remove it there"},
 };
 
-UsageError unexpected_argument(const std::string& argument, const std::string& command) {
+std::vector<std::string> flags_of(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options({}))
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  return names;
+}
+
+std::vector<std::string> commands_of_program() {
+  std::vector<std::string> names;
+  for (const CommandEntry& entry : kCommandEntries) names.emplace_back(entry.name);
+  return names;
+}
+
+UsageError unexpected_argument(const std::string& argument, const std::string& command, const CLI::App& app) {
   for (const CommandEntry& entry : kCommandEntries)
     if (argument == entry.name)
       return UsageError("the command comes first: " + program_name() + " " + argument + " and then its flags");
@@ -450,8 +464,10 @@ UsageError unexpected_argument(const std::string& argument, const std::string& c
     return UsageError("unexpected text '" + printable(argument, 60) + "'; ask a question with -p: " + program_name() +
                       " -p TEXT");
   const bool flag = argument.starts_with('-');
-  return UsageError((flag ? "unknown flag " : "unexpected argument '") + argument + (flag ? "" : "'") + "; " +
-                    help_hint(command) + " lists what there is");
+  std::string meant = nearest_name(argument, flag ? flags_of(app) : commands_of_program());
+  if (!flag && !meant.empty()) meant = program_name() + " " + meant;
+  return UsageError((flag ? "unknown flag " : "unexpected argument '") + argument + (flag ? "" : "'") +
+                    perhaps_meant(meant) + "; " + help_hint(command) + " lists what there is");
 }
 
 // Translates CLI11's errors into our wording.
@@ -522,7 +538,7 @@ ParsedOptions parse(const CommandLine& line, AddFlags<T> add) {
   } catch (const CLI::ParseError& error) {
     throw usage_error(app, error, line.command);
   }
-  if (!app.remaining().empty()) throw unexpected_argument(app.remaining().front(), line.command);
+  if (!app.remaining().empty()) throw unexpected_argument(app.remaining().front(), line.command, app);
   return {Options(std::move(options)), ""};
 }
 

@@ -65,7 +65,7 @@ int run_program(std::vector<std::string> arguments) {
   } catch (const UsageError& error) {
     return report(error.what(), kUsage);
   } catch (const std::bad_alloc&) {
-    return report("out of memory; try a smaller model or a smaller --ctx-size", kError);
+    return report("out of memory; try a smaller model or a smaller context", kError);
   } catch (const std::exception& error) {
     return report(sentence_of(error, View::kCommandLine), kError);
   }

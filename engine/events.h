@@ -29,6 +29,11 @@ struct Usage {
   uint32_t prompt_tokens, generated_tokens;
   uint32_t unseen_turns = 0;  // left out of the prompt's start: a user's message with its answer each
 };
+// The text of the answer so far is reasoning, or else is not, whatever its TextDeltas said: a thought was found to end
+// although nothing had marked its beginning, or a presumed thought did not end.
+struct Reclassified {
+  bool thinking;
+};
 struct ToolCallDelta {
   uint32_t index;                   // among the answer's calls
   std::string id, name, arguments;  // pieces, to be appended to earlier ones
@@ -48,6 +53,6 @@ struct GenerationEnd {
   ToldCounts told = {};
   bool reasoning_ended = false;  // the answer's thought was closed
 };
-using Event = std::variant<PromptProgress, TextDelta, Usage, ToolCallDelta, Notice, GenerationEnd>;
+using Event = std::variant<PromptProgress, TextDelta, Reclassified, Usage, ToolCallDelta, Notice, GenerationEnd>;
 
 }  // namespace warpchat

@@ -191,11 +191,17 @@ std::vector<Message> messages_for_model(const std::vector<Message>& messages) {
   return kept;
 }
 
+void reclassify(std::string& content, std::string& reasoning, bool thinking) {
+  std::string text = std::exchange(reasoning, {}) + std::exchange(content, {});
+  if (thinking) text.resize(text.find_last_not_of(" \t\r\n") + 1);
+  (thinking ? reasoning : content) = std::move(text);
+}
+
 void part_reasoning(Message& message) {
-  ReasoningSplitter splitter;
+  ReasoningSplitter splitter({&kUsualMarks, 1}, {}, /*finds_unopened=*/false);
   std::vector<ReasoningSplitter::Piece> pieces = splitter.add(std::exchange(message.content, {}));
   for (auto& piece : splitter.finish()) pieces.push_back(std::move(piece));
-  for (const auto& [text, thinking] : pieces) (thinking ? message.reasoning : message.content) += text;
+  for (const auto& piece : pieces) (piece.thinking ? message.reasoning : message.content) += piece.text;
 }
 
 }  // namespace warpchat

@@ -70,6 +70,9 @@ std::string text_for_model(const Message& message);
 // is an unfinished one and stays as it is.
 std::vector<Message> messages_for_model(const std::vector<Message>& messages);
 
+// Makes all text of an answer reasoning, or else none of it (Reclassified in engine/events.h).
+void reclassify(std::string& content, std::string& reasoning, bool thinking);
+
 // Splits a leading "<think>\n...\n</think>\n\n", as old stores and many servers give it, into reasoning and content.
 // Reasoning that never ends is all reasoning. Anything else is content.
 void part_reasoning(Message& message);

@@ -23,17 +23,6 @@ struct BetterFirst {  // higher logit first, then lower id
 
 constexpr size_t kBlock = 64, kLanes = 16;  // kLanes: independent, so that the compiler vectorises
 
-void check_finite(std::span<const float> logits) {
-  float nothing[kLanes] = {};
-  for (size_t i = 0; i + kLanes <= logits.size(); i += kLanes)
-    for (size_t lane = 0; lane < kLanes; ++lane) nothing[lane] += logits[i + lane] * 0;
-  for (size_t i = logits.size() / kLanes * kLanes; i < logits.size(); ++i) nothing[0] += logits[i] * 0;
-  if (std::accumulate(nothing, nothing + kLanes, 0.0f) == 0) return;
-  const auto found = std::ranges::find_if(logits, [](float logit) { return !std::isfinite(logit); });
-  throw Error("the model computed a logit that is not finite for token " + std::to_string(found - logits.begin()) +
-              "; its file is damaged or its activations overflow");
-}
-
 float highest_of(std::span<const float> block) {
   if (block.size() < kBlock) return std::ranges::max(block);
   float highest[kLanes];
@@ -46,6 +35,17 @@ float highest_of(std::span<const float> block) {
 
 }  // namespace
 
+void require_finite(std::span<const float> logits) {
+  float nothing[kLanes] = {};
+  for (size_t i = 0; i + kLanes <= logits.size(); i += kLanes)
+    for (size_t lane = 0; lane < kLanes; ++lane) nothing[lane] += logits[i + lane] * 0;
+  for (size_t i = logits.size() / kLanes * kLanes; i < logits.size(); ++i) nothing[0] += logits[i] * 0;
+  if (std::accumulate(nothing, nothing + kLanes, 0.0f) == 0) return;
+  const auto found = std::ranges::find_if(logits, [](float logit) { return !std::isfinite(logit); });
+  throw Error("the model computed a logit that is not finite for token " + std::to_string(found - logits.begin()) +
+              "; its file is damaged or its activations overflow");
+}
+
 Sampler::Sampler(const SamplingParams& params) : params_(params), random_(params.seed) {}
 
 void Sampler::accept(Token token) {
@@ -55,7 +55,7 @@ void Sampler::accept(Token token) {
 }
 
 Token Sampler::sample(std::span<const float> logits) {
-  check_finite(logits);
+  require_finite(logits);
   logits = penalised(logits);
   const bool is_greedy = params_.temperature <= 0;
   const size_t top_k = params_.top_k == 0 ? logits.size() : std::min<size_t>(params_.top_k, logits.size());

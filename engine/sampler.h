@@ -25,6 +25,9 @@ struct SamplingParams {
   bool operator==(const SamplingParams&) const = default;
 };
 
+// Throws Error for logits that are NaN or infinite. logits: [n_vocab].
+void require_finite(std::span<const float> logits);
+
 class Sampler {
  public:
   explicit Sampler(const SamplingParams& params);

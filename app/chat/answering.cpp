@@ -101,9 +101,16 @@ void Answering::on_event(const Event& event) {
     if (usage->unseen_turns != slot_.now().unseen_turns) slot_.change(updates::SetUnseenTurns{usage->unseen_turns});
   }
   if (const auto* delta = std::get_if<TextDelta>(&event)) take_text(*delta);
+  if (const auto* found = std::get_if<Reclassified>(&event)) reclassify(found->thinking);
   if (const auto* call = std::get_if<ToolCallDelta>(&event)) slot_.change(updates::AddToolCall{*call});
   if (const auto* notice = std::get_if<Notice>(&event)) state_.tell(notice->text);
   if (const auto* generation_end = std::get_if<GenerationEnd>(&event)) end(*generation_end);
+}
+
+void Answering::reclassify(bool thinking) {
+  if (thinking) thinking_seconds_ = std::chrono::duration<double>(Clock::now() - asked_).count();
+  slot_.change(updates::Reclassify{thinking});
+  branch_.answer_is_reclassified();
 }
 
 // A responder without token information reports pieces with their times instead.

@@ -37,6 +37,7 @@ class Answering {
   using Clock = std::chrono::steady_clock;
   void on_event(const Event& event);
   void take_text(const TextDelta& delta);
+  void reclassify(bool thinking);
   void end(const GenerationEnd& end);
   void tell_end(const GenerationEnd& end);
   void tell_failure(const GenerationEnd& end);

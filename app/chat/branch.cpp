@@ -229,6 +229,10 @@ void Branch::answer_grows() {
   });
 }
 
+void Branch::answer_is_reclassified() {
+  if (streamed_) streamed_->writer.reclassify();
+}
+
 void Branch::answer_ends() {
   if (streamed_) {
     streamed_->answer = messages().back();

@@ -48,6 +48,7 @@ class Branch {
   // An answer that streams into the last message.
   void answer_begins();
   void answer_grows();
+  void answer_is_reclassified();  // updates::Reclassify
   void answer_ends();
   void drop_answer();  // it has no text: shows the previous answer again
 

@@ -105,9 +105,11 @@ bool Titling::on_event(const Event& event) {
     if (delta->thinking) return delta->text.find_first_not_of(" \r\n") != std::string::npos;
     answer_ += delta->text;
     const std::string title = title_of_answer(answer_.substr(0, answer_.rfind('\n') + 1));  // complete lines only
+    if (responder_->facts().opens_thoughts) return false;  // the lines may be a thought
     keep(title);
     return !title.empty();
   }
+  if (const auto* found = std::get_if<Reclassified>(&event); found && found->thinking) answer_.clear();
   const auto* generation_end = std::get_if<GenerationEnd>(&event);
   if (generation_end == nullptr) return false;
   if (generation_end->reason == EndReason::kEndOfText) keep(title_of_answer(answer_));

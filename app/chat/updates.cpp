@@ -83,6 +83,12 @@ void make(OpenConversation& open, const AddPiece& piece) {
   open.tokens_per_second = piece.tokens_per_second;
 }
 
+void make(OpenConversation& open, const Reclassify& update) {
+  ChatMessage& answer = open.messages.back();
+  reclassify(answer.content, answer.reasoning, update.thinking);
+  ++answer.revision;
+}
+
 void make(OpenConversation& open, const AddToolCall& update) {
   append_delta(open.messages.back().tool_calls, update.delta);
 }

@@ -70,6 +70,9 @@ struct AddPiece {
   double tokens_per_second;
   std::optional<double> thinking_seconds;  // so far
 };
+struct Reclassify {
+  bool thinking;  // the answer's text so far is reasoning, or else is not
+};
 struct AddToolCall {
   ToolCallDelta delta;
 };
@@ -149,8 +152,8 @@ using ConversationUpdate =
     std::variant<updates::ShowConversation, updates::SetTitle, updates::SetSystemPrompt, updates::SetContextUsed,
                  updates::SetDropsOldest, updates::SetUnseenTurns, updates::AddMessage, updates::KeepMessages,
                  updates::KeepTurn, updates::SetSiblings, updates::SetPhase, updates::BeginAnswer,
-                 updates::ContinueAnswer, updates::SetPromptProgress, updates::AddPiece, updates::AddToolCall,
-                 updates::EndAnswer>;
+                 updates::ContinueAnswer, updates::SetPromptProgress, updates::AddPiece, updates::Reclassify,
+                 updates::AddToolCall, updates::EndAnswer>;
 using Update = std::variant<ConversationUpdate, updates::SetConversations, updates::SetSearch, updates::SetStoreFault,
                             updates::SetAttachments, updates::SetCounted, updates::TakeSend, updates::SetRefusal,
                             updates::SetAnswering, updates::SetUnread, updates::SetModels, updates::SetHub,

@@ -2,6 +2,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+
+#include "app/answer_printer.h"
 #include "app/answer_stream.h"
 #include "app/chat_settings.h"
 #include "app/commands/commands.h"
@@ -50,14 +53,15 @@ std::string unescaped(std::string_view text) {
 // prompt.
 std::string read_prompt(const ChatOptions& options) {
   std::string prompt;
-  if (!input_is_terminal() || (!options.prompt && options.prompt_files.empty())) {
+  const bool is_named = std::ranges::count(options.prompt_files, "-") > 0;  // its place is among the files
+  if (!is_named && (!input_is_terminal() || (!options.prompt && options.prompt_files.empty()))) {
     if (input_is_terminal()) write_error_text("type your prompt, then Ctrl-D\n");
     prompt = without_last_newline(read_standard_input());
     require_text(prompt, "standard input");
   }
   for (const std::string& file : options.prompt_files) {
-    const std::string text = without_last_newline(read_file(file));
-    require_text(text, file);
+    const std::string text = without_last_newline(file == "-" ? read_standard_input() : read_file(file));
+    require_text(text, file == "-" ? "standard input" : file);
     prompt = joined(std::move(prompt), text);
   }
   if (options.prompt) {
@@ -81,7 +85,10 @@ StreamedAnswer answer(Responder& responder, const ChatOptions& options, const Ch
   try {
     const std::unique_ptr<Generation> generation = responder.start(prompt, settings.session);
     StreamedAnswer streamed =
-        stream_answer(*generation, settings, options.json ? AnswerGoes::kIntoText : AnswerGoes::kToOutput);
+        stream_answer(*generation, settings, options.json ? AnswerGoes::kIntoText : AnswerGoes::kToOutput,
+                      options.endpoint.empty() ? AnswerFrom::kThisMachine : AnswerFrom::kServer);
+    const bool is_cut = streamed.end.reason == EndReason::kTokenLimit && settings.session.max_tokens != 0;
+    if (is_cut && !options.json && !options.raw) print_error(cut_text(settings.session.max_tokens));
     if (options.json) {
       if (settings.hide_thinking) streamed.reasoning.clear();
       write_json(answer_json(streamed, responder.facts().model, seed_of(responder, settings)));
@@ -93,11 +100,12 @@ StreamedAnswer answer(Responder& responder, const ChatOptions& options, const Ch
   }
 }
 
-int answer_once(const ChatOptions& options, const std::string& prompt) {
+// remembers: which model it was, for later starts.
+int answer_once(const ChatOptions& options, const std::string& prompt, bool remembers) {
   const std::unique_ptr<Model> model = load_model(options);
   if (model->has_faulty_gpu) print_error(model->device_reason + "; using the CPU instead");
   if (const std::string warning = long_context(*model); !warning.empty()) print_error(warning);
-  remember_model(model->file.path(), state_directory());
+  if (remembers) remember_model(model->file.path(), state_directory());
   const ChatSettings settings = settings_from(options, model->file_sampling);
   if (settings.verbose) model->decoder->steps().set_measuring(true);
   LocalResponder responder(*model);
@@ -146,6 +154,7 @@ int answer_from_endpoint(const ChatOptions& options) {
 std::string local_model_list() {
   std::string list;
   for (const FoundModel& model : find_models(model_folders())) list += model.name + "  " + model.path + "\n";
+  if (list.empty()) print_error(with_program_name("no model found; {chat} pull lists some that suit this machine"));
   return list;
 }
 
@@ -175,7 +184,7 @@ int run_in_window(const ChatOptions& options) {
 int run_command(const ChatOptions& options) {
   if (options.converse && (options.prompt || !options.prompt_files.empty()))
     throw UsageError("-cnv and -i start a conversation, -p and -f print one answer; use one or the other");
-  if (options.parallel != 1) throw Error("--parallel above 1 is not supported on cpu");
+  if (options.parallel != 1) throw Error("--parallel above 1 is not supported: a prompt has one answer; leave it out");
   set_output_habits({!options.no_word_wrap, options.plain});
   settings_from(options, {});  // faults of flags show before anything is loaded
   const bool interactive = is_interactive(options), is_remote = !options.endpoint.empty();
@@ -201,7 +210,7 @@ int run_command(const ChatOptions& options) {
     return Conversation(chosen).run();
   }
   chosen.model = choose_model_file(options);
-  if (!interactive) return answer_once(chosen, read_prompt(chosen));
+  if (!interactive) return answer_once(chosen, read_prompt(chosen), /*remembers=*/options.model.empty());
   model_options(chosen);  // reports wrong flags before anything is loaded
   return Conversation(chosen).run();
 }

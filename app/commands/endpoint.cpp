@@ -57,8 +57,9 @@ int add(const EndpointOptions& options) {
     throw UsageError("use --api-key-env or --key-from-stdin, not both");
   NamedEndpoint endpoint{options.name, base_url(options.url), options.api_key_env, std::nullopt};
   EndpointBook book;
-  if (const NamedEndpoint* before = book.find(options.name); before != nullptr && before->key_place)
-    forget_key(before->name, *before->key_place);
+  const NamedEndpoint* before = book.find(options.name);
+  if (before != nullptr) print_error(options.name + " was " + before->url + " until now");
+  if (before != nullptr && before->key_place) forget_key(before->name, *before->key_place);
   if (options.key_from_stdin) endpoint.key_place = store_key(endpoint.name, read_key());
   write_error_text(endpoint.name + ": " + endpoint.url + ", " + place_of(endpoint) + "\n");
   book.put(std::move(endpoint));
@@ -78,6 +79,8 @@ int remove(const EndpointOptions& options) {
 
 int list() {
   const EndpointBook book;
+  if (book.all().empty())
+    print_error(with_program_name("no endpoint has a name; {chat} endpoint add NAME URL gives one"));
   std::string lines;
   for (const NamedEndpoint& endpoint : book.all())
     lines += endpoint.name + "  " + endpoint.url + "  " + place_of(endpoint) + "\n";

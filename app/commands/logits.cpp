@@ -4,6 +4,7 @@
 #include "app/commands/commands.h"
 #include "app/model_loading.h"
 #include "app/output.h"
+#include "engine/sampler.h"
 #include "models/text_format.h"
 
 namespace warpchat {
@@ -28,7 +29,10 @@ int run_command(const LogitsOptions& options) {
   const std::vector<Token> tokens = checked_tokens(options.tokens, *model);
   OutputFile file(options.output);
   Decoder& decoder = *model->decoder;
-  const auto write = [&](std::span<const float> logits) { file.write(logits.data(), logits.size_bytes()); };
+  const auto write = [&](std::span<const float> logits) {
+    require_finite(logits);
+    file.write(logits.data(), logits.size_bytes());
+  };
   const bool done = options.token_by_token && decoder.steps().teacher_force(tokens, 0, write);
   const size_t columns = options.token_by_token ? 1 : decoder.max_logits_columns();
   for (size_t position = 0; !done && position < tokens.size(); position += columns) {

@@ -10,6 +10,7 @@
 #include "app/model_loading.h"
 #include "app/output.h"
 #include "app/text_input.h"
+#include "engine/sampler.h"
 #include "models/text_format.h"
 
 namespace warpchat {
@@ -36,8 +37,11 @@ double score_window(Decoder& decoder, std::span<const Token> window) {
     n = std::min<size_t>(max, (scored ? window.size() : first_scored) - position);
     decoder.forward(window.subspan(position, n), static_cast<uint32_t>(position),
                     scored ? Logits::kAll : Logits::kNone);
-    for (size_t i = position; scored && i < position + n && i + 1 < window.size(); ++i)
-      sum += negative_log_likelihood(decoder.logits(static_cast<uint32_t>(i - position)), window[i + 1]);
+    for (size_t i = position; scored && i < position + n && i + 1 < window.size(); ++i) {
+      const std::span<const float> logits = decoder.logits(static_cast<uint32_t>(i - position));
+      require_finite(logits);
+      sum += negative_log_likelihood(logits, window[i + 1]);
+    }
   }
   return sum;
 }

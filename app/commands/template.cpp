@@ -21,8 +21,9 @@ ordered_json read_variables(const std::string& path) {
   require_utf8(text, path);
   try {
     ordered_json variables = parse_untrusted_json<ordered_json>(text);
+    if (variables.is_array()) variables = ordered_json{{"messages", ordered_json(variables)}};
     if (!variables.is_object() || !variables.contains("messages") || !variables["messages"].is_array())
-      throw Error(path + ": expected a JSON object with an array 'messages'");
+      throw Error(path + ": expected an array of messages, or a JSON object with an array 'messages'");
     return variables;
   } catch (const JsonError& error) {
     throw Error(path + ": " + error.what());

@@ -21,8 +21,19 @@ std::string AnswerView::resize(int width, int rows) {
 }
 
 std::string AnswerView::add(std::string_view text, bool thinking) {
-  if (thinking) return look_.hide_thinking ? "" : add_thinking(text);
-  return add_answer(text);
+  if (!thinking) return add_answer(text);
+  if (!look_.hide_thinking) return add_thinking(text);
+  hidden_ += text;
+  return "";
+}
+
+std::string AnswerView::reclassify(bool thinking) {
+  if (!thinking) return hidden_.empty() ? "" : add_answer(std::exchange(hidden_, {}));
+  std::string out;
+  for (const StyledText& piece : markdown_.finish()) out += add_piece(piece);
+  markdown_ = MarkdownStream();
+  thought_ = started_;
+  return out + table_.finish();
 }
 
 // Blanks are held until text follows them, so that none are shown at its end.

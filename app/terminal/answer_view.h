@@ -28,6 +28,8 @@ class AnswerView {
 
   std::string resize(int width, int rows);  // the terminal has been resized
   std::string add(std::string_view text, bool thinking);
+  // The text so far is a thought and stays as it is; or a thought was none, and is shown if it was hidden.
+  std::string reclassify(bool thinking);
   std::string finish();  // ends the last line; the terminal's look is plain again
 
   // Steps that were taken: bytes, clusters and cells gone over. Twice the text takes about twice as many.
@@ -45,6 +47,7 @@ class AnswerView {
   bool thought_ = false;     // there is shown thinking before the answer
   bool started_ = false;     // the part being written has shown something but blanks
   std::string held_blanks_;  // of the thinking
+  std::string hidden_;       // the thinking, if it is hidden
 };
 
 }  // namespace warpchat

@@ -24,6 +24,8 @@ enum class KeyKind {
   kDown,
   kHome,
   kEnd,
+  kTextStart,
+  kTextEnd,
   kWordLeft,
   kWordRight,
   kDeleteWordLeft,

@@ -96,6 +96,12 @@ EditOutcome LineEditor::press(const Key& key) {
     case KeyKind::kEnd:
       buffer_.line_end();
       break;
+    case KeyKind::kTextStart:
+      buffer_.text_start();
+      break;
+    case KeyKind::kTextEnd:
+      buffer_.text_end();
+      break;
     case KeyKind::kWordLeft:
       buffer_.word_left();
       break;
@@ -125,6 +131,7 @@ EditOutcome LineEditor::press_control(char letter) {
       buffer_.left();
       break;
     case 'C':
+      buffer_.keep_for_yank();
       return EditOutcome::kInterrupted;
     case 'D':
       if (buffer_.empty()) return EditOutcome::kEnd;
@@ -157,7 +164,7 @@ EditOutcome LineEditor::press_control(char letter) {
       buffer_.kill_to_line_start();
       break;
     case 'W':
-      buffer_.kill_word_left();
+      buffer_.kill_to_blank_left();
       break;
     case 'Y':
       buffer_.yank();
@@ -206,6 +213,11 @@ EditOutcome LineEditor::press_searching(const Key& key) {
 EditOutcome LineEditor::enter() {
   if (!buffer_.is_folded(0) && opens_quotes(buffer_.text())) {
     buffer_.insert("\n");
+    return EditOutcome::kEditing;
+  }
+  if (buffer_.cursor() == buffer_.text().size() && buffer_.text().ends_with('\\') &&
+      !buffer_.is_folded(buffer_.previous(buffer_.cursor()))) {
+    buffer_.replace_left(buffer_.cursor() - 1, "\n");
     return EditOutcome::kEditing;
   }
   return EditOutcome::kLine;

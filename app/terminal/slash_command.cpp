@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <vector>
 
+#include "app/nearest_name.h"
 #include "models/ascii.h"
 #include "models/error.h"
 
@@ -101,7 +103,10 @@ std::optional<SlashLine> parse_slash_line(std::string_view line) {
   const SlashCommand* command = find_slash_command(word);
   if (!command) {
     if (!is_letters(word.substr(1))) return std::nullopt;
-    throw Error("unknown command " + std::string(word) + "; /help lists them");
+    std::vector<std::string> names;
+    for (const SlashCommand& known : kCommands) names.emplace_back(known.name);
+    const std::string meant = nearest_name(word, names);
+    throw Error("unknown command " + std::string(word) + perhaps_meant(meant) + "; /help lists them");
   }
   if (argument.empty() && !command->arguments.empty() && !command->arguments.starts_with('['))
     throw missing_argument(*command);

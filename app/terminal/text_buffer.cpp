@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "models/ascii.h"
 #include "models/text_format.h"
 
 namespace warpchat {
@@ -138,15 +139,19 @@ size_t TextBuffer::line_end_of(size_t at) const {
   return at;
 }
 
+bool TextBuffer::is_word(size_t at) const {
+  return static_cast<unsigned char>(text_[at]) >= 0x80 || is_word_character(text_[at]) || fold_around(at) != nullptr;
+}
+
 size_t TextBuffer::word_left_of(size_t at) const {
-  while (at > 0 && is_space(at - 1)) --at;
-  while (at > 0 && !is_space(at - 1)) at = step_left(at);
+  while (at > 0 && !is_word(at - 1)) --at;
+  while (at > 0 && is_word(at - 1)) at = step_left(at);
   return at;
 }
 
 size_t TextBuffer::word_right_of(size_t at) const {
-  while (at < text_.size() && is_space(at)) ++at;
-  while (at < text_.size() && !is_space(at)) at = step_right(at);
+  while (at < text_.size() && !is_word(at)) ++at;
+  while (at < text_.size() && is_word(at)) at = step_right(at);
   return at;
 }
 
@@ -189,8 +194,22 @@ void TextBuffer::remember(Change change, Joins joins) {
 
 void TextBuffer::kill(size_t from, size_t to) {
   if (from == to) return;
-  killed_ = text_.substr(from, to - from);
-  replace(from, to, "", Joins::kNothing);
+  const std::string part = text_.substr(from, to - from);
+  if (last_joins_ != Joins::kKilling) killed_.clear();
+  killed_ = from < cursor_ ? part + killed_ : killed_ + part;
+  replace(from, to, "", Joins::kKilling);
+}
+
+void TextBuffer::kill_to_blank_left() {
+  size_t from = cursor_;
+  while (from > 0 && is_space(from - 1)) --from;
+  while (from > 0 && !is_space(from - 1)) from = step_left(from);
+  kill(from, cursor_);
+}
+
+void TextBuffer::keep_for_yank() {
+  if (!text_.empty()) killed_ = text_;
+  last_joins_ = Joins::kNothing;
 }
 
 }  // namespace warpchat

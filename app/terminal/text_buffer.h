@@ -38,15 +38,19 @@ class TextBuffer {
   void word_right() { cursor_ = word_right_of(cursor_); }
   void line_start() { cursor_ = line_start_of(cursor_); }
   void line_end() { cursor_ = line_end_of(cursor_); }
+  void text_start() { cursor_ = 0; }
+  void text_end() { cursor_ = text_.size(); }
   bool line_up();  // to the same column of the line above; false on the first line
   bool line_down();
 
-  // What these remove is what yank() inserts.
+  // What these remove is what yank() inserts, several in a row together.
   void kill_to_line_end();  // at a line's end: the line break
   void kill_to_line_start() { kill(line_start_of(cursor_), cursor_); }
   void kill_word_left() { kill(word_left_of(cursor_), cursor_); }
   void kill_word_right() { kill(cursor_, word_right_of(cursor_)); }
+  void kill_to_blank_left();  // up to white space
   void yank() { paste(killed_); }
+  void keep_for_yank();  // the whole text, if there is one
 
  private:
   struct Fold {
@@ -59,7 +63,7 @@ class TextBuffer {
     size_t cursor;        // before
     std::vector<Fold> folds;
   };
-  enum class Joins { kNothing, kTyping, kErasing };  // with the change of the same kind before it
+  enum class Joins { kNothing, kTyping, kErasing, kKilling };  // with the change of the same kind before it
 
   const Fold* fold_from(size_t at) const;    // that begins there
   const Fold* fold_around(size_t at) const;  // that has this byte
@@ -70,7 +74,8 @@ class TextBuffer {
   size_t boundary_from(size_t at) const;  // the first cluster boundary there or after
   size_t line_start_of(size_t at) const;
   size_t line_end_of(size_t at) const;
-  size_t word_left_of(size_t at) const;  // a word is a run without white space
+  bool is_word(size_t at) const;  // a letter, a digit, or a byte of a fold
+  size_t word_left_of(size_t at) const;
   size_t word_right_of(size_t at) const;
   void move_to_line(size_t start);  // keeps the column
   void replace(size_t from, size_t to, std::string_view text, Joins joins);

@@ -72,8 +72,20 @@ ordered_json message_json(const Message& message, std::string content) {
 // An unfinished answer as the model wrote it, with its reasoning. Finished answers omit it, as templates do.
 std::string unfinished_text(const Message& message) {
   if (message.reasoning.empty()) return message.content;
-  if (message.content.empty() && !message.reasoning_ended) return "<think>\n" + message.reasoning;
-  return "<think>\n" + message.reasoning + "\n</think>\n\n" + message.content;
+  const auto& [open, close, after_open, before_close, after_close] = kUsualMarks;
+  const std::string opened = std::string(open) + std::string(after_open) + message.reasoning;
+  if (message.content.empty() && !message.reasoning_ended) return opened;
+  return opened + std::string(before_close) + std::string(close) + std::string(after_close) + message.content;
+}
+
+// How the answer to an unfinished answer goes on.
+ReasoningSplitter::Begin begin_behind(const Message& answer) {
+  using State = ReasoningSplitter::State;
+  if (answer.content.empty() && !answer.reasoning_ended) return {.state = State::kThinking, .has_text = true};
+  ReasoningSplitter::Begin begin{
+      .state = State::kAnswer, .has_thought = !answer.reasoning.empty(), .has_text = !answer.content.empty()};
+  begin.code.add(answer.content);
+  return begin;
 }
 
 ordered_json messages_json(const std::vector<Message>& messages, const AnswerOptions& options) {
@@ -102,9 +114,7 @@ void add_sampling(ordered_json& body, const SamplingParams& p, ServerKind kind) 
 void continue_answer(RemoteRequest& request, const Message& answer, ServerKind kind) {
   if (!continues_answers(kind))
     throw Error("this server may begin the answer anew instead of going on with it; ask it to go on in a message");
-  const bool is_thought = !answer.reasoning.empty() && answer.content.empty();
-  request.in_thought = is_thought && !answer.reasoning_ended;
-  request.after_thought = is_thought && answer.reasoning_ended;
+  request.begin = begin_behind(answer);
   if (kind == ServerKind::kVllm || kind == ServerKind::kSgLang) request.body["continue_final_message"] = true;
   if (kind == ServerKind::kVllm) request.body["add_generation_prompt"] = false;
   if (kind == ServerKind::kMistral) request.body["messages"].back()["prefix"] = true;

@@ -4,6 +4,7 @@
 #include <set>
 #include <string>
 
+#include "engine/reasoning_splitter.h"
 #include "engine/remote/endpoint.h"
 #include "engine/session/responder.h"
 
@@ -15,8 +16,7 @@ SamplingParams servers_own_sampling();
 struct RemoteRequest {
   std::string path;  // relative to the endpoint's URL
   nlohmann::ordered_json body;
-  bool after_thought = false;  // the answer continues behind the last message's reasoning, which has ended
-  bool in_thought = false;     // the last message ends within its reasoning, which the answer continues
+  ReasoningSplitter::Begin begin = {};  // of the text that answers it, which may continue the last message
 };
 
 // Whether these servers go on with a conversation's last message if it is an answer; others may begin it anew.

@@ -7,6 +7,7 @@
 
 #include "engine/remote/refusal.h"
 #include "engine/untrusted_json.h"
+#include "models/ascii.h"
 #include "models/error.h"
 #include "models/number_in.h"
 #include "models/text_format.h"
@@ -120,16 +121,20 @@ std::string whole_characters(const std::string& text) {
   return whole + parts.finish();
 }
 
+ReasoningSplitter splitter_of(const ChatStream::Context& context) {
+  using State = ReasoningSplitter::State;
+  if (!context.splits_reasoning) return ReasoningSplitter({}, {.state = State::kAnswer}, /*finds_unopened=*/false);
+  const ReasoningSplitter::Begin presumed{.state = State::kThinking};
+  return ReasoningSplitter(kThoughtMarks, context.presumes_thought ? presumed : context.begin, /*finds_unopened=*/true);
+}
+
 }  // namespace
 
 ChatStream::ChatStream(Context context, std::function<void(Event)> emit)
     : context_(std::move(context)),
       emit_(std::move(emit)),
       parser_([this](std::string_view data) { take_data(data); }),
-      splitter_(!context_.splits_reasoning || context_.after_thought ? ReasoningSplitter::State::kAnswer
-                : context_.in_thought                                ? ReasoningSplitter::State::kThinking
-                                                                     : ReasoningSplitter::State::kUndecided),
-      trims_(context_.after_thought) {}
+      splitter_(splitter_of(context_)) {}
 
 void ChatStream::add(std::string_view bytes, double seconds) {
   now_ = seconds;
@@ -239,18 +244,37 @@ void ChatStream::take_text(const std::string& text, bool thinking) {
   take_whole_text((thinking ? reasoning_parts_ : content_parts_).add(text), thinking);
 }
 
+// The server separates reasoning, so its content is the answer.
+void ChatStream::begin_apart() {
+  if (std::exchange(is_apart_, true)) return;
+  for (const auto& piece : splitter_.finish())
+    if (!trimmed(piece.text).empty()) emit_text(piece.text, piece.thinking);
+  splitter_ = ReasoningSplitter({}, {.state = ReasoningSplitter::State::kAnswer}, /*finds_unopened=*/false);
+}
+
 void ChatStream::take_whole_text(const std::string& text, bool thinking) {
-  if (thinking) {  // the server separates reasoning, so its content is the answer
-    splitter_ = ReasoningSplitter(ReasoningSplitter::State::kAnswer);
+  if (thinking) {
+    begin_apart();
+    repeated_.add_reasoning(text);
     trims_ = true;
     return emit_text(text, true);
   }
-  reasoning_ended_ |= trims_;
-  const size_t begin = trims_ ? std::min(text.find_first_not_of("\r\n"), text.size()) : 0;
-  trims_ = trims_ && begin == text.size();
-  const auto pieces = splitter_.add(std::string_view(text).substr(begin));
+  if (!is_apart_) return emit_pieces(splitter_.add(text));
+  reasoning_ended_ = true;
+  const std::string own = repeated_.add(text);
+  const size_t begin = trims_ ? std::min(own.find_first_not_of("\r\n"), own.size()) : 0;
+  trims_ = trims_ && begin == own.size();
+  emit_text(own.substr(begin), false);
+}
+
+void ChatStream::emit_pieces(const std::vector<ReasoningSplitter::Piece>& pieces) {
   if (pieces.empty()) emit_text("", splitter_.thinking());
-  for (const auto& piece : pieces) emit_text(piece.text, piece.thinking);
+  for (const auto& piece : pieces) {
+    if (piece.was_thought)
+      emit_(Reclassified{true});
+    else
+      emit_text(piece.text, piece.thinking);
+  }
 }
 
 void ChatStream::take_tool_calls(const json& calls) {
@@ -348,7 +372,10 @@ GenerationEnd ChatStream::cut(EndReason reason, const std::string& error) {
     if (const std::string rest = reasoning_parts_.finish(); !rest.empty()) take_whole_text(rest, true);
     if (const std::string rest = content_parts_.finish(); !rest.empty()) take_whole_text(rest, false);
   }
-  for (const auto& piece : splitter_.finish()) emit_(TextDelta{piece.text, -1, 0, piece.thinking});
+  if (const std::string rest = repeated_.finish(); !trimmed(rest).empty()) emit_text(rest, false);
+  if (const auto rest = splitter_.finish(); !rest.empty()) emit_pieces(rest);
+  const bool is_whole = reason == EndReason::kEndOfText || reason == EndReason::kContentFilter;
+  if (context_.presumes_thought && is_whole && splitter_.thinking()) emit_(Reclassified{false});
   const bool is_cut = reason == EndReason::kStopped || reason == EndReason::kFailed;
   if (is_cut || !has_usage_) timings_.generated_tokens = std::max(timings_.generated_tokens, n_deltas_);
   timings_.generate_seconds = n_deltas_ > 0 ? last_token_ - timings_.first_token_seconds : 0;

@@ -8,6 +8,7 @@
 #include "engine/events.h"
 #include "engine/reasoning_splitter.h"
 #include "engine/remote/finish_reason.h"
+#include "engine/remote/repeated_thought.h"
 #include "engine/remote/split_characters.h"
 #include "engine/remote/sse_parser.h"
 
@@ -17,12 +18,12 @@ class ChatStream {
  public:
   struct Context {
     std::string host;              // for messages
-    bool splits_reasoning = true;  // <think> is a tag; false for text completion
-    bool in_thought = false;       // the text begins within reasoning
-    bool after_thought = false;    // the text begins behind reasoning
-    bool limits_tokens = false;    // the request had max_tokens
-    uint32_t context = 0;          // context in tokens; 0: unknown
-    std::string key = {};          // never quoted
+    bool splits_reasoning = true;  // marks of thoughts are no text; false for text completion
+    ReasoningSplitter::Begin begin = {};
+    bool presumes_thought = false;  // the answer probably begins with a thought that nothing marks
+    bool limits_tokens = false;     // the request had max_tokens
+    uint32_t context = 0;           // context in tokens; 0: unknown
+    std::string key = {};           // never quoted
   };
   ChatStream(Context context, std::function<void(Event)> emit);
   ChatStream(const ChatStream&) = delete;
@@ -60,7 +61,9 @@ class ChatStream {
   void take_timings(const nlohmann::json& timings);
   void take_progress(const nlohmann::json& progress);
   void count_delta();
+  void begin_apart();
   void emit_text(std::string text, bool thinking);
+  void emit_pieces(const std::vector<ReasoningSplitter::Piece>& pieces);
   [[noreturn]] void throw_reported(std::string_view data) const;
   [[noreturn]] void throw_incomplete() const;
 
@@ -68,11 +71,13 @@ class ChatStream {
   std::function<void(Event)> emit_;
   SseParser parser_;
   ReasoningSplitter splitter_;
+  RepeatedThought repeated_;  // of separate reasoning
   enum class Body { kUnknown, kEvents, kWhole } body_ = Body::kUnknown;
   std::string start_;                // start of a body of unknown kind, or of a single JSON document
   double now_ = 0, last_token_ = 0;  // seconds since the request
   double gap_ = 0;                   // time before the current token; used by its first event
   bool trims_ = false;               // drop line breaks before an answer whose reasoning came separately
+  bool is_apart_ = false;            // the server sends reasoning separately
   bool reasoning_ended_ = false;     // content came behind separate reasoning
   uint32_t n_deltas_ = 0, told_tokens_ = 0, told_deltas_ = 0;
   uint32_t n_chunks_ = 0, n_unreadable_ = 0;  // events that are JSON, and those that are not

@@ -59,8 +59,9 @@ struct RemoteResponder::Shared {
   Endpoint endpoint;
   RemoteModel model;
   std::mutex mutex = {};
-  std::set<std::string> left_out = {};  // fields without which the server answers
-  PromptLengths lengths = {};           // counts reported by the server
+  std::set<std::string> left_out = {};       // fields without which the server answers
+  PromptLengths lengths = {};                // counts reported by the server
+  std::atomic<bool> opens_thoughts = false;  // the last thought that ended was not marked where it began
   std::atomic<uint32_t> n_running = 0;
   HttpLoop loop{http_options(endpoint)};
 
@@ -86,6 +87,7 @@ class RemoteResponder::Answering : public std::enable_shared_from_this<Answering
  private:
   double seconds() const { return std::chrono::duration<double>(Clock::now() - asked_).count(); }
   RemoteRequest make_request();
+  bool presumes_thought() const;
   ChatStream make_stream();
   void start(HttpRequest http, HttpLoop::OnEnd on_end, milliseconds delay);
   void end_stream();
@@ -153,16 +155,27 @@ RemoteRequest RemoteResponder::Answering::make_request() {
   return remote_request(prompt_, options_, shared_.model, left_out);
 }
 
+// A template opens the thought in the prompt of each answer, unless it is asked not to.
+bool RemoteResponder::Answering::presumes_thought() const {
+  const auto& variables = options_.template_variables;
+  const auto* messages = std::get_if<std::vector<Message>>(&prompt_);
+  const bool is_off = variables.contains(kEnableThinking) && variables[kEnableThinking] == false;
+  return shared_.opens_thoughts && !is_off && messages != nullptr &&
+         request_.begin.state == ReasoningSplitter::State::kUndecided;
+}
+
 ChatStream RemoteResponder::Answering::make_stream() {
   return ChatStream({.host = shared_.host(),
                      .splits_reasoning = std::holds_alternative<std::vector<Message>>(prompt_),
-                     .in_thought = request_.in_thought,
-                     .after_thought = request_.after_thought,
+                     .begin = request_.begin,
+                     .presumes_thought = presumes_thought(),
                      .limits_tokens = options_.max_tokens >= 0,
                      .context = shared_.model.context,
                      .key = shared_.endpoint.key},
                     [this](Event event) {
                       if (std::holds_alternative<TextDelta>(event)) keep_left_out();
+                      if (const auto* found = std::get_if<Reclassified>(&event))
+                        shared_.opens_thoughts = found->thinking;
                       events.push(std::move(event));
                     });
 }
@@ -325,6 +338,7 @@ ResponderFacts RemoteResponder::facts() const {
           .endpoint = shared_->endpoint.url,
           .context = shared_->model.context,
           .can_think = true,
+          .opens_thoughts = shared_->opens_thoughts,
           .counts_tokens = false,
           .can_continue = continues_answers(shared_->model.kind),
           .at_once = kMaxAtOnce};

@@ -1,6 +1,7 @@
 // Encodes prompts, decodes tokens, and splits reasoning from answers.
 #include "engine/session/local_responder.h"
 
+#include <algorithm>
 #include <deque>
 #include <filesystem>
 #include <utility>
@@ -9,10 +10,13 @@ namespace warpchat {
 
 class LocalResponder::LocalGeneration : public Generation {
  public:
+  LocalGeneration(std::shared_ptr<ScheduledAnswer> answering, const Tokenizer& tokenizer, const Usage& usage)
+      : answering_(std::move(answering)), detokenizer_(tokenizer), events_{usage} {}
   LocalGeneration(std::shared_ptr<ScheduledAnswer> answering, const Tokenizer& tokenizer, const Usage& usage,
-                  std::optional<ReasoningSplitter::State> answer_begins)
-      : answering_(std::move(answering)), detokenizer_(tokenizer), events_{usage} {
-    if (answer_begins) splitter_.emplace(*answer_begins);
+                  const BuiltPrompt& prompt)
+      : LocalGeneration(std::move(answering), tokenizer, usage) {
+    thoughts_ = prompt.thoughts;
+    splitter_.emplace(thoughts_.text_marks(), prompt.begin, /*finds_unopened=*/true);
   }
   ~LocalGeneration() override {
     answering_->stop();
@@ -34,34 +38,69 @@ class LocalResponder::LocalGeneration : public Generation {
   }
 
  private:
+  using Piece = ReasoningSplitter::Piece;
+
   void push_event(const PromptProgress& progress) { events_.push_back(progress); }
   void push_event(const NextToken& next) {
-    add({detokenizer_.add(next.token), next.token, next.seconds, /*thinking=*/false});
+    held_.push_back(next.token);
+    add(read_held(/*is_end=*/false), next.token, next.seconds);
   }
   void push_event(GenerationEnd& end) {
     has_ended_ = true;
+    std::vector<Piece> pieces = read_held(/*is_end=*/true);
     // An answer that was cut within a character makes it anew when it is continued.
-    std::string rest = end.reason == EndReason::kEndOfText ? detokenizer_.flush() : "";
-    if (!rest.empty()) add({std::move(rest), -1, 0, /*thinking=*/false});
+    if (end.reason == EndReason::kEndOfText) append(pieces, split(detokenizer_.flush()));
+    if (splitter_) append(pieces, splitter_->finish());
     end.reasoning_ended = splitter_ && splitter_->has_ended_thought();
-    if (splitter_)
-      for (auto& [text, thinking] : splitter_->finish()) events_.push_back(TextDelta{std::move(text), -1, 0, thinking});
+    if (!pieces.empty()) add(std::move(pieces), -1, 0);
     events_.push_back(std::move(end));
   }
 
+  static void append(std::vector<Piece>& pieces, std::vector<Piece> more) {
+    pieces.insert(pieces.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+  }
+
+  std::vector<Piece> split(std::string text) {
+    if (splitter_) return splitter_->add(text);
+    return text.empty() ? std::vector<Piece>() : std::vector<Piece>{{std::move(text), false}};
+  }
+
+  // Reads the tokens that wait, except those that may become a mark of several tokens.
+  std::vector<Piece> read_held(bool is_end) {
+    std::vector<Piece> pieces;
+    while (!held_.empty()) {
+      const bool opens = held_ == thoughts_.open, closes = held_ == thoughts_.close;
+      if (!opens && !closes && !is_end && (begins(thoughts_.open) || begins(thoughts_.close))) break;
+      const size_t n = opens || closes ? held_.size() : 1;
+      std::string text;
+      for (size_t i = 0; i < n; ++i) text += detokenizer_.add(held_[i]);
+      held_.erase(held_.begin(), held_.begin() + static_cast<std::ptrdiff_t>(n));
+      append(pieces, opens ? splitter_->open(text) : closes ? splitter_->close(text) : split(std::move(text)));
+    }
+    return pieces;
+  }
+  bool begins(const std::vector<Token>& mark) const {
+    return held_.size() < mark.size() && std::equal(held_.begin(), held_.end(), mark.begin());
+  }
+
   // Emits one event per token, even without text. A token that spans reasoning and answer counts for the first.
-  void add(TextDelta delta) {
-    if (!splitter_) return events_.push_back(std::move(delta));
-    std::vector<ReasoningSplitter::Piece> pieces = splitter_->add(delta.text);
-    if (pieces.empty()) pieces.push_back({"", splitter_->thinking()});
-    for (size_t i = 0; i < pieces.size(); ++i)
-      events_.push_back(TextDelta{std::move(pieces[i].text), i == 0 ? delta.token : -1, i == 0 ? delta.seconds : 0,
-                                  pieces[i].thinking});
+  void add(std::vector<Piece> pieces, Token token, double seconds) {
+    const auto has_text = [](const Piece& piece) { return !piece.was_thought; };
+    if (std::ranges::none_of(pieces, has_text)) pieces.push_back({"", splitter_ && splitter_->thinking()});
+    for (Piece& piece : pieces) {
+      if (piece.was_thought)
+        events_.push_back(Reclassified{true});
+      else
+        events_.push_back(
+            TextDelta{std::move(piece.text), std::exchange(token, -1), std::exchange(seconds, 0), piece.thinking});
+    }
   }
 
   std::shared_ptr<ScheduledAnswer> answering_;
   StreamDetokenizer detokenizer_;
+  ModelThoughts thoughts_;
   std::optional<ReasoningSplitter> splitter_;  // none: text is passed through
+  std::vector<Token> held_;                    // the beginning of a mark
   std::deque<Event> events_;
   bool has_ended_ = false;
 };
@@ -107,7 +146,6 @@ std::unique_ptr<Generation> LocalResponder::start(const Prompt& prompt, const An
     throw Error(scheduler_.n_answers() == 1 ? "an answer is being generated; stop it first"
                                             : "as many answers as fit are being generated; stop one first");
   BuiltPrompt built = build(prompt, options);
-  const bool parts = std::holds_alternative<std::vector<Message>>(prompt);
   AnswerRequest request;
   request.sampling = options.sampling;
   if (options.in_front) request.sampling.seed += n_generations_;  // a regenerated answer should differ
@@ -118,8 +156,10 @@ std::unique_ptr<Generation> LocalResponder::start(const Prompt& prompt, const An
   request.prompt = std::move(built.tokens);
   scheduler_.prepare();
   if (ready) ready();
-  auto generation = std::make_unique<LocalGeneration>(scheduler_.start(std::move(request)), *model_.tokenizer, usage,
-                                                      parts ? std::optional(built.answer_begins) : std::nullopt);
+  auto answering = scheduler_.start(std::move(request));
+  auto generation = std::holds_alternative<std::vector<Message>>(prompt)
+                        ? std::make_unique<LocalGeneration>(std::move(answering), *model_.tokenizer, usage, built)
+                        : std::make_unique<LocalGeneration>(std::move(answering), *model_.tokenizer, usage);
   if (options.in_front) ++n_generations_;  // a title changes no later answer
   return generation;
 }

@@ -28,11 +28,6 @@ std::vector<size_t> turns_of(std::span<const Message> messages) {
   return turns;
 }
 
-bool ends_inside_thought(std::string_view prompt) {
-  const size_t last = prompt.find_last_not_of(" \t\r\n");
-  return last != std::string_view::npos && prompt.substr(0, last + 1).ends_with("<think>");
-}
-
 // As templates expect it: OpenAI's format, but arguments as a JSON value, not a string.
 ordered_json as_template_variable(const Message& message) {
   ordered_json variable = {{"role", message.role}, {"content", text_for_model(message)}};
@@ -49,18 +44,23 @@ ordered_json as_template_variable(const Message& message) {
   return variable;
 }
 
-// Appends an unfinished answer, whose reasoning may be open. Returns what comes next.
-State append_answer(TracedText& prompt, const Message& answer) {
-  const bool thinks = ends_inside_thought(prompt.bytes);
-  if (answer.reasoning.empty() && answer.content.empty()) return thinks ? State::kThinking : State::kUndecided;
-  if (!answer.reasoning.empty()) {
-    prompt.append(thinks ? "" : "<think>\n");
-    prompt.append(text_for(answer.reasoning, /*is_content=*/true));
-  }
-  if (answer.content.empty() && !answer.reasoning_ended) return State::kThinking;
-  if (thinks || !answer.reasoning.empty()) prompt.append("\n</think>\n\n");
+// Appends an unfinished answer, whose thought may be open. Returns how it goes on.
+ReasoningSplitter::Begin append_answer(TracedText& prompt, const Message& answer, const ModelThoughts& thoughts) {
+  ReasoningSplitter::Begin begin = begin_after(prompt, thoughts);
+  if (answer.reasoning.empty() && answer.content.empty()) return begin;
+  const ThoughtMarks& marks = thoughts.marks ? *thoughts.marks : kUsualMarks;
+  const bool is_opened = begin.state == State::kThinking, has_thought = !answer.reasoning.empty();
+  if (has_thought && !is_opened) prompt.append(std::string(marks.open) + std::string(marks.after_open));
+  prompt.append(text_for(answer.reasoning, /*is_content=*/true));
+  if (answer.content.empty() && !answer.reasoning_ended) return {.state = State::kThinking, .has_text = true};
+  if (is_opened || has_thought)
+    prompt.append(std::string(marks.before_close) + std::string(marks.close) + std::string(marks.after_close));
   prompt.append(text_for(answer.content, /*is_content=*/true));
-  return State::kAnswer;
+  begin = {.state = State::kAnswer,
+           .has_thought = begin.has_thought || is_opened || has_thought,
+           .has_text = !answer.content.empty()};
+  begin.code.add(answer.content);
+  return begin;
 }
 
 }  // namespace
@@ -104,7 +104,10 @@ BuiltPrompt PromptBuilder::prompt_of(std::span<const Message> messages, const An
   const bool continues = !messages.empty() && messages.back().role == "assistant";
   BuiltPrompt prompt;
   TracedText text = render(continues ? messages.first(messages.size() - 1) : messages, options);
-  prompt.answer_begins = append_answer(text, continues ? messages.back() : Message());
+  const Message unfinished = continues ? messages.back() : Message();
+  prompt.thoughts = find_thoughts(tokenizer, template_source_, options.system_prompt);
+  if (!prompt.thoughts.marks && !unfinished.reasoning.empty()) prompt.thoughts.marks = &kUsualMarks;
+  prompt.begin = append_answer(text, unfinished, prompt.thoughts);
   if (options.parse_special) text.content.clear();
   const bool has_bos = !bos.empty() && text.bytes.starts_with(bos) && !text.has_content(0, bos.size());
   prompt.tokens = tokenizer.encode(text.bytes, text.content, tokenizer.adds_bos() && !has_bos);

@@ -9,6 +9,7 @@
 
 #include "engine/reasoning_splitter.h"
 #include "engine/session/model.h"
+#include "engine/session/model_thoughts.h"
 #include "engine/session/responder.h"
 #include "engine/session/template_content.h"
 #include "models/chat_template/chat_template.h"
@@ -19,7 +20,8 @@ struct BuiltPrompt {
   std::string text;
   std::vector<Token> tokens;
   uint32_t n_dropped = 0;  // turns dropped at the start: a user's message with its answer each
-  ReasoningSplitter::State answer_begins = ReasoningSplitter::State::kUndecided;
+  ModelThoughts thoughts = {};
+  ReasoningSplitter::Begin begin = {};  // of the text that answers it
 };
 
 class PromptBuilder {

@@ -41,13 +41,14 @@ struct AnswerOptions {
 using Prompt = std::variant<std::vector<Message>, std::string, std::vector<Token>>;
 
 struct ResponderFacts {
-  std::string model;           // for display: the file's path, or the endpoint's model name
-  std::string endpoint;        // URL; empty: this machine
-  uint32_t context = 0;        // tokens; 0: unknown
-  bool can_think = false;      // supports kEnableThinking
-  bool counts_tokens = false;  // count() returns a number
-  bool can_continue = true;    // a last message that is an answer is continued, not begun anew
-  uint32_t at_once = 1;        // concurrent generations
+  std::string model;            // for display: the file's path, or the endpoint's model name
+  std::string endpoint;         // URL; empty: this machine
+  uint32_t context = 0;         // tokens; 0: unknown
+  bool can_think = false;       // supports kEnableThinking
+  bool opens_thoughts = false;  // a server that does so without a mark: text may turn out to be a thought
+  bool counts_tokens = false;   // count() returns a number
+  bool can_continue = true;     // a last message that is an answer is continued, not begun anew
+  uint32_t at_once = 1;         // concurrent generations
 };
 
 // The prompt plus one token does not fit: "the prompt needs 9,120 tokens, the context holds 8,192".

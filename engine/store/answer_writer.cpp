@@ -4,7 +4,8 @@
 namespace warpchat {
 
 bool AnswerWriter::has_more(const Message& answer) const {
-  return answer.content.size() > n_content_ || answer.reasoning.size() > n_reasoning_;
+  return (is_reclassified_ && turn_ != 0) || answer.content.size() > n_content_ ||
+         answer.reasoning.size() > n_reasoning_;
 }
 
 void AnswerWriter::follow(const Message& answer, Clock::time_point now) {
@@ -25,9 +26,12 @@ void AnswerWriter::finish(const Message& answer, TurnState state) {
 void AnswerWriter::write(const Message& answer) {
   if (turn_ == 0)
     turn_ = store_.add(conversation_, parent_, answer, TurnState::kOpen);
+  else if (is_reclassified_)
+    store_.rewrite(turn_, answer.content, answer.reasoning);
   else
     store_.append(turn_, std::string_view(answer.content).substr(n_content_),
                   std::string_view(answer.reasoning).substr(n_reasoning_));
+  is_reclassified_ = false;
   n_content_ = answer.content.size();
   n_reasoning_ = answer.reasoning.size();
 }

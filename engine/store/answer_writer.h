@@ -27,6 +27,9 @@ class AnswerWriter {
   // second, so that no text waits longer than the interval. Error if it cannot be stored.
   void follow(const Message& answer, Clock::time_point now);
 
+  // What was stored as content is reasoning, or the other way round (Reclassified in engine/events.h).
+  void reclassify() { is_reclassified_ = true; }
+
   // answer: complete, with tool calls, model and timings.
   void finish(const Message& answer, TurnState state);
 
@@ -40,6 +43,7 @@ class AnswerWriter {
   ConversationId conversation_ = 0;
   TurnId parent_ = 0, turn_ = 0;
   size_t n_content_ = 0, n_reasoning_ = 0;  // bytes already stored
+  bool is_reclassified_ = false;            // since the last write
   std::optional<Clock::time_point> tried_at_;
 };
 

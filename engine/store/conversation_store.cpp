@@ -199,6 +199,16 @@ void ConversationStore::append(TurnId turn, std::string_view content, std::strin
   if (database_.changes() == 0) throw gone("answer");
 }
 
+void ConversationStore::rewrite(TurnId turn, std::string_view content, std::string_view reasoning) {
+  Transaction transaction(database_);
+  database_.prepare("UPDATE turns SET text = ?2, reasoning = ?3 WHERE id = ?1 AND state = 0")
+      .with(turn, content, reasoning)
+      .run();
+  if (database_.changes() == 0) throw gone("answer");
+  database_.prepare("DELETE FROM pieces WHERE turn = ?1").with(turn).run();
+  transaction.commit();
+}
+
 void ConversationStore::end(TurnId turn, TurnState state, const Message& answer) {
   Transaction transaction(database_);
   database_

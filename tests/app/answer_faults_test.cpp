@@ -56,7 +56,7 @@ TEST(AnswerFaults, AGenerationWhoseTextCannotBeShownIsStoppedAndDrained) {
   std::string sentence;
   {
     const FullOutput full;
-    sentence = error_of([&] { stream_answer(generation, {}, AnswerGoes::kToOutput); });
+    sentence = error_of([&] { stream_answer(generation, {}, AnswerGoes::kToOutput, AnswerFrom::kThisMachine); });
   }
   EXPECT_EQ(sentence, "cannot write to standard output: No space left on device");
   EXPECT_TRUE(stopped);

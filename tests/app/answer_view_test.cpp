@@ -50,6 +50,37 @@ TEST(AnswerView, DimsThinking) {
   EXPECT_EQ(shown + view.finish(), "\x1b[0;2mHm\x1b[0m\n\nYes\n");
 }
 
+TEST(AnswerView, TextThatWasAThoughtIsApartFromTheAnswer) {
+  for (const auto& [thought, shown_thought] : {std::pair("So *ad", "So *ad"), std::pair("So\n\n", "So")}) {
+    AnswerView view({.styled = false});
+    std::string shown = view.add(thought, false);
+    shown += view.reclassify(/*thinking=*/true);
+    shown += view.add("Fo", false);
+    shown += view.add("ur", false);
+    shown += view.finish();
+    EXPECT_TRUE(shown.starts_with(shown_thought)) << shown;
+    EXPECT_TRUE(shown.ends_with("\n\nFour\n")) << shown;
+  }
+  AnswerView table({.styled = false});
+  std::string shown = table.add("| a |\n|---|\n| b |\n", false);
+  shown += table.reclassify(/*thinking=*/true);
+  EXPECT_NE(shown.find("b"), std::string::npos) << shown;
+  shown += table.add("Four", false);
+  shown += table.finish();
+  EXPECT_TRUE(shown.ends_with("\n\nFour\n")) << shown;
+}
+
+TEST(AnswerView, AHiddenThoughtThatWasNoneIsShown) {
+  for (const bool hides : {true, false}) {
+    AnswerView view({.styled = false, .hide_thinking = hides});
+    std::string shown = view.add("Fo", true);
+    shown += view.add("ur", true);
+    shown += view.reclassify(/*thinking=*/false);
+    shown += view.finish();
+    EXPECT_EQ(shown, "Four\n");
+  }
+}
+
 struct Text {
   std::string name, begin, unit;  // the unit again and again
   bool thinking = false;

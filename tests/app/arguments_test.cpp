@@ -166,6 +166,18 @@ struct RefusedCase {
 
 const RefusedCase kRefused[] = {
     {"unknown_flag", {"--colour"}, "unknown flag --colour; chat --help lists what there is"},
+    {"flag_with_swapped_letters",
+     {"--tmep", "1"},
+     "unknown flag --tmep; perhaps you mean --temp; chat --help lists what there is"},
+    {"flag_that_goes_on",
+     {"bench", "--profil", "x"},
+     "unknown flag --profil; perhaps you mean --profile; chat bench --help lists what there is"},
+    {"beginning_of_a_flag",
+     {"--hide-think"},
+     "unknown flag --hide-think; perhaps you mean --hide-thinking; chat --help lists what there is"},
+    {"command_with_a_letter_less",
+     {"pul"},
+     "unexpected argument 'pul'; perhaps you mean chat pull; chat --help lists what there is"},
     {"unknown_short_flag", {"-x"}, "unknown flag -x; chat --help lists what there is"},
     {"stray_word", {"hello"}, "unexpected argument 'hello'; chat --help lists what there is"},
     {"command_too_late", {"--verbose", "bench"}, "the command comes first: chat bench and then its flags"},

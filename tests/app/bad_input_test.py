@@ -12,6 +12,7 @@ import unittest
 
 from program import CHAT, ENDLESS, EXPERTS, FOLDER, HYBRID, SPM, TINY, VOCABULARY, Run, environment, path
 from program_case import Case
+from pseudo_terminal import Terminal
 
 ONE_ANSWER = ("--temp", "0", "-n", "8")
 
@@ -33,15 +34,21 @@ class ModelSearch(Case):
         self.assert_refused(Run("-p", "x", env=env), 2, "--model", "chat pull")
         self.assert_refused(Run("tokenize", env=env), 2, "--model", "chat pull")
 
-    def test_the_only_one_then_the_last_used(self):
+    def test_the_only_one_then_that_of_the_last_conversation(self):
         home = self.home("one")
         self.link(home, ".cache/warpchat/models/only.gguf")
         env = environment(home)
         only = self.run_well("-p", "x", *ONE_ANSWER, env=env)
         self.assertEqual(only.out, self.run_well("-m", TINY, "-p", "x", *ONE_ANSWER, env=environment()).out)
-        self.run_well("-m", SPM, "-p", "x", *ONE_ANSWER, env=env)
-        self.assertEqual(self.run_well("tokenize", stdin=b"Hello", env=env).out,
-                         self.run_well("tokenize", "-m", SPM, stdin=b"Hello").out)
+        ids = {model: self.run_well("tokenize", "-m", model, stdin=b"Hello").out for model in (TINY, SPM)}
+        self.run_well("-m", SPM, "-p", "x", *ONE_ANSWER, env=env)  # chooses for itself alone
+        self.assertEqual(self.run_well("tokenize", stdin=b"Hello", env=env).out, ids[TINY])
+        terminal = Terminal("-m", SPM, home=home)
+        terminal.wait_for("Ctrl-D leaves")
+        terminal.wait_for("> ")
+        terminal.type("\x04")
+        self.assertEqual(terminal.wait(), 0)
+        self.assertEqual(self.run_well("tokenize", stdin=b"Hello", env=env).out, ids[SPM])
 
     def test_several_are_named(self):
         home = self.home("several")

@@ -1,10 +1,12 @@
 // Writes the small models that the program's tests run it on into a folder: tiny.gguf (qwen2, no token ends an answer),
 // endless.gguf (the same with a long context), spm.gguf (llama, wants a bos), vocabulary.gguf (no tensors),
-// sampling.gguf (has defaults for its sampling).
+// sampling.gguf (has defaults for its sampling), thinks.gguf (its answer to everything is "cd" behind the thought
+// "ab"), overflows.gguf (its keys are infinite).
 #include <algorithm>
 #include <cstdio>
 #include <exception>
 
+#include "tests/support/scripted_model.h"
 #include "tests/support/tiny_model.h"
 
 namespace warpchat {
@@ -35,7 +37,30 @@ GgufWriter endless(const TinyModelSpec& model, uint32_t seed) {
   return writer;
 }
 
+// A tiny model with this data in one of its tensors.
+GgufWriter with_floats(const GgufFile& tiny, std::string_view name, float value) {
+  GgufWriter writer;
+  writer.copy_metadata(tiny);
+  for (const TensorInfo& tensor : tiny.tensors()) {
+    const std::vector<float> floats(tensor.name == name ? tensor.shape[0] : 0, value);
+    writer.add_tensor(tensor.name, tensor.type, std::span(tensor.shape).first(tensor.n_dims),
+                      floats.empty() ? tensor.data : std::as_bytes(std::span(floats)));
+  }
+  return writer;
+}
+
+// A prompt ends with "?", and what continues an answer behind its thought with a line break.
+void write_thinking_model(const std::string& path) {
+  scripted_model({.added = {{"<think>", true}, {"</think>", true}},
+                  .chains = {{"?", "<think>", "a", "b", "</think>", "c", "d", "<|im_end|>"}, {"Ċ", "c"}},
+                  .chat_template = "{% for m in messages %}{{ m.role }}: {{ m.content }}. {% endfor %}?"})
+      .write(path);
+}
+
 void write_models(const std::string& folder) {
+  write_thinking_model(folder + "/thinks.gguf");
+  const std::vector<std::byte> tiny = build_tiny_model({}, /*seed=*/4);
+  with_floats(GgufFile::view(tiny, "tiny"), "blk.0.attn_k.bias", 1e30f).write(folder + "/overflows.gguf");
   endless({}, /*seed=*/1).write(folder + "/tiny.gguf");
   tiny_model({.architecture = "llama", .vocabulary = TinyVocabulary::kSpm}, /*seed=*/2).write(folder + "/spm.gguf");
   GgufWriter sampling = tiny_model({}, /*seed=*/3);

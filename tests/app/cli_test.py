@@ -16,7 +16,8 @@ import tempfile
 import time
 import unittest
 
-from program import CHAT, ENDLESS, EXPERTS, FOLDER, HYBRID, SPM, TINY, VOCABULARY, Run, environment, path
+from program import (CHAT, ENDLESS, EXPERTS, FOLDER, HYBRID, OVERFLOWS, SPM, THINKS, TINY, VOCABULARY, Run, environment,
+                     path)
 from program_case import Case
 
 ONE_ANSWER = ("--temp", "0", "-n", "8")
@@ -25,14 +26,14 @@ ONE_ANSWER = ("--temp", "0", "-n", "8")
 class Answers(Case):
     def test_only_the_answer_is_on_stdout(self):
         run = self.run_well("-m", TINY, "-p", "Hello", *ONE_ANSWER)
-        self.assertEqual(run.err, b"", run)
+        self.assertEqual(run.err, b"chat: the answer was cut at 8 tokens\n", run)
         self.assertTrue(run.out.endswith(b"\n"), run)
         self.assertNotIn(b"\x1b", run.out)
 
     def test_a_context_beyond_the_models_own_is_said(self):
         run = self.run_well("-m", TINY, "-c", "4096", "-p", "Hello", *ONE_ANSWER)
         self.assertIn(b"chat: a context of 4,096 is beyond the model's maximum of 1,024 tokens", run.err)
-        self.assertEqual(self.run_well("-m", TINY, "-c", "1024", "-p", "Hello", *ONE_ANSWER).err, b"")
+        self.assertNotIn(b"maximum", self.run_well("-m", TINY, "-c", "1024", "-p", "Hello", *ONE_ANSWER).err)
 
     def test_temperature_0_and_equal_seeds_repeat_themselves(self):
         for flags in (("--temp", "0"), ("--temp", "2", "-s", "7")):
@@ -49,6 +50,23 @@ class Answers(Case):
         together = self.run_well("-m", TINY, "--raw", "-p", "one\ntwo\nthree", *ONE_ANSWER)
         parts = self.run_well("-m", TINY, "--raw", "-f", file, "-p", "three", *ONE_ANSWER, stdin=b"one\n")
         self.assertEqual(together.out, parts.out)
+
+    def test_a_dash_among_the_files_is_standard_input(self):
+        file = path("first.txt", b"one\n")
+        together = self.run_well("-m", TINY, "--raw", "-p", "one\ntwo\nthree", *ONE_ANSWER)
+        parts = self.run_well("-m", TINY, "--raw", "-f", file, "-f", "-", "-p", "three", *ONE_ANSWER, stdin=b"two\n")
+        self.assertEqual(together.out, parts.out)
+
+    def test_lists_without_anything_say_so(self):
+        env = environment(tempfile.mkdtemp(dir=FOLDER), DBUS_SESSION_BUS_ADDRESS="")
+        for command, words in ((("--list-models",), b"chat: no model found; chat pull lists some"),
+                               (("endpoint", "list"), b"chat: no endpoint has a name; chat endpoint add NAME URL")):
+            run = self.run_well(*command, env=env)
+            self.assertEqual((run.out, run.err[:len(words)]), (b"", words))
+        self.run_well("endpoint", "add", "box", "http://127.0.0.1:1", env=env)
+        self.assertEqual(self.run_well("endpoint", "list", env=env).err, b"")
+        again = self.run_well("endpoint", "add", "box", "http://127.0.0.1:2", env=env)
+        self.assertIn(b"chat: box was http://127.0.0.1:1/v1 until now", again.err)
 
     def test_standard_input_alone_is_one_prompt(self):
         flag = self.run_well("-m", TINY, "-p", "one\n\ntwo", *ONE_ANSWER)
@@ -111,8 +129,22 @@ class Answers(Case):
         opens_thought = ("--chat-template", "{{ messages[0].content }}<think>")
         shown = self.run_well("-m", TINY, "-p", "Hello", *opens_thought, *ONE_ANSWER)
         hidden = self.run_well("-m", TINY, "-p", "Hello", *opens_thought, "--hide-thinking", *ONE_ANSWER)
-        self.assertNotEqual(shown.out, b"")
+        self.assertTrue(shown.out.startswith(b"<think>\n"), shown)
+        self.assertNotIn(b"</think>", shown.out)
         self.assertEqual(hidden.out, b"")
+        self.assertEqual(hidden.err, b"chat: the answer was cut at 8 tokens\n")
+
+    def test_a_thought_is_closed_only_if_the_model_has_closed_it(self):
+        ask = ("-m", THINKS, "-p", "x", "--temp", "0")
+        for n, shown in ((20, "<think>\nab\n</think>\n\ncd\n"), (2, "<think>\na\n"), (4, "<think>\nab\n</think>\n"),
+                         (5, "<think>\nab\n</think>\n\nc\n")):
+            run = self.run_well(*ask, "-n", str(n))
+            self.assertEqual(run.out.decode(), shown)
+            self.assertEqual(run.err.decode(), f"chat: the answer was cut at {n} tokens\n" if n < 20 else "")
+            answer = json.loads(self.run_well(*ask, "-n", str(n), "--json").out)
+            self.assertEqual((answer["reasoning"], answer["answer"]), ("ab"[:n - 1], "cd"[:max(n - 4, 0)]))
+            hidden = self.run_well(*ask, "-n", str(n), "--hide-thinking")
+            self.assertEqual((hidden.out.decode(), hidden.err), (("cd"[:max(n - 4, 0)] + "\n").lstrip("\n"), run.err))
 
     def test_what_an_answer_repeats_is_drafted_and_the_same(self):
         flags = ("-m", ENDLESS, "-p", "Hello", "--temp", "0", "-n", "12", "--json")  # repeats one letter
@@ -488,6 +520,15 @@ class Commands(Case):
         self.assertTrue(os.path.exists("/dev/null"))
         self.assertEqual([name for name in os.listdir(FOLDER) if name.startswith("old.f32.")], [])
 
+    def test_logits_that_are_not_finite_are_an_error_everywhere(self):
+        out, text = path("overflow.f32"), path("overflow.txt", b"Hello world " * 40)
+        words = ("the model computed a logit that is not finite", "its file is damaged or its activations overflow")
+        for command in (("logits", "--tokens", "1,2,3", "-o", out), ("logits", "--tokens", "1,2", "--one-by-one", "-o", out),
+                        ("-p", "Hello"), ("-p", "Hello", "--json")):
+            self.assert_refused(Run(*command, "-m", OVERFLOWS), 1, *words)
+        self.assertFalse(os.path.exists(out))
+        self.assert_refused(Run("perplexity", "-m", OVERFLOWS, "-f", text, "-c", "16"), 1, *words)
+
     def render(self, variables, *flags):
         messages = path("messages.json", json.dumps(variables).encode())
         return self.run_well("template", *flags, "--messages", messages).out.decode()
@@ -497,13 +538,14 @@ class Commands(Case):
         chatml = "<|im_start|>user\né\n<|im_end|>\n"
         self.assertEqual(self.render({"messages": messages}, "-m", VOCABULARY), chatml + "<|im_start|>assistant\n")
         self.assertEqual(self.render({"messages": messages, "add_generation_prompt": False}, "-m", VOCABULARY), chatml)
+        self.assertEqual(self.render(messages, "-m", VOCABULARY), chatml + "<|im_start|>assistant\n")
         template = path("t.jinja", b"{{ bos_token }}{{ messages | length }}{{ date_string }}{{ tools }}{{ eos_token }}")
         self.assertEqual(self.render({"messages": messages, "date_string": "today"}, "--template", template),
                          "<s>1today</s>")
         self.assertEqual(self.render({"messages": [], "bos_token": "B", "tools": [1]}, "--template", template), "B0[1]</s>")
         bad = path("bad.json", b'{"messages": [')
         self.assert_refused(Run("template", "-m", TINY, "--messages", bad), 1, "bad.json", "byte 14")
-        self.assert_refused(Run("template", "-m", TINY, "--messages", path("list.json", b"[]")), 1, "messages")
+        self.assert_refused(Run("template", "-m", TINY, "--messages", path("number.json", b"5")), 1, "messages")
 
     def test_perplexity(self):
         text = path("text.txt", b"Hello world, the end of it is you and the other one. " * 12 + b"\n")

@@ -4,13 +4,14 @@ fit, history.
 
 usage: conversation_terminal_test.py CHAT CLI_MODELS [unittest arguments]
 """
+import json
 import os
 import re
 import resource
 import sys
 import unittest
 
-from program import ENDLESS, HYBRID, SAMPLING, TINY, Run, path
+from program import ENDLESS, HYBRID, SAMPLING, THINKS, TINY, Run, path
 from pseudo_terminal import StoreCase, Terminal
 
 LONG = "Hello world " * 4000
@@ -192,6 +193,32 @@ class Settings(ConversationCase):
             self.assertNotIn("/regen", self.do(terminal, "/help " + word, "take back the last message"))
         self.do(terminal, "/help nothing", "chat: unknown command nothing; /help lists them")
 
+    def test_what_changes_nothing_is_said(self):
+        terminal = self.chat()
+        self.send(terminal, "Hello world")
+        for key in ("\r", "\x04"):
+            self.do(terminal, "/edit", "> Hello world")
+            terminal.type("\x15" + key)
+            terminal.wait_for("(the message was not changed)")
+            terminal.wait_for("> ")
+        self.do(terminal, "/regen", "(at temp 0 the same model gives the same answer; /set temp changes that)")
+        terminal.wait_for("\n\n> ")
+        file = path("twice.txt", b"some text")
+        self.do(terminal, f"/read {file}", "sent before your next message")
+        self.do(terminal, f"/read {file}", "(twice.txt is attached 2 times; /unread N detaches one)")
+
+    def test_a_number_beyond_the_usual_list(self):
+        node = {"id": "a", "parent": None, "children": [], "message": {
+            "author": {"role": "user"}, "content": {"content_type": "text", "parts": ["Hi"]}}}
+        file = path("many.json", json.dumps([{"title": f"talk {n}", "mapping": {"a": node}, "current_node": "a"}
+                                             for n in range(25)]).encode())
+        terminal = self.chat()
+        self.do(terminal, f"/import {file}", "\n> ")
+        self.leave(terminal)
+        terminal = self.chat()
+        self.do(terminal, "/load 25", '"talk ')
+        self.do(terminal, "/load 26", "the last list has no number 26; it has 25 conversations")
+
     def test_thinking_is_asked_of_a_model_that_cannot(self):
         terminal = self.chat()
         self.do(terminal, "/set think on", "tiny has no switch for thinking in its chat template")
@@ -210,6 +237,27 @@ class Settings(ConversationCase):
         terminal = self.chat("--resume", "-sys", "Be brief")
         terminal.wait_for("system message from now on: Be brief")
         self.do(terminal, "/set system", "\nsystem: Be brief")
+
+
+class Thoughts(ConversationCase):
+    """The model thinks "ab" and says "cd". Cut anywhere, kept in a file and read from it, its answer goes on there."""
+
+    def test_an_answer_goes_on_from_an_export_wherever_it_was_cut(self):
+        for n in (2, 3, 4, 5):
+            for kind in ("md", "json"):
+                file = path(f"cut{n}.{kind}")
+                terminal = Terminal("-m", THINKS, "--temp", "0", "-n", str(n), home=self.home)
+                self.addCleanup(self.end, terminal)
+                self.wait_for_prompt(terminal)
+                self.do(terminal, "x", f"(the answer was cut at {n} tokens; /continue resumes it)")
+                self.do(terminal, f"/export {file}", "wrote ")
+                self.do(terminal, "/new", "new conversation")
+                self.do(terminal, f"/import {file}", "\n> ")
+                self.do(terminal, "/set n_predict 20", "n_predict: 20")
+                self.do(terminal, "/continue", "cd" if n < 5 else "d")
+                terminal.wait_for("\n> ")
+                self.leave(terminal)
+                self.assertEqual(self.rows("SELECT reasoning, text FROM turns ORDER BY id DESC LIMIT 1"), [("ab", "cd")])
 
 
 class Models(ConversationCase):

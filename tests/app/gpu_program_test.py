@@ -70,9 +70,14 @@ class GpuProgram(unittest.TestCase):
         gpu = Gpu(WRONG_STREAM)
         self.check(gpu.answer(), 0, "the GPU failed its check (stream: its numbers are wrong)", "using the CPU instead")
         refused = gpu.answer("--device", "cuda")
-        self.check(refused, 1, "the GPU failed its check", "--no-device-check")
+        self.check(refused, 1, "the GPU failed its check", "; chat check-device checks it again, --no-device-check uses it "
+                   "anyway, --device cpu works without it\n")
         self.assertEqual(refused.out, b"")
         self.check(gpu.answer("--device", "cuda", "--no-device-check"), 0)
+        self.check(gpu.answer("--device", "cpu"), 0)
+        gpu.set()  # mended
+        self.check(gpu.run("check-device"), 0)
+        self.check(gpu.answer("--device", "cuda"), 0)
 
     def test_a_wrong_barrier_is_found(self):
         self.check(Gpu(EARLY_BARRIER).run("check-device"), 1, "graph       stream, to the bit    0.0e+00",

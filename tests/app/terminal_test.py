@@ -243,7 +243,7 @@ class Slash(Case):
         terminal = self.start()
         for typed, seen in (("/help", "/export FILE"), ("/perf", "chat: there is no answer yet"),
                             ("/regen", "chat: there is no answer"), ("/undo", "chat: there is no message yet"),
-                            ("/hepl", "chat: unknown command /hepl; /help lists them"),
+                            ("/hepl", "chat: unknown command /hepl; perhaps you mean /help; /help lists them"),
                             ("/save x", "chat: there is no message yet"),
                             ("/load", "chat: /load needs a number or a title: /load N|TITLE"),
                             ("/load no such", "chat: no title has 'no such' in it"),

@@ -117,6 +117,17 @@ const Scenario kScenarios[] = {
        b.ask("one");
      },
      "one > [why] because", "one > [why] because"},
+    {"a_thought_that_is_found_at_its_end",
+     [](Bench& b) {
+       b.responder->answers = {going_on({text("two and two\n"), Reclassified{true}, text("four")})};
+       b.ask("one");
+       EXPECT_EQ(b.shown(), "one > [two and two] four (streams)");
+       EXPECT_TRUE(b.message(1).thinking_seconds.has_value());
+       b.stop();
+       b.responder->answers = {{{text(", or"), Reclassified{false}, text(" five")}, EndReason::kEndOfText}};
+       b.submit(ContinueAnswer{b.last()}), b.settle();
+     },
+     "one > two and twofour, or five", "one > two and twofour, or five"},
     {"stopped",
      [](Bench& b) {
        b.responder->answers = {going_on({text("half")})};
@@ -587,6 +598,17 @@ const Scenario kScenarios[] = {
        EXPECT_EQ(b.responder->seen[2].back().content, "how");
      },
      "why > because > how > therefore", "why > because > how > therefore"},
+    {"a_title_is_no_line_of_a_thought",
+     [](Bench& b) {
+       b.name_by_model();
+       b.responder->known.opens_thoughts = true;
+       b.responder->answers = {
+           {{text("because")}, EndReason::kEndOfText},
+           {{text("A title is short\n"), Reclassified{true}, text("A Reason\n")}, EndReason::kEndOfText}};
+       b.ask("why");
+       EXPECT_EQ(b.state().open.title, "A Reason");
+     },
+     "why > because", "why > because"},
     {"a_title_of_the_user_stays",
      [](Bench& b) {
        b.name_by_model();

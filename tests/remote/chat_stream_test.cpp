@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "models/error.h"
@@ -22,7 +23,9 @@ struct Answer {
   bool tells_prompt = true, tells_reused = true, tells_generated = true;
 
   void on_event(const Event& event) {
-    if (const auto* delta = std::get_if<TextDelta>(&event)) {
+    if (const auto* found = std::get_if<Reclassified>(&event)) {
+      reclassify(content, reasoning, found->thinking);
+    } else if (const auto* delta = std::get_if<TextDelta>(&event)) {
       (delta->thinking ? reasoning : content) += delta->text;
       if (delta->seconds > 0) gaps.push_back(delta->seconds);
     } else if (const auto* call = std::get_if<ToolCallDelta>(&event)) {
@@ -134,11 +137,67 @@ TEST(ChatStream, ThoughtsHaveManyNames) {
   }
 }
 
+const ReasoningSplitter::Begin kInThought{.state = ReasoningSplitter::State::kThinking, .has_text = true};
+const ReasoningSplitter::Begin kAfterThought{.state = ReasoningSplitter::State::kAnswer, .has_thought = true};
+
+std::string content_chunk(const std::string& text) { return chunk(nlohmann::json{{"content", text}}.dump()); }
+
 TEST(ChatStream, AThoughtThatIsContinued) {
   const Answer a =
-      answer({chunk(R"({"content":" more</think>\n\nYes"})") + last("stop")}, {.host = "box", .in_thought = true});
-  EXPECT_EQ(a.reasoning, "more");
+      answer({chunk(R"({"content":" more</think>\n\nYes"})") + last("stop")}, {.host = "box", .begin = kInThought});
+  EXPECT_EQ(a.reasoning, " more");
   EXPECT_EQ(a.content, "Yes");
+}
+
+// A template opens the thought in the prompt, and the server leaves its end in the text.
+TEST(ChatStream, AClosingTagAloneEndsAThought) {
+  const std::string pieces = content_chunk("Two and two, ") + content_chunk("so add.</thi") +
+                             content_chunk("nk>\n\nFour.") + last("stop") + kDone;
+  for (size_t i = 1; i < pieces.size(); ++i) {
+    const Answer a = answer({pieces.substr(0, i), pieces.substr(i)});
+    ASSERT_EQ(a.reasoning + "|" + a.content, "Two and two, so add.|Four.") << "cut at " << i;
+  }
+  const auto shown = [](const std::vector<std::string>& texts, ChatStream::Context context = {.host = "box"}) {
+    std::string stream;
+    for (const std::string& text : texts) stream += content_chunk(text);
+    const Answer a = answer({stream + last("stop")}, context);
+    return a.reasoning + "|" + a.content;
+  };
+  EXPECT_EQ(shown({"Add.", "\n</think>"}), "Add.|");
+  EXPECT_EQ(shown({"Write `</think>`\n", "```\n</think>\n```\n"}), "|Write `</think>`\n```\n</think>\n```\n");
+  EXPECT_EQ(shown({"Add.\n</think>\n"}, {.host = "box", .splits_reasoning = false}), "|Add.\n</think>\n");
+  ReasoningSplitter::Begin in_code{.state = ReasoningSplitter::State::kAnswer, .has_text = true};
+  in_code.code.add("```\n");
+  EXPECT_EQ(shown({"</think>", "\n```\n"}, {.host = "box", .begin = in_code}), "|</think>\n```\n");
+}
+
+TEST(ChatStream, APresumedThoughtThatNeverEndsWasTheAnswer) {
+  const auto read = [](const std::string& stream) {
+    const Answer a = answer({stream}, {.host = "box", .presumes_thought = true});
+    return a.reasoning + "|" + a.content;
+  };
+  EXPECT_EQ(read(content_chunk("Add.</think>\n\nFour.") + last("stop")), "Add.|Four.");
+  EXPECT_EQ(read(content_chunk("<think>Add.</think>\n\nFour.") + last("stop")), "Add.|Four.");
+  EXPECT_EQ(read(content_chunk("Four.\n") + last("stop")), "|Four.\n");
+  EXPECT_EQ(read(content_chunk("Add") + last("length")), "Add|");
+  EXPECT_EQ(read(chunk(R"({"reasoning":"Add."})") + content_chunk("Four.") + last("stop")), "Add.|Four.");
+}
+
+TEST(ChatStream, AThoughtThatIsSentTwiceIsShownOnce) {
+  const auto read = [](const std::vector<std::string>& texts, const char* reasoning = R"({"reasoning":"Let us\n"})") {
+    std::string stream = chunk(reasoning) + chunk(R"({"reasoning":"add."})");
+    for (const std::string& text : texts) stream += content_chunk(text);
+    const Answer a = answer({stream + last("stop")});
+    return a.reasoning + "|" + a.content;
+  };
+  EXPECT_EQ(read({"<think>\nLet us\nadd.\n</think>\n\nFour."}), "Let us\nadd.|Four.");
+  EXPECT_EQ(read({"<th", "ink>Let", " us add", ".</think", ">", "Four."}), "Let us\nadd.|Four.");
+  EXPECT_EQ(read({"[THINK]Let us add.[/THINK]Four."}), "Let us\nadd.|Four.");
+  EXPECT_EQ(read({"\n</think>\n\nFour."}), "Let us\nadd.|Four.") << "its end alone";
+  EXPECT_EQ(read({"<think> is a tag."}), "Let us\nadd.|<think> is a tag.");
+  EXPECT_EQ(read({"<think>Let us add.[/THINK]Four."}), "Let us\nadd.|<think>Let us add.[/THINK]Four.");
+  EXPECT_EQ(read({"<think>Let us"}), "Let us\nadd.|<think>Let us");
+  EXPECT_EQ(read({"So.\n</think>\nFour."}), "Let us\nadd.|So.\n</think>\nFour.");
 }
 
 TEST(ChatStream, AThoughtThatHasEndedIsToldAndNotGoneOnWith) {
@@ -152,7 +211,7 @@ TEST(ChatStream, AThoughtThatHasEndedIsToldAndNotGoneOnWith) {
   EXPECT_TRUE(ends(open + chunk(R"({"content":"\n</think>"})") + last("length")));
   EXPECT_FALSE(ends(apart + last("length")));
   EXPECT_TRUE(ends(apart + chunk(R"({"content":"\n\n"})") + last("length")));
-  const Answer a = answer({chunk(R"({"content":"\n\nFour"})") + last("stop")}, {.host = "box", .after_thought = true});
+  const Answer a = answer({chunk(R"({"content":"\n\nFour"})") + last("stop")}, {.host = "box", .begin = kAfterThought});
   EXPECT_EQ(a.content, "Four");
   EXPECT_EQ(a.reasoning, "");
 }

@@ -112,11 +112,12 @@ TEST(ChatRequest, ToolsAndContinuedAnswers) {
   for (const ServerKind kind : {ServerKind::kUnknown, ServerKind::kOllama})  // they may begin it anew
     EXPECT_THROW(remote_request(messages, plain_options(), {"m", 0, kind}, {}), Error);
   messages.back().content = "";
-  EXPECT_TRUE(remote_request(messages, plain_options(), llama, {}).in_thought);
+  using State = ReasoningSplitter::State;
+  EXPECT_EQ(remote_request(messages, plain_options(), llama, {}).begin.state, State::kThinking);
   messages.back().reasoning_ended = true;
   const RemoteRequest behind = remote_request(messages, plain_options(), llama, {});
-  EXPECT_FALSE(behind.in_thought);
-  EXPECT_TRUE(behind.after_thought);
+  EXPECT_EQ(behind.begin.state, State::kAnswer);
+  EXPECT_TRUE(behind.begin.has_thought);
   EXPECT_EQ(behind.body["messages"].back()["content"], "<think>\nso\n</think>\n\n");
   EXPECT_TRUE(is_mistral({.url = "https://api.mistral.ai/v1"}));
   EXPECT_FALSE(is_mistral({.url = "https://api.notmistral.ai/v1"}));

@@ -96,12 +96,6 @@ class Answers(Case):
         self.assert_answers(run, "Once upon a time")
         self.assertEqual((server.requests[-1][1], server.bodies()[0]["prompt"]), ("/completions", "Hi"))
 
-    def test_thoughts(self):
-        server = self.server()
-        for script in ("reasoning", "tags"):
-            self.assert_answers(self.ask(server, script), "<think>\nHmm.\n</think>\n\nYes.")
-            self.assert_answers(self.ask(server, script, "--hide-thinking"), "Yes.")
-
     def test_verbose_tells_tokens_and_times(self):
         run = self.ask(self.server(), "", "--verbose")
         self.assert_answers(run)
@@ -593,26 +587,6 @@ class Terminals(Case):
             terminal.type("\x04")
             self.assertEqual(terminal.wait(), 0)
             self.assertEqual(len(server.bodies()), 2 if goes_on else 1)
-
-    def test_an_ended_thought_is_continued_with_the_answer(self):
-        server = self.server(owner="vllm")
-        arguments = ("--endpoint", server.origin + "/thinks_until_cut/v1")
-        terminal = self.terminal(*arguments)
-        terminal.wait_for("Ctrl-D leaves")
-        terminal.type("2+2?\r")
-        terminal.wait_for("(the answer was cut at the server's limit; /continue resumes it)")
-        terminal.type("\x04")
-        self.assertEqual(terminal.wait(), 0)
-        terminal = self.terminal(*arguments, "--resume")  # it is stored, too
-        terminal.wait_for("Ctrl-D leaves")
-        terminal.type("/continue\r")
-        terminal.wait_for("Four.")
-        terminal.type("Thanks\r")
-        terminal.wait_for("Four.")
-        terminal.type("\x04")
-        self.assertEqual(terminal.wait(), 0)
-        self.assertEqual(server.bodies()[1]["messages"][-1]["content"], "<think>\nHm.\n</think>\n\n")
-        self.assertEqual(server.bodies()[2]["messages"][1]["content"], "Four.")
 
     def test_a_title_leaves_nothing_out_of_answers(self):
         server = self.server()

@@ -329,6 +329,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.stream(deltas(["<think>\nHm", ".", "\n</think>"]), chunk({}, "length"), DONE)
         self.stream(deltas(["\n\nFour", "."]), END)
 
+    def script_opens_thoughts(self, body):  # in the prompt; their end is in the text
+        if "title" in body["messages"][-1]["content"]:
+            return self.stream(deltas(["A title is", " short.\n</think>\n\n", "A sum\n"]), END)
+        self.server.fake.n_tries += 1
+        if self.server.fake.n_tries == 3:  # once without
+            return self.stream(deltas(["Bye", "."]), END)
+        self.stream(deltas(["Two and two, ", "so add.</thi", "nk>\n\nFo", "ur."]), END)
+
     def script_empty(self, _):
         self.stream(chunk({"role": "assistant", "content": ""}), chunk({}, "stop"), DONE)
 

@@ -303,7 +303,7 @@ TEST_F(LocalResponderTest, AThoughtThatTheTemplateOpensIsReasoning) {
   EXPECT_EQ(responder.build(chat.messages, chat.options).text, "user:|hi\nassistant:<think>\n" + answer.reasoning);
   chat.messages.back().reasoning_ended = true;
   EXPECT_TRUE(responder.build(chat.messages, chat.options).text.ends_with(answer.reasoning + "\n</think>\n\n"));
-  EXPECT_EQ(responder.build(chat.messages, chat.options).answer_begins, ReasoningSplitter::State::kAnswer);
+  EXPECT_EQ(responder.build(chat.messages, chat.options).begin.state, ReasoningSplitter::State::kAnswer);
   chat.messages.back().content = "so";
   EXPECT_TRUE(responder.build(chat.messages, chat.options).text.ends_with(answer.reasoning + "\n</think>\n\nso"));
   chat.messages.push_back({"user", "and"});

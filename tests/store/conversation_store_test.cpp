@@ -317,6 +317,30 @@ TEST_F(Store, AThoughtIsWrittenAsItGrows) {
   EXPECT_THAT(found("hm, so"), ElementsAre("t"));
 }
 
+TEST_F(Store, TextThatWasAThoughtIsStoredAsOne) {
+  const auto [id, question] = store_->start({"t", "", ""}, {"user", "question"});
+  AnswerWriter writer(*store_, id, question);
+  const AnswerWriter::Clock::time_point start{};
+  const auto stored = [&] { return store_->load(id).turns.back().message; };
+  writer.reclassify();
+  writer.follow({"assistant"}, start);
+  EXPECT_EQ(stored().role, "user");
+  writer.follow({"assistant", "two and"}, start);
+  writer.follow({"assistant", "two and two"}, start + milliseconds(1000));
+  Message answer{.role = "assistant", .content = "four, in words", .reasoning = "two and two"};  // longer than before
+  writer.reclassify();
+  writer.follow(answer, start + milliseconds(2000));
+  EXPECT_EQ(stored(), answer);
+  answer.content += ": four";
+  writer.follow(answer, start + milliseconds(3000));
+  EXPECT_EQ(stored(), answer);
+  answer = {.role = "assistant", .content = answer.reasoning + answer.content};
+  writer.reclassify();
+  writer.finish(answer, TurnState::kComplete);
+  EXPECT_EQ(stored(), answer);
+  EXPECT_THAT(found("two and twofour"), ElementsAre("t"));
+}
+
 TEST_F(Store, AnAnswerThatOnlyCallsAToolIsOne) {
   const auto [id, question] = store_->start({"t", "", ""}, {"user", "question"});
   AnswerWriter writer(*store_, id, question);

@@ -51,6 +51,8 @@ class ScriptedChat {
         if (delta->token >= 0) answer.tokens.push_back(delta->token);
         if (answer.tokens.size() == stop_after) generation_->stop();
       }
+      if (const auto* found = std::get_if<Reclassified>(&*event))
+        reclassify(answer.text, answer.reasoning, found->thinking);
       if (const auto* notice = std::get_if<Notice>(&*event)) answer.notices.push_back(notice->text);
       if (const auto* progress = std::get_if<PromptProgress>(&*event)) {
         EXPECT_TRUE(answer.tokens.empty()) << "progress of the prompt after the answer's start";
@@ -81,8 +83,10 @@ class ScriptedChat {
   void keep(const CollectedAnswer& answer) {
     if (answer.text.empty() && answer.reasoning.empty()) return;
     if (messages.back().role != "assistant") messages.push_back({.role = "assistant"});
-    messages.back().content += answer.text;
-    messages.back().reasoning += answer.reasoning;
+    Message& last = messages.back();
+    last.content += answer.text;
+    last.reasoning += answer.reasoning;
+    last.reasoning_ended = last.content.empty() && (last.reasoning_ended || answer.end.reasoning_ended);
   }
 
   Responder& responder_;

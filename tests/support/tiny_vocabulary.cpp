@@ -6,7 +6,7 @@
 namespace warpchat {
 namespace {
 
-enum TokenType : int32_t { kNormal = 1, kUnknown = 2, kControl = 3, kUnused = 5, kByte = 6 };
+enum TokenType : int32_t { kNormal = 1, kUnknown = 2, kControl = 3, kUserDefined = 4, kUnused = 5, kByte = 6 };
 
 struct Tokens {
   std::vector<std::string> texts;
@@ -77,11 +77,13 @@ Tokens tokens_of(TinyVocabulary kind) { return kind == TinyVocabulary::kSpm ? sp
 
 uint32_t vocabulary_size(TinyVocabulary kind) { return static_cast<uint32_t>(tokens_of(kind).texts.size()); }
 
-void add_vocabulary(GgufWriter& writer, TinyVocabulary kind, uint32_t n_vocab) {
+void add_vocabulary(GgufWriter& writer, TinyVocabulary kind, uint32_t n_vocab, const std::vector<AddedToken>& added) {
   Tokens tokens = tokens_of(kind);
   const auto own = static_cast<uint32_t>(tokens.texts.size());
-  assert(n_vocab >= own);
-  for (uint32_t n = own; n < n_vocab; ++n) tokens.add("[PAD" + std::to_string(n) + "]", kUnused);
+  for (const AddedToken& token : added) tokens.add(token.text, token.is_control ? kControl : kUserDefined);
+  assert(n_vocab >= tokens.texts.size());
+  for (auto n = static_cast<uint32_t>(tokens.texts.size()); n < n_vocab; ++n)
+    tokens.add("[PAD" + std::to_string(n) + "]", kUnused);
   const bool spm = kind == TinyVocabulary::kSpm;
   writer.add_string("tokenizer.ggml.model", spm ? "llama" : "gpt2");
   writer.add_string("tokenizer.ggml.pre", spm ? "default" : "qwen2");
