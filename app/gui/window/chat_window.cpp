@@ -33,9 +33,13 @@ ChatWindow::ChatWindow(GlfwWindow& window, ChatWorker& worker, TextEngine& text,
       transcript_(text),
       file_dialog_(GlfwWindow::wake, memory.folders, verbose) {
   ui_.names_wanted = names_wanted;
-  ui_.paste = [this] { return window_.clipboard(); };
+  const auto pasted = [this](const std::optional<std::string>& copied) {
+    if (!copied) notices_.add("the program with the copied text does not answer; copy it again", /*is_error=*/true);
+    return copied.value_or("");
+  };
+  ui_.paste = [this, pasted] { return pasted(window_.clipboard()); };
   ui_.copy = [this](const std::string& copied) { window_.set_clipboard(copied); };
-  ui_.paste_selection = [this] { return window_.primary_selection(); };
+  ui_.paste_selection = [this, pasted] { return pasted(window_.primary_selection()); };
   ui_.select = [this](const std::string& selected) { window_.set_primary_selection(selected); };
   ui_.set_focus("composer");
   settings_.shows_emulators = memory_.emulators;
@@ -337,6 +341,7 @@ WindowFacts ChatWindow::facts() const {
   for (const auto& [name, open] : panels)
     if (open) facts.panels.emplace_back(name);
   if (find_bar_.is_open()) facts.found = transcript_.found();
+  for (const NoticeItem& notice : notices_.own()) facts.own_notices.push_back(notice.text);
   facts.editing = composer_.edited().has_value();
   facts.dark = memory_.dark;
   facts.zoom = memory_.zoom;

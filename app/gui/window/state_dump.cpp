@@ -170,6 +170,7 @@ std::string state_dump(const ChatState& state, const WindowFacts& facts, const s
   json["widgets"] = widgets_json(marks);
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
+  json["own_notices"] = facts.own_notices;
 
 void write_state_dump(const std::string& path, const std::string& json) { write_file(path, json); }
 
