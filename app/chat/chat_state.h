@@ -39,8 +39,7 @@ struct ChatMessage : Message {
   // Only for answers generated in this process.
   std::vector<TokenMark> tokens;
   std::optional<double> thinking_seconds;  // while it thinks, so far
-  std::string failure;                     // kFailed: the error message
-  Remedy remedy = {};                      // kFailed: its remedy
+  Remedy remedy = {};                      // of its failure
   bool operator==(const ChatMessage&) const = default;
 };
 

@@ -195,6 +195,86 @@ const Scenario kScenarios[] = {
        EXPECT_TRUE(b.state().notices.empty()) << "it is shown in place of the answer";
      },
      "one >  (failed)", "one"},
+    {"a_failure_stays_with_its_message",
+     [](Bench& b) {
+       b.responder->answers = {failing()};
+       std::ofstream(b.path("notes.txt")) << "notes";
+       b.submit(AttachFile{b.path("notes.txt")});
+       b.ask("one");
+       const ConversationId id = b.state().open.id;
+       const Message before = b.message(0);
+       b.submit(NewConversation{}), b.settle();
+       b.submit(OpenStored{id}), b.settle();
+       EXPECT_EQ(b.message(1).failure, "it broke");
+       EXPECT_EQ(b.message(0).files, before.files);
+     },
+     "one >  (failed)", "one"},
+    {"a_failure_is_replaced_by_the_next",
+     [](Bench& b) {
+       b.responder->answers = {failing(), {{}, EndReason::kFailed, "it broke again"}};
+       b.ask("one");
+       b.submit(Regenerate{b.last()}), b.settle();
+       EXPECT_TRUE(b.state().notices.empty()) << "it is shown in place of the answer";
+       const ConversationId id = b.state().open.id;
+       b.submit(NewConversation{}), b.settle();
+       b.submit(OpenStored{id}), b.settle();
+       EXPECT_EQ(b.message(1).failure, "it broke again");
+     },
+     "one >  (failed)", "one"},
+    {"a_failure_ends_with_an_answer",
+     [](Bench& b) {
+       b.responder->answers = {failing()};
+       b.ask("one");
+       b.submit(Regenerate{b.last()}), b.settle();
+       const auto store = ConversationStore::open(b.path("warpchat")).store;
+       EXPECT_EQ(store->load(b.state().open.id).turns.at(0).message.failure, "");
+     },
+     "one > answer 2", "one > answer 2"},
+    {"a_failure_ends_with_another_try",
+     [](Bench& b) {
+       b.responder->answers = {failing(), going_on({})};
+       b.ask("one");
+       b.submit(Regenerate{b.last()}), b.settle(), b.stop();
+       const ConversationId id = b.state().open.id;
+       b.submit(NewConversation{}), b.settle();
+       b.submit(OpenStored{id}), b.settle();
+     },
+     "one", "one"},
+    {"the_conversation_goes_on_after_a_failure",
+     [](Bench& b) {
+       b.responder->answers = {failing()};
+       b.ask("one"), b.ask("two");
+       b.submit(Undo{}), b.settle();
+       EXPECT_EQ(b.message(1).failure, "it broke") << "it is the last message again";
+       b.ask("three");
+     },
+     "one > three 2/2 > answer 3", "one > three /2 > answer 3"},
+    {"an_edit_of_a_failed_message_fails",  // there is no answer to return to
+     [](Bench& b) {
+       b.responder->answers = {failing(), failing()};
+       b.ask("one");
+       b.submit(EditMessage{b.message(0).key, "uno"}), b.settle();
+     },
+     "uno 2/2 >  (failed)", "uno /2"},
+    {"an_empty_answer",
+     [](Bench& b) {
+       b.responder->answers = {{{}, EndReason::kEndOfText}};
+       b.ask("one");
+       EXPECT_EQ(b.message(1).failure, "the model returned an empty answer");
+     },
+     "one >  (failed)", "one"},
+    {"a_broken_answer_says_why_when_it_is_read_again",
+     [](Bench& b) {
+       b.responder->answers = {failing({text("half")})};
+       b.ask("one");
+       const ConversationId id = b.state().open.id;
+       const auto store = ConversationStore::open(b.path("warpchat")).store;
+       EXPECT_EQ(store->load(id).turns.at(1).message.failure, "it broke");
+       b.submit(Fork{b.last()}), b.settle();
+       EXPECT_EQ(b.message(1).failure, "it broke");
+       b.submit(OpenStored{id}), b.settle();
+     },
+     "one > half (failed)", "one > half (stopped)"},
     {"its_answer_cannot_begin",
      [](Bench& b) {
        b.responder->begins = [] { throw Error("there is no thread"); };

@@ -131,6 +131,7 @@ std::string state_dump(const ChatState& state, const WindowFacts& facts, const s
   json["trash"] = conversations_json(state.trash);
   json["hits"] = Json::array();
   if (state.search)
+                          {"failure", state.open.messages.empty() ? "" : state.open.messages.back().failure},
     for (const SearchHit& hit : state.search->hits)
       json["hits"].push_back({{"id", hit.conversation.id}, {"turn", hit.turn}, {"excerpt", hit.excerpt}});
   json["model"] = model_json(state);
