@@ -173,6 +173,7 @@ struct Attachment {
   bool is_read = true;  // false: it is being read
   bool operator==(const Attachment&) const = default;
 };
+  TurnId shows = 0;             // not 0: instead, the action shows it up to this turn again
 
 // Why an action was refused; the composer keeps its text.
 struct RefusedPrompt {

@@ -30,7 +30,11 @@ void ChatController::Parts::perform(Stop&) {
 void ChatController::Parts::perform(Regenerate& wish) { ask_user(shown_chat().regenerate(wish.message)); }
 void ChatController::Parts::perform(ContinueAnswer& wish) { ask_user(shown_chat().go_on(wish.message)); }
 void ChatController::Parts::perform(DropOldest& wish) { shown_chat().branch.drop_oldest(wish.on); }
-void ChatController::Parts::perform(Undo&) { shown_chat().undo(); }
+
+void ChatController::Parts::perform(Undo&) {
+  const TurnId last = shown_chat().branch.last_turn();
+  if (shown_chat().undo() && last != 0) state.tell("your last message was taken back", shown_chat().now().id, last);
+}
 
 void ChatController::Parts::perform(EditMessage& wish) {
   const std::optional<size_t> i = shown_chat().branch.index_of(wish.message);

@@ -475,7 +475,22 @@ const Scenario kScenarios[] = {
      },
      "", ""},
     {"undone", [](Bench& b) { b.ask("one"), b.ask("two"), b.submit(Undo{}), b.settle(); }, "one > answer 1",
-     "one > answer 1"},
+     "one > answer 1", "your last message was taken back"},
+    {"undone_and_shown_again",
+     [](Bench& b) {
+       b.ask("one"), b.ask("two"), b.submit(Undo{}), b.settle();
+       const NoticeItem undo = b.state().notices.back();
+       EXPECT_EQ(undo.action_label, "Undo");
+       b.submit(NewConversation{}), b.settle();
+       b.submit(OpenStored{undo.restores}), b.submit(ShowVersion{0, undo.shows}), b.settle();
+     },
+     "one > answer 1 > two > answer 2", "one > answer 1 > two > answer 2"},
+    {"nothing_is_undone",
+     [](Bench& b) {
+       b.submit(Undo{}), b.settle();
+       EXPECT_TRUE(b.state().notices.empty());
+     },
+     "", ""},
     {"undone_while_it_streams",
      [](Bench& b) {
        b.ask("one");

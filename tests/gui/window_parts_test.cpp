@@ -399,6 +399,15 @@ TEST(ModelRows, WhatTheTextMeans) {
   EXPECT_EQ(rows_text(state, "org/small"), "model_named org/small*");
 }
 
+TEST(Numbers, TokensOfTheContext) {
+  EXPECT_EQ(context_text(500, 0, 8192), "500 of 8.2k");
+  EXPECT_EQ(context_text(500, 40, 8192), "40 tokens  ·  500 of 8.2k");
+  EXPECT_EQ(context_text(0, 0, 8192), "0 of 8.2k");
+  EXPECT_EQ(context_text(500, 0, 0), "500 tokens") << "the server does not tell its context";
+  EXPECT_EQ(context_text(500, 40, 0), "540 tokens");
+  EXPECT_EQ(context_text(0, 0, 0), "");
+}
+
 TEST(ModelRows, PathsAndAddressesAreSearchedForNowhere) {
   for (const char* text : {"", "  ", "ab", "/home/u/model", "~/model", "./model", "../model", "http://box", "a/b/c",
                            "model.gguf", "org/repo:Q4_0", "C:\\model"})

@@ -167,6 +167,40 @@ class Chat(WindowCase):
         self.assertEqual(self.rows(f"SELECT text FROM turns WHERE role = 'user' AND conversation <> {first}"),
                          [("first",), ("third",)])
 
+    def test_a_message_is_taken_back_and_put_back(self):
+        def undo_button(state):
+            return next((f"notice:{n['id']}:action" for n in state["notices"] if n["action"] == "Undo"), None)
+
+        self.open("-n", "4")
+        self.ask("first", 2)
+        conversation = self.ask("second", 4)["conversation"]
+        self.window.type("draft")
+        self.window.wait_for(lambda s: s["composer"] == "draft", "a draft")
+        self.window.key("ctrl+shift+u")
+        state = self.window.wait_for(lambda s: n_messages(s) == 2 and undo_button(s), "the first message alone")
+        self.assertEqual((state["composer"], state["focus"]), ("second\ndraft", "composer"))
+        self.window.click(undo_button(state))
+        state = self.window.wait_for(lambda s: n_messages(s) == 4, "the second message and its answer")
+        self.assertEqual([m["turn"] for m in state["conversation"]["messages"]],
+                         [m["turn"] for m in conversation["messages"]])
+        self.window.wait_for(lambda s: s["composer"] == "draft" and not undo_button(s), "the draft alone")
+
+        self.window.key("ctrl+shift+u")
+        state = self.window.wait_for(lambda s: n_messages(s) == 2 and undo_button(s), "the first message again")
+        self.window.key("ctrl+Home", "x")
+        self.window.wait_for(lambda s: s["composer"] == "xsecond\ndraft", "a changed text")
+        self.window.click("new")  # from another conversation
+        self.window.wait_for(lambda s: s["conversation"]["id"] == 0, "a new conversation")
+        self.window.click(undo_button(state))
+        self.window.wait_for(lambda s: n_messages(s) == 4 and s["conversation"]["id"] == conversation["id"]
+                             and s["composer"] == "xsecond\ndraft", "the conversation, and the changed text kept")
+
+        self.window.key("ctrl+n")
+        self.window.wait_for(lambda s: s["conversation"]["id"] == 0 and not s["composer"], "a new conversation")
+        self.window.key("ctrl+shift+u")
+        self.window.type("y")
+        self.assertIsNone(undo_button(self.window.wait_for(lambda s: s["composer"] == "y", "nothing to take back")))
+
     def test_text_is_selected_and_copied(self):
         self.open("-n", "16")
         self.ask("Select me please", 2)
@@ -266,6 +300,43 @@ class Conversations(WindowCase):
         self.open("-n", "4")
         self.window.wait_for(lambda s: s["composer"] == "of a new one" and s["conversations"], "a new one's draft")
         switch_to(first, "of the first", "its draft after a restart")
+
+    def test_a_draft_survives_a_kill(self):
+        self.open("-n", "4")
+        first = self.ask("one", 2)["conversation"]["id"]
+        self.window.type("of the first")
+        self.window.wait_for(lambda s: s["composer"] == "of the first", "the first's draft")
+        self.window.click("new")
+        self.window.wait_for(lambda s: s["conversation"]["id"] == 0 and s["composer"] == "", "a new conversation")
+        self.window.key("ctrl+l")
+        self.window.type("never sent")
+        self.window.wait_for(lambda s: s["composer"] == "never sent", "its draft")
+        time.sleep(1)  # what is promised
+        self.window.kill()
+        self.open("-n", "4")
+        self.window.wait_for(lambda s: s["composer"] == "never sent" and s["conversations"], "the draft after a kill")
+        self.window.kill()  # nothing was typed since: both are still there
+        self.open("-n", "4")
+        self.window.wait_for(lambda s: s["composer"] == "never sent" and s["conversations"], "the draft again")
+        self.window.key("Return")
+        self.answered(2)
+        self.window.key("ctrl+n")
+        self.window.wait_for(lambda s: s["conversation"]["id"] == 0, "a new conversation")
+        self.assertEqual(self.window.wait_for(lambda s: n_messages(s) == 0, "nothing in it")["composer"], "")
+        self.window.click(f"conversation:{first}")
+        self.window.wait_for(lambda s: s["composer"] == "of the first", "the other conversation's draft")
+
+    def test_nothing_of_a_draft_is_kept_without_history(self):
+        self.open("-n", "4", "--no-history")
+        self.window.type("a secret")
+        self.window.wait_for(lambda s: s["composer"] == "a secret", "the draft")
+        time.sleep(1)
+        self.window.key("ctrl+b")  # changes what is remembered
+        self.window.wait_for(lambda s: "sidebar" not in s["panels"], "no sidebar")
+        self.close()
+        with open(os.path.join(self.home, ".local/state/warpchat/window.json")) as file:
+            memory = json.load(file)
+        self.assertEqual((memory["sidebar_open"], memory.get("drafts")), (False, None))
 
     def test_conversations_that_are_answered_or_unread_are_marked(self):
         self.open("-c", "0", model=ENDLESS)

@@ -74,7 +74,7 @@ bool ChatWindow::run_on_conversation(Command command) {
         actions_.push(ContinueAnswer{state_.open.messages.back().key});
       return true;
     case Command::kUndo:
-      actions_.push(Undo{});
+      take_back();
       return true;
     case Command::kFork:
       if (!state_.open.messages.empty()) actions_.push(Fork{state_.open.messages.back().key});
@@ -177,6 +177,28 @@ void ChatWindow::edit_last() {
 }
 
 void ChatWindow::show_version(int step) {
+// The last message of the user returns to the composer, before the draft.
+void ChatWindow::take_back() {
+  const auto& messages = state_.open.messages;
+  const auto last = std::find_if(messages.rbegin(), messages.rend(), [](const auto& m) { return m.role == "user"; });
+  if (last == messages.rend()) return;
+  composer_.cancel_edit(ui_);
+  taken_back_ = {state_.open.id, last->content};
+  composer_.set_draft(last->content + (composer_.draft().empty() ? "" : "\n" + composer_.draft()));
+  ui_.set_focus("composer");
+  actions_.push(Undo{});
+}
+
+// The message is in the conversation again. A text that was changed since then stays.
+void ChatWindow::forget_taken_back() {
+  const TakenBack taken = std::exchange(taken_back_, {});
+  const bool is_shown = taken.conversation == state_.open.id;
+  std::string draft = is_shown ? composer_.draft() : drafts_[taken.conversation].text;
+  if (taken.text.empty() || !draft.starts_with(taken.text)) return;
+  draft.erase(0, taken.text.size() + (draft.substr(taken.text.size()).starts_with('\n') ? 1 : 0));
+  is_shown ? composer_.set_draft(draft) : void(drafts_[taken.conversation].text = draft);
+}
+
   const auto& messages = state_.open.messages;
   const auto last =
       std::find_if(messages.rbegin(), messages.rend(), [](const auto& m) { return m.siblings.size() > 1; });

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/chat/answer_pace.h"
+#include "app/gui/window/numbers.h"
 #include "app/output.h"
 
 namespace warpchat::gui {
@@ -141,6 +142,8 @@ std::string state_dump(const ChatState& state, const WindowFacts& facts, const s
                                   : Json();
   json["endpoint_profile"] = endpoint_json(state);
   json["n_models"] =
+  json["served"] = served_json(state.served);
+  json["context_text"] = state.model ? context_text(state.open.context_used, 0, state.model->context) : "";
       std::ranges::count_if(state.models, [](const ModelChoice& m) { return m.kind == ModelChoice::Kind::kFile; });
   json["hub"] = {{"words", state.hub.words}, {"running", state.hub.running}, {"sentence", state.hub.sentence}};
   json["attachments"] = Json::array();
