@@ -140,9 +140,22 @@ void ChatController::Parts::perform(ImportConversation& wish) {
 
 // --- Model, device, settings ---
 
-void ChatController::Parts::perform(RefreshModels&) { look_for_choices(); }
+void ChatController::Parts::perform(RefreshModels&) {
+  look_for_choices();
+  endpoints.post(ListEndpoints{});
+}
 void ChatController::Parts::perform(SearchHub& wish) {
   hub.look({wish.words, wish.now, options.offline, models.flags().device, memory_held()});
+}
+void ChatController::Parts::perform(ConnectServer& wish) {
+  state.change(updates::SetServed{{.request = wish.request, .endpoint = wish.endpoint, .running = true}});
+  endpoints.post(std::move(wish));
+}
+void ChatController::Parts::perform(RenameEndpoint& wish) { endpoints.post(std::move(wish)); }
+void ChatController::Parts::perform(RemoveEndpoint& wish) {
+  if (state.now().served.endpoint == wish.name)
+    state.change(updates::SetServed{{.request = state.now().served.request}});
+  endpoints.post(std::move(wish));
 }
 void ChatController::Parts::perform(LoadModel& wish) { models.load(wish); }
 void ChatController::Parts::perform(CancelLoading&) { models.cancel(); }

@@ -116,6 +116,7 @@ bool ChatWindow::run_on_panel(Command command) {
       find_bar_.step(transcript_, -1);
       return true;
     case Command::kRename:
+      if (picker_.rename_focused(frame_)) return true;
       for (const ConversationSummary& conversation : state_.conversations)
         if (conversation.id == state_.open.id) sidebar = true, sidebar_.start_rename(conversation, ui_);
       return true;
@@ -130,7 +131,7 @@ bool ChatWindow::run_on_panel(Command command) {
       ui_.set_focus("composer");
       return true;
     case Command::kModels:
-      if (!picker_.close()) picker_.open(frame_);
+      picker_.toggle(frame_);
       return true;
     case Command::kSettings:
       settings_.open = !settings_.open;
@@ -151,8 +152,8 @@ bool ChatWindow::run_on_panel(Command command) {
 // Closes the topmost closable panel; if there is none, stops the answer.
 void ChatWindow::escape() {
   if (ui_.close_menu()) return;
-  if (file_dialog_.close() || picker_.close() || std::exchange(shortcuts_.open, false))
-    return ui_.set_focus("composer");
+  if (picker_.close(frame_)) return picker_.is_open() ? void() : ui_.set_focus("composer");
+  if (file_dialog_.close() || std::exchange(shortcuts_.open, false)) return ui_.set_focus("composer");
   if (sidebar_.close(frame_) || std::exchange(narrow_sidebar_, false)) return ui_.set_focus("composer");
   if (find_bar_.close(transcript_)) return ui_.set_focus("composer");
   if (composer_.cancel_edit(ui_)) return;
@@ -176,7 +177,6 @@ void ChatWindow::edit_last() {
   if (state_.open.phase == AnswerPhase::kIdle && last != messages.rend()) composer_.edit(*last, ui_);
 }
 
-void ChatWindow::show_version(int step) {
 // The last message of the user returns to the composer, before the draft.
 void ChatWindow::take_back() {
   const auto& messages = state_.open.messages;
@@ -199,6 +199,7 @@ void ChatWindow::forget_taken_back() {
   is_shown ? composer_.set_draft(draft) : void(drafts_[taken.conversation].text = draft);
 }
 
+void ChatWindow::show_version(int step) {
   const auto& messages = state_.open.messages;
   const auto last =
       std::find_if(messages.rbegin(), messages.rend(), [](const auto& m) { return m.siblings.size() > 1; });

@@ -62,6 +62,12 @@ Json model_json(const ChatState& state) {
           {"can_think", state.model->can_think}};
 }
 
+Json served_json(const ServedModels& served) {
+  Json models = Json::array();
+  for (const ModelChoice& model : served.models) models.push_back(model.path);
+  return {{"endpoint", served.endpoint}, {"running", served.running}, {"fault", served.fault}, {"models", models}};
+}
+
 Json notices_json(const std::vector<NoticeItem>& notices) {
   Json out = Json::array();
   for (const NoticeItem& notice : notices)
@@ -125,6 +131,7 @@ std::string state_dump(const ChatState& state, const WindowFacts& facts, const s
                           {"drops_oldest", state.open.drops_oldest},
                           {"unseen_turns", state.open.unseen_turns},
                           {"last_text", state.open.messages.empty() ? "" : state.open.messages.back().content},
+                          {"failure", state.open.messages.empty() ? "" : state.open.messages.back().failure},
                           {"messages", messages_json(state.open.messages)}};
   json["conversations"] = conversations_json(state.conversations);
   json["answering"] = state.answering;
@@ -132,18 +139,17 @@ std::string state_dump(const ChatState& state, const WindowFacts& facts, const s
   json["trash"] = conversations_json(state.trash);
   json["hits"] = Json::array();
   if (state.search)
-                          {"failure", state.open.messages.empty() ? "" : state.open.messages.back().failure},
     for (const SearchHit& hit : state.search->hits)
       json["hits"].push_back({{"id", hit.conversation.id}, {"turn", hit.turn}, {"excerpt", hit.excerpt}});
   json["model"] = model_json(state);
+  json["served"] = served_json(state.served);
+  json["context_text"] = state.model ? context_text(state.open.context_used, 0, state.model->context) : "";
   json["loading"] = state.loading ? Json{{"name", state.loading->name},
                                          {"fraction", state.loading->fraction},
                                          {"transfer", state.loading->transfer}}
                                   : Json();
   json["endpoint_profile"] = endpoint_json(state);
   json["n_models"] =
-  json["served"] = served_json(state.served);
-  json["context_text"] = state.model ? context_text(state.open.context_used, 0, state.model->context) : "";
       std::ranges::count_if(state.models, [](const ModelChoice& m) { return m.kind == ModelChoice::Kind::kFile; });
   json["hub"] = {{"words", state.hub.words}, {"running", state.hub.running}, {"sentence", state.hub.sentence}};
   json["attachments"] = Json::array();
@@ -164,6 +170,7 @@ std::string state_dump(const ChatState& state, const WindowFacts& facts, const s
                       {"titles", state.settings.titles},
                       {"think", state.settings.think ? Json(*state.settings.think) : Json()}};
   json["notices"] = notices_json(state.notices);
+  json["own_notices"] = facts.own_notices;
   json["refusal"] = state.refusal ? Json{{"tokens", state.refusal->tokens},
                                          {"context", state.refusal->context},
                                          {"larger_context", state.refusal->larger_context},
@@ -174,7 +181,6 @@ std::string state_dump(const ChatState& state, const WindowFacts& facts, const s
   json["widgets"] = widgets_json(marks);
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
-  json["own_notices"] = facts.own_notices;
 
 void write_state_dump(const std::string& path, const std::string& json) { write_file(path, json); }
 
