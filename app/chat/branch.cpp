@@ -34,7 +34,7 @@ bool is_failure_alone(const ChatMessage& message) {
   return message.status == MessageStatus::kFailed && is_empty(message);
 }
 
-// Of the last message; empty if there is an answer.
+// The failure that stands in place of the last answer; empty if there is an answer.
 std::string failure_alone(const std::vector<ChatMessage>& messages) {
   return !messages.empty() && is_failure_alone(messages.back()) ? messages.back().failure : "";
 }
@@ -275,7 +275,7 @@ void Branch::drop_answer() {
   slot_.change(updates::AddMessage{answer});
 }
 
-// Of the last stored message, which is the user's: it has no answer.
+// The last stored message is the user's, and has no answer.
 void Branch::note_failure(const std::string& failure) {
   const TurnId question = last_turn();
   if (question == 0) return;

@@ -284,7 +284,7 @@ void Composer::draw_tools(Frame& f, Rect rect) {
   draw_meter(f, rect);
 }
 
-// Of the context; without a bar where a server does not tell how large it is.
+// Shows how full the context is; without a bar where a server does not tell its size.
 void Composer::draw_meter(Frame& f, Rect rect) {
   Ui& ui = f.ui;
   const uint64_t n_tokens = unsent_tokens(f.state), used = f.state.open.context_used;
