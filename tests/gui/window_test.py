@@ -29,6 +29,21 @@ class Chat(WindowCase):
         self.assertEqual(self.rows("SELECT text FROM turns ORDER BY id")[1][0], state["conversation"]["last_text"])
         self.close()
 
+    def test_a_message_without_a_model_asks_for_one(self):
+        self.window = Window(self.display, home=self.home, HF_HUB_OFFLINE="1")
+        self.addCleanup(self.window.kill)
+        self.window.wait_for(lambda s: s["focus"] == "composer", "the window")
+        self.window.key("Return")  # nothing to send
+        self.window.type("hello")
+        state = self.window.wait_for(lambda s: s["composer"] == "hello", "the typed text")
+        self.assertNotIn("models", state["panels"])
+        self.window.key("Return")
+        self.window.wait_for(lambda s: "models" in s["panels"] and s["focus"] == "model_filter", "the models")
+        self.window.type(TINY)
+        self.window.key("Return")
+        state = self.window.wait_for(is_idle, "the model")
+        self.assertEqual((state["composer"], state["focus"]), ("hello", "composer"))
+
     def test_a_multi_line_message(self):
         self.open("-n", "4")
         self.window.type("one")
@@ -79,6 +94,10 @@ class Chat(WindowCase):
         self.assertEqual(state["composer"], text)
         self.assertEqual(n_messages(state), 0)
         self.assertGreater(state["refusal"]["larger_context"], 64)
+        self.window.key("ctrl+a", "ctrl+x")
+        self.window.wait_for(lambda s: not s["composer"] and "too_long" not in s["widgets"], "nothing to complain about")
+        self.window.key("ctrl+v")
+        self.window.wait_for(lambda s: s["composer"] == text, "the text again")
         self.window.click("larger_context")
         state = self.answered(2)
         self.assertEqual(state["composer"], "")

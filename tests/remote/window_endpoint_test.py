@@ -402,6 +402,7 @@ class WindowEndpoint(DisplayCase):
         self.window.click(f"conversation:{conversation}")
         state = self.window.wait_for(lambda s: s["conversation"]["id"] == conversation, "the conversation")
         self.window.click(f"regenerate:{state['conversation']['messages'][0]['key']}")
+        self.window.wait_for(lambda s: len(s["conversation"]["messages"]) == 2, "an answer")
         self.assertEqual(self.ended("complete")["conversation"]["last_text"], TEXT)
 
     def test_a_server_that_does_not_tell_its_context(self):

@@ -12,7 +12,7 @@ namespace warpchat::gui {
 namespace {
 
 constexpr float kMaxLines = 10, kPadding = 12, kTools = 38, kChip = 28, kChipGap = 6, kBanner = 30;
-constexpr float kIcon = 26, kName = 190, kMaxChipRows = 2;
+constexpr float kIcon = 26, kName = 190, kMaxChipRows = 2, kMeter = 220;
 constexpr double kCountAfter = 0.15;  // seconds without a change
 
 constexpr FieldLook kField{.placeholder = "Write a message", .multiline = true, .boxed = false};
@@ -78,6 +78,8 @@ bool Composer::can_send(const Frame& f) const {
 }
 
 void Composer::send(Frame& f) {
+  const bool lacks_model = !f.state.model && !f.state.loading;
+  if (lacks_model && !field_.text().empty()) return f.commands.push_back(Command::kModels);
   if (!can_send(f)) return;
   sent_ = {field_.text(), f.state.taken_sends, f.state.refused_sends};
   if (edited_)
@@ -169,7 +171,7 @@ uint64_t Composer::unsent_tokens(const ChatState& state) const {
 }
 
 std::optional<Composer::TooLong> Composer::too_long(const ChatState& state) const {
-  if (shows_refusal(state)) {
+  if (shows_refusal(state) && !(field_.text().empty() && state.attachments.empty())) {
     const RefusedPrompt& refusal = *state.refusal;
     return TooLong{refusal.tokens, refusal.context, {refusal.larger_context, refusal.can_drop}, true};
   }
@@ -302,7 +304,7 @@ void Composer::draw_meter(Frame& f, Rect rect) {
   if (text.empty()) return;
   rect = rect.inset(ui.px(6), 0);
   const TextLook dim{ui.theme->faint_text, 0.8f};
-  const Rect place = rect.cut_right(std::min(ui.text_width(text, dim) + 1, rect.width));
+  const Rect place = rect.cut_right(std::min(ui.px(kMeter), rect.width));
   ui.label_in(place, text, dim, 1);
   ui.tooltip("Tokens of the context that this conversation uses", ui.press("context_meter", place, Keys::kNone));
 }

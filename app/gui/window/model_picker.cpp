@@ -38,7 +38,7 @@ FitsText fits_text(FitsMemory fits, const Theme& theme) {
 }
 
 // Where a row is listed; rows come in this order.
-enum class Section { kHere, kServers, kHub };
+enum class Section { kNone, kHere, kServers, kHub };
 
 Section section_of(Kind kind) {
   if (kind == Kind::kFetch) return Section::kHub;
@@ -100,14 +100,18 @@ void ModelPicker::follow_served(Frame& f) {
   const ServedModels& served = f.state.served;
   if (chosen_request_ == 0 || served.request != chosen_request_ || served.running) return;
   chosen_request_ = 0;
-  if (served.models.size() == 1) load(f, served.models.front());
+  if (served.models.size() != 1) return;
+  is_loaded(f.state, served.models.front()) ? leave(f) : load(f, served.models.front());
 }
 
 void ModelPicker::load(Frame& f, const ModelChoice& model) {
   if (model.fits == FitsMemory::kUnsupported) return;
   const std::string endpoint = model.kind == Kind::kServed ? f.state.served.endpoint : "";
-  const bool is_new = !is_loaded(f.state, model);
-  if (is_new) f.actions.push(LoadModel{.path = model.path, .endpoint = endpoint, .fetch = model.kind == Kind::kFetch});
+  f.actions.push(LoadModel{.path = model.path, .endpoint = endpoint, .fetch = model.kind == Kind::kFetch});
+  leave(f);
+}
+
+void ModelPicker::leave(Frame& f) {
   f.ui.set_focus("composer");
   is_open_ = false;
 }
@@ -183,8 +187,9 @@ void ModelPicker::draw_models(Frame& f, Rect rect, const std::vector<ModelRow>& 
   const auto draw_heading = [&](std::string_view text) {
     ui.label_in(next_row(ui.px(kModelHeading)).inset(ui.px(10), 0), text, {ui.theme->dim_text, 0.85f, Face::kBold});
   };
-  auto section = Section::kHere;
+  auto section = Section::kNone;
   const auto go_to = [&](Section next) {
+    if (section == Section::kNone && next == Section::kHere) draw_heading("On this machine");
     if (section < Section::kServers && next >= Section::kServers) draw_heading("Servers");
     if (section <= Section::kServers && next > Section::kServers) draw_connect(f, next_row(ui.px(kConnectRow)));
     if (section < Section::kHub && next == Section::kHub && has_hub_rows) draw_heading("From the Hugging Face hub");
@@ -253,7 +258,7 @@ void ModelPicker::draw_model(Frame& f, Rect rect, const ModelRow& row) {
   }
   if (model.kind == Kind::kFile || model.kind == Kind::kFetch) draw_size(f, inner, model);
   ui.label_in(inner, model.name, {ui.theme->text, 0.95f, loaded ? Face::kBold : Face::kText});
-  if (r.clicked) choose(f, model);
+  if (r.clicked) loaded ? leave(f) : choose(f, model);
 }
 
 void ModelPicker::draw_size(Frame& f, Rect& inner, const ModelChoice& model) {
@@ -311,7 +316,10 @@ void ModelPicker::draw_device(Frame& f, Rect row, const DeviceChoiceRow& device)
     f.actions.push(LoadModel{.device = device.name}), device_.clear();
   inner.width -= sure.width;
   const Colour colour = device.usable ? ui.theme->text : ui.theme->faint_text;
-  ui.label_in(inner.cut_left(ui.px(130)), device.name, {colour, 0.9f, Face::kBold});
+  const TextLook name{colour, 0.9f, Face::kBold};
+  const float name_width = std::max(ui.px(130), ui.text_width(device.name, name) + ui.px(16));
+  ui.label_in(inner.cut_left(name_width), device.name, name);
+  if (ui.text_width(device.text, {colour, 0.85f}) > inner.width) ui.tooltip(device.text, r);
   ui.label_in(inner, device.text, {device.usable ? ui.theme->dim_text : ui.theme->faint_text, 0.85f});
   if (r.clicked && device.usable && !on) device_ = device.name;
 }

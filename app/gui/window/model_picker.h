@@ -36,6 +36,7 @@ class ModelPicker {
   void draw_size(Frame& f, Rect& inner, const ModelChoice& model);
   void choose(Frame& f, const ModelChoice& model);  // a server is asked for its models
   void load(Frame& f, const ModelChoice& model);
+  void leave(Frame& f);
   void ask(Frame& f, const std::string& endpoint);
   void follow_served(Frame& f);
 
