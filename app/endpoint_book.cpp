@@ -69,7 +69,12 @@ const NamedEndpoint* EndpointBook::find_url(const std::string& url) const {
 }
 
 void EndpointBook::put(NamedEndpoint endpoint) {
-  const auto found = std::find_if(all_.begin(), all_.end(), [&](const auto& e) { return e.name == endpoint.name; });
+  const std::string name = endpoint.name;
+  replace(name, std::move(endpoint));
+}
+
+void EndpointBook::replace(const std::string& name, NamedEndpoint endpoint) {
+  const auto found = std::find_if(all_.begin(), all_.end(), [&](const auto& e) { return e.name == name; });
   if (found == all_.end())
     all_.push_back(std::move(endpoint));
   else

@@ -22,7 +22,8 @@ class EndpointBook {
   const NamedEndpoint* find(const std::string& name) const;
   const NamedEndpoint* find_url(const std::string& url) const;  // the first with this address
 
-  void put(NamedEndpoint endpoint);  // in place of one of that name
+  void put(NamedEndpoint endpoint);                               // in place of one of that name
+  void replace(const std::string& name, NamedEndpoint endpoint);  // the one of that name, at its place
   void remove(const std::string& name);
   void save() const;  // at once or not at all; Error if it cannot be written
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "app/endpoint_book.h"
+#include "app/endpoint_changes.h"
 #include "app/output.h"
 #include "app/program_name.h"
 #include "app/version.h"
@@ -17,8 +17,7 @@ namespace warpchat {
 
 namespace {
 
-constexpr size_t kMaxChoices = 20;   // in a sentence
-constexpr size_t kLongestHost = 50;  // bytes of it in a name
+constexpr size_t kMaxChoices = 20;  // in a sentence
 
 std::string names_of(const std::vector<NamedEndpoint>& endpoints) {
   std::string list;
@@ -26,17 +25,14 @@ std::string names_of(const std::vector<NamedEndpoint>& endpoints) {
   return list;
 }
 
-// The stored endpoint of this name or address, else a nameless one for the address.
+// What looks like a name is no address, so that a mistyped name is reported as one.
 NamedEndpoint named_endpoint(const std::string& text) {
   const EndpointBook book;
-  if (const NamedEndpoint* found = book.find(text)) return *found;
-  if (is_endpoint_name(text) && text != "localhost")
+  if (book.find(text) == nullptr && is_endpoint_name(text) && !is_server_address(text))
     throw UsageError("no endpoint is named '" + text + "'" +
                      (book.all().empty() ? "" : "; known: " + names_of(book.all())) + "; '" + program_name() +
                      " endpoint add NAME URL' adds one, and an address begins with http:// or https://");
-  const std::string url = base_url(text);
-  if (const NamedEndpoint* found = book.find_url(url)) return *found;
-  return {"", url, "", std::nullopt};
+  return stored_or_new_endpoint(text);
 }
 
 std::string variable(const std::string& name) {
@@ -46,7 +42,15 @@ std::string variable(const std::string& name) {
   return value;
 }
 
-void take_key(const NamedEndpoint& named, const std::string& variable_name, Endpoint& endpoint) {
+Endpoint endpoint_at(const std::string& url) {
+  Endpoint endpoint;
+  endpoint.url = url;
+  endpoint.user_agent = std::string("warpchat/") + kVersion;
+  read_limits(endpoint);
+  return endpoint;
+}
+
+void read_key(const NamedEndpoint& named, const std::string& variable_name, Endpoint& endpoint) {
   if (!variable_name.empty()) {
     endpoint.key = variable(variable_name);
     endpoint.key_source = "the variable " + variable_name;
@@ -54,24 +58,13 @@ void take_key(const NamedEndpoint& named, const std::string& variable_name, Endp
     endpoint.key = find_key(named.name, *named.key_place).value_or("");
     endpoint.key_source = *named.key_place == KeyPlace::kKeyring ? "the desktop's keyring" : key_file();
     if (endpoint.key.empty())
-      throw Error("the key of endpoint '" + named.name + "' is missing from " + endpoint.key_source + "; '" +
-                  program_name() + " endpoint add' stores it again");
+      throw ErrorWithRemedy("the key of endpoint '" + named.name + "' is missing from " + endpoint.key_source,
+                            Remedy::Kind::kEndpointKey);
   }
   while (!endpoint.key.empty() && std::string_view(" \t\r\n").find(endpoint.key.back()) != std::string_view::npos)
     endpoint.key.pop_back();
   const bool fits = std::all_of(endpoint.key.begin(), endpoint.key.end(), [](char c) { return c > ' ' && c < 127; });
   if (!fits) throw Error("the key in " + endpoint.key_source + " has characters that a key cannot have");
-}
-
-// A name made of the address's host and port, with a number if that name is taken.
-std::string free_name(const EndpointBook& book, const std::string& url) {
-  std::string host = host_of(url).substr(0, kLongestHost);
-  for (char& c : host)
-    if (!is_endpoint_name({'x', c})) c = '-';
-  host.erase(0, host.find_first_not_of('-'));
-  std::string name = host;
-  for (int n = 2; name == "localhost" || book.find(name) != nullptr; ++n) name = host + "-" + std::to_string(n);
-  return name;
 }
 
 std::string choices(const std::vector<RemoteModel>& models) {
@@ -85,39 +78,40 @@ RemoteModel only_model(const Endpoint& endpoint, const Waiting& waiting) {
   const std::vector<RemoteModel> models = list_models(endpoint, waiting);
   const std::string host = host_of(endpoint.url);
   if (models.empty()) throw UsageError(host + " lists no models; name one with -m");
-  if (models.size() > 1) throw UsageError(host + " has several models; name one with -m: " + choices(models));
+  if (models.size() > 1)
+    throw SeveralServedModels(host + " has several models; name one with -m: " + choices(models), models);
   return models.front();
 }
 
 }  // namespace
 
-bool is_endpoint(const std::string& text) { return !origin_of(text).empty() || EndpointBook().find(text) != nullptr; }
+bool is_endpoint(const std::string& text) { return is_server_address(text) || EndpointBook().find(text) != nullptr; }
 
 Endpoint find_endpoint(const ChatOptions& options) {
   const NamedEndpoint named = named_endpoint(options.endpoint);
-  Endpoint endpoint;
-  endpoint.url = named.url;
-  endpoint.user_agent = std::string("warpchat/") + kVersion;
-  read_limits(endpoint);
-  take_key(named, options.api_key_env.empty() ? named.key_variable : options.api_key_env, endpoint);
+  Endpoint endpoint = endpoint_at(named.url);
+  read_key(named, options.api_key_env.empty() ? named.key_variable : options.api_key_env, endpoint);
   return endpoint;
 }
 
-void require_key(const std::string& key) {
-  const bool fits = std::all_of(key.begin(), key.end(), [](char c) { return c > ' ' && c < 127; });
-  if (key.empty() || !fits) throw UsageError("a key has only ASCII characters and no spaces");
+NamedEndpoint stored_or_new_endpoint(const std::string& text) {
+  const EndpointBook book;
+  if (const NamedEndpoint* found = book.find(text)) return *found;
+  const std::string url = base_url(text);
+  if (const NamedEndpoint* found = book.find_url(url)) return *found;
+  return {"", url, "", std::nullopt};
 }
 
-void keep_key(const std::string& text, const std::string& key) {
-  require_key(key);
-  NamedEndpoint endpoint = named_endpoint(text);
-  EndpointBook book;
-  if (endpoint.name.empty()) endpoint.name = free_name(book, endpoint.url);
-  if (endpoint.key_place) forget_key(endpoint.name, *endpoint.key_place);
-  endpoint.key_variable.clear();
-  endpoint.key_place = store_key(endpoint.name, key);
-  book.put(std::move(endpoint));
-  book.save();
+Endpoint open_with_key(const NamedEndpoint& named, const std::string& key) {
+  Endpoint endpoint = endpoint_at(named.url);
+  if (key.empty()) {
+    read_key(named, named.key_variable, endpoint);
+  } else {
+    require_key(key);
+    endpoint.key = key;
+    endpoint.key_source = "your input";
+  }
+  return endpoint;
 }
 
 Waiting wait_at_terminal() {

@@ -2,23 +2,26 @@
 #pragma once
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "app/endpoint_book.h"
 #include "app/options.h"
 #include "engine/remote/remote_responder.h"
 
 namespace warpchat {
 
-// A name in the book, or an address with its scheme: no model file.
+// A name in the book, or an address (is_server_address): no model file.
 bool is_endpoint(const std::string& text);
 
 // Resolves --endpoint: a stored name or an address, with its key. UsageError or Error.
 Endpoint find_endpoint(const ChatOptions& options);
 
-// Stores a key for the endpoint in place of the previous one; an address without a name is stored under its host's
-// name. UsageError for an invalid key, Error if it cannot be stored.
-void keep_key(const std::string& endpoint, const std::string& key);
-void require_key(const std::string& key);  // UsageError if it is invalid
+// The stored endpoint of this name or address; else a nameless one for the address. Error if it is none.
+NamedEndpoint stored_or_new_endpoint(const std::string& text);
+
+// With its key from where it is kept, or with this one instead. UsageError or Error.
+Endpoint open_with_key(const NamedEndpoint& named, const std::string& key);
 
 // Notes go to standard error.
 Waiting wait_at_terminal();
@@ -26,9 +29,17 @@ Waiting wait_at_terminal();
 // Lists the endpoint's models for --list-models, one per line.
 std::string model_list(const Endpoint& endpoint, const Waiting& waiting);
 
-// The model of -m, by its name or a part of it; without -m the only one. UsageError that names them where there are
-// several; a name that is not listed is left to the server.
+// The model of -m, by its name or a part of it; without -m the only one. SeveralServedModels, or a UsageError with
+// those that match, where there are several; a name that is not listed is left to the server.
 RemoteModel choose_remote_model(const Endpoint& endpoint, const std::string& name, const Waiting& waiting);
+
+// No -m names a model of a server that has several.
+class SeveralServedModels : public UsageError {
+ public:
+  SeveralServedModels(const std::string& sentence, std::vector<RemoteModel> served)
+      : UsageError(sentence), models(std::move(served)) {}
+  std::vector<RemoteModel> models;
+};
 
 // Resolves endpoint and model. Asks the endpoint for its models; sends no text.
 std::unique_ptr<RemoteResponder> open_endpoint(const ChatOptions& options, const Waiting& waiting);

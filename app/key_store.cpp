@@ -10,6 +10,7 @@
 #include "app/output.h"
 #include "app/session_bus.h"
 #include "app/text_input.h"
+#include "engine/remedy.h"
 #include "engine/untrusted_json.h"
 #include "models/error.h"
 #include "models/text_format.h"
@@ -84,9 +85,9 @@ bool store_in_keyring(const std::string& endpoint, const std::string& key) {
 
 std::optional<std::string> find_in_keyring(const std::string& endpoint) {
   if (!keyring())
-    throw Error("the key of endpoint '" + endpoint +
-                "' is in the desktop's keyring, which is not reachable from here; --api-key-env VAR names a variable "
-                "instead");
+    throw ErrorWithRemedy(
+        "the key of endpoint '" + endpoint + "' is in the desktop's keyring, which is not reachable from here",
+        Remedy::Kind::kEndpointKey);
   GlibError* error = nullptr;
   char* found = keyring().lookup(&kSchema, nullptr, &error, "endpoint", endpoint.c_str(), kEnd);
   if (error != nullptr) throw Error("the desktop's keyring does not answer: " + printable(error->message, 200));

@@ -201,8 +201,20 @@ std::string find_by_name(const std::string& name, const std::vector<ModelFolder>
   return wanted ? find_hub_model(*wanted, models) : find_by_words(name, models);
 }
 
+// In the state directory.
+constexpr const char *kLastModel = "/last_model", *kLastServer = "/last_server";
+
+void remember(const std::string& text, const std::string& state_directory, const char* name) {
+  if (!make_private_directory(state_directory)) return;
+  try {
+    write_file(state_directory + name, text, OutputFile::Readers::kOwner);
+  } catch (const Error& fault) {  // the next start asks for a model
+    log_line(fault.what());
+  }
+}
+
 std::optional<std::string> last_used_model(const std::string& state_directory) {
-  std::ifstream file(state_directory + "/last_model");
+  std::ifstream file(state_directory + kLastModel);
   std::string path;
   std::error_code error;
   if (!std::getline(file, path) || !fs::exists(path, error)) return std::nullopt;
@@ -243,12 +255,21 @@ std::string resolve_model(const std::string& name, const std::vector<ModelFolder
 void remember_model(const std::string& path, const std::string& state_directory) {
   std::error_code error;
   const fs::path absolute = fs::absolute(path, error);
-  if (error || !make_private_directory(state_directory)) return;
-  try {
-    write_file(state_directory + "/last_model", absolute.string() + "\n", OutputFile::Readers::kOwner);
-  } catch (const Error& fault) {  // the next start asks for a model
-    log_line(fault.what());
-  }
+  if (!error) remember(absolute.string() + "\n", state_directory, kLastModel);
+}
+
+std::optional<LastServer> last_server(const std::string& state_directory) {
+  std::ifstream file(state_directory + kLastServer);
+  LastServer server;
+  if (!std::getline(file, server.endpoint) || !std::getline(file, server.model) || server.model.empty())
+    return std::nullopt;
+  return server;
+}
+
+void remember_server(const std::optional<LastServer>& server, const std::string& state_directory) {
+  std::error_code error;
+  if (!server) return void(fs::remove(state_directory + kLastServer, error));
+  remember(server->endpoint + "\n" + server->model + "\n", state_directory, kLastServer);
 }
 
 }  // namespace warpchat

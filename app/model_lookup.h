@@ -1,6 +1,7 @@
 // From what the user calls a model to the file: a path, a part of a file's name or org/repo[:QUANT] in the caches, or
 // nothing at all. Only looks; downloads nothing.
 #pragma once
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -54,5 +55,12 @@ std::string resolve_model(const std::string& name, const std::vector<ModelFolder
                           const std::string& state_directory);
 
 void remember_model(const std::string& path, const std::string& state_directory);  // as the last used; best effort
+
+// A server that the last conversation was held with, so that a window opens with it.
+struct LastServer {
+  std::string endpoint, model;  // NAME or URL; its name there
+};
+std::optional<LastServer> last_server(const std::string& state_directory);
+void remember_server(const std::optional<LastServer>& server, const std::string& state_directory);  // best effort
 
 }  // namespace warpchat

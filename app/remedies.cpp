@@ -30,7 +30,9 @@ constexpr Words kWords[] = {
      "start {chat} with --chat-template, or use another /model", "try another model", ""},
     {Remedy::Kind::kEndpointKey, "'{chat} endpoint add' stores its key, or the name of the variable with the key",
      "'{chat} endpoint add' stores its key, or the name of the variable with the key",
-     "enter it below the address in the models' panel", ""},
+     "give it a new key in the models' panel", ""},
+    {Remedy::Kind::kChooseServed, "name one with -m", "start {chat} with -m to name one",
+     "choose one in the models' panel", "Choose a model"},
 };
 
 std::string filled(std::string words, const std::string& number) {

@@ -130,6 +130,7 @@ ordered_json to_json(const Message& message) {
   if (message.timings) json["timings"] = timings_json(*message.timings);
   if (message.cut == AnswerCut::kTokenLimit) json["cut"] = kTokenLimit;
   if (message.cut == AnswerCut::kContextFull) json["cut"] = kContextFull;
+  add("failure", message.failure);
   return json;
 }
 
@@ -157,6 +158,7 @@ Message message_from_json(const ordered_json& json) {
   const std::string cut = text_of(json, "cut");
   if (cut == kTokenLimit) message.cut = AnswerCut::kTokenLimit;
   if (cut == kContextFull) message.cut = AnswerCut::kContextFull;
+  message.failure = text_of(json, "failure");
   return message;
 }
 

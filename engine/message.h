@@ -47,14 +47,15 @@ struct Message {
   std::string model = {}, endpoint = {};  // source of the answer: file or name; URL, empty for this machine
   std::optional<Timings> timings = {};
   AnswerCut cut = AnswerCut::kNone;
+  std::string failure = {};      // why the answer is incomplete; of a user's message: why it has no answer
   bool reasoning_ended = false;  // although no content follows (yet): the answer is continued with its content
   bool operator==(const Message&) const = default;
 };
 
 // {"role", "content": [{"type": "text", "text"}, {"type": "file", "name", "text", "tokens"}], "reasoning",
 // "reasoning_ended": true, "tool_calls": [{"id", "name", "arguments"}], "tool_call_id", "model", "endpoint", "timings":
-// {...}, "cut": "token_limit" or "context_full"}. Empty values are left out; content of one text is a string. The
-// reader ignores unknown keys, and throws Error with the key for a value of the wrong type.
+// {...}, "cut": "token_limit" or "context_full", "failure"}. Empty values are left out; content of one text is a
+// string. The reader ignores unknown keys, and throws Error with the key for a value of the wrong type.
 nlohmann::ordered_json to_json(const Message& message);
 Message message_from_json(const nlohmann::ordered_json& json);
 

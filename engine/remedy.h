@@ -19,6 +19,7 @@ struct Remedy {
     kFewerThreads,
     kOtherTemplate,
     kEndpointKey,
+    kChooseServed,  // one of a server's models
   };
   Kind kind = Kind::kNone;
   uint32_t context = 0;  // kSmallerContext: maximum tokens that fit and that the model supports

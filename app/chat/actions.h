@@ -80,6 +80,18 @@ struct ImportConversation {
 
 // Model, device, settings.
 struct RefreshModels {};
+struct ConnectServer {     // asks for its models; a server without a name, or a new key, is stored once it has answered
+  std::string endpoint;    // NAME or address
+  std::string key = {};    // empty: the stored one, if any
+  std::string model = {};  // that a server has which lists none; empty: not known
+  uint64_t request = 0;    // any number, for ServedModels
+};
+struct RenameEndpoint {
+  std::string from, to;
+};
+struct RemoveEndpoint {
+  std::string name;
+};
 struct SearchHub {
   std::string words;  // empty: ends a search
   bool now = false;   // else after a short pause in typing
@@ -91,7 +103,6 @@ struct LoadModel {
   std::optional<int32_t> context;  // as ModelFlags::context
   std::string endpoint = {};       // NAME or URL of a server to use, with its only model or that of `path`
   bool fetch = false;              // download a model of the hub first
-  std::string key = {};            // API key to store for the endpoint. Empty: the stored one, if any
 };
 struct CancelLoading {};
 struct UnloadModel {};
@@ -115,7 +126,8 @@ using Action =
     std::variant<Send, Stop, Regenerate, EditMessage, ContinueAnswer, DropOldest, Undo, ShowVersion, SetSystemPrompt,
                  AttachFile, DropAttachment, CountTokens, NewConversation, OpenStored, Fork, Search, Rename, ThrowAway,
                  TakeFromTrash, EraseForEver, ExportConversation, ImportConversation, RefreshModels, SearchHub,
-                 LoadModel, CancelLoading, UnloadModel, ChangeSettings, DismissNotice, WatchProfile, ExportProfile>;
+                 ConnectServer, RenameEndpoint, RemoveEndpoint, LoadModel, CancelLoading, UnloadModel, ChangeSettings,
+                 DismissNotice, WatchProfile, ExportProfile>;
 
 // Collects the actions of a window's panels while a frame is drawn; dispatched after it.
 class Actions {

@@ -58,10 +58,14 @@ void ActiveChat::replace_answer(uint64_t message, const std::string& text) {
   branch.keep_cut();
 }
 
-void ActiveChat::undo() {
+bool ActiveChat::undo() {
   const std::vector<ChatMessage>& messages = now().messages;
-  for (size_t i = messages.size(); i-- > 0;)
-    if (messages[i].role == "user") return branch.undo(i);
+  for (size_t i = messages.size(); i-- > 0;) {
+    if (messages[i].role != "user") continue;
+    branch.undo(i);
+    return true;
+  }
+  return false;
 }
 
 std::vector<Message> ActiveChat::prompt(const Question& question) const {

@@ -39,7 +39,7 @@ class ActiveChat {
   const Question& waiting() const { return waiting_; }  // the question that is asked later
 
   void replace_answer(uint64_t message, const std::string& text);  // with the user's text
-  void undo();
+  bool undo();                                                     // false: there is no message of the user
 
   // On Error and PromptTooLong nothing has changed. An answer that fails to begin after that is a failed answer.
   void ask(std::shared_ptr<Responder> responder, const AnswerOptions& options, const Question& question);

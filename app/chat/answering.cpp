@@ -125,22 +125,24 @@ void Answering::take_text(const TextDelta& delta) {
   slot_.change(updates::AddPiece{delta.text, delta.thinking, is_token, seconds, speed, thinking_seconds_});
 }
 
-void Answering::end(const GenerationEnd& end) {
+void Answering::end(GenerationEnd end) {
   generation_.reset();
   responder_.reset();
   timings_ = end.timings;
+  if (has_nothing() && end.reason != EndReason::kStopped && end.reason != EndReason::kFailed)
+    end.reason = EndReason::kFailed, end.error = "the model returned an empty answer";
   tell_end(end);
   slot_.change(updates::EndAnswer{status_of(end.reason), cut_by(end.reason),
                                   before_ ? sum(*before_, end.timings) : end.timings, end.error, end.remedy,
                                   end.reasoning_ended});
   if (const uint32_t n = end.timings.prompt_tokens + end.timings.generated_tokens; n > 0 && has_new_text_)
     slot_.change(updates::SetContextUsed{n});
-  has_new_text_ || continues_ || !answer().tool_calls.empty() ? branch_.answer_ends() : branch_.drop_answer();
+  has_nothing() ? branch_.drop_answer() : branch_.answer_ends();
 }
 
 // The failure is shown at the message if the conversation is shown.
 void Answering::tell_failure(const GenerationEnd& end) {
-  const bool stays = has_new_text_ || continues_ || !answer().tool_calls.empty() || !branch_.can_put_back();
+  const bool stays = !has_nothing() || !branch_.can_put_back();
   const std::string& title = slot_.now().title;
   if (!slot_.shown())
     state_.tell_error("'" + printable(title, 60) + "': " + end.error, end.remedy);
@@ -164,10 +166,7 @@ void Answering::tell_end(const GenerationEnd& end) {
     case EndReason::kTokenLimit:
     case EndReason::kContextFull:
     case EndReason::kContentFilter:
-      if (!answer().tool_calls.empty())
-        state_.tell(calls_in_words(answer().tool_calls));
-      else if (!has_new_text_ && !continues_)
-        state_.tell("the model returned an empty answer");
+      if (!answer().tool_calls.empty()) state_.tell(calls_in_words(answer().tool_calls));
   }
 }
 

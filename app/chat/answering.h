@@ -38,9 +38,10 @@ class Answering {
   void on_event(const Event& event);
   void take_text(const TextDelta& delta);
   void reclassify(bool thinking);
-  void end(const GenerationEnd& end);
+  void end(GenerationEnd end);
   void tell_end(const GenerationEnd& end);
   void tell_failure(const GenerationEnd& end);
+  bool has_nothing() const { return !has_new_text_ && !continues_ && answer().tool_calls.empty(); }
   const ChatMessage& answer() const { return branch_.messages().back(); }
 
   StateStore& state_;

@@ -11,8 +11,9 @@ namespace {
 // With other programs, which write to the store for a few milliseconds at a time: an answer waits for it.
 constexpr std::chrono::milliseconds kPatience{500};
 
-MessageStatus status_of(TurnState state) {
-  return state == TurnState::kComplete ? MessageStatus::kComplete : MessageStatus::kStopped;
+MessageStatus status_of(const Turn& turn) {
+  if (turn.state == TurnState::kComplete) return MessageStatus::kComplete;
+  return turn.message.failure.empty() ? MessageStatus::kStopped : MessageStatus::kFailed;
 }
 
 TurnState state_of(MessageStatus status) {
@@ -31,6 +32,11 @@ bool same(const ChatMessage& a, const ChatMessage& b) { return a.key == b.key &&
 
 bool is_failure_alone(const ChatMessage& message) {
   return message.status == MessageStatus::kFailed && is_empty(message);
+}
+
+// The failure that stands in place of the last answer; empty if there is an answer.
+std::string failure_alone(const std::vector<ChatMessage>& messages) {
+  return !messages.empty() && is_failure_alone(messages.back()) ? messages.back().failure : "";
 }
 
 }  // namespace
@@ -71,9 +77,12 @@ void Branch::reload() {
   }
 }
 
+// A failure has a new key each time that it is read.
 bool Branch::shows(const std::vector<ChatMessage>& stored) const {
-  const bool has_failed = !messages().empty() && is_failure_alone(messages().back());
-  return std::equal(stored.begin(), stored.end(), messages().begin(), messages().end() - (has_failed ? 1 : 0), same);
+  const std::string failure = failure_alone(stored), shown = failure_alone(messages());
+  if (!failure.empty() && failure != shown) return false;
+  return std::equal(stored.begin(), stored.end() - (failure.empty() ? 0 : 1), messages().begin(),
+                    messages().end() - (shown.empty() ? 0 : 1), same);
 }
 
 OpenConversation Branch::read(const ConversationStore& store, ConversationId id) {
@@ -87,7 +96,19 @@ OpenConversation Branch::read(const ConversationStore& store, ConversationId id)
   for (const Turn& turn : stored.turns) conversation.messages.push_back(message_of(store, turn));
   for (const ChatMessage& message : conversation.messages)
     if (message.timings) conversation.last_timings = message.timings;
+  if (!stored.turns.empty() && stored.turns.back().message.role == "user")
+    if (const std::string& failure = stored.turns.back().message.failure; !failure.empty())
+      conversation.messages.push_back(failed_answer(failure));
   return conversation;
+}
+
+ChatMessage Branch::failed_answer(const std::string& failure) {
+  ChatMessage answer;
+  answer.key = state_.new_key();
+  answer.role = "assistant";
+  answer.status = MessageStatus::kFailed;
+  answer.failure = failure;
+  return answer;
 }
 
 ChatMessage Branch::message_of(const ConversationStore& store, const Turn& turn) {
@@ -95,12 +116,12 @@ ChatMessage Branch::message_of(const ConversationStore& store, const Turn& turn)
   ChatMessage message;
   if (seen != seen_.end() && has_text_of(seen->second, turn.message)) {
     message = seen->second;
-    if (message.status != MessageStatus::kFailed) message.status = status_of(turn.state);
+    if (message.status != MessageStatus::kFailed) message.status = status_of(turn);
   } else {
     static_cast<Message&>(message) = turn.message;
     message.key = state_.new_key();
     message.turn = turn.id;
-    message.status = status_of(turn.state);
+    message.status = status_of(turn);
   }
   message.siblings = store.siblings(turn.id);
   const auto own = std::find(message.siblings.begin(), message.siblings.end(), turn.id);
@@ -139,8 +160,12 @@ void Branch::leave_trash() {
 
 void Branch::cut(size_t n_messages) {
   remember();
-  if (n_messages < messages().size())
-    replaced_ = {n_messages, {messages().begin() + static_cast<std::ptrdiff_t>(n_messages), messages().end()}};
+  const std::vector<ChatMessage> rest(messages().begin() + static_cast<std::ptrdiff_t>(n_messages), messages().end());
+  const bool has_answer =
+      std::ranges::any_of(rest, [](const ChatMessage& m) { return m.role != "user" && !is_empty(m); });
+  const bool had_failed = !failure_alone(messages()).empty();
+  if (has_answer) replaced_ = {n_messages, rest};
+  if (had_failed) note_failure("");
   slot_.change(updates::KeepMessages{n_messages});
 }
 
@@ -249,7 +274,16 @@ void Branch::drop_answer() {
   if (replaced_) return put_back();
   const ChatMessage answer = messages().back();
   slot_.change(updates::KeepMessages{messages().size() - 1});
-  if (is_failure_alone(answer)) slot_.change(updates::AddMessage{answer});
+  if (!is_failure_alone(answer)) return;
+  note_failure(answer.failure);
+  slot_.change(updates::AddMessage{answer});
+}
+
+// The last stored message is the user's, and has no answer.
+void Branch::note_failure(const std::string& failure) {
+  const TurnId question = last_turn();
+  if (question == 0) return;
+  library_.keep([&](ConversationStore& store) { store.note_failure(question, failure); });
 }
 
 void Branch::keep_all(std::chrono::milliseconds patience) {

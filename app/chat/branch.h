@@ -37,6 +37,7 @@ class Branch {
   void keep_cut() { replaced_.reset(); }  // drops what put_back() would restore
   void undo(size_t n_messages);           // shows the first n messages, in the store, too
   void show_version(uint64_t message, TurnId turn);
+  TurnId last_turn() const { return turn_before(messages().size()); }  // that is stored; 0: none
   void set_system_prompt(const std::string& text);
   void drop_oldest(bool on);
   // Stores what is not stored yet. patience: with another program that holds the store.
@@ -50,7 +51,7 @@ class Branch {
   void answer_grows();
   void answer_is_reclassified();  // updates::Reclassify
   void answer_ends();
-  void drop_answer();  // it has no text: shows the previous answer again
+  void drop_answer();  // it has no text: shows the previous answer again, or the failure alone
 
   // The first n messages as a prompt.
   std::vector<Message> prompt(size_t n_messages) const;
@@ -71,6 +72,8 @@ class Branch {
   OpenConversation read(const ConversationStore& store, ConversationId id);
   bool shows(const std::vector<ChatMessage>& stored) const;
   ChatMessage message_of(const ConversationStore& store, const Turn& turn);
+  ChatMessage failed_answer(const std::string& failure);
+  void note_failure(const std::string& failure);
   void keep_message(ConversationStore& store, size_t i);
   void keep_model(ConversationStore& store);
   void finish_answers();

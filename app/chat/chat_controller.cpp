@@ -28,14 +28,19 @@ ChatController::Parts::Parts(const ChatOptions& chat_options, std::shared_ptr<Re
       library(state),
       models(state, options,
              {[this](Task task) { inbox.post(std::move(task)); }, [this](Task task) { at_rest(std::move(task)); },
-              [this] { model_has_settled(); }}),
+              [this] { model_has_settled(); },
+              [this](const std::string& endpoint, const std::vector<RemoteModel>& served) {
+                state.change(updates::SetServed{
+                    {.request = state.now().served.request, .endpoint = endpoint, .models = choices_of(served)}});
+              }}),
       attachments(state, models, [this](Task task) { inbox.post(std::move(task)); }),
       titling(state, library),
       profile(
           state, [this](Task task) { inbox.post(std::move(task)); }, !chat_options.profile.empty()),
       hub([this](HubSearch found) {
         inbox.post(Task([this, found = std::move(found)] { state.change(updates::SetHub{found}); }));
-      }) {
+      }),
+      endpoints(endpoint_listeners()) {
   library.when_store_is_left([this] {
     for (const auto& chat : chats) chat->branch.go_on_in_new_store();
   });
@@ -45,6 +50,7 @@ void ChatController::Parts::begin() {
   if (std::exchange(has_begun, true)) return;
   if (!first_responder) models.load_first();  // in parallel with the rest
   look_for_choices();
+  endpoints.post(ListEndpoints{});
   library.open(!options.no_history);
   show_new();
   if (first_responder) models.use(std::exchange(first_responder, nullptr));
@@ -101,7 +107,8 @@ void ChatController::Parts::dispatch(OutgoingMessage message) {
   if (is_in_the_way) return deferred.push_back(std::move(action));
   const bool looks_only = std::visit(
       []<class T>(const T&) {
-        return is_one_of<T, CountTokens, Search, DismissNotice, RefreshModels, SearchHub, WatchProfile>;
+        return is_one_of<T, CountTokens, Search, DismissNotice, RefreshModels, SearchHub, ConnectServer, RenameEndpoint,
+                         RemoveEndpoint, WatchProfile>;
       },
       action);
   if (state.now().refusal && !looks_only) state.change(updates::SetRefusal{});
@@ -405,6 +412,27 @@ void ChatController::Parts::look_for_choices() {
       state.change(updates::SetDevices{found.devices});
     }));
   });
+}
+
+EndpointKeeper::Listeners ChatController::Parts::endpoint_listeners() {
+  const auto list = [this](std::vector<ModelChoice> listed) {
+    inbox.post(Task([this, listed = std::move(listed)] { state.change(updates::SetEndpoints{listed}); }));
+  };
+  const auto serve = [this](ServedModels served) {
+    inbox.post(Task([this, served = std::move(served)] {
+      const bool is_wanted = state.now().served.running && state.now().served.request == served.request;
+      if (is_wanted) state.change(updates::SetServed{served});
+    }));
+  };
+  const auto rename = [this](const RenameEndpoint& renamed) {
+    inbox.post(Task([this, renamed] {
+      models.follow_rename(renamed);
+      ServedModels served = state.now().served;
+      if (std::exchange(served.endpoint, renamed.to) == renamed.from) state.change(updates::SetServed{served});
+    }));
+  };
+  const auto fail = [this](const std::string& fault) { inbox.post(Task([this, fault] { state.tell_error(fault); })); };
+  return {list, serve, rename, fail};
 }
 
 void ChatController::Parts::forget_undo(ConversationId id) {

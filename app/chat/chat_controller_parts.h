@@ -10,6 +10,7 @@
 #include "app/chat/attachments.h"
 #include "app/chat/chat_controller.h"
 #include "app/chat/choices.h"
+#include "app/chat/endpoint_keeper.h"
 #include "app/chat/hub_finder.h"
 #include "app/chat/inbox.h"
 #include "app/chat/library.h"
@@ -67,6 +68,7 @@ struct ChatController::Parts {
 
   void model_has_settled();
   void look_for_choices();
+  EndpointKeeper::Listeners endpoint_listeners();
   uint64_t memory_held() const;  // bytes, by the loaded model
   void forget_undo(ConversationId id);
 
@@ -96,6 +98,9 @@ struct ChatController::Parts {
   void perform(ImportConversation& wish);
   void perform(RefreshModels& wish);
   void perform(SearchHub& wish);
+  void perform(ConnectServer& wish);
+  void perform(RenameEndpoint& wish);
+  void perform(RemoveEndpoint& wish);
   void perform(LoadModel& wish);
   void perform(CancelLoading& wish);
   void perform(UnloadModel& wish);
@@ -115,6 +120,7 @@ struct ChatController::Parts {
   ProfileWatch profile;
   ChoiceFinder choices;
   HubFinder hub;
+  EndpointKeeper endpoints;
   std::vector<std::unique_ptr<ActiveChat>> chats;  // the shown one, and those with an answer that runs or waits
   ActiveChat* shown = nullptr;
   bool has_begun = false, looks_for_choices = false;

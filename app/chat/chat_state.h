@@ -39,8 +39,7 @@ struct ChatMessage : Message {
   // Only for answers generated in this process.
   std::vector<TokenMark> tokens;
   std::optional<double> thinking_seconds;  // while it thinks, so far
-  std::string failure;                     // kFailed: the error message
-  Remedy remedy = {};                      // kFailed: its remedy
+  Remedy remedy = {};                      // of its failure
   bool operator==(const ChatMessage&) const = default;
 };
 
@@ -83,13 +82,13 @@ size_t n_unseen_messages(const OpenConversation& conversation);
 enum class FitsMemory { kYes, kNo, kUnknown, kUnsupported };  // kUnsupported: regardless of memory
 
 struct ModelChoice {
-  enum class Kind { kFile, kEndpoint, kFetch };  // kFetch: on the hub, not downloaded
-  std::string path, name;                        // kEndpoint, kFetch: its name, twice
+  enum class Kind { kFile, kEndpoint, kServed, kFetch };  // kServed: of an endpoint; kFetch: on the hub, not downloaded
+  std::string path, name;                                 // but for kFile: its name, twice
   uint64_t bytes = 0;
   std::string quantisation;  // "Q4_K_M"; empty: not said
   FitsMemory fits = FitsMemory::kUnknown;
   Kind kind = Kind::kFile;
-  std::string about = {};  // kEndpoint: its address; kFetch: its purpose or number of downloads
+  std::string about = {};  // kEndpoint: its address; kServed: its context; kFetch: its purpose or number of downloads
   std::string why = {};    // it fits or does not: "needs about 2.9 GB of memory, 1.2 GB are free"
   bool operator==(const ModelChoice&) const = default;
 };
@@ -101,6 +100,18 @@ struct HubSearch {
   std::vector<ModelChoice> models;        // kFetch, best known first; while it runs, those that are known already
   std::string sentence;                   // why there are no (more) results, or what the search waits for
   bool operator==(const HubSearch&) const = default;
+};
+
+// The models of the server that was asked last (ConnectServer).
+struct ServedModels {
+  uint64_t request = 0;             // that asked
+  std::string endpoint;             // its name; what was typed, while it is not stored
+  bool running = false;             // the server has not answered yet
+  std::vector<ModelChoice> models;  // kServed
+  std::string fault;                // why there are none
+  bool needs_key = false;           // the fault: there is no key, or the server rejects it
+  bool lists_none = false;          // the fault: the server answers, but not with a list
+  bool operator==(const ServedModels&) const = default;
 };
 
 struct DeviceChoiceRow {
@@ -128,8 +139,9 @@ struct LoadedModel {
 
 struct LoadingModel {
   std::string name;
-  double fraction = 0;        // 0..1
+  double fraction = 0;        // 0..1; of a server always 0
   std::string transfer = {};  // progress of the download, in words
+  bool is_server = false;
   bool operator==(const LoadingModel&) const = default;
 };
 
@@ -161,6 +173,7 @@ struct NoticeItem {
   std::string text;             // one sentence, for people
   std::string action_label;     // "Undo"; empty: nothing to do about it
   ConversationId restores = 0;  // the conversation that the action restores from the trash
+  TurnId shows = 0;             // not 0: instead, the action shows it up to this turn again
   Remedy remedy = {};           // remedy of an error, which action_label names
   std::string model = {};       // path; empty: the loaded one
   bool operator==(const NoticeItem&) const = default;
@@ -209,7 +222,9 @@ struct ChatState {
   std::optional<SearchResults> search;                    // while the search field has words
   OpenConversation open;
 
-  std::vector<ModelChoice> models;
+  std::vector<ModelChoice> models;     // on this machine, and what can be downloaded
+  std::vector<ModelChoice> endpoints;  // the stored ones
+  ServedModels served;
   HubSearch hub;
   std::vector<DeviceChoiceRow> devices;
   std::optional<LoadedModel> model;

@@ -8,9 +8,7 @@
 #include <utility>
 
 #include "app/devices.h"
-#include "app/endpoint_book.h"
 #include "app/hub_models.h"
-#include "app/log.h"
 #include "app/model_loading.h"
 #include "engine/session/model_memory.h"
 #include "models/gguf_reader.h"
@@ -41,17 +39,6 @@ std::vector<DeviceChoiceRow> device_rows() {
       rows.push_back({"emulator:" + std::string(target), "an emulated GPU on the CPU: slow, checks the kernels", true});
   }
   return rows;
-}
-
-void add_endpoints(std::vector<ModelChoice>& choices) {
-  try {
-    const EndpointBook book;
-    for (const NamedEndpoint& endpoint : book.all())
-      choices.push_back(
-          {.path = endpoint.name, .name = endpoint.name, .kind = ModelChoice::Kind::kEndpoint, .about = endpoint.url});
-  } catch (const Error& error) {
-    log_line(std::string("error: ") + error.what());  // loading it by name reports the error
-  }
 }
 
 void add_suggestions(std::vector<ModelChoice>& choices, const MemoryRoom& room) {
@@ -101,7 +88,6 @@ void ChoiceFinder::look(Question question, std::function<void(FoundChoices)> fou
     FoundChoices choices;
     const MemoryRoom room = memory_room(question.flags.device, question.spare_bytes);
     for (const FoundModel& model : models) choices.models.push_back(choice(model, question.flags, room));
-    add_endpoints(choices.models);
     add_suggestions(choices.models, room);
     choices.devices = device_rows();
     found(std::move(choices));

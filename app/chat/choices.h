@@ -1,5 +1,5 @@
-// The choices for the user: models in the folders with facts of their headers, named endpoints, suggestions of the hub,
-// and devices. A separate thread looks for them, since folders and drivers can be slow.
+// The choices for the user: models in the folders with facts of their headers, suggestions of the hub, and devices. A
+// separate thread looks for them, since folders and drivers can be slow.
 #pragma once
 #include <filesystem>
 #include <functional>

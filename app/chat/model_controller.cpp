@@ -35,6 +35,16 @@ std::string shown_name(const ChatOptions& flags) {
   return flags.endpoint.empty() ? std::filesystem::path(flags.model).filename().string() : flags.endpoint;
 }
 
+// An endpoint that was removed since then is not asked for.
+std::optional<LastServer> last_known_server() {
+  const std::optional<LastServer> last = last_server(state_directory());
+  try {
+    return last && is_endpoint(last->endpoint) ? last : std::nullopt;
+  } catch (const Error&) {  // the list is damaged, which the models' panel reports
+    return std::nullopt;
+  }
+}
+
 }  // namespace
 
 ModelController::ModelController(StateStore& state, const ChatOptions& options, Surroundings surroundings)
@@ -49,6 +59,9 @@ ModelController::ModelController(StateStore& state, const ChatOptions& options, 
 ModelController::~ModelController() = default;
 
 void ModelController::load_first() {
+  const bool is_named = !wanted_.model.empty() || !wanted_.endpoint.empty();
+  if (const auto last = is_named || wanted_.offline ? std::nullopt : last_known_server())
+    wanted_.endpoint = last->endpoint, wanted_.model = last->model;
   try {
     if (wanted_.endpoint.empty()) wanted_.model = loaded_.model = find_model_file(wanted_.model);
   } catch (const NotCached& missing) {
@@ -66,16 +79,16 @@ void ModelController::load_first() {
 void ModelController::load(const LoadModel& wish) {
   if (switch_launch(wish)) return;
   if (!wish.path.empty() || !wish.endpoint.empty()) {
+    if (wish.endpoint != wanted_.endpoint) wanted_.api_key_env.clear();  // must not be sent to another endpoint
     wanted_.model = wish.path;
     wanted_.endpoint = wish.endpoint;
     wanted_.yes = wish.fetch;
-    wanted_.api_key_env.clear();  // belongs to the previous endpoint and must not be sent to another
   }
   if (wanted_.model.empty() && wanted_.endpoint.empty()) return state_.tell_error("no model is loaded; choose one");
   wanted_.device = wish.device.value_or(wanted_.device);
   wanted_.launch = wish.launch.value_or(wanted_.launch);
   wanted_.context = wish.context.value_or(wanted_.context);
-  Attempt attempt{wanted_, attempt_ ? attempt_->fallback : std::nullopt, "", wish.key};
+  Attempt attempt{wanted_, attempt_ ? attempt_->fallback : std::nullopt, ""};
   if (!attempt_ || !is_launched_) return start(std::move(attempt));
   next_ = std::move(attempt);
   loader_.cancel();
@@ -109,7 +122,8 @@ void ModelController::start(Attempt attempt) {
   attempt_ = std::move(attempt);
   is_launched_ = false;
   const uint64_t n = ++n_attempts_;
-  state_.change(updates::SetLoading{LoadingModel{shown_name(attempt_->flags), 0}});
+  state_.change(updates::SetLoading{
+      LoadingModel{.name = shown_name(attempt_->flags), .is_server = !attempt_->flags.endpoint.empty()}});
   if (attempt_->fallback || !attempt_->flags.endpoint.empty() || !is_loaded(attempt_->flags.model))
     return launch(/*in_place=*/false);
   surroundings_.at_rest([this, n] {
@@ -138,7 +152,7 @@ void ModelController::launch(bool in_place) {
     surroundings_.post([this, shared] { surroundings_.at_rest([this, shared] { end(std::move(*shared)); }); });
   };
   try {
-    loader_.start(attempt_->flags, std::exchange(attempt_->key, ""), /*another_model_loaded=*/local_ != nullptr,
+    loader_.start(attempt_->flags, /*another_model_loaded=*/local_ != nullptr,
                   {[given_up] { given_up->reset(); }, progress, done});
   } catch (const std::exception& error) {
     if (in_place) local_ = std::move(*given_up);
@@ -169,6 +183,7 @@ void ModelController::fail(const LoadOutcome& outcome) {
   if (!outcome.was_cancelled)
     state_.tell_error((failed.fault.empty() ? "" : failed.fault + "; then: ") + outcome.fault, outcome.remedy,
                       failed.flags.endpoint.empty() ? failed.flags.model : "");
+  if (!outcome.served.empty()) surroundings_.has_several(failed.flags.endpoint, outcome.served);
   if (failed.fallback && failed.fault.empty()) return start({*failed.fallback, std::nullopt, outcome.fault});
   wanted_ = loaded_;
   settle();
@@ -182,8 +197,23 @@ void ModelController::install(LoadOutcome outcome) {
   base_options_ = outcome.settings.session;
   merge_settings(outcome.settings);
   state_.change(updates::SetModel{shown()});
-  if (local_) remember_model(model()->file.path(), state_directory());
+  remember();
   settle();
+}
+
+// What the next start opens with. A key that only a flag names would be missing then.
+void ModelController::remember() const {
+  if (local_) remember_model(model()->file.path(), state_directory());
+  if (local_) return remember_server(std::nullopt, state_directory());
+  if (loaded_.api_key_env.empty())
+    remember_server(LastServer{loaded_.endpoint, responder()->facts().model}, state_directory());
+}
+
+void ModelController::follow_rename(const RenameEndpoint& renamed) {
+  for (ChatOptions* flags : {&wanted_, &loaded_})
+    if (flags->endpoint == renamed.from) flags->endpoint = renamed.to;
+  if (auto last = last_server(state_directory()); last && last->endpoint == renamed.from)
+    remember_server(LastServer{renamed.to, last->model}, state_directory());
 }
 
 void ModelController::use(std::shared_ptr<Responder> responder) {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "app/chat/inbox.h"
 #include "app/chat/model_loader.h"
@@ -17,6 +18,7 @@ class ModelController {
     std::function<void(Task)> post;     // runs a task on the controller's thread; callable from any
     std::function<void(Task)> at_rest;  // runs a task while no answer is generated, now or later
     std::function<void()> settled;      // loading has ended, with a model or without
+    std::function<void(const std::string& endpoint, const std::vector<RemoteModel>&)> has_several;  // none was named
   };
   ModelController(StateStore& state, const ChatOptions& options, Surroundings surroundings);
   ~ModelController();
@@ -25,8 +27,9 @@ class ModelController {
   void load_first();  // the model of the options, else the last used or only one; else none
   void load(const LoadModel& wish);
   void cancel();
-  void unload();       // only at rest
-  void show_status();  // after an answer, which may have changed the launch mode
+  void follow_rename(const RenameEndpoint& renamed);  // of the endpoint in use, perhaps
+  void unload();                                      // only at rest
+  void show_status();                                 // after an answer, which may have changed the launch mode
   bool is_loading() const { return state_.now().loading.has_value(); }
 
   void change_settings(AnswerSettings settings);
@@ -38,7 +41,7 @@ class ModelController {
   const Endpoint* endpoint() const { return endpoint_ ? &*endpoint_ : nullptr; }  // of another machine
   std::shared_ptr<Responder> responder() const;                                   // null: none
   void stop_prompt_when(std::function<bool()> is_stopped) { is_stopped_ = std::move(is_stopped); }
-  AnswerOptions options_for(const OpenConversation& conversation) const;          // of its next answer
+  AnswerOptions options_for(const OpenConversation& conversation) const;  // of its next answer
   // The next larger context, within the limits of model and memory, that holds a prompt of this many tokens and an
   // answer; 0: none.
   uint32_t context_for(uint32_t tokens) const;
@@ -48,10 +51,10 @@ class ModelController {
     ChatOptions flags;
     std::optional<ChatOptions> fallback;  // the previous model, which was unloaded for this one
     std::string fault;                    // for a fallback: why the wanted model was not loaded
-    std::string key = {};                 // API key to store for the endpoint
   };
   void start(Attempt attempt);
   void launch(bool in_place);
+  void remember() const;
   bool is_loaded(const std::string& path) const;
   void end(LoadOutcome outcome);
   void fail(const LoadOutcome& outcome);

@@ -24,7 +24,7 @@ ModelLoader::~ModelLoader() {
   if (thread_.joinable()) thread_.join();
 }
 
-void ModelLoader::start(const ChatOptions& flags, const std::string& key, bool another_model_loaded, Steps steps) {
+void ModelLoader::start(const ChatOptions& flags, bool another_model_loaded, Steps steps) {
   if (thread_.joinable()) thread_.join();  // its outcome has been reported
   cancelled_ = false;
   const auto failed = [done = steps.done](const char* sentence) {
@@ -32,10 +32,10 @@ void ModelLoader::start(const ChatOptions& flags, const std::string& key, bool a
     outcome.fault = sentence;
     done(std::move(outcome));
   };
-  const auto body = [this, flags, key, another_model_loaded, steps = std::move(steps)] {
+  const auto body = [this, flags, another_model_loaded, steps = std::move(steps)] {
     steps.first();
     steps.done(outcome_of([&](LoadOutcome& outcome) {
-      flags.endpoint.empty() ? load(flags, another_model_loaded, steps, outcome) : open(flags, key, outcome);
+      flags.endpoint.empty() ? load(flags, another_model_loaded, steps, outcome) : open(flags, outcome);
     }));
   };
   thread_ = start_thread("to load the model", body, failed);
@@ -45,6 +45,10 @@ LoadOutcome ModelLoader::outcome_of(const std::function<void(LoadOutcome&)>& att
   LoadOutcome outcome;
   try {
     attempt(outcome);
+  } catch (const SeveralServedModels& several) {
+    outcome.fault = "the server has several models";
+    outcome.remedy = {Remedy::Kind::kChooseServed};
+    outcome.served = several.models;
   } catch (const std::exception& error) {
     outcome.fault = error.what();
     outcome.remedy = remedy_of(error);
@@ -55,11 +59,10 @@ LoadOutcome ModelLoader::outcome_of(const std::function<void(LoadOutcome&)>& att
 }
 
 // The shown sampling values are the ones sent: without fields that only some servers know.
-void ModelLoader::open(const ChatOptions& flags, const std::string& key, LoadOutcome& outcome) {
+void ModelLoader::open(const ChatOptions& flags, LoadOutcome& outcome) {
   const Waiting waiting{.note = [](const std::string& sentence) { log_line(sentence); },
                         .cancelled = [this] { return cancelled_.load(); }};
   outcome.settings = settings_from(flags, SamplingParams{.top_k = 0, .min_p = 0});
-  if (!key.empty()) keep_key(flags.endpoint, key);
   std::shared_ptr<RemoteResponder> remote = open_endpoint(flags, waiting);
   outcome.endpoint = remote->endpoint();
   outcome.other = std::move(remote);

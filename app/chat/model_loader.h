@@ -9,6 +9,7 @@
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "app/chat_settings.h"
 #include "engine/hub/download.h"
@@ -31,6 +32,7 @@ struct LoadOutcome {
   ChatSettings settings;              // from flags and file
   std::string fault;                  // why loading failed
   Remedy remedy;                      // of the fault
+  std::vector<RemoteModel> served;    // if the server has several and none was named
   bool lacks_memory = false, was_cancelled = false;
 };
 
@@ -44,14 +46,14 @@ class ModelLoader {
     std::function<void(double fraction, const std::string& transfer)> progress;  // transfer: while it is fetched
     std::function<void(LoadOutcome)> done;                                       // once, last
   };
-  // Error if no thread can be started. One load at a time. key: API key to store for the endpoint; empty: none.
+  // Error if no thread can be started. One load at a time.
   // another_model_loaded: another model is loaded that could be unloaded if memory is short.
-  void start(const ChatOptions& flags, const std::string& key, bool another_model_loaded, Steps steps);
+  void start(const ChatOptions& flags, bool another_model_loaded, Steps steps);
   void cancel();  // takes effect at the next progress step
 
  private:
   LoadOutcome outcome_of(const std::function<void(LoadOutcome&)>& attempt);
-  void open(const ChatOptions& flags, const std::string& key, LoadOutcome& outcome);
+  void open(const ChatOptions& flags, LoadOutcome& outcome);
   void load(const ChatOptions& flags, bool another_model_loaded, const Steps& steps, LoadOutcome& outcome);
   std::string fetch(const HubModelName& name, bool offline, const Steps& steps);
 

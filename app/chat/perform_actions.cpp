@@ -30,7 +30,11 @@ void ChatController::Parts::perform(Stop&) {
 void ChatController::Parts::perform(Regenerate& wish) { ask_user(shown_chat().regenerate(wish.message)); }
 void ChatController::Parts::perform(ContinueAnswer& wish) { ask_user(shown_chat().go_on(wish.message)); }
 void ChatController::Parts::perform(DropOldest& wish) { shown_chat().branch.drop_oldest(wish.on); }
-void ChatController::Parts::perform(Undo&) { shown_chat().undo(); }
+
+void ChatController::Parts::perform(Undo&) {
+  const TurnId last = shown_chat().branch.last_turn();
+  if (shown_chat().undo() && last != 0) state.tell("your last message was taken back", shown_chat().now().id, last);
+}
 
 void ChatController::Parts::perform(EditMessage& wish) {
   const std::optional<size_t> i = shown_chat().branch.index_of(wish.message);
@@ -136,9 +140,22 @@ void ChatController::Parts::perform(ImportConversation& wish) {
 
 // --- Model, device, settings ---
 
-void ChatController::Parts::perform(RefreshModels&) { look_for_choices(); }
+void ChatController::Parts::perform(RefreshModels&) {
+  look_for_choices();
+  endpoints.post(ListEndpoints{});
+}
 void ChatController::Parts::perform(SearchHub& wish) {
   hub.look({wish.words, wish.now, options.offline, models.flags().device, memory_held()});
+}
+void ChatController::Parts::perform(ConnectServer& wish) {
+  state.change(updates::SetServed{{.request = wish.request, .endpoint = wish.endpoint, .running = true}});
+  endpoints.post(std::move(wish));
+}
+void ChatController::Parts::perform(RenameEndpoint& wish) { endpoints.post(std::move(wish)); }
+void ChatController::Parts::perform(RemoveEndpoint& wish) {
+  if (state.now().served.endpoint == wish.name)
+    state.change(updates::SetServed{{.request = state.now().served.request}});
+  endpoints.post(std::move(wish));
 }
 void ChatController::Parts::perform(LoadModel& wish) { models.load(wish); }
 void ChatController::Parts::perform(CancelLoading&) { models.cancel(); }

@@ -19,8 +19,8 @@ void StateStore::change(Update update) {
   updates_.push_back(std::move(update));
 }
 
-void StateStore::tell(std::string text, ConversationId restores) {
-  add_notice({++last_notice_, false, std::move(text), restores ? "Undo" : "", restores});
+void StateStore::tell(std::string text, ConversationId restores, TurnId shows) {
+  add_notice({++last_notice_, false, std::move(text), restores ? "Undo" : "", restores, shows});
 }
 
 void StateStore::tell_error(std::string text, Remedy remedy, std::string model) {
@@ -28,7 +28,7 @@ void StateStore::tell_error(std::string text, Remedy remedy, std::string model) 
   const auto same = std::find_if(state_.notices.begin(), state_.notices.end(),
                                  [&](const NoticeItem& notice) { return notice.text == text; });
   if (same != state_.notices.end()) change(updates::DropNotice{same->id});  // it moves to the end
-  add_notice({++last_notice_, true, std::move(text), button_of(remedy), 0, remedy, std::move(model)});
+  add_notice({++last_notice_, true, std::move(text), button_of(remedy), 0, 0, remedy, std::move(model)});
 }
 
 void StateStore::add_notice(NoticeItem notice) {

@@ -117,6 +117,12 @@ struct SetAnswering {
 struct SetModels {
   std::vector<ModelChoice> models;
 };
+struct SetEndpoints {
+  std::vector<ModelChoice> endpoints;
+};
+struct SetServed {
+  ServedModels served;
+};
 struct SetHub {
   HubSearch hub;
 };
@@ -156,9 +162,10 @@ using ConversationUpdate =
                  updates::AddToolCall, updates::EndAnswer>;
 using Update = std::variant<ConversationUpdate, updates::SetConversations, updates::SetSearch, updates::SetStoreFault,
                             updates::SetAttachments, updates::SetCounted, updates::TakeSend, updates::SetRefusal,
-                            updates::SetAnswering, updates::SetUnread, updates::SetModels, updates::SetHub,
-                            updates::SetDevices, updates::SetModel, updates::SetLoading, updates::SetSettings,
-                            updates::SetProfile, updates::KeepAnswer, updates::AddNotice, updates::DropNotice>;
+                            updates::SetAnswering, updates::SetUnread, updates::SetModels, updates::SetEndpoints,
+                            updates::SetServed, updates::SetHub, updates::SetDevices, updates::SetModel,
+                            updates::SetLoading, updates::SetSettings, updates::SetProfile, updates::KeepAnswer,
+                            updates::AddNotice, updates::DropNotice>;
 
 void apply_update(OpenConversation& conversation, const ConversationUpdate& update);
 void apply_update(ChatState& state, const Update& update);

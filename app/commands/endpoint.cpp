@@ -4,7 +4,7 @@
 
 #include "app/commands/commands.h"
 #include "app/endpoint_book.h"
-#include "app/endpoint_choice.h"
+#include "app/endpoint_changes.h"
 #include "app/output.h"
 #include "app/program_name.h"
 #include "app/signals.h"
@@ -50,30 +50,20 @@ int add(const EndpointOptions& options) {
   if (options.name.empty() || options.url.empty())
     throw UsageError(
         with_program_name("{chat} endpoint add needs a name and an address: {chat} endpoint add NAME URL"));
-  if (!is_endpoint_name(options.name) || options.name == "localhost")
-    throw UsageError("an endpoint's name may have letters, digits, - _ and dots, found '" + printable(options.name) +
-                     "'");
+  require_endpoint_name(options.name);
   if (options.key_from_stdin && !options.api_key_env.empty())
     throw UsageError("use --api-key-env or --key-from-stdin, not both");
-  NamedEndpoint endpoint{options.name, base_url(options.url), options.api_key_env, std::nullopt};
-  EndpointBook book;
-  const NamedEndpoint* before = book.find(options.name);
-  if (before != nullptr) print_error(options.name + " was " + before->url + " until now");
-  if (before != nullptr && before->key_place) forget_key(before->name, *before->key_place);
-  if (options.key_from_stdin) endpoint.key_place = store_key(endpoint.name, read_key());
-  write_error_text(endpoint.name + ": " + endpoint.url + ", " + place_of(endpoint) + "\n");
-  book.put(std::move(endpoint));
-  book.save();
+  const NamedEndpoint endpoint{options.name, base_url(options.url), options.api_key_env, std::nullopt};
+  const EndpointBook book;
+  if (const NamedEndpoint* before = book.find(options.name))
+    print_error(options.name + " was " + before->url + " until now");
+  store_endpoint(endpoint, options.key_from_stdin ? read_key() : "");
+  write_error_text(endpoint.name + ": " + endpoint.url + ", " + place_of(*EndpointBook().find(endpoint.name)) + "\n");
   return 0;
 }
 
 int remove(const EndpointOptions& options) {
-  EndpointBook book;
-  const NamedEndpoint* endpoint = book.find(options.name);
-  if (endpoint == nullptr) throw UsageError("no endpoint is named '" + printable(options.name) + "'");
-  if (endpoint->key_place) forget_key(endpoint->name, *endpoint->key_place);
-  book.remove(options.name);
-  book.save();
+  remove_endpoint(options.name);
   return 0;
 }
 

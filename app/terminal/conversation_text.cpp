@@ -52,10 +52,19 @@ std::string answer_text(const Message& message, const AnswerLook& look, const St
   return text + view.finish();
 }
 
+std::string failure_text(const Message& message, const AnswerLook& look) {
+  if (message.failure.empty()) return "";
+  WordWrap wrap({look.width, look.styled});
+  const std::string text = wrap.add({"(" + message.failure + ")\n", {.dim = true}});
+  return text + wrap.finish();
+}
+
 }  // namespace
 
 std::string message_text(const Message& message, const AnswerLook& look, const Stopped& stopped) {
-  return (message.role == "user" ? user_text(message, look, stopped) : answer_text(message, look, stopped)) + "\n";
+  if (message.role == "user") return user_text(message, look, stopped) + "\n";  // its failure is shown as an answer
+  const std::string text = is_empty(message) ? "" : answer_text(message, look, stopped);
+  return text + failure_text(message, look) + "\n";
 }
 
 }  // namespace warpchat

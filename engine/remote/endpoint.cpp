@@ -42,6 +42,23 @@ std::string seconds_text(std::chrono::milliseconds time) {
   return time.count() >= 10000 ? std::to_string(time.count() / 1000) + " s" : text;
 }
 
+bool has_scheme(std::string_view url) { return url.find("://") != std::string_view::npos; }
+
+// "gpu-box:8000", "gpu-box:8000/v1"
+std::optional<uint16_t> port_in(std::string_view url) {
+  const std::string_view host = url.substr(0, url.find('/'));
+  const size_t colon = host.rfind(':');
+  return colon == 0 || colon == std::string_view::npos ? std::nullopt : number_in<uint16_t>(host.substr(colon + 1));
+}
+
+std::string with_scheme(const std::string& url) {
+  constexpr uint16_t kHttps = 443;
+  if (has_scheme(url)) return url;
+  const std::optional<uint16_t> port = port_in(url);
+  if (is_loopback("http://" + url) || (port && *port != kHttps)) return "http://" + url;
+  return port || url.substr(0, url.find('/')).find('.') != std::string::npos ? "https://" + url : url;
+}
+
 void drop_slashes(std::string& url) {
   while (url.ends_with('/')) url.pop_back();
 }
@@ -96,8 +113,7 @@ void read_limit(const char* name, std::chrono::milliseconds unit, std::chrono::m
 }  // namespace
 
 std::string base_url(std::string_view text) {
-  std::string url(text);
-  if (url.find("://") == std::string::npos && is_loopback("http://" + url)) url = "http://" + url;
+  const std::string url = with_scheme(std::string(text));
   const std::string origin = origin_of(url);
   const size_t path = url.find('/', url.find("://") + 3);
   if (!origin.empty() && url.find('?') != std::string::npos)
@@ -111,6 +127,12 @@ std::string base_url(std::string_view text) {
     if (below.ends_with(ending)) below.resize(below.size() - ending.size());
   }
   return origin + (below.empty() ? "/v1" : below);
+}
+
+bool is_server_address(std::string_view text) {
+  const std::string url(text);
+  if (url.find_first_of(" \t\n") != std::string::npos) return false;
+  return has_scheme(url) ? !origin_of(url).empty() : is_loopback("http://" + url) || port_in(url);
 }
 
 void read_limits(Endpoint& endpoint) {
@@ -172,8 +194,7 @@ std::vector<RemoteModel> list_models(const Endpoint& endpoint, const Waiting& wa
     answer = client.send(request);
     ++n_tries;
   }
-  if (answer.status != 200)
-    throw ErrorWithRemedy(refusal(endpoint, answer, n_tries), remedy_of_refusal(endpoint, answer));
+  if (answer.status != 200) throw ErrorWithRemedy(refusal(endpoint, answer, n_tries), remedy_of_refusal(answer));
   require_no_web_page(host_of(endpoint.url), answer.body);
   try {
     return parse_models(answer.body);

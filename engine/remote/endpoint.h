@@ -23,9 +23,12 @@ struct Endpoint {
 };
 
 // "http://host:8000", with or without a slash, means its /v1. Other paths are kept, without a final slash,
-// /chat/completions or /models. http:// may be omitted for this machine. Error if it is no web address, or has a user,
-// a query or a fragment.
+// /chat/completions or /models. Without a scheme, this machine and a host with a port other than 443 mean http://,
+// another host with a dot https://. Error if it is no web address, or has a user, a query or a fragment.
 std::string base_url(std::string_view text);
+
+// Whether the text can only mean a server: it has a scheme of the web, or is this machine or a host with a port.
+bool is_server_address(std::string_view text);
 
 // Reads first_token_limit, stall and first_wait from WARPCHAT_ENDPOINT_TIMEOUT (s), WARPCHAT_ENDPOINT_STALL (s) and
 // WARPCHAT_ENDPOINT_WAIT_MS, if set. Error unless they are numbers from 1.

@@ -76,8 +76,8 @@ std::string refusal(const Endpoint& endpoint, const HttpAnswer& answer, int n_tr
   return says + quoted + given_up;
 }
 
-Remedy remedy_of_refusal(const Endpoint& endpoint, const HttpAnswer& answer) {
-  return {is_about_key(answer) && endpoint.key.empty() ? Remedy::Kind::kEndpointKey : Remedy::Kind::kNone};
+Remedy remedy_of_refusal(const HttpAnswer& answer) {
+  return {is_about_key(answer) ? Remedy::Kind::kEndpointKey : Remedy::Kind::kNone};
 }
 
 void require_no_web_page(const std::string& host, std::string_view body) {

@@ -271,7 +271,7 @@ void RemoteResponder::Answering::refuse(const HttpAnswer& answer) {
   if (retry_without_fields(answer) || tries_later(answer)) return;
   const std::string sentence = refusal(shared_.endpoint, answer, n_tries_);
   if (answer.status == 404) return ask_for_models(sentence);
-  fail(sentence, remedy_of_refusal(shared_.endpoint, answer));
+  fail(sentence, remedy_of_refusal(answer));
 }
 
 // Terminates, since each retry has fewer fields.

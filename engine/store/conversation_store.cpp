@@ -228,6 +228,14 @@ void ConversationStore::reopen(TurnId turn) {
   if (database_.changes() == 0) throw gone("answer");
 }
 
+void ConversationStore::note_failure(TurnId question, const std::string& failure) {
+  Statement row = database_.prepare("SELECT extra FROM turns WHERE id = ?1 AND state <> 0");
+  if (!row.with(question).step()) throw gone("message");
+  Message message = message_of_extra(row.text(0));
+  message.failure = failure;
+  database_.prepare("UPDATE turns SET extra = ?2 WHERE id = ?1").with(question, extra_of(message)).run();
+}
+
 Turn ConversationStore::read_turn(const Statement& row) {
   Message message = message_of_extra(row.text(5));
   message.role = row.text(2);

@@ -118,6 +118,7 @@ class ConversationStore {
   void rewrite(TurnId turn, std::string_view content, std::string_view reasoning);
   void end(TurnId turn, TurnState state, const Message& answer = {});
   void reopen(TurnId turn);
+  void note_failure(TurnId question, const std::string& failure);  // of a user's turn; empty: none any more
 
   // Whole conversations. insert: keeps the tree's times, assigns new ids.
   ConversationTree tree(ConversationId conversation) const;  // Error if missing

@@ -38,6 +38,18 @@ const MessageCase kMessages[] = {
      {.role = "assistant", .content = "Yes", .reasoning = "Hm."},
      {.styled = false, .hide_thinking = true},
      "Yes\n\n"},
+    {"a_broken_answer_says_why",
+     {.role = "assistant", .content = "Half", .failure = "the server is gone"},
+     {.styled = false},
+     "Half\n(the server is gone)\n\n"},
+    {"an_answer_that_failed_at_once",
+     {.role = "assistant", .failure = "the server is gone"},
+     {.styled = false},
+     "(the server is gone)\n\n"},
+    {"a_message_without_an_answer",
+     {.role = "user", .content = "Hello", .failure = "the server is gone"},
+     {.styled = false},
+     "> Hello\n\n"},
     {"styled", {.role = "assistant", .content = "Yes", .reasoning = "Hm."}, {}, "\x1b[0;2mHm.\x1b[0m\n\nYes\n\n"},
 };
 

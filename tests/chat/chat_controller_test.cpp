@@ -12,94 +12,10 @@
 #include <memory>
 
 #include "app/chat/titling.h"
-#include "engine/store/conversation_store.h"
-#include "tests/chat/scripted_responder.h"
-#include "tests/store/store_folder.h"
+#include "tests/chat/chat_bench.h"
 
 namespace warpchat {
 namespace {
-
-using Answer = ScriptedResponder::Answer;
-
-Event text(const std::string& what) { return ScriptedResponder::text(what); }
-Event thought(const std::string& what) { return ScriptedResponder::text(what, /*thinking=*/true); }
-Answer going_on(std::vector<Event> events) { return {std::move(events), EndReason::kStopped, "", true}; }
-Answer failing(std::vector<Event> events = {}) { return {std::move(events), EndReason::kFailed, "it broke"}; }
-
-// A chat controller with a store and a scripted responder.
-class Bench {
- public:
-  Bench() {
-    for (const char* name : {"XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "HOME"})
-      setenv(name, folder_.path().c_str(), 1);
-    for (const char* name : {"LLAMA_CACHE", "HF_HUB_CACHE", "HF_HOME"}) unsetenv(name);
-    controller = std::make_unique<ChatController>(ChatOptions(), responder);
-    settle();
-  }
-
-  void submit(Action action) { controller->submit(std::move(action)); }
-  // Runs until only endless answers are left.
-  void settle() {
-    int quiet = 0;
-    const auto is_read = [](const Attachment& file) { return file.is_read; };
-    for (int i = 0; i < 5000 && quiet < 3; ++i) {
-      controller->turn(std::chrono::milliseconds(1));
-      std::vector<Update> updates = controller->take_updates();
-      quiet = updates.empty() && std::ranges::all_of(state().attachments, is_read) ? quiet + 1 : 0;
-      for (Update& update : updates) apply_update(replayed, recorded.emplace_back(std::move(update)));
-    }
-  }
-  void name_by_model() {
-    AnswerSettings settings = state().settings;
-    settings.titles = true;
-    submit(ChangeSettings{settings});
-  }
-  void ask(const std::string& what) { submit(Send{what}), settle(); }
-  void stop() { submit(Stop{}), settle(); }
-
-  const ChatState& state() const { return controller->now(); }
-  const ChatMessage& message(size_t i) const { return state().open.messages.at(i); }
-  uint64_t last() const { return state().open.messages.back().key; }
-  std::string path(const std::string& name) const { return folder_.path() + "/" + name; }
-
-  // "one > answer 1 (stopped)"; reasoning is in brackets, versions are 2/3.
-  std::string shown() const {
-    std::string all;
-    for (const ChatMessage& m : state().open.messages) {
-      all += (all.empty() ? "" : " > ") + (m.reasoning.empty() ? "" : "[" + m.reasoning + "] ") + m.content;
-      if (m.siblings.size() > 1) all += " " + std::to_string(m.sibling + 1) + "/" + std::to_string(m.siblings.size());
-      if (m.status == MessageStatus::kStopped) all += " (stopped)";
-      if (m.status == MessageStatus::kStreaming) all += " (streams)";
-      if (m.status == MessageStatus::kFailed) all += " (failed)";
-      if (m.cut != AnswerCut::kNone) all += " (cut)";
-    }
-    return all;
-  }
-  // The same for the store.
-  std::string stored() const {
-    const auto store = ConversationStore::open(folder_.path() + "/warpchat").store;
-    std::string all;
-    if (state().open.id == 0) return all;
-    for (const Turn& turn : store->load(state().open.id).turns) {
-      const Message& m = turn.message;
-      all += (all.empty() ? "" : " > ") + (m.reasoning.empty() ? "" : "[" + m.reasoning + "] ") + m.content;
-      const size_t n = store->siblings(turn.id).size();
-      if (n > 1) all += " /" + std::to_string(n);
-      if (turn.state == TurnState::kStopped) all += " (stopped)";
-      if (turn.state == TurnState::kOpen) all += " (open)";
-    }
-    return all;
-  }
-
- private:
-  StoreFolder folder_;
-
- public:
-  std::shared_ptr<ScriptedResponder> responder = std::make_shared<ScriptedResponder>();
-  std::unique_ptr<ChatController> controller;
-  ChatState replayed;
-  std::vector<Update> recorded;
-};
 
 struct Scenario {
   const char* name;
@@ -206,6 +122,86 @@ const Scenario kScenarios[] = {
        EXPECT_TRUE(b.state().notices.empty()) << "it is shown in place of the answer";
      },
      "one >  (failed)", "one"},
+    {"a_failure_stays_with_its_message",
+     [](Bench& b) {
+       b.responder->answers = {failing()};
+       std::ofstream(b.path("notes.txt")) << "notes";
+       b.submit(AttachFile{b.path("notes.txt")});
+       b.ask("one");
+       const ConversationId id = b.state().open.id;
+       const Message before = b.message(0);
+       b.submit(NewConversation{}), b.settle();
+       b.submit(OpenStored{id}), b.settle();
+       EXPECT_EQ(b.message(1).failure, "it broke");
+       EXPECT_EQ(b.message(0).files, before.files);
+     },
+     "one >  (failed)", "one"},
+    {"a_failure_is_replaced_by_the_next",
+     [](Bench& b) {
+       b.responder->answers = {failing(), {{}, EndReason::kFailed, "it broke again"}};
+       b.ask("one");
+       b.submit(Regenerate{b.last()}), b.settle();
+       EXPECT_TRUE(b.state().notices.empty()) << "it is shown in place of the answer";
+       const ConversationId id = b.state().open.id;
+       b.submit(NewConversation{}), b.settle();
+       b.submit(OpenStored{id}), b.settle();
+       EXPECT_EQ(b.message(1).failure, "it broke again");
+     },
+     "one >  (failed)", "one"},
+    {"a_failure_ends_with_an_answer",
+     [](Bench& b) {
+       b.responder->answers = {failing()};
+       b.ask("one");
+       b.submit(Regenerate{b.last()}), b.settle();
+       const auto store = ConversationStore::open(b.path("warpchat")).store;
+       EXPECT_EQ(store->load(b.state().open.id).turns.at(0).message.failure, "");
+     },
+     "one > answer 2", "one > answer 2"},
+    {"a_failure_ends_with_another_try",
+     [](Bench& b) {
+       b.responder->answers = {failing(), going_on({})};
+       b.ask("one");
+       b.submit(Regenerate{b.last()}), b.settle(), b.stop();
+       const ConversationId id = b.state().open.id;
+       b.submit(NewConversation{}), b.settle();
+       b.submit(OpenStored{id}), b.settle();
+     },
+     "one", "one"},
+    {"the_conversation_goes_on_after_a_failure",
+     [](Bench& b) {
+       b.responder->answers = {failing()};
+       b.ask("one"), b.ask("two");
+       b.submit(Undo{}), b.settle();
+       EXPECT_EQ(b.message(1).failure, "it broke") << "it is the last message again";
+       b.ask("three");
+     },
+     "one > three 2/2 > answer 3", "one > three /2 > answer 3"},
+    {"an_edit_of_a_failed_message_fails",  // there is no answer to return to
+     [](Bench& b) {
+       b.responder->answers = {failing(), failing()};
+       b.ask("one");
+       b.submit(EditMessage{b.message(0).key, "uno"}), b.settle();
+     },
+     "uno 2/2 >  (failed)", "uno /2"},
+    {"an_empty_answer",
+     [](Bench& b) {
+       b.responder->answers = {{{}, EndReason::kEndOfText}};
+       b.ask("one");
+       EXPECT_EQ(b.message(1).failure, "the model returned an empty answer");
+     },
+     "one >  (failed)", "one"},
+    {"a_broken_answer_says_why_when_it_is_read_again",
+     [](Bench& b) {
+       b.responder->answers = {failing({text("half")})};
+       b.ask("one");
+       const ConversationId id = b.state().open.id;
+       const auto store = ConversationStore::open(b.path("warpchat")).store;
+       EXPECT_EQ(store->load(id).turns.at(1).message.failure, "it broke");
+       b.submit(Fork{b.last()}), b.settle();
+       EXPECT_EQ(b.message(1).failure, "it broke");
+       b.submit(OpenStored{id}), b.settle();
+     },
+     "one > half (failed)", "one > half (stopped)"},
     {"its_answer_cannot_begin",
      [](Bench& b) {
        b.responder->begins = [] { throw Error("there is no thread"); };
@@ -406,7 +402,22 @@ const Scenario kScenarios[] = {
      },
      "", ""},
     {"undone", [](Bench& b) { b.ask("one"), b.ask("two"), b.submit(Undo{}), b.settle(); }, "one > answer 1",
-     "one > answer 1"},
+     "one > answer 1", "your last message was taken back"},
+    {"undone_and_shown_again",
+     [](Bench& b) {
+       b.ask("one"), b.ask("two"), b.submit(Undo{}), b.settle();
+       const NoticeItem undo = b.state().notices.back();
+       EXPECT_EQ(undo.action_label, "Undo");
+       b.submit(NewConversation{}), b.settle();
+       b.submit(OpenStored{undo.restores}), b.submit(ShowVersion{0, undo.shows}), b.settle();
+     },
+     "one > answer 1 > two > answer 2", "one > answer 1 > two > answer 2"},
+    {"nothing_is_undone",
+     [](Bench& b) {
+       b.submit(Undo{}), b.settle();
+       EXPECT_TRUE(b.state().notices.empty());
+     },
+     "", ""},
     {"undone_while_it_streams",
      [](Bench& b) {
        b.ask("one");

@@ -27,6 +27,7 @@ Message full() {
           .endpoint = "http://localhost:8000/v1",
           .timings = Timings{4'000'000'000, 2, 3, 0.5, 1.25, 0.0625},
           .cut = AnswerCut::kTokenLimit,
+          .failure = "the server sent \"nothing\"",
           .reasoning_ended = true};
 }
 
@@ -42,6 +43,7 @@ TEST(MessageJson, EveryFieldComesBack) {
                                [](Message& m) { m.model.clear(); },
                                [](Message& m) { m.tool_call_id.clear(); },
                                [](Message& m) { m.endpoint.clear(); },
+                               [](Message& m) { m.failure.clear(); },
                                [](Message& m) { m.timings.reset(); },
                                [](Message& m) { m.timings = Timings(); },
                                [](Message& m) { m.cut = AnswerCut::kNone; },

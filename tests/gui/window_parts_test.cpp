@@ -368,9 +368,9 @@ TEST(Numbers, MessagesBecomeSentences) {
 
 // The rows' names; a star marks the one that Enter chooses.
 std::string rows_text(const ChatState& state, const std::string& text) {
-  const std::optional<ModelChoice> named = named_model(text);
+  const std::optional<ModelChoice> named = named_model(state, text);
   const std::vector<ModelRow> rows = model_rows(state, text, named);
-  const ModelRow* enter = row_for_enter(rows);
+  const ModelRow* enter = row_for_enter(rows, text);
   std::string list;
   for (const ModelRow& row : rows)
     list += (list.empty() ? "" : ", ") + row.widget + " " + row.model->path + (&row == enter ? "*" : "");
@@ -382,14 +382,14 @@ TEST(ModelRows, WhatTheTextMeans) {
   ChatState state;
   state.models = {{.path = "/m/a.gguf", .name = "a.gguf", .quantisation = "Q4_0"},
                   {.path = "/c/b.gguf", .name = "org/b:Q8_0"},
-                  {.path = "box", .name = "box", .kind = Kind::kEndpoint},
                   {.path = "org/small", .name = "org/small", .kind = Kind::kFetch}};
   state.hub = {.words = "org",
                .models = {{.path = "org/small:Q4_K_M", .name = "org/small:Q4_K_M", .kind = Kind::kFetch},
                           {.path = "org/new:Q8_0", .name = "org/new:Q8_0", .kind = Kind::kFetch}}};
-  EXPECT_EQ(rows_text(state, ""), "model:0 /m/a.gguf*, model:1 /c/b.gguf, model:2 box, model:3 org/small");
+  state.endpoints = {{.path = "box", .name = "box", .kind = Kind::kEndpoint, .about = "http://box:8000/v1"}};
+  EXPECT_EQ(rows_text(state, ""), "model:0 /m/a.gguf*, model:1 /c/b.gguf, endpoint:box box, model:2 org/small");
   EXPECT_EQ(rows_text(state, "Q4_0 A"), "model:0 /m/a.gguf*");
-  EXPECT_EQ(rows_text(state, " org "), "model:1 /c/b.gguf*, model:3 org/small, hub:1 org/new:Q8_0");
+  EXPECT_EQ(rows_text(state, " org "), "model:1 /c/b.gguf*, model:2 org/small, hub:1 org/new:Q8_0");
   EXPECT_EQ(rows_text(state, "orgs"), "");
   EXPECT_EQ(rows_text(state, "ORG/B:q8_0"), "model:1 /c/b.gguf*");
   EXPECT_EQ(rows_text(state, "org/b"), "model_named org/b*, model:1 /c/b.gguf");
@@ -397,6 +397,44 @@ TEST(ModelRows, WhatTheTextMeans) {
   EXPECT_EQ(rows_text(state, "http://box:1/v1"), "model_named http://box:1/v1*");
   state.hub.offline = true;
   EXPECT_EQ(rows_text(state, "org/small"), "model_named org/small*");
+}
+
+TEST(ModelRows, AServersModelsFollowIt) {
+  using Kind = ModelChoice::Kind;
+  ChatState state;
+  state.endpoints = {{.path = "box", .name = "box", .kind = Kind::kEndpoint, .about = "http://box:8000/v1"},
+                     {.path = "far", .name = "far", .kind = Kind::kEndpoint, .about = "https://far.example/v1"}};
+  state.served = {.endpoint = "box",
+                  .models = {{.path = "big", .name = "big", .kind = Kind::kServed},
+                             {.path = "small", .name = "small", .kind = Kind::kServed}}};
+  EXPECT_EQ(rows_text(state, ""), "endpoint:box box*, served:0 big, served:1 small, endpoint:far far");
+  EXPECT_EQ(rows_text(state, "small"), "endpoint:box box, served:1 small*");
+  EXPECT_EQ(rows_text(state, "box small"), "endpoint:box box, served:1 small*");
+  EXPECT_EQ(rows_text(state, "box"), "endpoint:box box*, served:0 big, served:1 small");
+  EXPECT_EQ(rows_text(state, "far.example"), "endpoint:far far*");
+  EXPECT_EQ(rows_text(state, "other"), "");
+  EXPECT_EQ(rows_text(state, "box:8000"), "model_named box:8000*, endpoint:box box");
+  EXPECT_EQ(rows_text(state, "localhost:11434"), "model_named localhost:11434*");
+  state.served = {.endpoint = "http://unnamed/v1", .models = state.served.models};  // named by a flag alone
+  EXPECT_EQ(rows_text(state, "small"), "served:1 small*");
+  state.served = {.endpoint = "box", .fault = "no list", .lists_none = true};
+  EXPECT_EQ(rows_text(state, "other"), "model_named other*");
+
+  state.model = LoadedModel{.path = "big", .name = "big", .endpoint = "http://box:8000/v1"};
+  EXPECT_TRUE(is_loaded(state, state.endpoints[0]));
+  EXPECT_FALSE(is_loaded(state, state.endpoints[1]));
+  EXPECT_TRUE(is_loaded(state, {.path = "big", .name = "big", .kind = Kind::kServed}));
+  EXPECT_FALSE(is_loaded(state, {.path = "small", .name = "small", .kind = Kind::kServed}));
+  EXPECT_FALSE(is_loaded(state, {.path = "big", .name = "a file of this name"}));
+}
+
+TEST(Numbers, TokensOfTheContext) {
+  EXPECT_EQ(context_text(500, 0, 8192), "500 of 8.2k");
+  EXPECT_EQ(context_text(500, 40, 8192), "40 tokens  ·  500 of 8.2k");
+  EXPECT_EQ(context_text(0, 0, 8192), "0 of 8.2k");
+  EXPECT_EQ(context_text(500, 0, 0), "500 tokens") << "the server does not tell its context";
+  EXPECT_EQ(context_text(500, 40, 0), "540 tokens");
+  EXPECT_EQ(context_text(0, 0, 0), "");
 }
 
 TEST(ModelRows, PathsAndAddressesAreSearchedForNowhere) {

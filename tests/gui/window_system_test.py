@@ -50,6 +50,60 @@ class Look(WindowCase):
             self.assertIn(line, state["selection"])
 
 
+class Selections(WindowCase):
+    """What other programs have copied."""
+
+    def own(self, text, *arguments):
+        """Another program that has the text copied; its process."""
+        owner = subprocess.Popen(["xclip", "-quiet", "-display", self.display.name, *arguments], stdin=subprocess.PIPE,
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(owner.wait)
+        self.addCleanup(owner.kill)
+        owner.stdin.write(text.encode())
+        owner.stdin.close()
+        end = time.monotonic() + MAX_SECONDS
+        while subprocess.run(["xclip", "-o", "-display", self.display.name, *arguments], capture_output=True,
+                             timeout=MAX_SECONDS, check=False).stdout != text.encode():
+            self.assertLess(time.monotonic(), end, "the text is copied")
+            time.sleep(0.05)
+        return owner
+
+    def test_it_is_pasted_whole(self):
+        self.open()
+        for text in ("short", "zwölf, 日本語, 🙂", "line\nby line", "x" * 3_000_000):  # the last one comes in pieces
+            with self.subTest(text=text[:20]):
+                owner = self.own(text, "-selection", "clipboard")
+                self.window.key("ctrl+l", "ctrl+a", "ctrl+v")
+                self.window.wait_for(lambda s: s["composer"] == text, "the text")
+                owner.kill()
+        self.window.key("ctrl+a", "BackSpace")
+        self.window.wait_for(lambda s: s["composer"] == "", "an empty composer")
+        self.own("by the mouse", "-selection", "primary")
+        self.window.click("composer", button=2)
+        self.window.wait_for(lambda s: s["composer"] == "by the mouse", "the selected text")
+        self.window.key("ctrl+a", "ctrl+c", "End", "ctrl+v")  # its own
+        self.window.wait_for(lambda s: s["composer"] == "by the mouse" * 2, "the copied text")
+
+    def test_a_program_that_does_not_answer_stops_nothing(self):
+        self.open("-n", "4")
+        for keys, selection in ((("ctrl+v",), "clipboard"), ((), "primary")):
+            with self.subTest(selection=selection):
+                owner = self.own("x", "-selection", selection)
+                owner.send_signal(signal.SIGSTOP)
+                self.addCleanup(owner.send_signal, signal.SIGCONT)
+                self.window.key("ctrl+l", *keys)
+                if not keys:
+                    self.window.click("composer", button=2)
+                state = self.window.wait_for(lambda s: s["own_notices"], "that nothing came", seconds=5)
+                self.assertIn("does not answer", state["own_notices"][0])
+                self.assertEqual(state["composer"], "")
+                self.window.key("Escape")
+                self.window.wait_for(lambda s: not s["own_notices"], "no notice")
+        self.ask("still there", 2)
+        self.window.key("ctrl+l", "ctrl+v")
+        self.assertEqual(self.window.terminate(), 128 + signal.SIGTERM)
+
+
 class Frames(WindowCase):
     def test_nothing_is_drawn_when_nothing_changes(self):
         self.open("-n", "4")

@@ -29,6 +29,21 @@ class Chat(WindowCase):
         self.assertEqual(self.rows("SELECT text FROM turns ORDER BY id")[1][0], state["conversation"]["last_text"])
         self.close()
 
+    def test_a_message_without_a_model_asks_for_one(self):
+        self.window = Window(self.display, home=self.home, HF_HUB_OFFLINE="1")
+        self.addCleanup(self.window.kill)
+        self.window.wait_for(lambda s: s["focus"] == "composer", "the window")
+        self.window.key("Return")  # nothing to send
+        self.window.type("hello")
+        state = self.window.wait_for(lambda s: s["composer"] == "hello", "the typed text")
+        self.assertNotIn("models", state["panels"])
+        self.window.key("Return")
+        self.window.wait_for(lambda s: "models" in s["panels"] and s["focus"] == "model_filter", "the models")
+        self.window.type(TINY)
+        self.window.key("Return")
+        state = self.window.wait_for(is_idle, "the model")
+        self.assertEqual((state["composer"], state["focus"]), ("hello", "composer"))
+
     def test_a_multi_line_message(self):
         self.open("-n", "4")
         self.window.type("one")
@@ -79,6 +94,10 @@ class Chat(WindowCase):
         self.assertEqual(state["composer"], text)
         self.assertEqual(n_messages(state), 0)
         self.assertGreater(state["refusal"]["larger_context"], 64)
+        self.window.key("ctrl+a", "ctrl+x")
+        self.window.wait_for(lambda s: not s["composer"] and "too_long" not in s["widgets"], "nothing to complain about")
+        self.window.key("ctrl+v")
+        self.window.wait_for(lambda s: s["composer"] == text, "the text again")
         self.window.click("larger_context")
         state = self.answered(2)
         self.assertEqual(state["composer"], "")
@@ -166,6 +185,40 @@ class Chat(WindowCase):
         self.ask("third", 4)
         self.assertEqual(self.rows(f"SELECT text FROM turns WHERE role = 'user' AND conversation <> {first}"),
                          [("first",), ("third",)])
+
+    def test_a_message_is_taken_back_and_put_back(self):
+        def undo_button(state):
+            return next((f"notice:{n['id']}:action" for n in state["notices"] if n["action"] == "Undo"), None)
+
+        self.open("-n", "4")
+        self.ask("first", 2)
+        conversation = self.ask("second", 4)["conversation"]
+        self.window.type("draft")
+        self.window.wait_for(lambda s: s["composer"] == "draft", "a draft")
+        self.window.key("ctrl+shift+u")
+        state = self.window.wait_for(lambda s: n_messages(s) == 2 and undo_button(s), "the first message alone")
+        self.assertEqual((state["composer"], state["focus"]), ("second\ndraft", "composer"))
+        self.window.click(undo_button(state))
+        state = self.window.wait_for(lambda s: n_messages(s) == 4, "the second message and its answer")
+        self.assertEqual([m["turn"] for m in state["conversation"]["messages"]],
+                         [m["turn"] for m in conversation["messages"]])
+        self.window.wait_for(lambda s: s["composer"] == "draft" and not undo_button(s), "the draft alone")
+
+        self.window.key("ctrl+shift+u")
+        state = self.window.wait_for(lambda s: n_messages(s) == 2 and undo_button(s), "the first message again")
+        self.window.key("ctrl+Home", "x")
+        self.window.wait_for(lambda s: s["composer"] == "xsecond\ndraft", "a changed text")
+        self.window.click("new")  # from another conversation
+        self.window.wait_for(lambda s: s["conversation"]["id"] == 0, "a new conversation")
+        self.window.click(undo_button(state))
+        self.window.wait_for(lambda s: n_messages(s) == 4 and s["conversation"]["id"] == conversation["id"]
+                             and s["composer"] == "xsecond\ndraft", "the conversation, and the changed text kept")
+
+        self.window.key("ctrl+n")
+        self.window.wait_for(lambda s: s["conversation"]["id"] == 0 and not s["composer"], "a new conversation")
+        self.window.key("ctrl+shift+u")
+        self.window.type("y")
+        self.assertIsNone(undo_button(self.window.wait_for(lambda s: s["composer"] == "y", "nothing to take back")))
 
     def test_text_is_selected_and_copied(self):
         self.open("-n", "16")
@@ -266,6 +319,43 @@ class Conversations(WindowCase):
         self.open("-n", "4")
         self.window.wait_for(lambda s: s["composer"] == "of a new one" and s["conversations"], "a new one's draft")
         switch_to(first, "of the first", "its draft after a restart")
+
+    def test_a_draft_survives_a_kill(self):
+        self.open("-n", "4")
+        first = self.ask("one", 2)["conversation"]["id"]
+        self.window.type("of the first")
+        self.window.wait_for(lambda s: s["composer"] == "of the first", "the first's draft")
+        self.window.click("new")
+        self.window.wait_for(lambda s: s["conversation"]["id"] == 0 and s["composer"] == "", "a new conversation")
+        self.window.key("ctrl+l")
+        self.window.type("never sent")
+        self.window.wait_for(lambda s: s["composer"] == "never sent", "its draft")
+        time.sleep(1)  # what is promised
+        self.window.kill()
+        self.open("-n", "4")
+        self.window.wait_for(lambda s: s["composer"] == "never sent" and s["conversations"], "the draft after a kill")
+        self.window.kill()  # nothing was typed since: both are still there
+        self.open("-n", "4")
+        self.window.wait_for(lambda s: s["composer"] == "never sent" and s["conversations"], "the draft again")
+        self.window.key("Return")
+        self.answered(2)
+        self.window.key("ctrl+n")
+        self.window.wait_for(lambda s: s["conversation"]["id"] == 0, "a new conversation")
+        self.assertEqual(self.window.wait_for(lambda s: n_messages(s) == 0, "nothing in it")["composer"], "")
+        self.window.click(f"conversation:{first}")
+        self.window.wait_for(lambda s: s["composer"] == "of the first", "the other conversation's draft")
+
+    def test_nothing_of_a_draft_is_kept_without_history(self):
+        self.open("-n", "4", "--no-history")
+        self.window.type("a secret")
+        self.window.wait_for(lambda s: s["composer"] == "a secret", "the draft")
+        time.sleep(1)
+        self.window.key("ctrl+b")  # changes what is remembered
+        self.window.wait_for(lambda s: "sidebar" not in s["panels"], "no sidebar")
+        self.close()
+        with open(os.path.join(self.home, ".local/state/warpchat/window.json")) as file:
+            memory = json.load(file)
+        self.assertEqual((memory["sidebar_open"], memory.get("drafts")), (False, None))
 
     def test_conversations_that_are_answered_or_unread_are_marked(self):
         self.open("-c", "0", model=ENDLESS)

@@ -19,8 +19,12 @@ TEST(Endpoint, AddressesAreTakenLiberally) {
   EXPECT_EQ(base_url("localhost:11434"), "http://localhost:11434/v1");
   EXPECT_EQ(base_url("127.0.0.1:1234/v1"), "http://127.0.0.1:1234/v1");
   EXPECT_EQ(base_url("https://api.example/openai/v1/"), "https://api.example/openai/v1");
-  for (const char* none : {"", "box:8000", "name", "ftp://box", "http://", "http://box/v1?key=x", "http://box#x",
-                           "http://me:secret@box/v1", "http://box /"})
+  EXPECT_EQ(base_url("box:8000"), "http://box:8000/v1");
+  EXPECT_EQ(base_url("box.example:8000/openai"), "http://box.example:8000/openai");
+  EXPECT_EQ(base_url("api.example"), "https://api.example/v1");
+  EXPECT_EQ(base_url("api.example:443/v1"), "https://api.example/v1");
+  for (const char* none : {"", "name", "name/v1", "box:port", "box:99999", ":8000", "me:8000@box", "ftp://box",
+                           "http://", "http://box/v1?key=x", "http://box#x", "http://me:secret@box/v1", "http://box /"})
     EXPECT_THROW(base_url(none), Error) << none;
   try {
     base_url("https://x.openai.azure.com/openai/deployments/X/chat/completions?api-version=2024-10-21");
@@ -29,6 +33,15 @@ TEST(Endpoint, AddressesAreTakenLiberally) {
     EXPECT_NE(std::string(error.what()).find("has no '?'"), std::string::npos) << error.what();
     EXPECT_NE(std::string(error.what()).find("/openai/v1"), std::string::npos) << error.what();
   }
+}
+
+TEST(Endpoint, AddressesAreToldFromNames) {
+  for (const char* address : {"http://box", "https://api.example/v1", "box:8000", "localhost", "localhost:8000/v1",
+                              "127.0.0.1", "192.168.0.7:11434"})
+    EXPECT_TRUE(is_server_address(address)) << address;
+  for (const char* name : {"", "box", "api.example", "org/repo:8", "org/repo", "qwen:4b", "/dev/box:8000", "box: 8000",
+                           "ftp://box", "http://", ":8000"})
+    EXPECT_FALSE(is_server_address(name)) << name;
 }
 
 TEST(Endpoint, ListsOfModels) {

@@ -44,6 +44,7 @@ class FakeEndpoint:
 
     def __init__(self, models=("qwen3-4b",), certificate=None, key=None, owner="someone", together=1):
         self.models, self.key, self.owner = list(models), key, owner
+        self.context = 4096  # of each model; None: not told
         self.requests = []  # (method, path, headers, body as an object)
         self.metrics = ""
         self.pages = {}  # path beside /v1: JSON to be read, or returned for a body
@@ -97,7 +98,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.send(200, fake.metrics.encode())
         if path == "/models":
             self.send_json(200, {"object": "list", "data": [
-                {"id": name, "object": "model", "owned_by": fake.owner, "max_model_len": 4096} for name in fake.models]})
+                {"id": name, "object": "model", "owned_by": fake.owner,
+                 **({"max_model_len": fake.context} if fake.context else {})} for name in fake.models]})
         else:
             self.send(404, b"Not Found")
 

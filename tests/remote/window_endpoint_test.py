@@ -142,33 +142,215 @@ class WindowEndpoint(DisplayCase):
         self.assertFalse([n for n in state["notices"] if n["error"]])  # the message itself shows it
         self.assertEqual(self.server.bodies(), [])
 
-    def test_a_key_is_typed_kept_and_sent(self):
-        server = FakeEndpoint(key="sk-right").__enter__()
-        self.addCleanup(server.__exit__)
-        self.window = Window(self.display, home=self.home, DBUS_SESSION_BUS_ADDRESS="", XDG_RUNTIME_DIR=self.home,
-                             HF_HUB_OFFLINE="1", no_proxy="*")
+    def start(self, *arguments):
+        """Without a server or a model on the command line."""
+        self.window = Window(self.display, *arguments, home=self.home, DBUS_SESSION_BUS_ADDRESS="",
+                             XDG_RUNTIME_DIR=self.home, HF_HUB_OFFLINE="1", no_proxy="*")
         self.addCleanup(self.window.kill)
         self.window.wait_for(lambda s: s["focus"] == "composer", "the window")
 
-        def name_it(key):
-            self.window.key("ctrl+o")
-            self.window.wait_for(lambda s: s["focus"] == "model_filter", "the picker")
-            self.window.type(server.origin)
-            self.window.wait_for(lambda s: "endpoint_key" in s["widgets"], "the key's field")
-            if key:
-                self.window.click("endpoint_key")
-                self.window.type(key)
-                self.window.key("ctrl+a", "ctrl+c")  # copies nothing
+    def open_picker(self):
+        self.window.key("ctrl+o")
+        self.window.wait_for(lambda s: s["focus"] == "model_filter", "the picker")
+
+    def connect(self, address, key=""):
+        """Through the form, which is open afterwards if the server does not answer with models."""
+        self.open_picker()
+        self.window.click("connect_server")
+        self.window.wait_for(lambda s: s["focus"] == "server_address", "the form")
+        self.window.type(address)
+        if key:
+            self.window.click("server_key")
+            self.window.type(key)
+        self.window.key("Return")
+
+    def connected(self, model):
+        return self.window.wait_for(lambda s: s["model"] and s["model"]["name"] == model and not s["loading"],
+                                    f"the model {model}")
+
+    def fault(self):
+        return self.window.wait_for(lambda s: s["served"]["fault"] and not s["served"]["running"], "a fault")["served"]["fault"]
+
+    def configured(self, name):
+        with open(os.path.join(self.home, ".config/warpchat", name)) as file:
+            return json.load(file)
+
+    def other_server(self, **how):
+        server = FakeEndpoint(**how).__enter__()
+        self.addCleanup(server.__exit__)
+        return server
+
+    def test_one_of_a_servers_models_is_chosen_and_remembered(self):
+        server = self.other_server(models=["big", "small", "tiny"])
+        name = server.host.replace(":", "-")
+        self.start()
+        self.connect(server.host)  # without http://
+        state = self.window.wait_for(lambda s: "served:1" in s["widgets"], "the server's models")
+        self.assertEqual(state["served"]["models"], ["big", "small", "tiny"])
+        self.assertNotIn("server_address", state["widgets"])
+        self.assertIsNone(state["model"])
+        self.assertEqual(self.configured("endpoints.json"), {"endpoints": [{"name": name, "url": server.url}]})
+        self.window.click("served:1")
+        self.connected("small")
+        self.ask()
+        self.ended("complete")
+        self.assertEqual(server.bodies()[0]["model"], "small")
+        self.window.key("ctrl+q")
+        self.assertEqual(self.window.wait(), 0)
+
+        self.start()
+        state = self.connected("small")
+        self.assertEqual(state["notices"], [])
+        self.open_picker()
+        self.window.wait_for(lambda s: "served:2" in s["widgets"], "the models of the server in use")
+        self.window.type("tin")
+        self.window.wait_for(lambda s: "served:0" not in s["widgets"], "the one that is meant")
+        self.window.key("Return")
+        self.connected("tiny")
+        self.window.key("ctrl+q")
+        self.assertEqual(self.window.wait(), 0)
+        self.start()
+        self.connected("tiny")
+
+    def test_a_named_server_is_chosen_by_a_click(self):
+        several = self.other_server(models=["a", "b"])
+        folder = os.path.join(self.home, ".config/warpchat")
+        os.makedirs(folder, mode=0o700)
+        with open(os.path.join(folder, "endpoints.json"), "w") as file:
+            json.dump({"endpoints": [{"name": "box", "url": self.server.url}, {"name": "two", "url": several.url}]}, file)
+        self.start()
+        self.open_picker()
+        self.window.click("endpoint:box")
+        self.connected("qwen3-4b")  # its only model
+        self.open_picker()
+        self.window.click("endpoint:two")
+        self.window.click("served:1")
+        self.connected("b")
+
+    def test_a_flag_names_a_server_of_several_models(self):
+        server = self.other_server(models=["a", "b"], key="sk-right")
+        self.window = Window(self.display, "--endpoint", server.url, "--api-key-env", "MY_KEY", home=self.home,
+                             MY_KEY="sk-right", DBUS_SESSION_BUS_ADDRESS="", HF_HUB_OFFLINE="1", no_proxy="*")
+        self.addCleanup(self.window.kill)
+        notice, = self.window.wait_for(lambda s: s["notices"], "that there are several")["notices"]
+        self.assertIn("several models", notice["text"])
+        self.assertNotIn("-m", notice["text"])
+        self.assertEqual(notice["action"], "Choose a model")
+        self.window.click(f"notice:{notice['id']}:action")
+        self.window.click("served:1")
+        self.connected("b")
+        self.ask()
+        self.ended("complete")
+
+    def test_a_server_is_renamed_gets_another_key_and_is_removed(self):
+        server = self.other_server(models=["a", "b"], key="sk-right")
+        name = server.host.replace(":", "-")
+        self.start()
+        self.connect(server.url, "sk-right")
+        self.window.click("served:0")
+        self.connected("a")
+        self.open_picker()
+        self.window.click(f"endpoint:{name}", button=3)
+        self.window.click("menu_endpoint_rename")
+        self.window.wait_for(lambda s: s["focus"] == "endpoint_name", "the name's field")
+        self.window.key("ctrl+a")
+        self.window.type("my box")  # a blank is refused
+        self.window.key("Return")
+        self.assertIn("endpoint_name", self.window.wait_for(lambda s: True, "a state")["widgets"])
+        self.window.key("ctrl+a")
+        self.window.type("box")
+        self.window.key("Return")
+        self.window.wait_for(lambda s: "endpoint:box" in s["widgets"] and f"endpoint:{name}" not in s["widgets"], "its name")
+        self.assertEqual(self.configured("keys.json"), {"box": "sk-right"})
+        self.window.key("F2")
+        self.window.wait_for(lambda s: s["focus"] == "endpoint_name", "the name's field by its key")
+        self.window.key("Escape")
+        self.window.wait_for(lambda s: "models" in s["panels"] and "endpoint_name" not in s["widgets"], "the row again")
+
+        server.key = "sk-new"
+        self.window.click("endpoint_menu:box")
+        self.window.click("menu_endpoint_key")
+        self.window.wait_for(lambda s: s["focus"] == "endpoint_key", "the key's field")
+        self.window.type("sk-wrong")
+        self.window.key("Return")
+        self.assertIn("rejects the API key", self.fault())
+        self.assertEqual(self.configured("keys.json"), {"box": "sk-right"})
+        self.window.click("endpoint_enter_key")
+        self.window.wait_for(lambda s: s["focus"] == "endpoint_key", "the key's field again")
+        self.window.type("sk-new")
+        self.window.key("Return")
+        self.window.click("served:1")
+        self.connected("b")
+        self.assertEqual(self.configured("keys.json"), {"box": "sk-new"})
+        self.window.key("ctrl+q")
+        self.assertEqual(self.window.wait(), 0)
+        self.start()
+        self.connected("b")  # by its new name and key
+
+        self.open_picker()
+        self.window.click("endpoint_menu:box")
+        self.window.click("menu_endpoint_remove")
+        self.window.click("endpoint_keep")
+        self.window.wait_for(lambda s: "endpoint_keep" not in s["widgets"], "the row again")
+        self.window.key("Delete")
+        self.window.click("endpoint_remove")
+        self.window.wait_for(lambda s: not {"endpoint:box", "endpoint_remove"} & set(s["widgets"]), "no such server")
+        self.assertEqual((self.configured("endpoints.json"), self.configured("keys.json")), ({"endpoints": []}, {}))
+        self.window.key("Escape", "ctrl+q")
+        self.assertEqual(self.window.wait(), 0)
+        self.start()
+        self.window.key("ctrl+b")
+        self.assertEqual(self.window.wait_for(lambda s: "sidebar" not in s["panels"], "a frame")["notices"], [])
+
+    def test_a_server_that_does_not_list_its_models(self):
+        for script, sentence in (("page", "web page"), ("listless", "not a list of models"), ("nolist", "404")):
+            with self.subTest(script=script):
+                self.server.pages["/listless/v1/models"] = {"models": 7}
+                self.start()
+                self.connect(f"{self.server.origin}/{script}/v1")
+                self.assertIn(sentence, self.fault())
+                self.assertNotIn("\n", self.fault())
+                self.assertFalse(os.path.exists(os.path.join(self.home, ".config/warpchat/endpoints.json")))
+                if script == "nolist":  # a model's name is enough for it
+                    self.window.click("server_model")
+                    self.window.type("qwen3-4b")
+                    self.window.key("Return")
+                    self.connected("qwen3-4b")
+                    self.ask()
+                    self.ended("complete")
+                self.window.key("ctrl+q")
+                self.assertEqual(self.window.wait(), 0)
+
+    def test_nobody_there(self):
+        self.start()
+        self.connect("127.0.0.1:1")
+        self.assertIn("cannot reach 127.0.0.1:1", self.fault())
+        for nonsense, sentence in (("gpu box", "web address"), ("http://x/?a", "has no '?'")):
+            self.window.click("server_address")
+            self.window.key("ctrl+a")
+            self.window.type(nonsense)
             self.window.key("Return")
-        name_it("")
-        state = self.window.wait_for(lambda s: s["notices"], "that it wants one")
-        self.assertIn("needs an API key", state["notices"][0]["text"])
-        name_it("sk-right")
-        self.window.wait_for(lambda s: s["model"] is not None and s["phase"] == "idle", "the endpoint")
+            self.window.wait_for(lambda s: sentence in s["served"]["fault"], sentence)
+        self.window.key("Escape")
+        self.window.wait_for(lambda s: s["focus"] == "model_filter" and "server_address" not in s["widgets"], "the list")
+        self.window.key("Escape")
+        self.window.wait_for(lambda s: "models" not in s["panels"] and s["focus"] == "composer", "the composer")
+
+    def test_a_key_is_typed_kept_and_sent(self):
+        server = self.other_server(key="sk-right")
+        self.start()
+        self.open_picker()
+        self.window.type(server.origin)
+        self.window.key("Return")  # the form, which connects
+        self.assertIn("needs an API key", self.fault())
+        self.window.click("server_key")
+        self.window.type("sk-right")
+        self.window.key("ctrl+a", "ctrl+c")  # copies nothing
+        self.window.key("Return")
+        self.connected("qwen3-4b")
         keys = os.path.join(self.home, ".config/warpchat/keys.json")
         self.assertEqual(stat.S_IMODE(os.stat(keys).st_mode), 0o600)
-        with open(keys) as file:
-            self.assertEqual(json.load(file), {server.host.replace(":", "-"): "sk-right"})
+        self.assertEqual(self.configured("keys.json"), {server.host.replace(":", "-"): "sk-right"})
         self.assertNotIn("sk-right", json.dumps(self.window.state()))
         clip = subprocess.run(["xclip", "-selection", "clipboard", "-o", "-display", self.display.name],
                               capture_output=True, text=True, check=False)
@@ -177,11 +359,60 @@ class WindowEndpoint(DisplayCase):
         self.assertEqual(self.ended("complete")["conversation"]["last_text"], TEXT)
         self.window.key("ctrl+q")
         self.assertEqual(self.window.wait(), 0)
-        self.window = Window(self.display, "--endpoint", server.host.replace(":", "-"), home=self.home,
-                             DBUS_SESSION_BUS_ADDRESS="", XDG_RUNTIME_DIR=self.home, no_proxy="*")
-        self.addCleanup(self.window.kill)
+        self.start("--endpoint", server.host.replace(":", "-"))
         self.ask("Again")
         self.ended("complete")
+
+    def test_a_failed_answer_says_why_also_after_a_restart(self):
+        """Without text it can be regenerated, and an answer without an error, too."""
+        for script, sentence, text in (("broken", "500", ""), ("empty", "empty answer", ""),
+                                       ("closes", "closed the connection", "".join(HELLO[:2]))):
+            with self.subTest(script=script):
+                self.open(script)
+                self.ask(script)
+                state = self.ended("failed")
+                self.assertEqual(state["conversation"]["last_text"], text)
+                self.assertIn(sentence, state["conversation"]["failure"])
+                conversation = state["conversation"]["id"]
+                self.window.key("ctrl+q")
+                self.assertEqual(self.window.wait(), 0)
+                self.open()
+                self.window.wait_for(lambda s: s["model"] and s["conversations"], "the list")
+                self.window.click(f"conversation:{conversation}")
+                state = self.ended("failed")
+                self.assertIn(sentence, state["conversation"]["failure"])
+                answer = state["conversation"]["messages"][1]["key"]
+                self.window.click(f"regenerate:{answer}")
+                self.assertEqual(self.ended("complete")["conversation"]["last_text"], TEXT)
+                self.window.key("ctrl+q")
+                self.assertEqual(self.window.wait(), 0)
+
+    def test_a_message_whose_answer_was_stopped_early_is_answered_again(self):
+        self.open("silent")
+        self.ask()
+        self.window.wait_for(lambda s: s["phase"] == "prompt" and self.server.bodies(), "the request")
+        self.window.key("Escape")
+        state = self.window.wait_for(lambda s: s["phase"] == "idle" and len(s["conversation"]["messages"]) == 1, "no answer")
+        conversation, message = state["conversation"]["id"], state["conversation"]["messages"][0]["key"]
+        self.assertIn(f"regenerate:{message}", self.window.wait_for(lambda s: f"regenerate:{message}" in s["widgets"],
+                                                                    "the button")["widgets"])
+        self.window.kill()
+        self.open()
+        self.window.wait_for(lambda s: s["model"] and s["conversations"], "the list")
+        self.window.click(f"conversation:{conversation}")
+        state = self.window.wait_for(lambda s: s["conversation"]["id"] == conversation, "the conversation")
+        self.window.click(f"regenerate:{state['conversation']['messages'][0]['key']}")
+        self.window.wait_for(lambda s: len(s["conversation"]["messages"]) == 2, "an answer")
+        self.assertEqual(self.ended("complete")["conversation"]["last_text"], TEXT)
+
+    def test_a_server_that_does_not_tell_its_context(self):
+        self.server.context = None
+        self.open()
+        self.ask()
+        state = self.ended("complete")
+        self.assertEqual((state["model"]["context"], state["context_text"]), (0, "16 tokens"))
+        self.open_picker()
+        self.assertNotIn("model_context", self.window.wait_for(lambda s: "connect_server" in s["widgets"], "it")["widgets"])
 
     def test_no_server(self):
         self.window = Window(self.display, "--endpoint", "http://127.0.0.1:1", home=self.home, no_proxy="*")

@@ -73,6 +73,25 @@ TEST_F(Store, KeepsAllOfAMessage) {
   EXPECT_EQ(store_->tree(store_->insert(store_->tree(id))).turns[1].message, full_answer());
 }
 
+TEST_F(Store, AFailureIsNotedWithTheQuestion) {
+  const Message question{.role = "user", .content = "read", .files = {{"a.txt", "ledger"}}};
+  const auto [id, first] = store_->start({"t", "", ""}, question);
+  Message failed = question;
+  for (const char* failure : {"it broke", "the server sent \"nothing\"", ""}) {
+    failed.failure = failure;
+    store_->note_failure(first, failure);
+    EXPECT_EQ(store_->load(id).turns[0].message, failed);
+    EXPECT_EQ(found("ledger").size(), 1u);
+    EXPECT_EQ(found("broke").size(), 0u);
+  }
+  const auto plain = store_->start({"t", "", ""}, {"user", "plain"});
+  store_->note_failure(plain.turn, "");
+  EXPECT_EQ(store_->load(plain.conversation).turns[0].message, (Message{"user", "plain"}));
+  store_->erase(id);
+  EXPECT_EQ(found("ledger").size(), 0u);
+  EXPECT_THROW(store_->note_failure(first, "it broke"), Error);
+}
+
 TEST_F(Store, WhatIsSaidAboutAnAnswerIsNoReasonToRefuseItsText) {
   const auto [id, first] = store_->start({"t", "", ""}, {"user", "read"});
   store_->add(id, first, full_answer());

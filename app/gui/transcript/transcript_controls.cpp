@@ -53,8 +53,9 @@ void TranscriptView::Parts::draw_footer(const VisibleRow& row) {
     return;
   }
   const bool is_last = index + 1 == layout.n_messages();
-  const bool shows = hovered_message == rows.key || has_keyboard || (is_last && !rows.is_user);
   const bool idle = frame.state->open.phase == AnswerPhase::kIdle;
+  const bool lacks_answer = idle && is_last && rows.is_user;
+  const bool shows = hovered_message == rows.key || has_keyboard || (is_last && !rows.is_user) || lacks_answer;
   const uint64_t id = rows.key * 64 + 8;
   // From the left for answers, from the right for what the user said.
   float x = rows.is_user ? frame.left + layout.width() : frame.left - 0.4f * em();
@@ -65,18 +66,17 @@ void TranscriptView::Parts::draw_footer(const VisibleRow& row) {
   };
   if (message.siblings.size() > 1) place(0), x = draw_versions(index, x, strip);
   if (!shows) return;
-  if (icon_button(id, {Icon::kCopy, "copy", "Copy", index}, {place(size), strip}, size))
-    copy(id, std::string(texts_of(message).answer));
-  if (rows.is_user) {
-    if (idle && icon_button(id + 1, {Icon::kPen, "edit", "Edit and resend", index}, {place(size), strip}, size))
-      edit = rows.key;
-    return;
-  }
-  if (idle && icon_button(id + 2, {Icon::kRegenerate, "regenerate", "Regenerate", index}, {place(size), strip}, size)) {
-    frame.actions->push(Regenerate{rows.key});
-  }
-  const bool has_more = message.status != MessageStatus::kComplete || message.cut != AnswerCut::kNone;
   const bool has_text = !message.content.empty() || !message.reasoning.empty();
+  if (has_text && icon_button(id, {Icon::kCopy, "copy", "Copy", index}, {place(size), strip}, size))
+    copy(id, std::string(texts_of(message).answer));
+  if (rows.is_user && idle &&
+      icon_button(id + 1, {Icon::kPen, "edit", "Edit and resend", index}, {place(size), strip}, size))
+    edit = rows.key;
+  if ((lacks_answer || (idle && !rows.is_user)) &&
+      icon_button(id + 2, {Icon::kRegenerate, "regenerate", "Regenerate", index}, {place(size), strip}, size))
+    frame.actions->push(Regenerate{rows.key});
+  if (rows.is_user) return;
+  const bool has_more = message.status != MessageStatus::kComplete || message.cut != AnswerCut::kNone;
   const bool can_continue = !frame.state->model || frame.state->model->can_continue;
   if (idle && is_last && has_more && has_text && can_continue &&
       icon_button(id + 3, {Icon::kContinue, "continue", "Continue", index}, {place(size), strip}, size))

@@ -244,7 +244,7 @@ std::string TranscriptLayout::note_of(const ChatMessage& message) const {
       return "Stopped.";
     case MessageStatus::kFailed:
       return message.failure.empty() ? "The answer failed."
-                                     : with_remedy(message.failure, message.remedy, View::kWindow);
+                                     : full_sentence(with_remedy(message.failure, message.remedy, View::kWindow));
     default:
       break;
   }

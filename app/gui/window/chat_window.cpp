@@ -20,31 +20,39 @@ constexpr float kNarrow = 680, kTopBar = 52, kStatus = 27, kColumn = 800, kTextS
 constexpr float kLowestProfiler = 260, kMinConversation = 240, kProfilerEdge = 6;
 constexpr float kProfilerStep = 0.08f;  // of the height, by key
 constexpr float kAlmostWhole = 0.93f;   // of the height, from where the profiler takes all of it
+constexpr double kDraftPause = 0.5;     // seconds between two writes of a draft
 
 bool is_model_file(std::string_view path) { return lower_case(path).ends_with(".gguf"); }
 
 }  // namespace
 
 ChatWindow::ChatWindow(GlfwWindow& window, ChatWorker& worker, TextEngine& text, const WindowMemory& memory,
-                       bool names_wanted, bool verbose)
+                       const ChatOptions& options)
     : window_(window),
       worker_(worker),
       text_(text),
       ui_(text),
       memory_(memory),
       transcript_(text),
-      file_dialog_(GlfwWindow::wake, memory.folders, verbose) {
-  ui_.names_wanted = names_wanted;
-  ui_.paste = [this] { return window_.clipboard(); };
+      file_dialog_(GlfwWindow::wake, memory.folders, options.verbose),
+      keeps_drafts_(!options.no_history) {
+  ui_.names_wanted = !options.gui_state.empty();
+  const auto pasted = [this](const std::optional<std::string>& copied) {
+    if (!copied) notices_.add("the program with the copied text does not answer; copy it again", /*is_error=*/true);
+    return copied.value_or("");
+  };
+  ui_.paste = [this, pasted] { return pasted(window_.clipboard()); };
   ui_.copy = [this](const std::string& copied) { window_.set_clipboard(copied); };
-  ui_.paste_selection = [this] { return window_.primary_selection(); };
+  ui_.paste_selection = [this, pasted] { return pasted(window_.primary_selection()); };
   ui_.select = [this](const std::string& selected) { window_.set_primary_selection(selected); };
   ui_.set_focus("composer");
   settings_.shows_emulators = memory_.emulators;
   for (const auto& [conversation, draft] : memory_.drafts)
     drafts_[conversation] = {.text = draft.text, .files = draft.files, .waits = true};
-  composer_.set_draft(drafts_[0].text);
-  attach(drafts_[0]);
+  const Composer::Draft draft = std::exchange(drafts_[0], {});
+  composer_.set_draft(draft.text);
+  attach(draft);
+  kept_revision_ = composer_.revision();
 }
 
 bool ChatWindow::apply_updates() {
@@ -76,18 +84,29 @@ void ChatWindow::attach(const Composer::Draft& draft) {
     if (draft.waits) actions_.push(AttachFile{file});
 }
 
-void ChatWindow::remember_drafts() {
+void ChatWindow::remember_drafts(DraftsOf which) {
   memory_.drafts.clear();
-  Composer::Draft& shown = drafts_[state_.open.id];
-  shown.text = composer_.draft();
-  shown.files.clear();
-  for (const Attachment& file : state_.attachments) shown.files.push_back(file.path);
   const auto is_present = [&](ConversationId id) {
     return std::ranges::any_of(state_.conversations, [&](const ConversationSummary& c) { return c.id == id; });
   };
+  const auto remember = [&](ConversationId id, const std::string& text, const std::vector<std::string>& files) {
+    const bool is_kept = id == 0 || which == DraftsOf::kAll || is_present(id);
+    if (is_kept && !(text.empty() && files.empty())) memory_.drafts[id] = {text, files};
+  };
   for (const auto& [conversation, draft] : drafts_)
-    if (!(draft.text.empty() && draft.files.empty()) && (conversation == 0 || is_present(conversation)))
-      memory_.drafts[conversation] = {draft.text, draft.files};
+    if (conversation != state_.open.id) remember(conversation, draft.text, draft.files);
+  std::vector<std::string> files;
+  for (const Attachment& file : state_.attachments) files.push_back(file.path);
+  remember(state_.open.id, composer_.draft(), files);
+}
+
+// A program that is killed loses at most what was typed in the last half second.
+void ChatWindow::remember_changed_draft() {
+  const bool is_kept = composer_.revision() == kept_revision_ && state_.attachments.size() == kept_files_;
+  if (!keeps_drafts_ || is_kept) return;
+  if (const double rest = kept_at_ + kDraftPause - ui_.now; rest > 0) return ui_.wake_in(rest);
+  kept_revision_ = composer_.revision(), kept_files_ = state_.attachments.size(), kept_at_ = ui_.now;
+  remember_drafts(DraftsOf::kAll);
 }
 
 void ChatWindow::follow_state() {
@@ -153,6 +172,7 @@ void ChatWindow::draw(std::vector<InputEvent> events) {
   shortcuts_.draw(frame_);
   ui_.draw_menu();
   take_shortcuts(/*fields_first=*/true);
+  remember_changed_draft();
   ui_.end_frame();
   window_.set_caret(ui_.caret.x, ui_.caret.bottom());
   pending_commands_ = std::exchange(commands_, {});
@@ -160,6 +180,7 @@ void ChatWindow::draw(std::vector<InputEvent> events) {
   for (Action& action : actions_.drain()) {
     if (const auto* change = std::get_if<ChangeSettings>(&action))
       if (change->settings.titles != state_.settings.titles) memory_.titles = change->settings.titles;
+    if (const auto* shown = std::get_if<ShowVersion>(&action); shown && shown->message == 0) forget_taken_back();
     if (std::holds_alternative<Send>(action)) transcript_.scroll_to_end(), memory_.drafts.erase(state_.open.id);
     worker_.post(std::move(action));
   }
@@ -379,6 +400,7 @@ WindowFacts ChatWindow::facts() const {
   for (const auto& [name, open] : panels)
     if (open) facts.panels.emplace_back(name);
   if (find_bar_.is_open()) facts.found = transcript_.found();
+  for (const NoticeItem& notice : notices_.own()) facts.own_notices.push_back(notice.text);
   facts.editing = composer_.edited().has_value();
   facts.dark = memory_.dark;
   facts.zoom = memory_.zoom;

@@ -27,8 +27,8 @@ namespace warpchat::gui {
 
 class ChatWindow {
  public:
-  ChatWindow(GlfwWindow& window, ChatWorker& worker, TextEngine& text, const WindowMemory& memory, bool names_wanted,
-             bool verbose);
+  ChatWindow(GlfwWindow& window, ChatWorker& worker, TextEngine& text, const WindowMemory& memory,
+             const ChatOptions& options);
 
   bool apply_updates();  // whether there were any
   bool may_change_soon() const { return state_.open.phase != AnswerPhase::kIdle || state_.loading; }
@@ -37,7 +37,8 @@ class ChatWindow {
   double wake_in() const { return ui_.wake(); }  // seconds until a frame is needed
   bool wants_to_quit() const { return quit_; }
   WindowMemory memory() const;
-  void remember_drafts();
+  enum class DraftsOf { kAll, kListed };  // kListed: not those of conversations that no longer exist
+  void remember_drafts(DraftsOf which);   // also done by itself, shortly after each change
   WindowFacts facts() const;
   const ChatState& state() const { return state_; }
   const std::vector<Ui::Mark>& marks() const { return ui_.marks(); }
@@ -63,6 +64,7 @@ class ChatWindow {
   void follow_state();
   void apply(const Update& update);
   void attach(const Composer::Draft& draft);
+  void remember_changed_draft();
 
   // app/gui/window/commands.cpp
   void run(Command command);
@@ -71,6 +73,8 @@ class ChatWindow {
   void escape();
   void regenerate();
   void edit_last();
+  void take_back();
+  void forget_taken_back();
   void show_version(int step);
   void copy_answer();
   void zoom_by(float factor);
@@ -100,10 +104,19 @@ class ChatWindow {
   ProfilerOverlay profiler_;
 
   float fonts_scale_ = 0;
+  const bool keeps_drafts_;
+  uint64_t kept_revision_ = 0;  // of the composer, when its draft was remembered
+  size_t kept_files_ = 0;
+  double kept_at_ = 0;  // seconds
   bool fonts_complete_ = false, style_dark_ = false, quit_ = false, narrow_sidebar_ = false;
   TranscriptView::MenuTarget menu_target_;
   std::map<ConversationId, Composer::Draft> drafts_;  // of conversations that are not shown; 0: of a new one
-  std::optional<SearchHit> pending_hit_;              // to be scrolled to once its conversation is open
+  struct TakenBack {
+    ConversationId conversation = 0;
+    std::string text;
+  };
+  TakenBack taken_back_;                  // by the last Undo
+  std::optional<SearchHit> pending_hit_;  // to be scrolled to once its conversation is open
 };
 
 }  // namespace warpchat::gui

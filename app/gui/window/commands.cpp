@@ -78,7 +78,7 @@ bool ChatWindow::run_on_conversation(Command command) {
         actions_.push(ContinueAnswer{state_.open.messages.back().key});
       return true;
     case Command::kUndo:
-      actions_.push(Undo{});
+      take_back();
       return true;
     case Command::kFork:
       if (!state_.open.messages.empty()) actions_.push(Fork{state_.open.messages.back().key});
@@ -120,6 +120,7 @@ bool ChatWindow::run_on_panel(Command command) {
       find_bar_.step(transcript_, -1);
       return true;
     case Command::kRename:
+      if (picker_.rename_focused(frame_)) return true;
       for (const ConversationSummary& conversation : state_.conversations)
         if (conversation.id == state_.open.id) sidebar = true, sidebar_.start_rename(conversation, ui_);
       return true;
@@ -134,7 +135,7 @@ bool ChatWindow::run_on_panel(Command command) {
       ui_.set_focus("composer");
       return true;
     case Command::kModels:
-      if (!picker_.close()) picker_.open(frame_);
+      picker_.toggle(frame_);
       return true;
     case Command::kSettings:
       settings_.open = !settings_.open;
@@ -159,8 +160,8 @@ bool ChatWindow::run_on_panel(Command command) {
 // Closes the topmost closable panel; if there is none, stops the answer.
 void ChatWindow::escape() {
   if (ui_.close_menu()) return;
-  if (file_dialog_.close() || picker_.close() || std::exchange(shortcuts_.open, false))
-    return ui_.set_focus("composer");
+  if (picker_.close(frame_)) return picker_.is_open() ? void() : ui_.set_focus("composer");
+  if (file_dialog_.close() || std::exchange(shortcuts_.open, false)) return ui_.set_focus("composer");
   if (sidebar_.close(frame_) || std::exchange(narrow_sidebar_, false)) return ui_.set_focus("composer");
   if (find_bar_.close(transcript_)) return ui_.set_focus("composer");
   if (composer_.cancel_edit(ui_)) return;
@@ -182,6 +183,28 @@ void ChatWindow::edit_last() {
   const auto& messages = state_.open.messages;
   const auto last = std::find_if(messages.rbegin(), messages.rend(), [](const auto& m) { return m.role == "user"; });
   if (state_.open.phase == AnswerPhase::kIdle && last != messages.rend()) composer_.edit(*last, ui_);
+}
+
+// The last message of the user returns to the composer, before the draft.
+void ChatWindow::take_back() {
+  const auto& messages = state_.open.messages;
+  const auto last = std::find_if(messages.rbegin(), messages.rend(), [](const auto& m) { return m.role == "user"; });
+  if (last == messages.rend()) return;
+  composer_.cancel_edit(ui_);
+  taken_back_ = {state_.open.id, last->content};
+  composer_.set_draft(last->content + (composer_.draft().empty() ? "" : "\n" + composer_.draft()));
+  ui_.set_focus("composer");
+  actions_.push(Undo{});
+}
+
+// The message is in the conversation again. A text that was changed since then stays.
+void ChatWindow::forget_taken_back() {
+  const TakenBack taken = std::exchange(taken_back_, {});
+  const bool is_shown = taken.conversation == state_.open.id;
+  std::string draft = is_shown ? composer_.draft() : drafts_[taken.conversation].text;
+  if (taken.text.empty() || !draft.starts_with(taken.text)) return;
+  draft.erase(0, taken.text.size() + (draft.substr(taken.text.size()).starts_with('\n') ? 1 : 0));
+  is_shown ? composer_.set_draft(draft) : void(drafts_[taken.conversation].text = draft);
 }
 
 void ChatWindow::show_version(int step) {

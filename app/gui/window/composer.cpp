@@ -12,7 +12,7 @@ namespace warpchat::gui {
 namespace {
 
 constexpr float kMaxLines = 10, kPadding = 12, kTools = 38, kChip = 28, kChipGap = 6, kBanner = 30;
-constexpr float kIcon = 26, kName = 190, kMaxChipRows = 2;
+constexpr float kIcon = 26, kName = 190, kMaxChipRows = 2, kMeter = 220;
 constexpr double kCountAfter = 0.15;  // seconds without a change
 
 constexpr FieldLook kField{.placeholder = "Write a message", .multiline = true, .boxed = false};
@@ -78,6 +78,8 @@ bool Composer::can_send(const Frame& f) const {
 }
 
 void Composer::send(Frame& f) {
+  const bool lacks_model = !f.state.model && !f.state.loading;
+  if (lacks_model && !field_.text().empty()) return f.commands.push_back(Command::kModels);
   if (!can_send(f)) return;
   sent_ = {field_.text(), f.state.taken_sends, f.state.refused_sends};
   if (edited_)
@@ -169,7 +171,7 @@ uint64_t Composer::unsent_tokens(const ChatState& state) const {
 }
 
 std::optional<Composer::TooLong> Composer::too_long(const ChatState& state) const {
-  if (shows_refusal(state)) {
+  if (shows_refusal(state) && !(field_.text().empty() && state.attachments.empty())) {
     const RefusedPrompt& refusal = *state.refusal;
     return TooLong{refusal.tokens, refusal.context, {refusal.larger_context, refusal.can_drop}, true};
   }
@@ -281,16 +283,30 @@ void Composer::draw_tools(Frame& f, Rect rect) {
                 1);
     return;
   }
-  const uint64_t n_tokens = unsent_tokens(f.state);
-  const double share = static_cast<double>(f.state.open.context_used + n_tokens) / std::max(f.state.model->context, 1u);
-  Rect meter = rect.cut_right(ui.px(64)).in_middle(ui.px(4));
-  ui.fill(meter, ui.theme->raised, ui.px(2));
-  meter.width *= static_cast<float>(std::clamp(share, 0.0, 1.0));
-  ui.fill(meter, share > 0.9 ? ui.theme->error : share > 0.75 ? ui.theme->warning : ui.theme->accent, ui.px(2));
-  rect.cut_right(ui.px(8));
-  std::string text = compact(f.state.open.context_used) + " of " + compact(f.state.model->context);
-  if (n_tokens > 0) text = compact(n_tokens) + " tokens  ·  " + text;
-  ui.label_in(rect.inset(ui.px(6), 0), text, dim, 1);
+  draw_meter(f, rect);
+}
+
+// Shows how full the context is; without a bar where a server does not tell its size.
+void Composer::draw_meter(Frame& f, Rect rect) {
+  Ui& ui = f.ui;
+  const uint64_t n_tokens = unsent_tokens(f.state), used = f.state.open.context_used;
+  const uint32_t context = f.state.model->context;
+  if (context > 0) {
+    const double share = static_cast<double>(used + n_tokens) / context;
+    Rect meter = rect.cut_right(ui.px(64)).in_middle(ui.px(4));
+    ui.fill(meter, ui.theme->raised, ui.px(2));
+    meter.width *= static_cast<float>(std::min(share, 1.0));
+    if (used + n_tokens > 0)
+      ui.fill(meter, share > 0.9 ? ui.theme->error : share > 0.75 ? ui.theme->warning : ui.theme->accent, ui.px(2));
+    rect.cut_right(ui.px(8));
+  }
+  const std::string text = context_text(used, n_tokens, context);
+  if (text.empty()) return;
+  rect = rect.inset(ui.px(6), 0);
+  const TextLook dim{ui.theme->faint_text, 0.8f};
+  const Rect place = rect.cut_right(std::min(ui.px(kMeter), rect.width));
+  ui.label_in(place, text, dim, 1);
+  ui.tooltip("Tokens of the context that this conversation uses", ui.press("context_meter", place, Keys::kNone));
 }
 
 }  // namespace warpchat::gui

@@ -16,6 +16,7 @@ class Composer {
   void edit(const ChatMessage& message, Ui& ui);  // its text instead of the draft, which comes back after it
   bool cancel_edit(Ui& ui);                       // whether one was edited
   const std::string& text() const { return field_.text(); }
+  uint64_t revision() const { return field_.buffer.revision(); }                 // of the text
   const std::string& draft() const { return edited_ ? draft_ : field_.text(); }  // what is not sent yet
   void set_draft(const std::string& text) { field_.buffer.set(text); }
 
@@ -38,6 +39,7 @@ class Composer {
   void draw_attachments(Frame& f, Rect rect);
   void draw_chip(Frame& f, size_t index, Rect chip);
   void draw_tools(Frame& f, Rect rect);
+  void draw_meter(Frame& f, Rect rect);
   void count_tokens(Frame& f);
   struct TooLong {
     uint64_t tokens;

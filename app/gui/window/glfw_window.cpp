@@ -114,6 +114,7 @@ GlfwWindow::GlfwWindow(const WindowPlace& place, const std::string& title) : win
   glfwMakeContextCurrent(window_);
   glfwSwapInterval(1);
   install_callbacks();
+  if (x11_window() != 0) others_ = X11Selection::open();
   open_input_method();
   set_up_imgui();
   glfwShowWindow(window_);
@@ -121,6 +122,7 @@ GlfwWindow::GlfwWindow(const WindowPlace& place, const std::string& title) : win
 
 GlfwWindow::~GlfwWindow() {
   input_method_.reset();
+  others_.reset();
   ImGui_ImplOpenGL3_Shutdown();
   ImGui::DestroyContext();
   for (void* cursor : cursors_)
@@ -171,9 +173,13 @@ void GlfwWindow::set_up_imgui() {
   io.ConfigInputTextCursorBlink = false;
   set_up_imgui_keys(io);
   io.ClipboardUserData = window_;
-  io.GetClipboardTextFn = [](void* window) { return glfwGetClipboardString(static_cast<GLFWwindow*>(window)); };
+  io.GetClipboardTextFn = [](void* window) {
+    static std::string text;
+    text = of(static_cast<GLFWwindow*>(window)).clipboard().value_or("");
+    return text.c_str();
+  };
   io.SetClipboardTextFn = [](void* window, const char* text) {
-    glfwSetClipboardString(static_cast<GLFWwindow*>(window), text);
+    of(static_cast<GLFWwindow*>(window)).set_clipboard(text);
   };
   if (!ImGui_ImplOpenGL3_Init("#version 130")) fail("the OpenGL driver reports no version");
   constexpr std::pair<int, int> kShapes[] = {{ImGuiMouseCursor_Arrow, GLFW_ARROW_CURSOR},
@@ -269,14 +275,23 @@ void GlfwWindow::set_title(const std::string& title) {
   glfwSetWindowTitle(window_, title.c_str());
 }
 
-std::string GlfwWindow::clipboard() const {
+// GLFW waits without end for another program, so it is asked for its own text alone.
+std::optional<std::string> GlfwWindow::clipboard() const {
+  constexpr auto kClipboard = X11Selection::Which::kClipboard;
+  if (others_ && (own_clipboard_ == 0 || others_->owner(kClipboard) != own_clipboard_))
+    return others_->read(kClipboard);
   const char* text = glfwGetClipboardString(window_);
   return text ? text : "";
 }
 
-void GlfwWindow::set_clipboard(const std::string& text) { glfwSetClipboardString(window_, text.c_str()); }
+void GlfwWindow::set_clipboard(const std::string& text) {
+  glfwSetClipboardString(window_, text.c_str());
+  if (others_) own_clipboard_ = others_->owner(X11Selection::Which::kClipboard);
+}
 
-std::string GlfwWindow::primary_selection() const {
+std::optional<std::string> GlfwWindow::primary_selection() const {
+  constexpr auto kPrimary = X11Selection::Which::kPrimary;
+  if (others_ && (own_primary_ == 0 || others_->owner(kPrimary) != own_primary_)) return others_->read(kPrimary);
   static auto* const get = x11_function<const char*()>("glfwGetX11SelectionString");
   const char* text = get ? get() : nullptr;
   return text ? text : "";
@@ -284,7 +299,9 @@ std::string GlfwWindow::primary_selection() const {
 
 void GlfwWindow::set_primary_selection(const std::string& text) {
   static auto* const set = x11_function<void(const char*)>("glfwSetX11SelectionString");
-  if (set) set(text.c_str());
+  if (!set) return;
+  set(text.c_str());
+  if (others_) own_primary_ = others_->owner(X11Selection::Which::kPrimary);
 }
 
 unsigned long GlfwWindow::x11_window() const {

@@ -2,6 +2,7 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "app/gui/window/input.h"
 #include "app/gui/window/input_method.h"
 #include "app/gui/window/rect.h"
+#include "app/gui/window/x11_selection.h"
 
 struct GLFWmonitor;
 struct GLFWwindow;
@@ -56,10 +58,11 @@ class GlfwWindow {
   void hide();
   void set_title(const std::string& title);
 
-  std::string clipboard() const;
+  // nullopt: the program that has the text does not answer.
+  std::optional<std::string> clipboard() const;
   void set_clipboard(const std::string& text);
   // The primary selection of an X11 desktop, for pasting with the middle button. Empty elsewhere.
-  std::string primary_selection() const;
+  std::optional<std::string> primary_selection() const;
   void set_primary_selection(const std::string& text);
   std::string portal_name() const;  // as desktop portals name a dialog's parent: "x11:3a00007"; elsewhere empty
 
@@ -79,7 +82,9 @@ class GlfwWindow {
   double last_frame_ = 0;
   std::string title_;
   std::unordered_map<int, int> key_of_scancode_;
-  std::unique_ptr<InputMethod> input_method_;  // null: not on X11, GLFW's callbacks tell keys and text
+  std::unique_ptr<X11Selection> others_;               // text of other programs; null: not on X11
+  unsigned long own_clipboard_ = 0, own_primary_ = 0;  // windows of GLFW's that have what was set here; 0: none yet
+  std::unique_ptr<InputMethod> input_method_;          // null: not on X11, GLFW's callbacks tell keys and text
   std::string composition_;
   unsigned long x11_window() const;  // 0: not on X11
   void open_input_method();

@@ -10,6 +10,7 @@
 #include "app/gui/window/folder_view.h"
 #include "app/gui/window/numbers.h"
 #include "app/memory_room.h"
+#include "engine/remote/endpoint.h"
 #include "models/human_bytes.h"
 #include "models/text_format.h"
 
@@ -19,6 +20,7 @@ namespace {
 
 using Kind = ModelChoice::Kind;
 
+constexpr float kConnectRow = 38, kIndent = 26;
 constexpr float kModelRow = 46, kModelHeading = 30, kDeviceRow = 36, kDeviceTitle = 26;  // at scale 1
 constexpr float kMaxDeviceRows = 4;                                                      // the others are scrolled to
 constexpr float kMinModels = 340;                                                        // with the field above them
@@ -35,8 +37,12 @@ FitsText fits_text(FitsMemory fits, const Theme& theme) {
   return {"", theme.dim_text};
 }
 
-std::string_view heading_of(Kind kind) {
-  return kind == Kind::kEndpoint ? "Servers" : kind == Kind::kFetch ? "From the Hugging Face hub" : "";
+// Where a row is listed; rows come in this order.
+enum class Section { kNone, kHere, kServers, kHub };
+
+Section section_of(Kind kind) {
+  if (kind == Kind::kFetch) return Section::kHub;
+  return kind == Kind::kFile ? Section::kHere : Section::kServers;
 }
 
 std::string folder_list() {
@@ -50,22 +56,62 @@ std::string folder_list() {
 
 void ModelPicker::open(Frame& f) {
   is_open_ = appearing_ = true;
+  connect_form_.close();
+  endpoint_row_.cancel(f.ui);
   device_.clear();
   field_.buffer.set("");
-  key_.buffer.set("");
-  context_.buffer.set(f.state.model ? std::to_string(f.state.model->context) : "");
+  const bool is_here = f.state.model && f.state.model->endpoint.empty();
+  context_.buffer.set(is_here ? std::to_string(f.state.model->context) : "");
   folders_ = folder_list();
   f.actions.push(RefreshModels{});
   f.actions.push(SearchHub{});
   f.ui.set_focus("model_filter");
+  chosen_request_ = 0;
+  for (const ModelChoice& endpoint : f.state.endpoints)
+    if (is_loaded(f.state, endpoint)) return ask(f, endpoint.path);
+}
+
+bool ModelPicker::close(Frame& f) {
+  if (!is_open_) return false;
+  if (connect_form_.close()) return f.ui.set_focus("model_filter"), true;
+  if (!endpoint_row_.cancel(f.ui)) is_open_ = false;
+  return true;
+}
+
+void ModelPicker::toggle(Frame& f) {
+  connect_form_.close();
+  endpoint_row_.cancel(f.ui);
+  is_open_ ? void(is_open_ = false) : open(f);
+}
+
+void ModelPicker::ask(Frame& f, const std::string& endpoint) {
+  shows_served_ = true;
+  f.actions.push(ConnectServer{.endpoint = endpoint, .request = next_request(f.state)});
+}
+
+void ModelPicker::choose(Frame& f, const ModelChoice& model) {
+  if (model.kind != Kind::kEndpoint) return load(f, model);
+  if (is_server_address(model.path)) return connect_form_.open(f, model.path);
+  chosen_request_ = next_request(f.state);
+  ask(f, model.path);
+}
+
+void ModelPicker::follow_served(Frame& f) {
+  const ServedModels& served = f.state.served;
+  if (chosen_request_ == 0 || served.request != chosen_request_ || served.running) return;
+  chosen_request_ = 0;
+  if (served.models.size() != 1) return;
+  is_loaded(f.state, served.models.front()) ? leave(f) : load(f, served.models.front());
 }
 
 void ModelPicker::load(Frame& f, const ModelChoice& model) {
   if (model.fits == FitsMemory::kUnsupported) return;
-  const bool is_endpoint = model.kind == ModelChoice::Kind::kEndpoint;
-  f.actions.push(is_endpoint ? LoadModel{.endpoint = model.path, .key = model.path == key_of_ ? key_.text() : ""}
-                             : LoadModel{.path = model.path, .fetch = model.kind == ModelChoice::Kind::kFetch});
-  key_.buffer.set("");
+  const std::string endpoint = model.kind == Kind::kServed ? f.state.served.endpoint : "";
+  f.actions.push(LoadModel{.path = model.path, .endpoint = endpoint, .fetch = model.kind == Kind::kFetch});
+  leave(f);
+}
+
+void ModelPicker::leave(Frame& f) {
   f.ui.set_focus("composer");
   is_open_ = false;
 }
@@ -76,6 +122,13 @@ void ModelPicker::draw(Frame& f) {
   Card card(ui, {"model_picker", "Models", 660, 700, std::exchange(appearing_, false)});
   if (card.wants_close()) is_open_ = false;
   Rect content = card.content;
+  follow_served(f);
+  if (connect_form_.is_open()) {
+    if (!connect_form_.draw(f, content)) return;
+    chosen_request_ = f.state.served.request;  // its only model is loaded at once
+    shows_served_ = true;
+    return f.ui.set_focus("model_filter");
+  }
   const Rect launch = content.cut_bottom(ui.px(44));
   const float room = content.height - ui.px(kMinModels + kDeviceTitle);
   const auto n_devices = std::ranges::count_if(f.state.devices, [&](const auto& device) { return shows(f, device); });
@@ -100,33 +153,16 @@ void ModelPicker::draw_field_and_models(Frame& f, Rect field, Rect list) {
   field.cut_right(f.ui.px(8));
   const FieldResult typed = field_.draw(
       f.ui, "model_filter", field,
-      {.placeholder = "Search this machine and Hugging Face, or enter a file, org/repo or a server's address",
-       .icon = Icon::kSearch,
-       .text = 0.95f});
+      {.placeholder = "Search, or enter a file, org/repo or a server's address", .icon = Icon::kSearch, .text = 0.95f});
   const std::string& text = field_.text();
   if (typed.changed) f.actions.push(SearchHub{.words = hub_words(text)});
-  const std::optional<ModelChoice> named = named_model(text);
+  const std::optional<ModelChoice> named = named_model(f.state, text);
   const std::vector<ModelRow> rows = model_rows(f.state, text, named);
-  const ModelRow* row = text.empty() ? nullptr : row_for_enter(rows);
-  bool submitted = typed.submitted;
-  if (row != nullptr && row->model->kind == Kind::kEndpoint) submitted |= draw_key(f, list, *row->model);
+  const ModelRow* row = text.empty() ? nullptr : row_for_enter(rows, text);
   draw_models(f, list, rows);
-  if (!submitted) return;
-  if (row != nullptr) return load(f, *row->model);
+  if (!typed.submitted) return;
+  if (row != nullptr) return choose(f, *row->model);
   f.actions.push(SearchHub{.words = hub_words(text), .now = true});
-}
-
-// Returns whether Enter was pressed in it.
-bool ModelPicker::draw_key(Frame& f, Rect& list, const ModelChoice& endpoint) {
-  if (std::exchange(key_of_, endpoint.path) != endpoint.path) key_.buffer.set("");
-  const Rect field = list.cut_top(f.ui.px(36));
-  list.cut_top(f.ui.px(8));
-  return key_
-      .draw(f.ui, "endpoint_key", field,
-            {.placeholder = "API key (optional), stored in your keyring or in a file that only you can read",
-             .secret = true,
-             .text = 0.95f})
-      .submitted;
 }
 
 void ModelPicker::draw_models(Frame& f, Rect rect, const std::vector<ModelRow>& rows) {
@@ -138,40 +174,78 @@ void ModelPicker::draw_models(Frame& f, Rect rect, const std::vector<ModelRow>& 
     y += height;
     return row;
   };
-  const auto draw_line = [&](const std::string& text) {
+  const auto draw_line = [&](const std::string& text, float indent = 0) {
     const TextLook look{ui.theme->dim_text, 0.85f};
-    const float width = rect.width - ui.px(28), height = ui.paragraph({}, text, look, width, /*draw=*/false);
+    const float width = rect.width - ui.px(28 + indent);
+    const float height = ui.paragraph({}, text, look, width, /*draw=*/false);
     const Rect row = next_row(height + ui.px(14)).inset(ui.px(10), ui.px(7));
-    ui.paragraph({row.x, row.y}, text, look, width);
+    ui.paragraph({row.x + ui.px(indent), row.y}, text, look, width);
   };
+  const bool has_hub_rows = std::ranges::any_of(
+      rows, [](const ModelRow& row) { return row.widget != "model_named" && row.model->kind == Kind::kFetch; });
   const bool any_file = std::ranges::any_of(f.state.models, [](const ModelChoice& m) { return m.kind == Kind::kFile; });
-  auto kind = Kind::kFile;
+  const auto draw_heading = [&](std::string_view text) {
+    ui.label_in(next_row(ui.px(kModelHeading)).inset(ui.px(10), 0), text, {ui.theme->dim_text, 0.85f, Face::kBold});
+  };
+  auto section = Section::kNone;
+  const auto go_to = [&](Section next) {
+    if (section == Section::kNone && next == Section::kHere) draw_heading("On this machine");
+    if (section < Section::kServers && next >= Section::kServers) draw_heading("Servers");
+    if (section <= Section::kServers && next > Section::kServers) draw_connect(f, next_row(ui.px(kConnectRow)));
+    if (section < Section::kHub && next == Section::kHub && has_hub_rows) draw_heading("From the Hugging Face hub");
+    section = next;
+  };
   for (const ModelRow& row : rows) {
-    if (row.model->kind != kind && row.widget != "model_named")
-      ui.label_in(next_row(ui.px(kModelHeading)).inset(ui.px(10), 0), heading_of(kind = row.model->kind),
-                  {ui.theme->dim_text, 0.85f, Face::kBold});
-    draw_model(f, next_row(ui.px(kModelRow)), row);
+    if (row.widget != "model_named") go_to(section_of(row.model->kind));
+    const bool is_asked = row.model->kind == Kind::kEndpoint && row.model->path == f.state.served.endpoint;
+    if (is_asked && std::exchange(shows_served_, f.state.served.running))
+      area.show(y, std::min(rect.height, ui.px(kModelRow) * static_cast<float>(f.state.served.models.size() + 1)));
+    const Rect place = next_row(ui.px(kModelRow));
+    if (area.sees(place.inset(0, -place.height))) draw_row(f, place, row);  // the next one can get the focus, too
+    if (!is_asked) continue;
+    if (f.state.served.running) draw_line("Asking " + row.model->name + " for its models …", kIndent);
+    if (!f.state.served.fault.empty()) draw_line(full_sentence(f.state.served.fault), kIndent);
+    if (f.state.served.needs_key) draw_enter_key(f, next_row(ui.px(kConnectRow)));
   }
+  go_to(Section::kHub);
   const std::string line = hub_line(f.state, field_.text());
-  if (!line.empty()) draw_line(as_sentence(line) + ".");
+  if (!line.empty()) draw_line(full_sentence(line));
   if (!any_file && field_.text().empty())
     draw_line("No model found on this machine; searched " + folders_ + ". Open a GGUF file, or drop one here.");
   else if (rows.empty() && line.empty())
     draw_line("No model name has these words.");
   if (devices_among_models_) {
-    ui.label_in(next_row(ui.px(kModelHeading)).inset(ui.px(10), 0), "Device", {ui.theme->dim_text, 0.85f, Face::kBold});
+    draw_heading("Device");
     for (const DeviceChoiceRow& device : f.state.devices)
       if (shows(f, device)) draw_device(f, next_row(ui.px(kDeviceRow)), device);
   }
   area.set_content_height(y);
 }
 
+void ModelPicker::draw_row(Frame& f, Rect rect, const ModelRow& row) {
+  if (row.model->kind != Kind::kEndpoint || row.widget == "model_named") return draw_model(f, rect, row);
+  if (endpoint_row_.draw(f, rect, *row.model)) choose(f, *row.model);
+}
+
+void ModelPicker::draw_connect(Frame& f, Rect rect) {
+  const ButtonLook look{.text = "Connect to a server …", .icon = Icon::kPlus, .left_aligned = true};
+  if (f.ui.button("connect_server", {rect.x, rect.y, f.ui.button_width(look), rect.height}, look))
+    connect_form_.open(f, "");
+}
+
+void ModelPicker::draw_enter_key(Frame& f, Rect rect) {
+  const ButtonLook look{.text = "Enter the API key", .kind = ButtonKind::kOutlined};
+  rect.cut_left(f.ui.px(10 + kIndent));
+  if (f.ui.button("endpoint_enter_key", Rect(rect.cut_left(f.ui.button_width(look))).in_middle(f.ui.px(30)), look))
+    endpoint_row_.enter_key(f, f.state.served.endpoint);
+}
+
 void ModelPicker::draw_model(Frame& f, Rect rect, const ModelRow& row) {
   Ui& ui = f.ui;
   const ModelChoice& model = *row.model;
+  if (model.kind == Kind::kServed) rect.cut_left(ui.px(kIndent));
   const Response r = ui.press(row.widget, rect);
-  const std::optional<LoadedModel>& now = f.state.model;
-  const bool loaded = now && (model.kind == Kind::kEndpoint ? now->endpoint == model.about : now->path == model.path);
+  const bool loaded = is_loaded(f.state, model);
   if (r.hovered || r.focused) ui.fill(rect, ui.theme->hover, ui.px(8));
   if (r.focused) ui.focus_ring(rect, ui.px(8));
   Rect inner = rect.inset(ui.px(10), 0);
@@ -182,11 +256,9 @@ void ModelPicker::draw_model(Frame& f, Rect rect, const ModelRow& row) {
     ui.label_in(inner.cut_bottom(inner.height * 0.46f), about, {ui.theme->dim_text, 0.8f});
     inner.cut_top(ui.px(4));
   }
-  if (model.kind != Kind::kEndpoint) draw_size(f, inner, model);
+  if (model.kind == Kind::kFile || model.kind == Kind::kFetch) draw_size(f, inner, model);
   ui.label_in(inner, model.name, {ui.theme->text, 0.95f, loaded ? Face::kBold : Face::kText});
-  const bool is_new = !loaded || (model.path == key_of_ && !key_.text().empty());
-  if (r.clicked && !is_new) is_open_ = false;  // it is loaded already
-  if (r.clicked && is_new) load(f, model);
+  if (r.clicked) loaded ? leave(f) : choose(f, model);
 }
 
 void ModelPicker::draw_size(Frame& f, Rect& inner, const ModelChoice& model) {
@@ -244,7 +316,10 @@ void ModelPicker::draw_device(Frame& f, Rect row, const DeviceChoiceRow& device)
     f.actions.push(LoadModel{.device = device.name}), device_.clear();
   inner.width -= sure.width;
   const Colour colour = device.usable ? ui.theme->text : ui.theme->faint_text;
-  ui.label_in(inner.cut_left(ui.px(130)), device.name, {colour, 0.9f, Face::kBold});
+  const TextLook name{colour, 0.9f, Face::kBold};
+  const float name_width = std::max(ui.px(130), ui.text_width(device.name, name) + ui.px(16));
+  ui.label_in(inner.cut_left(name_width), device.name, name);
+  if (ui.text_width(device.text, {colour, 0.85f}) > inner.width) ui.tooltip(device.text, r);
   ui.label_in(inner, device.text, {device.usable ? ui.theme->dim_text : ui.theme->faint_text, 0.85f});
   if (r.clicked && device.usable && !on) device_ = device.name;
 }
@@ -253,6 +328,8 @@ void ModelPicker::draw_launch_and_context(Frame& f, Rect rect) {
   Ui& ui = f.ui;
   rect.cut_top(ui.px(8));
   rect = rect.in_middle(ui.px(34));
+  if (f.state.model && !f.state.model->endpoint.empty())
+    return void(ui.label_in(rect, "The server chooses its own device and context", {ui.theme->faint_text, 0.82f}));
   const Rect field = rect.cut_right(ui.px(96));
   ui.label_in(rect.cut_right(ui.px(84)).inset(ui.px(8), 0), "Context", {ui.theme->dim_text, 0.85f, Face::kBold}, 1);
   const FieldResult context = context_.draw(ui, "model_context", field, {.placeholder = "automatic", .text = 0.9f});

@@ -18,10 +18,11 @@ std::string text_of(const NoticeItem& notice) {
 }
 
 void act(Frame& f, const NoticeItem& notice) {
-  if (const std::optional<LoadModel> load = load_of(notice))
-    f.actions.push(*load);
-  else
-    f.actions.push(TakeFromTrash{notice.restores});
+  if (notice.remedy.kind == Remedy::Kind::kChooseServed) return f.commands.push_back(Command::kModels);
+  if (const std::optional<LoadModel> load = load_of(notice)) return f.actions.push(*load);
+  if (notice.shows == 0) return f.actions.push(TakeFromTrash{notice.restores});
+  f.actions.push(OpenStored{notice.restores});
+  f.actions.push(ShowVersion{0, notice.shows});
 }
 
 }  // namespace

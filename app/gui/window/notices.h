@@ -14,6 +14,7 @@ class Notices {
   void draw(Frame& f, Rect& rect);            // takes its rows from rect's bottom, at most half of it
   void add(std::string text, bool is_error);  // the window's own
   bool close(Frame& f);                       // those that are seen; whether there were any
+  const std::vector<NoticeItem>& own() const { return own_; }
 
  private:
   struct Seen {

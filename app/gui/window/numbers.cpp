@@ -20,6 +20,17 @@ std::string as_sentence(std::string_view message) {
   return out;
 }
 
+std::string full_sentence(std::string_view message) {
+  const std::string text = as_sentence(message);
+  return text.empty() || std::string_view(".?!").find(text.back()) != std::string_view::npos ? text : text + ".";
+}
+
+std::string context_text(uint64_t used, uint64_t unsent, uint32_t context) {
+  if (context == 0) return used + unsent > 0 ? compact(used + unsent) + " tokens" : "";
+  const std::string text = compact(used) + " of " + compact(context);
+  return unsent > 0 ? compact(unsent) + " tokens  ·  " + text : text;
+}
+
 std::string seconds_text(double seconds) {
   return seconds < 0.9995 ? fixed(seconds * 1e3, 0) + " ms" : fixed(seconds, seconds < 9.95 ? 1 : 0) + " s";
 }

@@ -69,7 +69,7 @@ class Loop {
       else
         window_.wait();
     }
-    if (!options_.no_history) content_.remember_drafts();
+    if (!options_.no_history) content_.remember_drafts(ChatWindow::DraftsOf::kListed);
     keeper_.keep(content_.memory());
     window_.hide();  // what still has to be stored may take a moment
   }
@@ -139,7 +139,7 @@ int run_window(const ChatOptions& flags) {
   MemoryKeeper keeper(folder, memory);
   ChatWorker worker(options, GlfwWindow::wake);
   TextEngine text;
-  ChatWindow content(window, worker, text, memory, !options.gui_state.empty(), options.verbose);
+  ChatWindow content(window, worker, text, memory, options);
   Loop(options, window, content, keeper, signals).run();
   worker.end();
   if (const Model* model = worker.model())

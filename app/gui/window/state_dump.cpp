@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/chat/answer_pace.h"
+#include "app/gui/window/numbers.h"
 #include "app/output.h"
 
 namespace warpchat::gui {
@@ -59,6 +60,12 @@ Json model_json(const ChatState& state) {
   return {{"path", state.model->path},          {"name", state.model->name},     {"device", state.model->device},
           {"launch", state.model->launch},      {"status", state.model->status}, {"context", state.model->context},
           {"can_think", state.model->can_think}};
+}
+
+Json served_json(const ServedModels& served) {
+  Json models = Json::array();
+  for (const ModelChoice& model : served.models) models.push_back(model.path);
+  return {{"endpoint", served.endpoint}, {"running", served.running}, {"fault", served.fault}, {"models", models}};
 }
 
 Json notices_json(const std::vector<NoticeItem>& notices) {
@@ -124,6 +131,7 @@ std::string state_dump(const ChatState& state, const WindowFacts& facts, const s
                           {"drops_oldest", state.open.drops_oldest},
                           {"unseen_turns", state.open.unseen_turns},
                           {"last_text", state.open.messages.empty() ? "" : state.open.messages.back().content},
+                          {"failure", state.open.messages.empty() ? "" : state.open.messages.back().failure},
                           {"messages", messages_json(state.open.messages)}};
   json["conversations"] = conversations_json(state.conversations);
   json["answering"] = state.answering;
@@ -134,6 +142,8 @@ std::string state_dump(const ChatState& state, const WindowFacts& facts, const s
     for (const SearchHit& hit : state.search->hits)
       json["hits"].push_back({{"id", hit.conversation.id}, {"turn", hit.turn}, {"excerpt", hit.excerpt}});
   json["model"] = model_json(state);
+  json["served"] = served_json(state.served);
+  json["context_text"] = state.model ? context_text(state.open.context_used, 0, state.model->context) : "";
   json["loading"] = state.loading ? Json{{"name", state.loading->name},
                                          {"fraction", state.loading->fraction},
                                          {"transfer", state.loading->transfer}}
@@ -160,6 +170,7 @@ std::string state_dump(const ChatState& state, const WindowFacts& facts, const s
                       {"titles", state.settings.titles},
                       {"think", state.settings.think ? Json(*state.settings.think) : Json()}};
   json["notices"] = notices_json(state.notices);
+  json["own_notices"] = facts.own_notices;
   json["refusal"] = state.refusal ? Json{{"tokens", state.refusal->tokens},
                                          {"context", state.refusal->context},
                                          {"larger_context", state.refusal->larger_context},

@@ -18,13 +18,16 @@ void draw_loading(Frame& f, Rect rect) {
   const ButtonLook cancel{.text = fetches ? "Pause" : "Cancel", .kind = ButtonKind::kGhost};
   if (ui.button("cancel_loading", rect.cut_right(ui.button_width(cancel)), cancel)) f.actions.push(CancelLoading{});
   rect.cut_right(ui.px(10));
-  const Rect bar = rect.cut_right(std::min(ui.px(160), rect.width / 3)).in_middle(ui.px(6));
-  ui.fill(bar, ui.theme->border, ui.px(3));
-  ui.fill({bar.x, bar.y, bar.width * static_cast<float>(std::clamp(loading.fraction, 0.0, 1.0)), bar.height},
-          ui.theme->accent, ui.px(3));
-  rect.cut_right(ui.px(10));
-  const std::string text = fetches ? "Fetching " + loading.name + "  " + loading.transfer
-                                   : "Loading " + loading.name + "  " + fixed(loading.fraction * 100, 0) + "%";
+  if (!loading.is_server) {
+    const Rect bar = rect.cut_right(std::min(ui.px(160), rect.width / 3)).in_middle(ui.px(6));
+    ui.fill(bar, ui.theme->border, ui.px(3));
+    ui.fill({bar.x, bar.y, bar.width * static_cast<float>(std::clamp(loading.fraction, 0.0, 1.0)), bar.height},
+            ui.theme->accent, ui.px(3));
+    rect.cut_right(ui.px(10));
+  }
+  const std::string text = loading.is_server ? "Connecting to " + loading.name
+                           : fetches         ? "Fetching " + loading.name + "  " + loading.transfer
+                                     : "Loading " + loading.name + "  " + fixed(loading.fraction * 100, 0) + "%";
   ui.label_in(rect, text, {ui.theme->dim_text, 0.82f});
 }
 

@@ -11,7 +11,10 @@ void draw_model_button(Frame& f, Rect& rect) {
   Ui& ui = f.ui;
   std::string text = "Choose a model";
   if (f.state.loading)
-    text = (f.state.loading->transfer.empty() ? "Loading " : "Fetching ") + f.state.loading->name;
+    text = (f.state.loading->is_server          ? "Connecting to "
+            : f.state.loading->transfer.empty() ? "Loading "
+                                                : "Fetching ") +
+           f.state.loading->name;
   else if (f.state.model)
     text = f.state.model->name;
   const TextLook look{ui.theme->text, 0.9f};

@@ -1,0 +1,142 @@
+// What changes an endpoint takes the place of its row.
+#include "app/gui/window/endpoint_row.h"
+
+#include <GLFW/glfw3.h>
+
+#include "app/endpoint_book.h"
+#include "app/gui/window/connect_form.h"
+#include "app/gui/window/model_rows.h"
+#include "models/text_format.h"
+
+namespace warpchat::gui {
+
+namespace {
+
+constexpr const char* kMenu = "endpoints";
+constexpr std::string_view kWidget = "endpoint:";
+
+bool is_free(const ChatState& state, const std::string& name) {
+  return std::ranges::none_of(state.endpoints, [&](const ModelChoice& other) { return other.path == name; });
+}
+
+}  // namespace
+
+void EndpointRow::edit(Frame& f, Edit what, const std::string& endpoint) {
+  edit_ = what;
+  edited_ = endpoint;
+  field_.buffer.set(what == Edit::kRename ? endpoint : "");
+  field_.buffer.select_all();
+  f.ui.set_focus(what == Edit::kRename ? "endpoint_name" : what == Edit::kKey ? "endpoint_key" : "endpoint_remove");
+}
+
+bool EndpointRow::cancel(Ui& ui) {
+  if (std::exchange(edit_, Edit::kNone) == Edit::kNone) return false;
+  field_.buffer.set("");
+  ui.set_focus(std::string(kWidget) + edited_);
+  return true;
+}
+
+bool EndpointRow::rename_focused(Frame& f) {
+  if (!f.ui.focus().starts_with(kWidget)) return false;
+  edit(f, Edit::kRename, f.ui.focus().substr(kWidget.size()));
+  return true;
+}
+
+bool EndpointRow::draw(Frame& f, Rect rect, const ModelChoice& endpoint) {
+  take_menu_choice(f, endpoint);
+  if (edit_ != Edit::kNone && edited_ == endpoint.path) {
+    draw_edit(f, rect, endpoint);
+    return false;
+  }
+  Ui& ui = f.ui;
+  Rect inner = rect;
+  const Rect tools = inner.cut_right(ui.px(34));
+  const Response r = ui.press(std::string(kWidget) + endpoint.path, inner);
+  const Response dots = ui.press("endpoint_menu:" + endpoint.path, tools, Keys::kNone);
+  if (r.hovered || r.focused || dots.hovered) ui.fill(rect, ui.theme->hover, ui.px(8));
+  if (r.focused) ui.focus_ring(rect, ui.px(8));
+  for (int i = -1; i <= 1; ++i)
+    ImGui::GetWindowDrawList()->AddCircleFilled({tools.centre().x + ui.px(5) * static_cast<float>(i), tools.centre().y},
+                                                ui.px(1.6f), dots.hovered ? ui.theme->text : ui.theme->faint_text);
+  ui.tooltip("Rename, new API key, remove", dots);
+  inner = inner.inset(ui.px(10), 0);
+  const bool in_use = is_loaded(f.state, endpoint), is_asked = f.state.served.endpoint == endpoint.path;
+  const Rect tick = inner.cut_left(ui.px(26));
+  const Rect sign{tick.x, tick.y, ui.px(18), tick.height};
+  if (in_use) ui.icon(Icon::kCheck, sign, ui.theme->accent);
+  const Rect arrow = inner.cut_right(ui.px(18));
+  ui.icon(is_asked ? Icon::kDown : Icon::kForward, arrow, ui.theme->faint_text);
+  ui.label_in(inner.cut_bottom(inner.height * 0.46f), printable(endpoint.about, 400), {ui.theme->dim_text, 0.8f});
+  inner.cut_top(ui.px(4));
+  ui.label_in(inner, endpoint.name, {ui.theme->text, 0.95f, in_use ? Face::kBold : Face::kText});
+  const bool by_key = r.focused && (ui.take_key(GLFW_KEY_MENU) || ui.take_key(GLFW_KEY_F10, GLFW_MOD_SHIFT));
+  if (r.right_clicked || dots.clicked || by_key) open_menu(f, endpoint);
+  if (r.focused && ui.take_key(GLFW_KEY_DELETE)) edit(f, Edit::kRemove, endpoint.path);
+  return r.clicked;
+}
+
+void EndpointRow::open_menu(Frame& f, const ModelChoice& endpoint) {
+  menu_of_ = endpoint.path;
+  const Rect near = {ImGui::GetIO().MousePos.x, ImGui::GetIO().MousePos.y, 0, 0};
+  f.ui.open_menu(
+      kMenu, near.corner(),
+      {{"menu_endpoint_rename", "Rename", Icon::kPen, "F2"},
+       {"menu_endpoint_key", "New API key", Icon::kNone},
+       {.name = "menu_endpoint_remove", .text = "Remove", .icon = Icon::kTrash, .keys = "Del", .danger = true}});
+}
+
+void EndpointRow::take_menu_choice(Frame& f, const ModelChoice& endpoint) {
+  if (menu_of_ != endpoint.path) return;
+  const std::string chosen = f.ui.take_menu_choice(kMenu);
+  if (chosen == "menu_endpoint_rename") edit(f, Edit::kRename, endpoint.path);
+  if (chosen == "menu_endpoint_key") edit(f, Edit::kKey, endpoint.path);
+  if (chosen == "menu_endpoint_remove") edit(f, Edit::kRemove, endpoint.path);
+}
+
+void EndpointRow::draw_edit(Frame& f, Rect rect, const ModelChoice& endpoint) {
+  rect = rect.in_middle(f.ui.px(36));
+  if (edit_ == Edit::kRename) return draw_rename(f, rect, endpoint);
+  edit_ == Edit::kKey ? draw_key(f, rect, endpoint) : draw_removal(f, rect, endpoint);
+}
+
+void EndpointRow::draw_rename(Frame& f, Rect rect, const ModelChoice& endpoint) {
+  Ui& ui = f.ui;
+  const std::string name = field_.text();
+  const bool is_valid = is_endpoint_name(name) && name != "localhost";
+  const char* fault = !is_valid                                          ? "Letters, digits, - _ and dots"
+                      : name != endpoint.path && !is_free(f.state, name) ? "There is another server of this name"
+                                                                         : "";
+  const TextLook look{ui.theme->error, 0.82f};
+  if (*fault != 0) ui.label_in(rect.cut_right(ui.text_width(fault, look) + ui.px(10)), fault, look, 1);
+  const FieldResult result = field_.draw(ui, "endpoint_name", rect, {.placeholder = "Name", .text = 0.95f});
+  if (!result.submitted || *fault != 0) return;
+  f.actions.push(RenameEndpoint{endpoint.path, name});
+  cancel(ui);
+  ui.set_focus(std::string(kWidget) + name);
+}
+
+void EndpointRow::draw_key(Frame& f, Rect rect, const ModelChoice& endpoint) {
+  const FieldResult result =
+      field_.draw(f.ui, "endpoint_key", rect,
+                  {.placeholder = "New API key; Enter checks and stores it", .secret = true, .text = 0.95f});
+  const std::string key(trimmed(field_.text(), " \t\n"));
+  if (!result.submitted || key.empty()) return;
+  f.actions.push(ConnectServer{.endpoint = endpoint.path, .key = key, .request = next_request(f.state)});
+  cancel(f.ui);
+}
+
+void EndpointRow::draw_removal(Frame& f, Rect rect, const ModelChoice& endpoint) {
+  Ui& ui = f.ui;
+  const ButtonLook keep{.text = "Keep", .kind = ButtonKind::kOutlined};
+  const ButtonLook remove{.text = "Remove", .kind = ButtonKind::kOutlined, .danger = true};
+  const bool keeps = ui.button("endpoint_keep", rect.cut_right(ui.button_width(keep)), keep);
+  rect.cut_right(ui.px(6));
+  const bool removes = ui.button("endpoint_remove", rect.cut_right(ui.button_width(remove)), remove);
+  ui.label_in(rect.inset(ui.px(10), 0), "Remove " + endpoint.name + " and its API key?", {ui.theme->text, 0.9f});
+  if (removes) f.actions.push(RemoveEndpoint{endpoint.path});
+  if (!keeps && !removes) return;
+  cancel(ui);
+  if (removes) ui.set_focus("model_filter");
+}
+
+}  // namespace warpchat::gui

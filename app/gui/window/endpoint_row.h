@@ -1,0 +1,33 @@
+// An endpoint's row in the models' panel: a click asks for its models; its menu renames it, gives it another key, or
+// removes it.
+#pragma once
+#include <string>
+
+#include "app/gui/window/shortcuts.h"
+#include "app/gui/window/text_field.h"
+
+namespace warpchat::gui {
+
+class EndpointRow {
+ public:
+  bool draw(Frame& f, Rect rect, const ModelChoice& endpoint);  // whether its models are asked for
+  bool rename_focused(Frame& f);                                // whether an endpoint's row has the focus
+  void enter_key(Frame& f, const std::string& endpoint) { edit(f, Edit::kKey, endpoint); }
+  bool cancel(Ui& ui);  // whether one was changed
+
+ private:
+  enum class Edit { kNone, kRename, kKey, kRemove };
+  void edit(Frame& f, Edit what, const std::string& endpoint);
+  void draw_edit(Frame& f, Rect rect, const ModelChoice& endpoint);
+  void draw_rename(Frame& f, Rect rect, const ModelChoice& endpoint);
+  void draw_key(Frame& f, Rect rect, const ModelChoice& endpoint);
+  void draw_removal(Frame& f, Rect rect, const ModelChoice& endpoint);
+  void open_menu(Frame& f, const ModelChoice& endpoint);
+  void take_menu_choice(Frame& f, const ModelChoice& endpoint);
+
+  Edit edit_ = Edit::kNone;
+  std::string edited_, menu_of_;  // names
+  TextField field_;
+};
+
+}  // namespace warpchat::gui
