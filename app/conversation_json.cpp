@@ -3,8 +3,8 @@
 //  "branches": [{MESSAGE, "id", "parent", "created", "state"}, ...]}                       all other turns
 // MESSAGE: the keys of a message's one JSON form, engine/message.h. The system message is there if the conversation has
 // one. Turns are numbered from 1 in the order they were made; the parent of one in "messages" is the one before it;
-// parent 0: a first message. Unknown keys are passed over. In version 1 and in files of others a message is its role
-// and content, and a thought stands in its answer's content.
+// parent 0: a first message. Unknown keys are passed over. In version 1 a message is its role and content, and a
+// thought stands in its answer's content.
 #include "app/conversation_json.h"
 
 #include <algorithm>
@@ -13,44 +13,25 @@
 
 #include "app/timestamp.h"
 #include "app/transfer.h"
-#include "engine/untrusted_json.h"
 #include "models/text_format.h"
 
 namespace warpchat {
 
 namespace {
 
+using Json = nlohmann::json;
 using nlohmann::ordered_json;
 
 constexpr std::string_view kFormat = "warpchat conversation";
 constexpr int64_t kFormatVersion = 2, kPartsReasoning = 2;  // the latter: from this version on
-constexpr size_t kMaxBytes = 256'000'000;  // all that an import reads
+constexpr size_t kMaxBytes = 256'000'000;                   // all that an import reads
 constexpr size_t kMaxValues = 5'000'000;  // a hundred thousand turns with all facts that other programs store
-
-struct RoleName {
-  std::string_view name, role;
-};
-constexpr RoleName kRoles[] = {{"user", "user"},  {"assistant", "assistant"}, {"system", "system"},
-                               {"human", "user"}, {"model", "assistant"},     {"developer", "system"}};
 
 std::string line_and_column(std::string_view text, size_t offset) {
   text = text.substr(0, offset);
   const size_t line_start = text.rfind('\n') + 1;  // npos + 1 is 0
   return "line " + grouped(static_cast<size_t>(std::count(text.begin(), text.end(), '\n')) + 1) + ", column " +
          grouped(text.size() - line_start + 1);
-}
-
-bool is_text_or_file(const ordered_json& part) {
-  if (!part.is_object() || !part.contains("type") || !part.contains("text") || !part["text"].is_string()) return false;
-  return part["type"] == "text" || part["type"] == "file";
-}
-
-// Keys of other programs that mean the same as ours.
-ordered_json foreign_message(const ordered_json& json) {
-  ordered_json message = {{"content", json["content"]}};
-  for (const char* key : {"reasoning", "reasoning_content"})
-    if (json.contains(key) && json[key].is_string()) message["reasoning"] = json[key];
-  return message;
 }
 
 // Reads an element; its errors name the element.
@@ -60,45 +41,38 @@ class Reader {
 
   [[noreturn]] void fail(const std::string& what) const { throw TransferError(name_, where_, what); }
 
-  std::string text(const ordered_json& object, const char* key) const {
+  std::string text(const Json& object, const char* key) const {
     const auto found = object.find(key);
     if (found == object.end() || found->is_null()) return "";
     if (!found->is_string()) fail(std::string("has no text as '") + key + "'");
     return found->get<std::string>();
   }
 
-  int64_t whole_number(const ordered_json& object, const char* key) const {
+  int64_t whole_number(const Json& object, const char* key) const {
     const auto found = object.find(key);
     if (found == object.end() || !found->is_number_integer()) fail(std::string("has no whole number as '") + key + "'");
     return found->get<int64_t>();
   }
 
-  StoreTime time(const ordered_json& object, const char* key) const {
+  StoreTime time(const Json& object, const char* key) const {
     if (!object.contains(key) || object[key].is_null()) return store_time_now();
     const std::optional<StoreTime> time = parse_timestamp(text(object, key));
     if (!time) fail(std::string("has no time like 2026-11-21T19:12:03.120Z as '") + key + "'");
     return *time;
   }
 
-  // own: the file was written by Warpchat, which stores tool results, too.
-  std::string role(const ordered_json& message, bool own) const {
+  std::string role(const Json& message) const {
     const std::string said = text(message, "role");
-    if (own && said == "tool") return said;
-    for (const RoleName& role : kRoles)
-      if (role.name == said) return std::string(role.role);
-    fail(said.empty() ? "has no 'role'"
-                      : "has the role '" + printable(said, 40) + "'; only user, assistant and system can be imported");
+    if (said == "user" || said == "assistant" || said == "system" || said == "tool") return said;
+    fail(said.empty() ? "has no 'role'" : "has the unknown role '" + printable(said, 40) + "'");
   }
 
-  // Error if its content is missing, or has parts that this program has no place for.
-  Message message(const ordered_json& json, bool own) const {
-    const std::string its_role = role(json, own);
-    const auto content = json.find("content");
-    if (content == json.end() || !(content->is_string() || content->is_array())) fail("has no text as 'content'");
-    for (const ordered_json& part : content->is_array() ? *content : ordered_json::array())
-      if (!is_text_or_file(part)) fail("has a part that is not text; images, sound and tool calls cannot be imported");
+  Message message(const Json& element) const {
+    const std::string its_role = role(element);
+    const auto content = element.find("content");
+    if (content == element.end() || !(content->is_string() || content->is_array())) fail("has no text as 'content'");
     try {
-      Message message = message_from_json(own ? json : foreign_message(json));
+      Message message = message_from_json(element);
       message.role = its_role;
       return message;
     } catch (const Error& error) {
@@ -128,55 +102,72 @@ void renumber(ConversationTree& tree) {
   tree.shown = numbers.at(tree.shown);
 }
 
-// The array itself, or the array under this key of an object; null if there is none.
-ordered_json array_of(ordered_json& root, const char* key, const Reader& file) {
-  if (!root.contains(key)) return nullptr;
-  if (!root[key].is_array()) file.fail(std::string("has no array as '") + key + "'");
-  return std::move(root[key]);
+// The array under this key; null if there is none.
+const Json& array_of(const Json& root, const char* key, const Reader& file) {
+  static const Json kNone;
+  const auto found = root.find(key);
+  if (found == root.end()) return kNone;
+  if (!found->is_array()) file.fail(std::string("has no array as '") + key + "'");
+  return *found;
 }
 
-// version: of the file; 0: another program's, with messages only.
-Turn read_turn(const ordered_json& json, const std::string& name, const std::string& where, int64_t version) {
-  const Reader reader(name, where);
-  if (!json.is_object()) reader.fail("is not an object with 'role' and 'content'");
+// What a conversation is read from.
+struct Source {
+  const std::string& name;  // for errors
+  int64_t version;
+  bool is_cut;
+};
+
+Turn read_turn(const Json& element, const Source& source, const std::string& where) {
+  const Reader reader(source.name, where);
+  if (!element.is_object()) reader.fail("is not an object with 'role' and 'content'");
   Turn turn{.id = 0,
             .parent = 0,
-            .message = reader.message(json, /*own=*/version > 0),
+            .message = reader.message(element),
             .state = TurnState::kComplete,
             .created = store_time_now()};
-  part_as_of(version, turn.message);
-  if (version == 0 || turn.message.role == "system") return turn;
-  turn.id = reader.whole_number(json, "id");
-  read_turn_facts(json, name, where, turn);
+  part_as_of(source.version, turn.message);
+  if (turn.message.role == "system") return turn;
+  turn.id = reader.whole_number(element, "id");
+  read_turn_facts(element, source.name, where, turn);
   return turn;
 }
 
-// One after the other, each the parent of the next; a system message in front is the system prompt.
-void read_messages(const ordered_json& messages, const std::string& name, int64_t version, ConversationTree& tree) {
-  for (size_t i = 0; i < messages.size(); ++i) {
-    const std::string where = "messages[" + std::to_string(i) + "]";
-    Turn turn = read_turn(messages[i], name, where, version);
-    if (turn.message.role == "system") {
-      if (i > 0) Reader(name, where).fail("is a system message, which can only be the first one");
-      tree.system_prompt = std::move(turn.message.content);
-      continue;
+// read(element, "list[3]") for each element; the last one of a cut file may fail.
+template <class Read>
+void read_list(const Json& list, const char* key, const Source& source, Read read) {
+  for (size_t i = 0; i < list.size(); ++i) {
+    try {
+      read(list[i], i, key + ("[" + std::to_string(i) + "]"));
+    } catch (const TransferError&) {
+      if (!source.is_cut || i + 1 < list.size()) throw;
     }
-    if (version == 0) turn.id = static_cast<TurnId>(tree.turns.size() + 1);
-    turn.parent = tree.shown;
-    tree.shown = turn.id;
-    tree.turns.push_back(std::move(turn));
   }
 }
 
-void read_branches(const ordered_json& branches, const std::string& name, int64_t version, ConversationTree& tree) {
-  for (size_t i = 0; i < branches.size(); ++i) {
-    const std::string where = "branches[" + std::to_string(i) + "]";
-    Turn turn = read_turn(branches[i], name, where, version);
-    const Reader reader(name, where);
-    if (turn.message.role == "system") reader.fail("is a system message, which can only be the first of 'messages'");
-    turn.parent = reader.whole_number(branches[i], "parent");
+// One after the other, each the parent of the next; a system message in front is the system prompt.
+void read_messages(const Json& messages, const Source& source, ConversationTree& tree) {
+  read_list(messages, "messages", source, [&](const Json& element, size_t i, const std::string& where) {
+    Turn turn = read_turn(element, source, where);
+    if (turn.message.role == "system") {
+      if (i > 0) Reader(source.name, where).fail("is a system message, which can only be the first one");
+      tree.system_prompt = std::move(turn.message.content);
+      return;
+    }
+    turn.parent = tree.shown;
+    tree.shown = turn.id;
     tree.turns.push_back(std::move(turn));
-  }
+  });
+}
+
+void read_branches(const Json& branches, const Source& source, ConversationTree& tree) {
+  read_list(branches, "branches", source, [&](const Json& element, size_t, const std::string& where) {
+    Turn turn = read_turn(element, source, where);
+    const Reader reader(source.name, where);
+    if (turn.message.role == "system") reader.fail("is a system message, which can only be the first of 'messages'");
+    turn.parent = reader.whole_number(element, "parent");
+    tree.turns.push_back(std::move(turn));
+  });
   std::stable_sort(tree.turns.begin(), tree.turns.end(), [](const Turn& a, const Turn& b) { return a.id < b.id; });
 }
 
@@ -198,12 +189,13 @@ std::string dump(const ordered_json& value, int indent) {
   return value.dump(indent, ' ', /*ensure_ascii=*/false, ordered_json::error_handler_t::replace);
 }
 
-ordered_json parse_json(std::string_view text, const std::string& name) try {
-  return parse_untrusted_json<ordered_json>(text, {.bytes = kMaxBytes, .values = kMaxValues});
-} catch (const JsonError& error) {
-  if (!error.is_syntax) throw TransferError(name, "", error.what());
-  throw TransferError(name, line_and_column(text, error.byte) + ":",
-                      "invalid JSON; the file may be cut off or damaged");
+Json parse_file_json(std::string_view text) {
+  return parse_untrusted_json(text, {.bytes = kMaxBytes, .values = kMaxValues});
+}
+
+TransferError transfer_error(const JsonError& error, std::string_view whole, size_t at, const std::string& name) {
+  if (!error.is_syntax) return {name, "", error.what()};
+  return {name, line_and_column(whole, at + error.byte) + ":", "invalid JSON; the file may be cut off or damaged"};
 }
 
 ordered_json conversation_facts(const ConversationTree& tree) {
@@ -213,7 +205,7 @@ ordered_json conversation_facts(const ConversationTree& tree) {
           {"updated", timestamp(tree.updated)}};
 }
 
-int64_t read_conversation_facts(const ordered_json& facts, const std::string& name, const std::string& where,
+int64_t read_conversation_facts(const Json& facts, const std::string& name, const std::string& where,
                                 ConversationTree& tree) {
   const Reader reader(name, where);
   const int64_t version = reader.whole_number(facts, "version");
@@ -237,7 +229,7 @@ ordered_json turn_facts(const Turn& turn) {
   return facts;
 }
 
-void read_turn_facts(const ordered_json& facts, const std::string& name, const std::string& where, Turn& turn) {
+void read_turn_facts(const Json& facts, const std::string& name, const std::string& where, Turn& turn) {
   const Reader reader(name, where);
   turn.created = reader.time(facts, "created");
   turn.state = reader.text(facts, "state") == "stopped" ? TurnState::kStopped : TurnState::kComplete;
@@ -265,15 +257,14 @@ std::string to_json(const ConversationTree& given) {
   return dump(root, 2) + "\n";
 }
 
-ConversationTree read_json_conversation(ordered_json root, const std::string& name) {
+bool is_own_json(const Json& root) { return root.is_object() && root.value("format", Json()) == kFormat; }
+
+ConversationTree read_json_conversation(const Json& root, const std::string& name, bool is_cut) {
   const Reader file(name, "");
-  if (root.is_array()) root = {{"messages", std::move(root)}};
-  if (!root.is_object() || !root.contains("messages")) file.fail("the JSON has no 'messages'");
   ConversationTree tree{.title = file.text(root, "title"), .created = store_time_now(), .updated = store_time_now()};
-  const bool own = root.contains("format") && root["format"] == kFormat;
-  const int64_t version = own ? read_conversation_facts(root, name, "", tree) : 0;
-  read_messages(array_of(root, "messages", file), name, version, tree);
-  if (own) read_branches(array_of(root, "branches", file), name, version, tree);
+  const Source source{name, read_conversation_facts(root, name, "", tree), is_cut};
+  read_messages(array_of(root, "messages", file), source, tree);
+  read_branches(array_of(root, "branches", file), source, tree);
   require_tree(tree, name);
   renumber(tree);
   return tree;

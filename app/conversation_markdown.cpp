@@ -285,10 +285,10 @@ class Lines {
 
 struct Mark {
   std::string kind;
-  ordered_json facts;
+  nlohmann::json facts;
 };
 
-Mark read_mark(Lines& lines, const std::string& name) {
+Mark read_mark(Lines& lines) {
   std::string_view line = lines.next();
   if (!line.starts_with(kMark) || !line.ends_with(kMarkEnd))
     lines.fail(std::string("expected a line like '<!-- warpchat user {...} -->'") + kChanged);
@@ -297,8 +297,8 @@ Mark read_mark(Lines& lines, const std::string& name) {
   const size_t blank = std::min(line.find(' '), line.size());
   Mark mark{std::string(line.substr(0, blank)), nullptr};
   try {
-    mark.facts = parse_json(line.substr(blank), name);
-  } catch (const TransferError&) {
+    mark.facts = parse_file_json(line.substr(blank));
+  } catch (const JsonError&) {
     lines.fail("the mark has invalid JSON");
   }
   if (!mark.facts.is_object()) lines.fail("the mark has no JSON object");
@@ -318,18 +318,18 @@ std::string read_text(Lines& lines, bool fenced) {
   return without_escaped_marks(text);
 }
 
-bool is_fenced(const Mark& mark) { return mark.facts.value("fenced", ordered_json(false)) == true; }
+bool is_fenced(const Mark& mark) { return mark.facts.value("fenced", nlohmann::json(false)) == true; }
 
-void read_folded(Lines& lines, const std::string& name, Message& message) {
+void read_folded(Lines& lines, Message& message) {
   lines.skip_empty();
-  const Mark mark = read_mark(lines, name);
+  const Mark mark = read_mark(lines);
   if (mark.kind != "thought" && mark.kind != "file") lines.fail("expected the mark of a thought or a file");
   if (!lines.next().starts_with("<details><summary>")) lines.fail("expected '<details><summary>'");
   lines.skip_empty();
   std::string text = read_text(lines, is_fenced(mark));
   lines.skip_empty();
-  if (read_mark(lines, name).kind != "end" || lines.next() != "</details>") lines.fail("expected '</details>'");
-  const ordered_json file = mark.facts.value("name", ordered_json(""));
+  if (read_mark(lines).kind != "end" || lines.next() != "</details>") lines.fail("expected '</details>'");
+  const nlohmann::json file = mark.facts.value("name", nlohmann::json(""));
   if (mark.kind == "thought")
     message.reasoning = std::move(text);
   else
@@ -349,7 +349,7 @@ Message message_of(const Mark& mark, const Lines& lines) {
 }
 
 void read_section(Lines& lines, const std::string& name, int64_t version, ConversationTree& tree) {
-  const Mark mark = read_mark(lines, name);
+  const Mark mark = read_mark(lines);
   const bool is_system = mark.kind == "system";
   if (!is_system && mark.kind != "user" && mark.kind != "assistant" && mark.kind != "tool")
     lines.fail("unknown role '" + printable(mark.kind, 40) + "'; expected user, assistant or system");
@@ -358,9 +358,9 @@ void read_section(Lines& lines, const std::string& name, int64_t version, Conver
   Turn turn{.id = id, .parent = id - 1, .message = message_of(mark, lines), .state = TurnState::kComplete};
   if (!is_system) read_turn_facts(mark.facts, name, lines.where(), turn);
   if (!lines.next().starts_with("## ")) lines.fail("expected a heading that begins with '## '");
-  const ordered_json n_folded = mark.facts.value("folded", ordered_json(0));
+  const nlohmann::json n_folded = mark.facts.value("folded", nlohmann::json(0));
   if (!n_folded.is_number_unsigned() && n_folded != 0) lines.fail("the mark has no whole number as 'folded'");
-  for (uint64_t i = 0; i < n_folded.get<uint64_t>(); ++i) read_folded(lines, name, turn.message);
+  for (uint64_t i = 0; i < n_folded.get<uint64_t>(); ++i) read_folded(lines, turn.message);
   lines.skip_empty();
   turn.message.content = read_text(lines, is_fenced(mark));
   part_as_of(version, turn.message);
@@ -399,7 +399,7 @@ ConversationTree read_markdown_conversation(std::string_view text, const std::st
   if (!heading.starts_with("# ")) lines.fail(std::string("expected '# ' and a title") + kChanged);
   ConversationTree tree{.title = unescape_title(heading.substr(2))};
   lines.skip_empty();
-  const Mark conversation = read_mark(lines, name);
+  const Mark conversation = read_mark(lines);
   if (conversation.kind != "conversation") lines.fail("expected the mark 'conversation'");
   const int64_t version = read_conversation_facts(conversation.facts, name, lines.where(), tree);
   while (!lines.at_end()) {

@@ -37,18 +37,6 @@ std::vector<ConversationId> ids_of(const List& list) {
   return ids;
 }
 
-// Whether one of the others has the same title and the same messages.
-bool has_twin(const ConversationStore& store, const ConversationSummary& one,
-              const std::vector<ConversationSummary>& others) {
-  const auto same_text = [](const Turn& a, const Turn& b) {
-    return a.message.role == b.message.role && a.message.content == b.message.content;
-  };
-  return std::ranges::any_of(others, [&](const ConversationSummary& other) {
-    return one.title == other.title && one.n_messages == other.n_messages &&
-           std::ranges::equal(store.load(one.id).turns, store.load(other.id).turns, same_text);
-  });
-}
-
 }  // namespace
 
 bool Conversation::look(const std::function<void(const ConversationStore&)>& at) {
@@ -277,31 +265,28 @@ ConversationTree Conversation::shown_tree(const ConversationStore& store) const 
 
 // What was imported becomes the list, so that its numbers take it back.
 void Conversation::import_from(const std::string& path) {
-  std::vector<ConversationSummary> before, after;
+  std::vector<ConversationSummary> after;
+  ConversationId newest_before = 0;
   const auto all = [](const ConversationStore& store) { return store.list(std::numeric_limits<uint32_t>::max()); };
-  if (!look([&](const ConversationStore& store) { before = all(store); })) return;
+  const bool is_readable = look([&](const ConversationStore& store) {
+    for (const ConversationSummary& one : all(store)) newest_before = std::max(newest_before, one.id);
+  });
+  if (!is_readable) return;
   {
-    const Spinner spinner("importing " + printable(path, 60));
-    controller_.submit(ImportConversation{path});
+    const auto spinner = std::make_shared<Spinner>("importing " + printable(path, 60));
+    controller_.submit(ImportConversation{path, [spinner](double part) { spinner->set_progress(part); }});
   }
   const bool is_done = follow();
   const bool stopped = take_interrupt();
-  size_t n_twice = 0;
-  if (!is_done || !look([&](const ConversationStore& store) {
-        after = all(store);
-        std::erase_if(after, [&](const ConversationSummary& one) { return find(before, one.id) != nullptr; });
-        for (const ConversationSummary& one : after) n_twice += has_twin(store, one, before) ? 1 : 0;
-      }))
-    return;
-  if (after.empty()) return say("(stopped; nothing was imported)");
+  if (!look([&](const ConversationStore& store) { after = all(store); })) return;
+  std::erase_if(after, [&](const ConversationSummary& one) { return one.id <= newest_before; });
+  if (after.empty()) return stopped ? say("(stopped; nothing was imported)") : is_done ? show_opened() : void();
   listed_ = ids_of(after);
-  show_opened();
+  if (is_done) show_opened();
   const std::string numbers = after.size() == 1 ? "1" : "1-" + std::to_string(after.size());
-  if (stopped) say("(stopped; " + counted(after.size(), "conversation") + " were imported)");
-  if (n_twice > 0)
-    say("(" + counted(n_twice, "imported conversation") + (n_twice == 1 ? " was" : " were") +
-        " here already, with the same messages)");
-  if (stopped || n_twice > 0 || after.size() > 1) say("(/delete " + numbers + " takes the import back)");
+  if (stopped)
+    say("(stopped; " + counted(after.size(), "conversation") + (after.size() == 1 ? " was" : " were") + " imported)");
+  if (stopped || !is_done || after.size() > 1) say("(/delete " + numbers + " takes the import back)");
 }
 
 }  // namespace warpchat

@@ -123,8 +123,8 @@ std::string download_model(const HubModelName& name, bool offline,
       write_error_text("downloading " + plan.name.text() + ", " + human_bytes(plan.bytes) + ", into " +
                        printable(settings.cache, 200) + "\n");
     const std::string path = run_interruptibly(download, view, [&] { return download.run(); });
-    write_error_text(plan.name.text() +
-                     (plan.missing > 0 ? " is downloaded and verified\n" : " is already downloaded\n"));
+    write_error_text(plan.name.text() + (plan.missing > 0 || download.has_fetched() ? " is downloaded and verified\n"
+                                                                                    : " is already downloaded\n"));
     log_line("downloaded " + path);
     return path;
   } catch (const HttpStopped&) {

@@ -1,9 +1,11 @@
 // Conversations as files: Markdown for people, JSON with everything. Both can be read again.
 #pragma once
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "app/import_notes.h"
 #include "engine/store/conversation_store.h"
 
 namespace warpchat {
@@ -16,17 +18,32 @@ std::string to_markdown(const ConversationTree& tree);
 // the rest is laid out: app/conversation_json.cpp. Turns are numbered from 1, and one that streams counts as stopped.
 std::string to_json(const ConversationTree& tree);
 
-// What these two wrote; a JSON array of {role, content}, alone or as "messages" of an object; ChatGPT's export, with
-// any number of conversations; any other Markdown (app/conversation_foreign.h). name: for errors. Error with the line
-// or the element at fault, or if there is no message. Times that are not said are those of now. Oldest first.
-std::vector<ConversationTree> parse_conversations(std::string_view text, const std::string& name);
-
 // By the path's extension: .json, or .md and .markdown. Error for another, if the file exists already and is not to be
 // replaced, or if it cannot be written; nothing is left of it then.
 void export_conversation(const ConversationTree& tree, const std::string& path, bool replace = false);
 
-// All kinds of file, told apart by their content. Error if the file is damaged, or larger than 256 MB; nothing is
-// stored then. The last one is the newest.
-std::vector<ConversationId> import_conversations(ConversationStore& store, const std::string& path);
+// What reading a file calls.
+struct ImportListener {
+  std::function<void(ConversationTree)> on_conversation;    // each conversation, in the order of the file
+  std::function<void(double)> progress = [](double) {};     // 0..1 of the file
+  std::function<bool()> is_stopped = [] { return false; };  // asked often; true ends the reading
+};
+
+// Reads what the two above wrote, exports of other programs (app/import_formats.h), messages of {role, content} and any
+// Markdown. JSON may be one value, an array or a value per line; a conversation that is wrong or cut does not lose the
+// others, and the notes name it. name: for errors. Error if there is no message at all.
+ImportNotes read_conversations(std::string_view text, const std::string& name, const ImportListener& listener);
+
+struct Imported {
+  std::vector<ConversationId> ids;  // in the order of the file
+  ConversationId newest = 0;        // the last that was changed, also of those that were stored before; 0: stopped
+  size_t n_known = 0;    // conversations that the store had, with the same messages; they are not stored again
+  std::string left_out;  // in words; empty: nothing
+};
+
+// Stores a file's conversations. Error if it is larger than 256 MB, or if there is no message in it. After a stop those
+// stay that were stored by then.
+Imported import_conversations(
+    ConversationStore& store, const std::string& path, const std::function<void(double)>& progress = [](double) {});
 
 }  // namespace warpchat

@@ -22,21 +22,21 @@ constexpr char kTokenLimit[] = "token_limit", kContextFull[] = "context_full";
   throw Error("a message's \"" + std::string(key) + "\" must be " + std::string(wanted));
 }
 
-const ordered_json* find(const ordered_json& object, const char* key) {
+const nlohmann::json* find(const nlohmann::json& object, const char* key) {
   const auto found = object.find(key);
   return found == object.end() || found->is_null() ? nullptr : &*found;
 }
 
-std::string text_of(const ordered_json& object, const char* key) {
-  const ordered_json* value = find(object, key);
+std::string text_of(const nlohmann::json& object, const char* key) {
+  const nlohmann::json* value = find(object, key);
   if (value == nullptr) return "";
   if (!value->is_string()) fail(key, "a text");
   return value->get<std::string>();
 }
 
 template <class T>
-T number_of(const ordered_json& object, const char* key) {
-  const ordered_json* value = find(object, key);
+T number_of(const nlohmann::json& object, const char* key) {
+  const nlohmann::json* value = find(object, key);
   if (value == nullptr) return 0;
   if (!value->is_number() || value->get<double>() < 0 || value->get<double>() > 4e9) fail(key, "a number from 0");
   return value->get<T>();
@@ -53,13 +53,13 @@ ordered_json parts_of(const Message& message) {
   return parts;
 }
 
-void read_parts(const ordered_json& content, Message& message) {
+void read_parts(const nlohmann::json& content, Message& message) {
   if (content.is_string()) {
     message.content = content.get<std::string>();
     return;
   }
   if (!content.is_array()) fail("content", "a text or a list of parts");
-  for (const ordered_json& part : content) {
+  for (const nlohmann::json& part : content) {
     if (!part.is_object()) fail("content", "a text or a list of parts");
     const std::string type = text_of(part, "type");
     if (type == "file")
@@ -78,7 +78,7 @@ ordered_json timings_json(const Timings& t) {
   return json;
 }
 
-Timings timings_of(const ordered_json& json) {
+Timings timings_of(const nlohmann::json& json) {
   if (!json.is_object()) fail("timings", "an object");
   return {number_of<uint32_t>(json, "prompt_tokens"),    number_of<uint32_t>(json, "reused_tokens"),
           number_of<uint32_t>(json, "generated_tokens"), number_of<double>(json, "prompt_seconds"),
@@ -134,19 +134,19 @@ ordered_json to_json(const Message& message) {
   return json;
 }
 
-Message message_from_json(const ordered_json& json) {
+Message message_from_json(const nlohmann::json& json) {
   if (!json.is_object()) throw Error("a message must be an object");
   Message message;
   message.role = text_of(json, "role");
-  if (const ordered_json* content = find(json, "content")) read_parts(*content, message);
+  if (const nlohmann::json* content = find(json, "content")) read_parts(*content, message);
   message.reasoning = text_of(json, "reasoning");
-  if (const ordered_json* ended = find(json, "reasoning_ended")) {
+  if (const nlohmann::json* ended = find(json, "reasoning_ended")) {
     if (!ended->is_boolean()) fail("reasoning_ended", "true or false");
     message.reasoning_ended = ended->get<bool>();
   }
-  if (const ordered_json* calls = find(json, "tool_calls")) {
+  if (const nlohmann::json* calls = find(json, "tool_calls")) {
     if (!calls->is_array()) fail("tool_calls", "a list");
-    for (const ordered_json& call : *calls) {
+    for (const nlohmann::json& call : *calls) {
       if (!call.is_object()) fail("tool_calls", "a list of objects");
       message.tool_calls.push_back({text_of(call, "id"), text_of(call, "name"), text_of(call, "arguments")});
     }
@@ -154,7 +154,7 @@ Message message_from_json(const ordered_json& json) {
   message.tool_call_id = text_of(json, "tool_call_id");
   message.model = text_of(json, "model");
   message.endpoint = text_of(json, "endpoint");
-  if (const ordered_json* timings = find(json, "timings")) message.timings = timings_of(*timings);
+  if (const nlohmann::json* timings = find(json, "timings")) message.timings = timings_of(*timings);
   const std::string cut = text_of(json, "cut");
   if (cut == kTokenLimit) message.cut = AnswerCut::kTokenLimit;
   if (cut == kContextFull) message.cut = AnswerCut::kContextFull;

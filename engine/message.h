@@ -57,7 +57,7 @@ struct Message {
 // {...}, "cut": "token_limit" or "context_full", "failure"}. Empty values are left out; content of one text is a
 // string. The reader ignores unknown keys, and throws Error with the key for a value of the wrong type.
 nlohmann::ordered_json to_json(const Message& message);
-Message message_from_json(const nlohmann::ordered_json& json);
+Message message_from_json(const nlohmann::json& json);
 
 bool is_empty(const Message& message);  // no text, no reasoning, no tool calls
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <type_traits>
 #include <vector>
 
 #include "models/text_format.h"
@@ -11,14 +12,15 @@ namespace warpchat {
 
 namespace {
 
-// ordered_json compares each new name with all earlier ones of its object: about a second.
-constexpr uint64_t kMaxNamePairs = 500'000'000;
+constexpr uint64_t kMaxNamePairs = 500'000'000;  // about a second
 
 // Follows brackets, commas and colons outside strings: all that decides over depth and number of values. Of a text that
 // is not JSON it may find a limit exceeded before the parser finds the fault.
 class ShapeCheck {
  public:
-  ShapeCheck(std::string_view text, const JsonLimits& limits) : text_(text), limits_(limits) {}
+  // searches_names: the parser compares each new name with all earlier ones of its object.
+  ShapeCheck(std::string_view text, const JsonLimits& limits, bool searches_names)
+      : text_(text), limits_(limits), searches_names_(searches_names) {}
 
   void run() {
     if (text_.size() > limits_.bytes) fail("its JSON is longer than " + grouped(limits_.bytes) + " bytes");
@@ -37,7 +39,7 @@ class ShapeCheck {
       if (!members_.empty()) members_.pop_back();
     } else if (c == ',') {
       count_value();
-    } else if (c == ':' && !members_.empty()) {
+    } else if (c == ':' && searches_names_ && !members_.empty()) {
       n_name_pairs_ += members_.back()++;
       if (n_name_pairs_ > kMaxNamePairs) fail("its JSON has an object with too many members");
     }
@@ -56,6 +58,7 @@ class ShapeCheck {
 
   std::string_view text_;
   const JsonLimits& limits_;
+  const bool searches_names_;
   size_t at_ = 0, n_values_ = 0;
   uint64_t n_name_pairs_ = 0;
   std::vector<uint64_t> members_;  // names so far, per open array or object
@@ -65,7 +68,7 @@ class ShapeCheck {
 
 template <class Json>
 Json parse_untrusted_json(std::string_view text, const JsonLimits& limits) {
-  ShapeCheck(text, limits).run();
+  ShapeCheck(text, limits, std::is_same_v<Json, nlohmann::ordered_json>).run();
   try {
     return Json::parse(text);
   } catch (const typename Json::parse_error& error) {

@@ -24,8 +24,8 @@ class JsonError : public Error {  // "it is not valid JSON (byte 17)", "its JSON
   bool is_syntax;  // false: valid so far, but beyond a limit
 };
 
-// Json: nlohmann::json or nlohmann::ordered_json. JsonError for bad syntax (also ill-formed UTF-8), a number that does
-// not fit, and values beyond the limits.
+// Json: nlohmann::json, or nlohmann::ordered_json, whose objects may have some 30,000 members. JsonError for bad syntax
+// (also ill-formed UTF-8), a number that does not fit, and values beyond the limits.
 template <class Json = nlohmann::json>
 Json parse_untrusted_json(std::string_view text, const JsonLimits& limits = {});
 

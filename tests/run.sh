@@ -133,13 +133,16 @@ run_aarch64() {
   count_result $code tests/aarch64/whole.sh
 }
 
-# fetch_module MODULE PACKAGE: installs from PyPI what a test needs and no Debian package has.
+# fetch_module MODULE: installs from PyPI what a test needs and no Debian package has. tests/requirements/MODULE.txt
+# names every package with the hashes of its files, so that nothing else is installed or run.
 export PYTHONPATH=$here/build-python${PYTHONPATH:+:$PYTHONPATH}
 fetch_module() {
+  local requirements=$here/tests/requirements/${1//./_}.txt
   python3 -c "import $1" 2>/dev/null && return
   install_packages $download_packages
-  python3 -m pip install -q --disable-pip-version-check --target "$here/build-python" "$2" >&2 ||
-    echo "run.sh: $2 could not be installed; see pip's message above" >&2
+  python3 -m pip install -q --disable-pip-version-check --require-hashes --no-build-isolation --upgrade \
+    --target "$here/build-python" -r "$requirements" >&2 ||
+    echo "run.sh: $1 could not be installed from $requirements; see pip's message above" >&2
 }
 
 report() {
@@ -163,19 +166,16 @@ install_packages $build_packages $test_packages
 if [ "${1:-}" != --fuzz ]; then
   (fetch_demo_model) || echo "run.sh: without the demo model its tests are skipped" >&2
 fi
-fetch_emulator_client() { fetch_module cuda.bindings cuda-bindings==13.0.3; }  # NVIDIA's own
 case ${1:-} in
-  "") fetch_emulator_client; run_suites ;;
+  "") fetch_module cuda.bindings; run_suites ;;
   --sanitized) run_sanitized OFF ;;
   --threads) run_threads ;;
   --fuzz) install_packages $full_test_packages && run_fuzzers ;;
   --full)
     install_packages $full_test_packages
-    fetch_emulator_client
-    fetch_module huggingface_hub huggingface_hub==2.4.0  # the hub's own client
-    fetch_module xllamacpp xllamacpp==2026.10.11549  # llama.cpp's server: an endpoint that others wrote
-    # Another server, compiled here. Not for this processor alone: llama.cpp's AMX code crashes on some.
-    CMAKE_ARGS=-DGGML_NATIVE=OFF fetch_module llama_cpp "llama-cpp-python[server]==0.3.36"
+    for module in cuda.bindings huggingface_hub xllamacpp scikit_build_core; do fetch_module $module; done
+    # Compiled here. Not for this processor alone: llama.cpp's AMX code crashes on some.
+    CMAKE_ARGS=-DGGML_NATIVE=OFF fetch_module llama_cpp
     WARPCHAT_FULL_TESTS=1 run_suites
     run_packages
     run_aarch64

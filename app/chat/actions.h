@@ -1,6 +1,7 @@
 // What the user asks for: every button, key and command of a front end becomes one of these.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <variant>
@@ -76,6 +77,7 @@ struct ExportConversation {
 };
 struct ImportConversation {
   std::string path;  // any file that app/transfer.h reads; shows the newest of several conversations
+  std::function<void(double)> progress = [](double) {};  // 0..1, called while it is performed
 };
 
 // Model, device, settings.

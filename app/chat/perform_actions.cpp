@@ -131,11 +131,19 @@ void ChatController::Parts::perform(ExportConversation& wish) {
 }
 
 void ChatController::Parts::perform(ImportConversation& wish) {
-  std::vector<ConversationId> imported;
-  if (!library.try_to([&](ConversationStore& store) { imported = import_conversations(store, wish.path); })) return;
+  Imported imported;
+  const bool done = library.try_to(
+      [&](ConversationStore& store) { imported = import_conversations(store, wish.path, wish.progress); });
   library.refresh();
-  library.try_to([&](ConversationStore&) { show_stored(imported.back()); });
-  if (imported.size() > 1) state.tell("imported " + counted(imported.size(), "conversation") + "; the newest is shown");
+  if (!done || imported.newest == 0) return;
+  library.try_to([&](ConversationStore&) { show_stored(imported.newest); });
+  if (imported.ids.size() > 1)
+    state.tell("imported " + counted(imported.ids.size(), "conversation") + "; the newest is shown");
+  if (imported.n_known > 0)
+    state.tell(counted(imported.n_known, "conversation") + " of this file " + (imported.n_known == 1 ? "is" : "are") +
+               " here already and " + (imported.n_known == 1 ? "was" : "were") + " not imported again");
+  if (!imported.left_out.empty())
+    state.tell(std::filesystem::path(wish.path).filename().string() + ": " + imported.left_out);
 }
 
 // --- Model, device, settings ---

@@ -36,7 +36,7 @@ constexpr SlashCommand kCommands[] = {
     {A::kTrash, "/trash", Takes::kNone, "", "list the trash"},
     {A::kRestore, "/restore", Takes::kNumber, "[N]", "restore one from the trash; without N: the one deleted last"},
     {A::kErase, "/erase", Takes::kNumber, "N", "delete one for good"},
-    {A::kImport, "/import", Takes::kFile, "FILE", "import conversations from a .md or .json file, also ChatGPT's"},
+    {A::kImport, "/import", Takes::kFile, "FILE", "import conversations from a .md or .json file, also other programs'"},
     {A::kExport, "/export", Takes::kFile, "FILE", "write this conversation as .md or .json"},
     {A::kRead, "/read", Takes::kFile, "[FILE]",
      "attach a text file or a PDF to the next message; without FILE: list them"},

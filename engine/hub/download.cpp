@@ -102,13 +102,30 @@ void Download::report(DownloadPhase phase, uint64_t bytes_of_file) {
   listener_.progress({phase, bytes_before_ + bytes_of_file, plan_.bytes});
 }
 
+bool Download::is_here(const HubFile& file) {
+  if (!cache_.has(file)) return false;
+  if (cache_.is_verified(file)) return true;
+  const std::string state = cache_.state_of(file);  // before the reading, so that a change meanwhile shows
+  const std::string found = sha256_of_file(cache_.blob(file), [&](uint64_t bytes) {
+    client_.throw_if_stopped();
+    report(DownloadPhase::kChecking, bytes);
+  });
+  if (found == file.sha256) {
+    cache_.mark_verified(file, state);
+    return true;
+  }
+  listener_.note(file.path + " in the cache is not the hub's file: its SHA-256 is another one; it is fetched again");
+  return false;
+}
+
 void Download::fetch(const HubFile& file) {
-  if (cache_.has(file)) return;
+  if (is_here(file)) return;
   const HubLock lock(cache_.lock_path(file), [&] {
     client_.throw_if_stopped();
     report(DownloadPhase::kWaiting, cache_.bytes_of_half(file));
   });
-  if (cache_.has(file)) return;  // another process fetched it
+  if (cache_.has(file) && cache_.is_verified(file)) return;  // another process fetched it
+  has_fetched_ = true;
   PartialFile half(cache_.half(file));
   half.read_back(file.bytes, [&](uint64_t bytes) {
     client_.throw_if_stopped();
@@ -124,7 +141,10 @@ void Download::fetch(const HubFile& file) {
     }
   }
   const std::string found = half.finish();
-  if (found == file.sha256) return half.rename_to(cache_.blob(file));
+  if (found == file.sha256) {
+    half.rename_to(cache_.blob(file));
+    return cache_.mark_verified(file, cache_.state_of(file));
+  }
   half.remove();
   throw Error(file.path + " came with the SHA-256 " + found + ", the hub says " + file.sha256 +
               "; it was removed, run the same command again");

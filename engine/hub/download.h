@@ -1,4 +1,5 @@
-// Downloads a model into the cache: lists, plans, fetches file by file, checks, then links. After any interruption,
+// Downloads a model into the cache: lists, plans, fetches file by file, checks, then links. A file that another program
+// has put there is checked once. After any interruption,
 // even a kill, the next download continues from what exists.
 #pragma once
 #include <cstdint>
@@ -46,11 +47,14 @@ class Download {
   // Received data is kept unless it is wrong.
   std::string run();
 
+  bool has_fetched() const { return has_fetched_; }  // run() asked the hub for data
+
   void pause() { client_.stop(); }  // thread-safe and permanent
 
  private:
   void check_space(const DownloadPlan& plan) const;
   std::string common_commit();
+  bool is_here(const HubFile& file);  // whole; reads it if that was never verified
   void fetch(const HubFile& file);
   void fetch_rest(const HubFile& file, PartialFile& half);
   void report(DownloadPhase phase, uint64_t bytes_of_file);
@@ -60,6 +64,7 @@ class Download {
   HubClient client_;
   HubCache cache_;
   DownloadPlan plan_;
+  bool has_fetched_ = false;
   uint64_t bytes_before_ = 0;  // sum over files before the current one
 };
 

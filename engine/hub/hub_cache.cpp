@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <limits>
 #include <thread>
 
@@ -108,12 +109,37 @@ std::string HubCache::link(const std::string& commit, const HubFile& file) const
   return path;
 }
 
-void HubCache::point_main_at(const std::string& commit) const {
-  const std::string path = folder_ + "/refs/main", temporary = temporary_path();
-  std::FILE* file = std::fopen(temporary.c_str(), "we");
-  if (file == nullptr) refuse(path, std::strerror(errno));
-  const bool written = std::fwrite(commit.data(), 1, commit.size(), file) == commit.size();
-  if (std::fclose(file) != 0 || !written) {
+void HubCache::point_main_at(const std::string& commit) const { replace_file(folder_ + "/refs/main", commit); }
+
+std::string HubCache::mark_path(const HubFile& file) const {
+  return root_ + "/.locks/" + name_ + "/" + file.sha256 + ".verified";
+}
+
+std::string HubCache::state_of(const HubFile& file) const {
+  struct stat status;
+  if (stat(blob(file).c_str(), &status) != 0) return "";
+  return std::to_string(status.st_size) + " " + std::to_string(status.st_mtim.tv_sec) + " " +
+         std::to_string(status.st_mtim.tv_nsec);
+}
+
+bool HubCache::is_verified(const HubFile& file) const {
+  std::ifstream in(mark_path(file));
+  std::string mark;
+  return std::getline(in, mark) && !mark.empty() && mark == state_of(file);
+}
+
+void HubCache::mark_verified(const HubFile& file, const std::string& state) const {
+  replace_file(mark_path(file), state);
+}
+
+// In a folder that others may write to, a name that exists already may be a trap: it is neither followed nor kept.
+void HubCache::replace_file(const std::string& path, const std::string& text) const {
+  const std::string temporary = temporary_path();
+  unlink(temporary.c_str());
+  const int file = open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kShared);
+  if (file < 0) refuse(path, std::strerror(errno));
+  const bool written = write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  if (close(file) != 0 || !written) {
     const std::string why = std::strerror(errno);
     unlink(temporary.c_str());
     refuse(path, why);

@@ -16,7 +16,12 @@ class HubCache {
  public:
   HubCache(std::string folder, const std::string& repository);  // creates nothing
 
-  bool has(const HubFile& file) const;                // complete, with the right length
+  bool has(const HubFile& file) const;  // complete, with the right length
+  // Length and time of change of the complete file; empty: there is none.
+  std::string state_of(const HubFile& file) const;
+  // Whether the file had its SHA-256 in the state that it is in. Other programs of the hub leave no mark.
+  bool is_verified(const HubFile& file) const;
+  void mark_verified(const HubFile& file, const std::string& state) const;
   uint64_t bytes_of_half(const HubFile& file) const;  // bytes of an incomplete download; 0: none
   uint64_t free_bytes() const;                        // on the disk of the folder, which may not exist yet
   std::string blob(const HubFile& file) const { return folder_ + "/blobs/" + file.sha256; }
@@ -33,6 +38,8 @@ class HubCache {
 
  private:
   std::string temporary_path() const;
+  std::string mark_path(const HubFile& file) const;
+  void replace_file(const std::string& path, const std::string& text) const;  // atomically
   std::string root_, name_, folder_;
 };
 

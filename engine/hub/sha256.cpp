@@ -4,7 +4,9 @@
 #include <openssl/evp.h>
 
 #include <algorithm>
+#include <fstream>
 #include <new>
+#include <vector>
 
 #include "models/error.h"
 
@@ -37,6 +39,19 @@ std::string Sha256::finish() {
   std::string text;
   for (unsigned i = 0; i < n_bytes; ++i) text += {kDigits[digest[i] >> 4], kDigits[digest[i] & 15]};
   return text;
+}
+
+std::string sha256_of_file(const std::string& path, const std::function<void(uint64_t)>& progress) {
+  std::ifstream file(path, std::ios::binary);
+  std::vector<char> buffer(size_t{1} << 20);
+  Sha256 hash;
+  uint64_t n_bytes = 0;
+  while (file.read(buffer.data(), static_cast<std::streamsize>(buffer.size())), file.gcount() > 0) {
+    const auto n = static_cast<size_t>(file.gcount());
+    hash.add(std::as_bytes(std::span(buffer).first(n)));
+    progress(n_bytes += n);
+  }
+  return file.eof() ? hash.finish() : "";
 }
 
 bool is_sha256(const std::string& text) {

@@ -48,7 +48,7 @@ std::string extra_of(Message message) {
 Message message_of_extra(const std::string& extra) {
   if (extra.empty()) return {};
   try {
-    return message_from_json(parse_untrusted_json<nlohmann::ordered_json>(extra));
+    return message_from_json(parse_untrusted_json(extra));
   } catch (const std::exception&) {
     return {};
   }

@@ -3,6 +3,7 @@
 // one store; an object is for one thread at a time. Errors name the file, the fault and a remedy.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -122,7 +123,18 @@ class ConversationStore {
 
   // Whole conversations. insert: keeps the tree's times, assigns new ids.
   ConversationTree tree(ConversationId conversation) const;  // Error if missing
-  ConversationId insert(const ConversationTree& tree);
+  // is_stopped is asked now and then; true: nothing is stored, and the result is 0.
+  ConversationId insert(
+      const ConversationTree& tree, const std::function<bool()>& is_stopped = [] { return false; });
+
+  // The last shown message of each conversation that is not in the trash, in any order.
+  struct LastMessage {
+    ConversationId conversation;
+    uint32_t n_messages;  // on the shown branch, including it
+    std::string content;
+  };
+  void for_each_last_message(const std::function<void(const LastMessage&)>& look) const;
+  size_t n_turns(ConversationId conversation) const;  // on all branches
 
   // Branches.
   std::vector<Turn> branch(TurnId last) const;          // from the first message to this turn

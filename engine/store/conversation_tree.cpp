@@ -7,6 +7,12 @@
 
 namespace warpchat {
 
+namespace {
+
+constexpr size_t kTurnsBetweenStops = 64;
+
+}
+
 std::vector<Turn> shown_branch(const ConversationTree& tree) {
   std::vector<Turn> branch;
   TurnId next = tree.shown;
@@ -17,6 +23,18 @@ std::vector<Turn> shown_branch(const ConversationTree& tree) {
   }
   std::reverse(branch.begin(), branch.end());
   return branch;
+}
+
+void ConversationStore::for_each_last_message(const std::function<void(const LastMessage&)>& look) const {
+  Statement row = database_.prepare(
+      "SELECT c.id, t.depth, t.text FROM conversations AS c JOIN whole_turns AS t ON t.id = c.head"
+      " WHERE c.trashed IS NULL");
+  while (row.step()) look({row.integer(0), static_cast<uint32_t>(row.integer(1)), row.text(2)});
+}
+
+size_t ConversationStore::n_turns(ConversationId conversation) const {
+  Statement row = database_.prepare("SELECT count(*) FROM turns WHERE conversation = ?1");
+  return row.with(conversation).step() ? static_cast<size_t>(row.integer(0)) : 0;
 }
 
 ConversationTree ConversationStore::tree(ConversationId conversation) const {
@@ -35,7 +53,7 @@ ConversationTree ConversationStore::tree(ConversationId conversation) const {
   return tree;
 }
 
-ConversationId ConversationStore::insert(const ConversationTree& tree) {
+ConversationId ConversationStore::insert(const ConversationTree& tree, const std::function<bool()>& is_stopped) {
   struct Place {
     TurnId id;
     int64_t depth;
@@ -54,6 +72,7 @@ ConversationId ConversationStore::insert(const ConversationTree& tree) {
   const ConversationId conversation = database_.last_row();
   std::unordered_map<TurnId, Place> places{{0, {0, 0}}};
   for (const Turn& turn : tree.turns) {
+    if (places.size() % kTurnsBetweenStops == 0 && is_stopped()) return 0;
     assert(places.contains(turn.parent));
     const Place parent = places.at(turn.parent);
     Turn here = turn;

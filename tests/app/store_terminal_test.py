@@ -163,11 +163,54 @@ class Store(StoreCase):
         terminal.type(f"/import {file}\r")
         terminal.wait_for("(/delete 1-3 takes the import back)")
         terminal.type(f"/import {file}\r")
-        terminal.wait_for("(3 imported conversations were here already, with the same messages)")
+        terminal.wait_for("3 conversations of this file are here already and were not imported again")
+        terminal.wait_for('"talk 2", 1 message')
         terminal.type("/delete 1-3\r")
         terminal.wait_for("moved to the trash: 3 conversations")
+        terminal.type(f"/import {file}\r")
+        terminal.wait_for("(/delete 1-3 takes the import back)")
         self.leave(terminal)
-        self.assertEqual(self.rows("SELECT id FROM conversations WHERE trashed IS NULL ORDER BY id"), [(1,), (2,), (3,)])
+        self.assertEqual(self.rows("SELECT title FROM conversations WHERE trashed IS NULL ORDER BY title"),
+                         [("talk 0",), ("talk 1",), ("talk 2",)])
+
+    def test_an_import_shows_its_progress_and_can_be_stopped(self):
+        talks = [{"title": f"talk {n}", "messages": [{"role": "user", "content": "some words " * 20}]}
+                 for n in range(20000)]
+        for n, talk in enumerate(talks):
+            talk["messages"][0]["content"] += str(n)
+        file = path("many.json", json.dumps(talks).encode())
+        terminal = self.chat()
+        terminal.type(f"/import {file}\r")
+        terminal.wait_for("%", raw=True)
+        terminal.type("\x03")
+        seen = terminal.wait_for(" takes the import back)")
+        n_imported, = self.rows("SELECT count(*) FROM conversations")[0]
+        self.assertIn(f"(stopped; {n_imported:,} conversations were imported)", seen)
+        self.assertTrue(seen.endswith(f"(/delete 1-{n_imported}"), seen[-200:])
+        self.assertNotIn("many.json:", seen, "nothing was left out")
+        self.assertLess(n_imported, len(talks))
+        self.leave(terminal)
+
+    def test_what_is_left_out_of_an_import_is_told(self):
+        claude = [{"name": "cats", "chat_messages": [
+                       {"sender": "human", "text": "see", "files": [{"file_name": "cat.png", "type": "image"}]},
+                       {"sender": "assistant", "content": [{"type": "tool_use"}, {"type": "text", "text": "a cat"}]}]},
+                  {"name": "broken", "chat_messages": 7},
+                  {"name": "dogs", "updated_at": "2030-01-01T00:00:00Z",
+                   "chat_messages": [{"sender": "human", "text": "dogs?"}]}]
+        text = json.dumps(claude)
+        terminal = self.chat()
+        terminal.type("/import " + path("claude.json", text.encode()) + "\r")
+        terminal.wait_for("imported 2 conversations; the newest is shown")
+        terminal.wait_for("claude.json: conversation 2 has no array as 'chat_messages'; left out: 1 picture and 1 tool "
+                          "call")
+        terminal.wait_for('"dogs", 1 message')
+        cut = text[:text.index('"name": "dogs"')] + '"name": "birds", "chat_messages": [{"sender": "human", "text": "a"}'
+        terminal.type("/import " + path("cut.json", cut.encode()) + "\r")
+        terminal.wait_for("the file ends within conversation 3, after 1 whole message")
+        self.leave(terminal)
+        self.assertEqual(self.rows("SELECT title FROM conversations ORDER BY title"),
+                         [("birds",), ("cats",), ("dogs",)])
 
     def test_the_trash_gives_back(self):
         terminal = self.chat()
@@ -283,7 +326,7 @@ class Store(StoreCase):
         terminal.type("/import " + path("export.zip", b"PK\x03\x04") + "\r")
         terminal.wait_for("export.zip is a ZIP archive; unpack it and import its conversations.json")
         self.assertEqual(self.rows("SELECT title FROM conversations ORDER BY id"),
-                         [("older",), ("newer",), ("Of cats",), ("Only notes",)])
+                         [("newer",), ("older",), ("Of cats",), ("Only notes",)])
         self.leave(terminal)
 
     def test_a_conversation_of_another_model_says_how_to_load_it(self):

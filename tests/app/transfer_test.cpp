@@ -12,7 +12,9 @@
 #include "app/timestamp.h"
 #include "models/error.h"
 #include "models/utf8.h"
+#include "tests/app/imported.h"
 #include "tests/store/store_folder.h"
+#include "tests/support/error_of.h"
 
 namespace warpchat {
 namespace {
@@ -43,7 +45,7 @@ ConversationTree branched() {
 }
 
 ConversationTree parse_conversation(std::string_view text, const std::string& name) {
-  const std::vector<ConversationTree> trees = parse_conversations(text, name);
+  const std::vector<ConversationTree> trees = import_text(text, name).trees;
   EXPECT_EQ(trees.size(), 1u) << name;
   return trees.at(0);
 }
@@ -432,7 +434,7 @@ constexpr const char* kChatGptExport = R"json([
   {"title": "Empty", "mapping": {"root": {"message": null, "children": []}}}])json";
 
 TEST(Transfer, TakesChatGptsExport) {
-  const std::vector<ConversationTree> trees = parse_conversations(kChatGptExport, "a");
+  const std::vector<ConversationTree> trees = import_text(kChatGptExport, "a").trees;
   ASSERT_EQ(trees.size(), 2u);
   EXPECT_EQ(trees[1].title, "Second");
   EXPECT_EQ(trees[1].turns.at(0).created, 1'763'752'400'500) << "the conversation's, because the message has none";
@@ -455,11 +457,11 @@ TEST(Transfer, TakesChatGptsExport) {
 
 // Any mapping: cycles, unknown nodes, other types.
 TEST(Transfer, ChangedMappingsNeverCrash) {
-  EXPECT_EQ(parse_conversations(R"({"mapping":{"a":{"parent":"b","children":["b"]},"b":{"parent":"a","children":["a"]},
+  EXPECT_EQ(import_text(R"({"mapping":{"a":{"parent":"b","children":["b"]},"b":{"parent":"a","children":["a"]},
       "c":{"children":["c","d","d",7,null],"message":{"author":{"role":"user"},"content":{"content_type":"text",
       "parts":["x",null,7]}}}}})",
-                                "a")
-                .at(0)
+                        "a")
+                .trees.at(0)
                 .turns.size(),
             1u);
   std::mt19937 generator(5);
@@ -468,7 +470,7 @@ TEST(Transfer, ChangedMappingsNeverCrash) {
     std::string changed = whole;
     for (int n = 0; n < 3; ++n) changed[generator() % changed.size()] = "\"{}[]:, 0an"[generator() % 11];
     try {
-      for (const ConversationTree& tree : parse_conversations(changed, "f")) shown_branch(tree);
+      for (const ConversationTree& tree : import_text(changed).trees) shown_branch(tree);
     } catch (const Error& error) {
       EXPECT_TRUE(std::string(error.what()).starts_with("f: ")) << error.what();
     }
@@ -482,23 +484,26 @@ const DamageCase kDamages[] = {
     {"empty", " \n", "f: the file is empty"},
     {"no_messages", "[]", "f: no message found"},
     {"no_utf8", "[\"\xff\"]", "f: byte 2 is not valid UTF-8; convert the text to UTF-8 first"},
-    {"cut_json", "[{\"role\":\n \"us", "f: line 2, column 5: invalid JSON; the file may be cut off or damaged"},
-    {"other_json", "{\"a\":1}", "f: the JSON has no 'messages'"},
+    {"cut_json", "[{\"role\":\n \"us",
+     "f: conversation 1: line 2, column 5: invalid JSON; the file may be cut off or damaged"},
+    {"other_json", "{\"a\":1}", "f: has no 'messages'"},
     {"no_array", "{\"messages\":1}", "f: has no array as 'messages'"},
-    {"no_object", "[1]", "f: messages[0] is not an object with 'role' and 'content'"},
-    {"no_role", R"([{"content":"a"}])", "f: messages[0] has no 'role'"},
-    {"tool", R"([{"role":"tool","content":"a"}])",
-     "f: messages[0] has the role 'tool'; only user, assistant and system can be imported"},
-    {"no_content", R"([{"role":"user","content":null}])", "f: messages[0] has no text as 'content'"},
-    {"picture", R"([{"role":"user","content":[{"type":"image_url"}]}])",
-     "f: messages[0] has a part that is not text; images, sound and tool calls cannot be imported"},
+    {"no_object", "[1]", "f: no message found; left out: 1 message without a known role"},
+    {"no_role", R"([{"content":"a"}])", "f: conversation 1 has no 'messages'"},
+    {"tool", R"([{"role":"tool","content":"a"}])", "f: no message found; left out: 1 tool result"},
+    {"no_content", R"([{"role":"user","content":null}])", "f: no message found"},
+    {"picture", R"([{"role":"user","content":[{"type":"image_url"}]}])", "f: no message found; left out: 1 picture"},
     {"wrong_type",
      R"({"format":"warpchat conversation","version":2,"created":"2025-11-21T19:12:03Z","updated":"2025-11-21T19:12:03Z",
          "messages":[{"role":"user","content":"a","timings":7}]})",
      "f: messages[0] cannot be read: a message's \"timings\" must be an object"},
     {"version_zero", R"({"format":"warpchat conversation","version":0,"messages":[]})", "f: has a 'version' below 1"},
-    {"late_system", R"([{"role":"user","content":"a"},{"role":"system","content":"b"}])",
+    {"late_system",
+     R"({"format":"warpchat conversation","version":2,"messages":[{"role":"user","content":"a","id":1},
+         {"role":"system","content":"b"}]})",
      "f: messages[1] is a system message, which can only be the first one"},
+    {"unknown_role", R"({"format":"warpchat conversation","version":2,"messages":[{"role":"x","content":"a","id":1}]})",
+     "f: messages[0] has the unknown role 'x'"},
     {"zip", "PK\x03\x04\n", "f is a ZIP archive; unpack it and import its conversations.json"},
     {"web_page", "<!DOCTYPE html>\n<p>a", "f is a web page; import the Markdown or JSON file from the same export"},
     {"mapping", R"([{"mapping":{"a":{"message":null}}},{"mapping":7}])",
@@ -527,20 +532,15 @@ const DamageCase kDamages[] = {
 };
 
 std::string fault_of(const std::string& text) {
-  try {
-    parse_conversations(text, "f");
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "none";
+  return error_of([&] { import_text(text); });
 }
 
 TEST(Transfer, DamageIsOneSentence) {
   for (const DamageCase& c : kDamages) EXPECT_EQ(fault_of(c.text), c.sentence) << c.name;
-  EXPECT_EQ(fault_of(std::string(100'000, '[')), "f: its JSON is nested deeper than 64 levels");
-  std::string many = "[0";
+  EXPECT_EQ(fault_of(std::string(100'000, '[')), "f: conversation 1: its JSON is nested deeper than 64 levels");
+  std::string many = "{\"a\":[0";
   for (int i = 0; i < 5'000'000; ++i) many += ",0";
-  EXPECT_EQ(fault_of(many + "]"), "f: its JSON has more than 5,000,000 values");
+  EXPECT_EQ(fault_of(many + "]}"), "f: its JSON has more than 5,000,000 values");
 }
 
 TEST(Transfer, TreesThatAreNoneAreRefused) {
@@ -552,24 +552,33 @@ TEST(Transfer, TreesThatAreNoneAreRefused) {
   EXPECT_EQ(with("id", 6), "f: the message with the id 6 has an id below 1 or one that is used twice");
   EXPECT_EQ(with("id", 0), "f: the message with the id 0 has an id below 1 or one that is used twice");
   EXPECT_EQ(with("parent", 5), "f: the message with the id 4 follows the message 5, whose id is not smaller");
-  EXPECT_EQ(with("parent", 3), "none");
+  EXPECT_EQ(with("parent", 3), "no error");
 }
 
-// A truncated file is refused or gives a conversation's beginning; changed bytes do no other harm.
+// A cut file is refused or gives the conversation's beginning; changed bytes do no other harm.
 TEST(Transfer, CutAndChangedFilesNeverCrash) {
   ConversationTree tree = line({"one\n```\ntwo", "1", "<!-- warpchat user {} -->"});
   tree.turns[1].message = furnished().turns[1].message;
   tree.turns[2].message.files = {{"a", "b"}};
   std::mt19937 generator(3);
   for (const std::string& whole : {to_json(tree), to_markdown(tree)}) {
+    size_t most = 0;
     for (size_t n = 0; n < whole.size(); ++n) {
-      const std::string fault = fault_of(whole.substr(0, n));
-      const bool whole_but_the_line_end = n + 1 == whole.size();
-      EXPECT_TRUE(fault.starts_with("f: ") || whole[0] == '#' || whole_but_the_line_end) << n << ": " << fault;
+      ImportedText cut;
+      const std::string fault = error_of([&] { cut = import_text(whole.substr(0, n)); });
+      if (whole[0] == '{' && n + 2 < whole.size()) {
+        EXPECT_TRUE(fault.starts_with("f: ") || !cut.left_out.empty()) << n;
+        for (const ConversationTree& begun : cut.trees) {
+          ASSERT_LE(begun.turns.size(), tree.turns.size());
+          EXPECT_TRUE(std::equal(begun.turns.begin(), begun.turns.end(), tree.turns.begin())) << n;
+          most = std::max(most, begun.turns.size());
+        }
+      }
       std::string changed = whole;
       changed[n] = static_cast<char>(generator());
       fault_of(changed);
     }
+    EXPECT_EQ(most, whole[0] == '{' ? tree.turns.size() : 0);
   }
 }
 
@@ -588,27 +597,42 @@ class TransferFiles : public testing::Test {
 TEST_F(TransferFiles, AStoredConversationGoesOutAndComesBack) {
   const ConversationId first = store_->insert(branched());
   export_conversation(store_->tree(first), path("a.json"));
-  const ConversationId second = import_conversations(*store_, path("a.json")).back();
+  export_conversation(store_->tree(first), path("a.md"));
+  store_->throw_away(first);
+  const ConversationId second = import_conversations(*store_, path("a.md")).newest;
   EXPECT_NE(first, second);
-  EXPECT_EQ(to_json(store_->tree(second)), to_json(branched()));
-  export_conversation(store_->tree(second), path("a.md"));
-  const StoredConversation third = store_->load(import_conversations(*store_, path("a.md")).back());
-  EXPECT_EQ(third.summary.title, "a title");
-  EXPECT_EQ(third.turns.back().message.content, "II");
-  EXPECT_EQ(store_->search("eins").size(), 2u);
+  EXPECT_EQ(store_->load(second).summary.title, "a title");
+  EXPECT_EQ(store_->load(second).turns.back().message.content, "II");
+  const ConversationId third = import_conversations(*store_, path("a.json")).newest;
+  EXPECT_NE(second, third) << "it has more branches";
+  EXPECT_EQ(to_json(store_->tree(third)), to_json(branched()));
+  EXPECT_EQ(store_->search("eins").size(), 1u);
 }
 
 TEST_F(TransferFiles, AllConversationsOfAnExportAreStored) {
-  const std::vector<ConversationId> ids = import_conversations(*store_, written("conversations.json", kChatGptExport));
-  ASSERT_EQ(ids.size(), 2u);
-  EXPECT_EQ(store_->load(ids.back()).summary.title, "Second");
-  EXPECT_EQ(store_->list().size(), 2u);
-  EXPECT_EQ(store_->branch(store_->tree(ids[0]).shown).back().message.content, "Let me see.\n\nA dog.");
+  const Imported imported = import_conversations(*store_, written("conversations.json", kChatGptExport));
+  ASSERT_EQ(imported.ids.size(), 2u);
+  EXPECT_EQ(imported.n_known, 0u);
+  EXPECT_EQ(store_->load(imported.newest).summary.title, "Second");
+  EXPECT_EQ(store_->list()[0].title, "Second");
+  EXPECT_EQ(store_->branch(store_->tree(imported.ids[1]).shown).back().message.content, "Let me see.\n\nA dog.");
+}
+
+TEST_F(TransferFiles, WhatIsThereIsNotStoredAgain) {
+  const std::string file = written("conversations.json", kChatGptExport);
+  const Imported first = import_conversations(*store_, file), second = import_conversations(*store_, file);
+  EXPECT_TRUE(second.ids.empty());
+  EXPECT_EQ(second.n_known, 2u);
+  EXPECT_EQ(second.newest, first.newest);
+  store_->throw_away(first.ids[0]);
+  EXPECT_EQ(import_conversations(*store_, file).ids.size(), 1u) << "what is in the trash counts for nothing";
+  const std::string twice = R"({"messages":[{"role":"user","content":"a"}]})";
+  EXPECT_EQ(import_conversations(*store_, written("twice.json", "[" + twice + "," + twice + "]")).n_known, 1u);
 }
 
 TEST_F(TransferFiles, ATitleThatIsNotSaidFollowsTheFirstMessage) {
   const ConversationId id =
-      import_conversations(*store_, written("a.json", R"([{"role":"user","content":"hi\nyou"}])")).back();
+      import_conversations(*store_, written("a.json", R"([{"role":"user","content":"hi\nyou"}])")).newest;
   EXPECT_EQ(store_->load(id).summary.title, "hi");
   store_->retitle(id, "new");
   EXPECT_EQ(store_->load(id).summary.title, "new");

@@ -48,7 +48,10 @@ TEST(UntrustedJson, RefusesWhatIsLargerThanTheLimits) {
   EXPECT_EQ(fault_of("[[],[],[],[]]", {.values = 5}), "its JSON has more than 5 values");
   std::string wide = "{";
   for (int i = 0; i < 100'000; ++i) wide += "\"" + std::to_string(i) + "\":0,";
-  EXPECT_EQ(fault_of(wide + "\"end\":0}"), "its JSON has an object with too many members");
+  wide += "\"end\":0}";
+  EXPECT_EQ(error_of([&] { parse_untrusted_json<ordered_json>(wide); }),
+            "its JSON has an object with too many members");
+  EXPECT_EQ(parse_untrusted_json(wide).size(), 100'001u);
   EXPECT_EQ(parse_untrusted_json("{" + repeat("\"a\":0,", 20'000) + "\"b\":1}").size(), 2u);
 }
 

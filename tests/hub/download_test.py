@@ -130,6 +130,36 @@ class Whole(Case):
         self.pull_well(self.hub())
         self.check_cache({"tiny-q4_k_m.gguf": MODEL})
 
+    def leave_blob(self, data):
+        os.makedirs(self.below("blobs"), exist_ok=True)
+        with open(self.blob(), "wb") as file:
+            file.write(data)
+
+    def test_a_blob_of_another_content_is_fetched_again(self):
+        wrong = MODEL[:-1] + bytes([MODEL[-1] ^ 1])
+        self.leave_blob(wrong)
+        hub = self.hub()
+        run = self.pull_well(hub)
+        self.assertIn("tiny-q4_k_m.gguf in the cache is not the hub's file", run.err.decode())
+        self.assertIn("is downloaded and verified", run.err.decode())
+        self.check_cache({"tiny-q4_k_m.gguf": MODEL})
+        self.leave_blob(wrong)  # after it was verified
+        self.pull_well(hub)
+        self.check_cache({"tiny-q4_k_m.gguf": MODEL})
+        self.assertEqual(hub.kinds().count("content"), 2)
+
+    def test_a_blob_of_another_program_is_read_once(self):
+        self.leave_blob(MODEL)
+        os.utime(self.blob(), ns=(10**18, 10**18))
+        hub = self.hub()
+        self.assertIn("is already downloaded", self.pull_well(hub).err.decode())
+        before = os.stat(self.blob())
+        with open(self.blob(), "r+b") as file:  # neither length nor time tells
+            file.write(b"x")
+        os.utime(self.blob(), ns=(before.st_atime_ns, before.st_mtime_ns))
+        self.assertIn("is already downloaded", self.pull_well(hub).err.decode())
+        self.assertEqual(hub.kinds().count("content"), 0)
+
     def test_the_quantisation_and_the_folder_it_lies_in(self):
         other = MODEL + b"8"
         hub = self.hub({"a-q4_k_m.gguf": MODEL, "Q8_0/a-Q8_0.gguf": other, "mmproj-a-q8_0.gguf": b"x" * 5000}, page=1)

@@ -26,7 +26,7 @@ FileQuestion question_of(Purpose purpose) {
     case Purpose::kImport:
       return {.title = "Import conversations",
               .button = "Import",
-              .hint = "Markdown or JSON, also ChatGPT's conversations.json.",
+              .hint = "Markdown or JSON, also exports of other programs.",
               .filters = {{"Conversations", {".md", ".markdown", ".json", ".txt"}}, all}};
     case Purpose::kExport:
       return {.title = "Export conversation",
