@@ -321,6 +321,23 @@ class WindowEndpoint(DisplayCase):
                 self.window.key("ctrl+q")
                 self.assertEqual(self.window.wait(), 0)
 
+    def test_the_form_in_a_small_window(self):
+        folder = os.path.join(self.home, ".local/state/warpchat")
+        os.makedirs(folder)
+        with open(os.path.join(folder, "window.json"), "w") as file:
+            json.dump({"width": 480, "height": 360, "x": 0, "y": 0}, file)
+        self.start()
+        self.connect(f"{self.server.origin}/nolist/v1")
+        self.fault()
+        for focus in ("server_key", "server_model", "server_connect", "server_cancel"):
+            self.window.key("Tab")
+            state = self.window.wait_for(lambda s: s["focus"] == focus and focus in s["widgets"], focus)
+            x, y, width, height = state["widgets"][focus]
+            self.assertGreater(height, 20, f"{focus} is seen")
+            self.assertLess(y + height, 360)
+        self.window.key("Return")
+        self.window.wait_for(lambda s: s["focus"] == "model_filter", "the list")
+
     def test_nobody_there(self):
         self.start()
         self.connect("127.0.0.1:1")

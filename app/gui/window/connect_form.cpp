@@ -7,7 +7,7 @@
 namespace warpchat::gui {
 
 namespace {
-constexpr float kFieldHeight = 36, kLabelHeight = 26, kGap = 8, kButtonHeight = 36;  // at scale 1
+constexpr float kFieldHeight = 36, kLabelHeight = 26, kGap = 8, kButtonHeight = 36, kMaxHeight = 2000;  // at scale 1
 }
 
 uint64_t next_request(const ChatState& state) { return state.served.request + 1; }
@@ -43,6 +43,9 @@ bool ConnectForm::draw(Frame& f, Rect rect) {
     return close();
   }
   Ui& ui = f.ui;
+  ScrollArea area("connect", rect);  // the window may be small
+  const float top = rect.y;
+  rect = {rect.x, rect.y - area.scroll_y(), area.width() - ui.px(2), ui.px(kMaxHeight)};
   ui.label_in(rect.cut_top(ui.px(30)), "Connect to a server", {ui.theme->text, 1.05f, Face::kBold});
   const std::string about =
       "Any server with an OpenAI-compatible interface: Ollama, LM Studio, vLLM, llama-server, a hosted service.";
@@ -61,6 +64,7 @@ bool ConnectForm::draw(Frame& f, Rect rect) {
   rect.cut_top(ui.px(kGap));
   if (is_mine && !runs) draw_fault(f, rect, served);
   draw_buttons(f, rect.cut_top(ui.px(kButtonHeight)), runs);
+  area.set_content_height(rect.y + area.scroll_y() - top + ui.px(2));
   if (submitted && !runs) connect(f);
   return false;
 }
