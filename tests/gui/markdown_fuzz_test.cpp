@@ -104,7 +104,6 @@ void check_blocks(const std::vector<MarkdownBlock>& blocks, std::string_view tex
   for (const MarkdownBlock& block : blocks) {
     EXPECT_TRUE(is_valid_utf8(block.text));
     n_bytes += block.text.size();
-    for (const std::string& link : block.links) n_bytes += link.size();
     for (const InlineSpan& span : block.spans) EXPECT_TRUE(span.begin <= span.end && span.end <= block.text.size());
     for (const SourceMark& mark : block.sources) EXPECT_LE(mark.source, text.size());
     for (const TableCell& cell : block.cells) EXPECT_TRUE(cell.begin <= cell.end && cell.end <= block.text.size());
