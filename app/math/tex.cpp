@@ -224,7 +224,7 @@ class Parser : private TexReader {
   }
 
   static MathNode function_named(string_view name, bool limits) {
-    std::u32string text(name.begin(), name.end());
+    std::u32string text = decode_text(name);
     if (name == "liminf" || name == "limsup") text.insert(3, U" ");
     return {.kind = MathKind::kSymbol,
             .math_class = MathClass::kOperator,

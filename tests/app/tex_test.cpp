@@ -59,6 +59,7 @@ TEST(Tex, BecomesATree) {
       {"a&=b\\\\[2pt]&=c\\\\", "(row (table2rl (row 𝑎) (row (row) = 𝑏) (row) (row (row) = 𝑐)))"},
       {"\\sum_{i=1}^n i", "(row (scripts ∑ (row (row 𝑖 = 1)) (row 𝑛)) 𝑖)"},
       {"\\sin x\\lim_{x}\\operatorname{rank} A", "(row sin 𝑥 (scripts lim (row (row 𝑥)) (row)) rank 𝐴)"},
+      {"\\operatorname{größe}", "(row größe)"},
       {"\\hat x\\overline{ab}", "(row (accent \u0302 𝑥) (accent \u0305 (row 𝑎 𝑏)))"},
       {"\\text{a $b$}", "(row (row (text a ) (row 𝑏)))"},
       {"\\text{a \\(b\\) \\textbf{c} \\foo{d}}",
