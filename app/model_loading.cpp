@@ -10,6 +10,7 @@
 #include "app/output.h"
 #include "app/signals.h"
 #include "app/terminal/spinner.h"
+#include "engine/memory_budget.h"
 #include "engine/profile_report.h"
 #include "models/text_format.h"
 

@@ -6,6 +6,7 @@
 #include "app/endpoint_book.h"
 #include "app/gui/window/connect_form.h"
 #include "app/gui/window/model_rows.h"
+#include "models/ascii.h"
 #include "models/text_format.h"
 
 namespace warpchat::gui {

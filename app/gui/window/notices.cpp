@@ -11,7 +11,7 @@ namespace warpchat::gui {
 namespace {
 
 constexpr double kStays = 6, kStaysWithAction = 10, kRead = 4, kHovered = 2;  // seconds
-constexpr float kWidth = 800, kMargin = 16, kGap = 6, kMin = 40;              // at scale 1
+constexpr float kNoticeWidth = 800, kMargin = 16, kGap = 6, kMin = 40;        // at scale 1
 
 std::string text_of(const NoticeItem& notice) {
   return as_sentence(with_remedy(notice.text, notice.remedy, View::kWindow));
@@ -74,7 +74,7 @@ void Notices::draw(Frame& f, Rect& rect) {
     return std::ranges::none_of(all, [&](const NoticeItem& notice) { return notice.id == entry.first; });
   });
   Ui& ui = f.ui;
-  const float width = std::min(ui.px(kWidth), rect.width - ui.px(2 * kMargin));
+  const float width = std::min(ui.px(kNoticeWidth), rect.width - ui.px(2 * kMargin));
   float room = rect.height / 2;
   for (size_t i = all.size(); i-- > 0;) {
     const auto seen = seen_.find(all[i].id);
