@@ -36,18 +36,13 @@ TEST(MessageJson, EveryFieldComesBack) {
   EXPECT_EQ(message_from_json(ordered_json::parse(to_json(full()).dump())), full());
   const Message whole = full();
   using Clear = void (*)(Message&);
-  constexpr Clear kClears[] = {[](Message& m) { m.content.clear(); },
-                               [](Message& m) { m.reasoning.clear(); },
-                               [](Message& m) { m.files.clear(); },
-                               [](Message& m) { m.tool_calls.clear(); },
-                               [](Message& m) { m.model.clear(); },
-                               [](Message& m) { m.tool_call_id.clear(); },
-                               [](Message& m) { m.endpoint.clear(); },
-                               [](Message& m) { m.failure.clear(); },
-                               [](Message& m) { m.timings.reset(); },
-                               [](Message& m) { m.timings = Timings(); },
-                               [](Message& m) { m.cut = AnswerCut::kNone; },
-                               [](Message& m) { m.cut = AnswerCut::kContextFull; }};
+  constexpr Clear kClears[] = {
+      [](Message& m) { m.content.clear(); },        [](Message& m) { m.reasoning.clear(); },
+      [](Message& m) { m.files.clear(); },          [](Message& m) { m.tool_calls.clear(); },
+      [](Message& m) { m.model.clear(); },          [](Message& m) { m.tool_call_id.clear(); },
+      [](Message& m) { m.endpoint.clear(); },       [](Message& m) { m.failure.clear(); },
+      [](Message& m) { m.timings.reset(); },        [](Message& m) { m.timings = Timings(); },
+      [](Message& m) { m.cut = AnswerCut::kNone; }, [](Message& m) { m.cut = AnswerCut::kContextFull; }};
   for (const Clear clear : kClears) {
     Message message = whole;
     clear(message);
