@@ -194,7 +194,6 @@ Imported import_conversations(ConversationStore& store, const std::string& path,
     } else {
       id = store.insert(tree, has_interrupt);
       if (id == 0) return;  // stopped
-      known.add(id, tree);
       imported.ids.push_back(id);
     }
     if (tree.updated >= newest) newest = tree.updated, imported.newest = id;

@@ -6,6 +6,8 @@
 #include <cctype>
 #include <utility>
 
+#include "models/utf8.h"
+
 namespace warpchat {
 
 namespace {
@@ -244,8 +246,15 @@ void MarkdownStream::emit_code(bool line_ends) {
     if (blank != std::string::npos) known = begin + blank;
   }
   if (line_ends || !scanner_.knows_language() || code_line_.size() - known > kMaxCodeHeld) known = code_line_.size();
+  // The scanner knows bytes; looks change between characters only.
+  const auto whole_characters = [&](size_t end) {
+    while (end < code_line_.size() && continues_character(code_line_[end])) ++end;
+    return end;
+  };
+  known = whole_characters(known);
   for (const CodeSpan& span : spans) {
-    const size_t begin = std::max(span.begin, code_shown_), end = std::min(span.end, known);
+    const size_t begin = whole_characters(std::max(span.begin, code_shown_));
+    const size_t end = whole_characters(std::min(span.end, known));
     if (begin < end)
       emit(std::string_view(code_line_).substr(begin, end - begin),
            {.code = !scanner_.knows_language(), .kind = span.kind});

@@ -62,8 +62,4 @@ ConversationId KnownConversations::find(const ConversationTree& tree) {
   return found == last ? 0 : found->second;
 }
 
-void KnownConversations::add(ConversationId conversation, const ConversationTree& tree) {
-  read_.emplace(hash_of(shown_branch(tree)), conversation);
-}
-
 }  // namespace warpchat

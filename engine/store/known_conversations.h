@@ -1,5 +1,5 @@
-// Finds conversations that a store has already, by their messages. Reads each stored one at most once, and only if its
-// last message is that of a conversation that is looked for.
+// Finds conversations that a store had when this was made, by their messages. Reads each stored one at most once, and
+// only if its last message is that of a conversation that is looked for.
 #pragma once
 #include <cstddef>
 #include <unordered_map>
@@ -15,7 +15,6 @@ class KnownConversations {
 
   // One outside the trash with the same messages and files on its shown branch, and at least as many turns. 0: none.
   ConversationId find(const ConversationTree& tree);
-  void add(ConversationId conversation, const ConversationTree& tree);  // it has just been stored
 
  private:
   void read_those_that_end_so(const std::vector<Turn>& branch);

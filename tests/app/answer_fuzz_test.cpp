@@ -22,8 +22,7 @@ constexpr std::string_view kPieces[] = {
     "\x1b[31m", "\x1b]52;c;QUFB\x07", "\x1b", "\x08", "\r", "\x7f",
     "\xC2\x9B"
     "66m",
-    "\xE2\x80\xAE", "\xE2\x81\xA6", "\xF3\xA0\x81\x81",
-    "\xF0\x9F\x8F\xB4\xF3\xA0\x81\xA7\xF3\xA0\x81\xA2\xF3\xA0\x81\xBF", std::string_view("\0", 1)};
+    "\xE2\x80\xAE", "\xE2\x81\xA6", "\xF3\xA0\x81\x81", std::string_view("\0", 1)};
 
 // "\x1b[1;31m", "\x1b[K": its length at the front of the text; 0: none.
 size_t own_sequence(std::string_view text) {
@@ -77,7 +76,7 @@ TEST(AnswerFuzz, OnlyTextComesOutAndTheWorkIsBounded) {
     for (const LookCase& c : kLooks) {
       AnswerView view(c.look);
       std::string out;
-      for (const std::string_view part : parts) out += view.add(part, thinking && &part < &parts[parts.size() / 2]);
+      for (size_t i = 0; i < parts.size(); ++i) out += view.add(parts[i], thinking && i < parts.size() / 2);
       out += view.finish();
       text_of_output(out, c.look.movable);
       ASSERT_LE(view.n_read(), kWorkPerByte * text.size() + kWorkAtOnce);

@@ -182,6 +182,8 @@ class Store(StoreCase):
         terminal = self.chat()
         terminal.type(f"/import {file}\r")
         terminal.wait_for("%", raw=True)
+        while self.rows("SELECT count(*) FROM conversations") < [(10,)]:
+            terminal.read_some(0.01)
         terminal.type("\x03")
         seen = terminal.wait_for(" takes the import back)")
         n_imported, = self.rows("SELECT count(*) FROM conversations")[0]

@@ -627,7 +627,8 @@ TEST_F(TransferFiles, WhatIsThereIsNotStoredAgain) {
   store_->throw_away(first.ids[0]);
   EXPECT_EQ(import_conversations(*store_, file).ids.size(), 1u) << "what is in the trash counts for nothing";
   const std::string twice = R"({"messages":[{"role":"user","content":"a"}]})";
-  EXPECT_EQ(import_conversations(*store_, written("twice.json", "[" + twice + "," + twice + "]")).n_known, 1u);
+  EXPECT_EQ(import_conversations(*store_, written("twice.json", "[" + twice + "," + twice + "]")).ids.size(), 2u)
+      << "each of a file that is new, such as two that differ in their titles";
 }
 
 TEST_F(TransferFiles, ATitleThatIsNotSaidFollowsTheFirstMessage) {

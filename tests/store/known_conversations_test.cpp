@@ -48,15 +48,6 @@ TEST(KnownConversations, MoreBranchesAreNotKnown) {
   EXPECT_EQ(KnownConversations(*store).find(more), 0);
 }
 
-TEST(KnownConversations, LearnWhatIsStored) {
-  const auto store = ConversationStore::in_memory();
-  KnownConversations known(*store);
-  EXPECT_EQ(known.find(tree_of({"a"})), 0);
-  const ConversationId id = store->insert(tree_of({"a"}));
-  known.add(id, tree_of({"a"}));
-  EXPECT_EQ(known.find(tree_of({"a"})), id);
-}
-
 TEST(ConversationStore, AStoppedInsertStoresNothing) {
   const auto store = ConversationStore::in_memory();
   const ConversationTree tree = tree_of(std::vector<std::string>(1000, "text"));
