@@ -87,7 +87,7 @@ class KeptUnit {
     low_.keep(b, unit.low), high_.keep(b, unit.high), head_.keep(b, unit.head), scales_.keep(b, unit.scales);
   }
   // Copies, so that the next unit can be kept while this one is multiplied.
-  LoadedUnit take(Builder& b) const { return {low_.take(b), high_.take(b), head_.take(b), scales_.take(b)}; }
+  LoadedUnit copy(Builder& b) const { return {low_.copy(b), high_.copy(b), head_.copy(b), scales_.copy(b)}; }
 
  private:
   template <class T>
@@ -102,10 +102,10 @@ class KeptUnit {
           kept_[i] = values[i];
       }
     }
-    std::vector<Reg<T>> take(Builder& b) const {
-      std::vector<Reg<T>> taken;
-      for (const Var<T>& value : kept_) taken.push_back(b.var("taken", Reg<T>(value)));
-      return taken;
+    std::vector<Reg<T>> copy(Builder& b) const {
+      std::vector<Reg<T>> copies;
+      for (const Var<T>& value : kept_) copies.push_back(b.var("copy", Reg<T>(value)));
+      return copies;
     }
 
    private:
@@ -176,7 +176,7 @@ class GemvWriter {
       std::vector<Round> rounds(1);
       for (const std::vector<KeptUnit>& unit : ahead) {
         rounds[0].emplace_back();
-        for (const KeptUnit& row : unit) rounds[0].back().push_back(row.take(b_));
+        for (const KeptUnit& row : unit) rounds[0].back().push_back(row.copy(b_));
       }
       b_.region("products", [&] {
         for (uint32_t i = 0; i < n_rounds; ++i) {

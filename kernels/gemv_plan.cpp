@@ -74,7 +74,7 @@ void share_rows(GemvPlan& plan) {
   plan.n_blocks = ceil_div(plan.n_steps, plan.warps * n_passes);
 }
 
-// Of each row, so that a lane has four of all its rows.
+// Units of each row so that a lane has four in all.
 uint32_t few_units(const GemvPlan& plan) {
   return std::max(4 / (plan.rows_per_warp * static_cast<uint32_t>(plan.matrices.size())), 1u);
 }

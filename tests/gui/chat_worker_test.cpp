@@ -290,9 +290,14 @@ TEST_F(ChatWorkerTest, AConversationGoesToAFileAndBack) {
   window.until([&] { return !window.state().notices.empty(); }, "it is written");
   EXPECT_TRUE(std::filesystem::exists(path));
   window.post(ImportConversation{path});
-  window.until([&] { return window.open().id != first; }, "it is read");
+  window.until([&] { return window.state().notices.back().text.find("is here already") != std::string::npos; },
+               "that it is here already");
+  window.post(ThrowAway{first});
+  window.until([&] { return window.state().conversations.empty(); }, "it is in the trash");
+  window.post(ImportConversation{path});
+  window.until([&] { return window.state().conversations.size() == 1; }, "it is read");
+  EXPECT_NE(window.open().id, first);
   EXPECT_EQ(window.messages().size(), 2u);
-  EXPECT_EQ(window.state().conversations.size(), 2u);
 }
 
 TEST_F(ChatWorkerTest, DestroyedWhileItStreamsItLosesNothing) {

@@ -195,14 +195,18 @@ class Window:
     def type(self, text):
         self.display.xdotool("type", "--delay", 2, text)
 
-    def import_file(self, path):
-        """Imports with the window's own browser; returns the state with one more conversation."""
-        before = len(self.state()["conversations"])
+    def ask_to_import(self, path):
+        """With the window's own browser."""
         self.key("ctrl+shift+o")
         self.wait_for(lambda s: s["focus"] == "path", "the path's field")
         self.key("ctrl+a")
         self.type(path)
         self.key("Return")
+
+    def import_file(self, path):
+        """Returns the state with one more conversation."""
+        before = len(self.state()["conversations"])
+        self.ask_to_import(path)
         return self.wait_for(lambda s: len(s["conversations"]) == before + 1 and "path" not in s["panels"],
                              "the imported conversation")
 

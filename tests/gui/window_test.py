@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 
@@ -414,9 +415,9 @@ class Conversations(WindowCase):
     def test_export_and_import(self):
         self.open("-n", "4")
         self.ask("keep me", 2)
-        for name in ("talk.md", "talk.json"):
-            with self.subTest(name=name):
-                path = os.path.join(self.home, name)
+        paths = [os.path.join(self.home, name) for name in ("talk.md", "talk.json")]
+        for path in paths:
+            with self.subTest(path=path):
                 self.window.key("ctrl+s")
                 self.window.wait_for(lambda s: s["focus"] == "path", "the path's field")
                 self.window.key("ctrl+a")
@@ -427,7 +428,16 @@ class Conversations(WindowCase):
                 while not os.path.exists(path):
                     self.assertLess(time.monotonic(), end)
                     time.sleep(0.02)
+                self.window.ask_to_import(path)
+                self.window.wait_for(lambda s: "is here already" in str(s["notices"]), "the notice")
+                self.assertEqual(len(self.window.state()["conversations"]), 1)
+        self.window.terminate()
+        for path in paths:
+            with self.subTest(path=path):
+                self.home = tempfile.mkdtemp(dir=os.path.dirname(path))
+                self.open("-n", "4")
                 self.window.import_file(path)
+                self.window.terminate()
 
 
 class Attachments(WindowCase):

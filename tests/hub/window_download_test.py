@@ -156,7 +156,7 @@ class WindowDownload(DisplayCase):
         self.assertEqual(added.code, 0, added)
         self.open()
         self.open_picker()
-        self.window.click("model:0")
+        self.window.click("endpoint:box")
         self.assert_answers()
         self.assertEqual(self.window.state()["conversation"]["last_text"], TEXT)
 
