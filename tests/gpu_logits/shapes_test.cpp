@@ -19,7 +19,8 @@ namespace {
 
 constexpr uint32_t kContext = 64;
 
-// Distance from the CPU backend's logits, the maximum: of tokens on an H200, for qwen2.5-1.5b; of prompts in the emulator.
+// Distance from the CPU backend's logits, the maximum: of tokens on an H200, for qwen2.5-1.5b; of prompts in the
+// emulator.
 constexpr Accuracy kTokens{5.3e-5, 1e-12}, kPrompt{2.3e-4, 1e-11};
 
 std::vector<std::string> shapes() {

@@ -1,8 +1,8 @@
 // Small files of the cache: marks of verified blobs, and a folder in which others may lay traps.
 #include "engine/hub/hub_cache.h"
 
-#include <gtest/gtest.h>
 #include <fcntl.h>
+#include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
