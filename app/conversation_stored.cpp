@@ -276,8 +276,8 @@ void Conversation::import_from(const std::string& path) {
     const auto spinner = std::make_shared<Spinner>("importing " + printable(path, 60));
     controller_.submit(ImportConversation{path, [spinner](double part) { spinner->set_progress(part); }});
   }
+  const bool stopped = take_interrupt();  // before following, which takes it for something else
   const bool is_done = follow();
-  const bool stopped = take_interrupt();
   if (!look([&](const ConversationStore& store) { after = all(store); })) return;
   std::erase_if(after, [&](const ConversationSummary& one) { return one.id <= newest_before; });
   if (after.empty()) return stopped ? say("(stopped; nothing was imported)") : is_done ? show_opened() : void();

@@ -321,7 +321,8 @@ TEST(Import, ThoughtsAreNotMultiplied) {
         "\"parts\":[\"x\"]}}}";
   }
   size_t n_bytes = 0;
-  for (const Turn& turn : import_text(text + "}}]").trees.at(0).turns)
+  const ImportedText imported = import_text(text + "}}]");
+  for (const Turn& turn : imported.trees.at(0).turns)
     n_bytes += turn.message.content.size() + turn.message.reasoning.size();
   EXPECT_GE(n_bytes, size_t{kNodes});
   EXPECT_LT(n_bytes, text.size());
