@@ -191,30 +191,38 @@ class GemvWriter {
     });
   }
 
-  uint32_t units_of_lane() const { return ceil_div(plan_.tile_units, plan_.lanes_per_row); }
-  Reg<u32> unit_of_lane(uint32_t i) { return i == 0 ? lane_of_row() : lane_of_row() + i * plan_.lanes_per_row; }
-  bool all_lanes_have(uint32_t i) const { return (i + 1) * plan_.lanes_per_row <= plan_.tile_units; }
-
+  // A unit of the tile, one for each lane of a row; lanes behind the end have none.
+  struct LaneUnit {
+    Reg<u32> number;
+    bool all_lanes_have_one;
+  };
   // Loads beyond the end repeat the last unit.
+  std::vector<LoadedUnit> load_unit_of_lane(const Rows& rows, const LaneUnit& unit, const FirstUnit& first) {
+    const Reg<u32> number = unit.all_lanes_have_one ? unit.number : b_.min(unit.number, plan_.tile_units - 1);
+    return load_rows(rows, first ? number + *first : number);
+  }
+  void add_unit_of_lane(const std::vector<LoadedUnit>& loaded, const LaneUnit& unit, Sums& sums) {
+    const auto add = [&] { add_unit(loaded, input_.place(unit.number), sums); };
+    unit.all_lanes_have_one ? add() : b_.if_(unit.number < plan_.tile_units, add);
+  }
+
+  uint32_t units_of_lane() const { return ceil_div(plan_.tile_units, plan_.lanes_per_row); }
+  LaneUnit unit_of_lane(uint32_t i) {
+    return {i == 0 ? lane_of_row() : lane_of_row() + i * plan_.lanes_per_row,
+            (i + 1) * plan_.lanes_per_row <= plan_.tile_units};
+  }
+
   Round load_round(const Rows& rows, uint32_t round) {
     Round loaded;
     const uint32_t first = round * plan_.units_in_flight;
     for (uint32_t i = first; i < std::min(first + plan_.units_in_flight, units_of_lane()); ++i)
-      loaded.push_back(
-          load_rows(rows, all_lanes_have(i) ? unit_of_lane(i) : b_.min(unit_of_lane(i), plan_.tile_units - 1)));
+      loaded.push_back(load_unit_of_lane(rows, unit_of_lane(i), {}));
     return loaded;
   }
 
   void add_round(const Round& loaded, uint32_t round, Sums& sums) {
-    for (uint32_t i = 0; i < loaded.size(); ++i) {
-      const uint32_t number = round * plan_.units_in_flight + i;
-      const Reg<u32> unit = unit_of_lane(number);
-      const auto add = [&] { add_unit(loaded[i], input_.place(unit), sums); };
-      if (all_lanes_have(number))
-        add();
-      else
-        b_.if_(unit < plan_.tile_units, add);
-    }
+    for (uint32_t i = 0; i < loaded.size(); ++i)
+      add_unit_of_lane(loaded[i], unit_of_lane(round * plan_.units_in_flight + i), sums);
   }
 
   In<u32> n_steps() const { return n_steps_ ? In<u32>(*n_steps_) : In<u32>(plan_.n_steps); }
@@ -272,23 +280,16 @@ class GemvWriter {
   }
 
   // Adds the products of n units of the tile, lanes_per_row apart; only the first is known to exist. All loads precede
-  // decoding; loads beyond the end repeat the last unit.
+  // decoding.
   void add_units(const Rows& rows, const FirstUnit& first, const Reg<u32>& first_unit, uint32_t n, Sums& sums) {
-    std::vector<Reg<u32>> units;
-    std::vector<std::vector<LoadedUnit>> loaded;
+    std::vector<LaneUnit> units;
+    Round loaded;
     const bool is_whole = plan_.tile_units % (n * plan_.lanes_per_row) == 0;
     for (uint32_t i = 0; i < n; ++i) {
-      units.push_back(i == 0 ? first_unit : first_unit + i * plan_.lanes_per_row);
-      Reg<u32> unit = i == 0 || is_whole ? units[i] : b_.min(units[i], plan_.tile_units - 1);
-      loaded.push_back(load_rows(rows, first ? unit + *first : unit));
+      units.push_back({i == 0 ? first_unit : first_unit + i * plan_.lanes_per_row, i == 0 || is_whole});
+      loaded.push_back(load_unit_of_lane(rows, units[i], first));
     }
-    for (uint32_t i = 0; i < n; ++i) {
-      const auto add = [&] { add_unit(loaded[i], input_.place(units[i]), sums); };
-      if (i == 0 || is_whole)
-        add();
-      else
-        b_.if_(units[i] < plan_.tile_units, add);
-    }
+    for (uint32_t i = 0; i < n; ++i) add_unit_of_lane(loaded[i], units[i], sums);
   }
 
   // A unit of each of the lane's rows: [matrices, rows_per_warp]
