@@ -199,6 +199,15 @@ void reclassify(std::string& content, std::string& reasoning, bool thinking) {
   (thinking ? reasoning : content) = std::move(text);
 }
 
+ReasoningSplitter::Begin begin_behind(const Message& answer) {
+  using State = ReasoningSplitter::State;
+  if (answer.content.empty() && !answer.reasoning_ended) return {.state = State::kThinking, .has_text = true};
+  ReasoningSplitter::Begin begin{
+      .state = State::kAnswer, .has_thought = !answer.reasoning.empty(), .has_text = !answer.content.empty()};
+  begin.code.add(answer.content);
+  return begin;
+}
+
 void part_reasoning(Message& message) {
   ReasoningSplitter splitter({&kUsualMarks, 1}, {}, /*finds_unopened=*/false);
   std::vector<ReasoningSplitter::Piece> pieces = splitter.add(std::exchange(message.content, {}));

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/reasoning_splitter.h"
+
 namespace warpchat {
 
 // Token counts and times of an answer. 0 where unknown, as with most remote servers.
@@ -73,6 +75,9 @@ std::vector<Message> messages_for_model(const std::vector<Message>& messages);
 
 // Makes all text of an answer reasoning, or else none of it (Reclassified in engine/events.h).
 void reclassify(std::string& content, std::string& reasoning, bool thinking);
+
+// How an unfinished answer goes on, which has text or reasoning.
+ReasoningSplitter::Begin begin_behind(const Message& answer);
 
 // Splits a leading "<think>\n...\n</think>\n\n", as old stores and many servers give it, into reasoning and content.
 // Reasoning that never ends is all reasoning. Anything else is content.

@@ -78,16 +78,6 @@ std::string unfinished_text(const Message& message) {
   return opened + std::string(before_close) + std::string(close) + std::string(after_close) + message.content;
 }
 
-// How the answer to an unfinished answer goes on.
-ReasoningSplitter::Begin begin_behind(const Message& answer) {
-  using State = ReasoningSplitter::State;
-  if (answer.content.empty() && !answer.reasoning_ended) return {.state = State::kThinking, .has_text = true};
-  ReasoningSplitter::Begin begin{
-      .state = State::kAnswer, .has_thought = !answer.reasoning.empty(), .has_text = !answer.content.empty()};
-  begin.code.add(answer.content);
-  return begin;
-}
-
 ordered_json messages_json(const std::vector<Message>& messages, const AnswerOptions& options) {
   ordered_json list = ordered_json::array();
   if (!options.system_prompt.empty()) list.push_back({{"role", "system"}, {"content", options.system_prompt}});

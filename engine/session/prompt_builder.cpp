@@ -46,21 +46,19 @@ ordered_json as_template_variable(const Message& message) {
 
 // Appends an unfinished answer, whose thought may be open. Returns how it goes on.
 ReasoningSplitter::Begin append_answer(TracedText& prompt, const Message& answer, const ModelThoughts& thoughts) {
-  ReasoningSplitter::Begin begin = begin_after(prompt, thoughts);
+  const ReasoningSplitter::Begin begin = begin_after(prompt, thoughts);
   if (answer.reasoning.empty() && answer.content.empty()) return begin;
   const ThoughtMarks& marks = thoughts.marks ? *thoughts.marks : kUsualMarks;
   const bool is_opened = begin.state == State::kThinking, has_thought = !answer.reasoning.empty();
   if (has_thought && !is_opened) prompt.append(std::string(marks.open) + std::string(marks.after_open));
   prompt.append(text_for(answer.reasoning, /*is_content=*/true));
-  if (answer.content.empty() && !answer.reasoning_ended) return {.state = State::kThinking, .has_text = true};
+  if (answer.content.empty() && !answer.reasoning_ended) return begin_behind(answer);
   if (is_opened || has_thought)
     prompt.append(std::string(marks.before_close) + std::string(marks.close) + std::string(marks.after_close));
   prompt.append(text_for(answer.content, /*is_content=*/true));
-  begin = {.state = State::kAnswer,
-           .has_thought = begin.has_thought || is_opened || has_thought,
-           .has_text = !answer.content.empty()};
-  begin.code.add(answer.content);
-  return begin;
+  ReasoningSplitter::Begin behind = begin_behind(answer);
+  behind.has_thought |= begin.has_thought || is_opened;
+  return behind;
 }
 
 }  // namespace
