@@ -24,7 +24,6 @@ using nlohmann::ordered_json;
 
 constexpr std::string_view kFormat = "warpchat conversation";
 constexpr int64_t kFormatVersion = 2, kPartsReasoning = 2;  // the latter: from this version on
-constexpr size_t kMaxBytes = 256'000'000;                   // all that an import reads
 constexpr size_t kMaxValues = 5'000'000;  // a hundred thousand turns with all facts that other programs store
 
 std::string line_and_column(std::string_view text, size_t offset) {
@@ -190,7 +189,7 @@ std::string dump(const ordered_json& value, int indent) {
 }
 
 Json parse_file_json(std::string_view text) {
-  return parse_untrusted_json(text, {.bytes = kMaxBytes, .values = kMaxValues});
+  return parse_untrusted_json(text, {.bytes = kMaxImportBytes, .values = kMaxValues});
 }
 
 TransferError transfer_error(const JsonError& error, std::string_view whole, size_t at, const std::string& name) {

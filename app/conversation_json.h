@@ -26,7 +26,9 @@ class TransferError : public Error {
   std::string where_, what_;
 };
 
-// Bounded in depth and number of values.
+constexpr size_t kMaxImportBytes = 256'000'000;
+
+// Bounded in size, depth and number of values.
 nlohmann::json parse_file_json(std::string_view text);  // JsonError
 // The same as a TransferError, with line and column if it is the syntax. at: where the parsed text began in the whole.
 TransferError transfer_error(const JsonError& error, std::string_view whole, size_t at, const std::string& name);

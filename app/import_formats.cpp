@@ -3,8 +3,7 @@
 // Claude: {"name", "created_at", "chat_messages": [{"uuid", "sender", "text", "content": [{"type", "text"}],
 //   "attachments": [{"file_name", "extracted_content"}], "files", "parent_message_uuid"}], "current_leaf_message_uuid"}
 // Open WebUI: {"created_at", "chat": {"title", "system", "history": {"messages": {ID: {"parentId", "childrenIds",
-// "role",
-//   "content", "timestamp", "model", "files"}}, "currentId"}, "messages": [the shown ones]}}
+//   "role", "content", "timestamp", "model", "files"}}, "currentId"}, "messages": [the shown ones]}}
 // ShareGPT: {"system", "conversations": [{"from", "value"}]}
 // LM Studio: {"name", "createdAt", "systemPrompt", "messages": [{"currentlySelected", "versions": [{"role", "content":
 //   [PART]} or {"role", "steps": [{"type": "contentBlock", "style": {"type": "thinking"}, "content": [PART]}]}]}]}

@@ -23,7 +23,6 @@ namespace warpchat {
 
 namespace {
 
-constexpr uint64_t kMaxImportBytes = 256'000'000;
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 std::string text_for(const ConversationTree& tree, const std::string& path) {

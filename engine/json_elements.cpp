@@ -4,13 +4,12 @@
 
 #include <algorithm>
 
+#include "engine/untrusted_json.h"
 #include "models/ascii.h"
 
 namespace warpchat {
 
 namespace {
-
-constexpr size_t kMaxDepth = 64;  // parse_untrusted_json() refuses more
 
 struct End {
   size_t at;  // behind the value
@@ -124,7 +123,7 @@ std::string close_cut_json(std::string_view text) {
     }
     ++i;
     if (c == '{' || c == '[') brackets.open(c);
-    if (brackets.closing().size() > kMaxDepth) return "";
+    if (brackets.closing().size() > JsonLimits().depth) return "";
     if ((c == '}' || c == ']') && brackets.close(c)) {
       last_end = i;
       missing.assign(brackets.closing().rbegin(), brackets.closing().rend());

@@ -34,7 +34,7 @@ class JsonElements {
 };
 
 // A text that ends within an array or object, up to the last array or object that ended inside, with the brackets that
-// are missing. Empty if none ended there, or if the text is nested deeper than 64 levels.
+// are missing. Empty if none ended there, or if the text is nested deeper than parse_untrusted_json() allows.
 std::string close_cut_json(std::string_view text);
 
 }  // namespace warpchat

@@ -1,6 +1,5 @@
 // Downloads a model into the cache: lists, plans, fetches file by file, checks, then links. A file that another program
-// has put there is checked once. After any interruption,
-// even a kill, the next download continues from what exists.
+// has put there is checked once. After any interruption, even a kill, the next download continues from what exists.
 #pragma once
 #include <cstdint>
 #include <functional>
