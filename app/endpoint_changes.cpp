@@ -38,14 +38,19 @@ void forget_key_of(const NamedEndpoint& endpoint) {
 
 }  // namespace
 
+bool can_name_endpoint(const std::string& name) { return is_endpoint_name(name) && name != kThisHost; }
+
 void require_endpoint_name(const std::string& name) {
-  if (!is_endpoint_name(name) || name == kThisHost)
+  if (!can_name_endpoint(name))
     throw UsageError("an endpoint's name may have letters, digits, - _ and dots, found '" + printable(name) + "'");
 }
 
+bool has_only_key_characters(const std::string& key) {
+  return std::all_of(key.begin(), key.end(), [](char c) { return c > ' ' && c < 127; });
+}
+
 void require_key(const std::string& key) {
-  const bool fits = std::all_of(key.begin(), key.end(), [](char c) { return c > ' ' && c < 127; });
-  if (key.empty() || !fits) throw UsageError("a key has only ASCII characters and no spaces");
+  if (key.empty() || !has_only_key_characters(key)) throw UsageError("a key has only ASCII characters and no spaces");
 }
 
 std::string store_endpoint(NamedEndpoint endpoint, const std::string& key) {

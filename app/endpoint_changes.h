@@ -10,11 +10,13 @@ namespace warpchat {
 // be stored for it; empty: none. Returns the name. UsageError for an invalid name or key, Error if it cannot be stored.
 std::string store_endpoint(NamedEndpoint endpoint, const std::string& key);
 
-void rename_endpoint(const std::string& from,
-                     const std::string& to);    // with its key; errors as above, or if `to` exists
+// With its key; errors as above, or if `to` exists.
+void rename_endpoint(const std::string& from, const std::string& to);
 void remove_endpoint(const std::string& name);  // with its key; UsageError if there is none
 
+bool can_name_endpoint(const std::string& name);      // is_endpoint_name(), and no address
 void require_endpoint_name(const std::string& name);  // UsageError if it is invalid
-void require_key(const std::string& key);             // UsageError if it is invalid
+bool has_only_key_characters(const std::string& key);
+void require_key(const std::string& key);  // UsageError if it is empty or has others
 
 }  // namespace warpchat

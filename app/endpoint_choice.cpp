@@ -63,8 +63,8 @@ void read_key(const NamedEndpoint& named, const std::string& variable_name, Endp
   }
   while (!endpoint.key.empty() && std::string_view(" \t\r\n").find(endpoint.key.back()) != std::string_view::npos)
     endpoint.key.pop_back();
-  const bool fits = std::all_of(endpoint.key.begin(), endpoint.key.end(), [](char c) { return c > ' ' && c < 127; });
-  if (!fits) throw Error("the key in " + endpoint.key_source + " has characters that a key cannot have");
+  if (!has_only_key_characters(endpoint.key))
+    throw Error("the key in " + endpoint.key_source + " has characters that a key cannot have");
 }
 
 std::string choices(const std::vector<RemoteModel>& models) {

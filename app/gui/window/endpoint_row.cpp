@@ -3,7 +3,7 @@
 
 #include <GLFW/glfw3.h>
 
-#include "app/endpoint_book.h"
+#include "app/endpoint_changes.h"
 #include "app/gui/window/connect_form.h"
 #include "app/gui/window/model_rows.h"
 #include "models/ascii.h"
@@ -70,17 +70,15 @@ bool EndpointRow::draw(Frame& f, Rect rect, const ModelChoice& endpoint) {
   ui.label_in(inner.cut_bottom(inner.height * 0.46f), printable(endpoint.about, 400), {ui.theme->dim_text, 0.8f});
   inner.cut_top(ui.px(4));
   ui.label_in(inner, endpoint.name, {ui.theme->text, 0.95f, in_use ? Face::kBold : Face::kText});
-  const bool by_key = r.focused && (ui.take_key(GLFW_KEY_MENU) || ui.take_key(GLFW_KEY_F10, GLFW_MOD_SHIFT));
-  if (r.right_clicked || dots.clicked || by_key) open_menu(f, endpoint);
+  if (r.right_clicked || dots.clicked) open_menu(f, endpoint, r.right_clicked ? r.menu_at : dots.menu_at);
   if (r.focused && ui.take_key(GLFW_KEY_DELETE)) edit(f, Edit::kRemove, endpoint.path);
   return r.clicked;
 }
 
-void EndpointRow::open_menu(Frame& f, const ModelChoice& endpoint) {
+void EndpointRow::open_menu(Frame& f, const ModelChoice& endpoint, ImVec2 at) {
   menu_of_ = endpoint.path;
-  const Rect near = {ImGui::GetIO().MousePos.x, ImGui::GetIO().MousePos.y, 0, 0};
   f.ui.open_menu(
-      kMenu, near.corner(),
+      kMenu, at,
       {{"menu_endpoint_rename", "Rename", Icon::kPen, "F2"},
        {"menu_endpoint_key", "New API key", Icon::kNone},
        {.name = "menu_endpoint_remove", .text = "Remove", .icon = Icon::kTrash, .keys = "Del", .danger = true}});
@@ -103,8 +101,7 @@ void EndpointRow::draw_edit(Frame& f, Rect rect, const ModelChoice& endpoint) {
 void EndpointRow::draw_rename(Frame& f, Rect rect, const ModelChoice& endpoint) {
   Ui& ui = f.ui;
   const std::string name = field_.text();
-  const bool is_valid = is_endpoint_name(name) && name != "localhost";
-  const char* fault = !is_valid                                          ? "Letters, digits, - _ and dots"
+  const char* fault = !can_name_endpoint(name)                           ? "Letters, digits, - _ and dots"
                       : name != endpoint.path && !is_free(f.state, name) ? "There is another server of this name"
                                                                          : "";
   const TextLook look{ui.theme->error, 0.82f};
