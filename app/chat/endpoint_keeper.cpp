@@ -71,8 +71,8 @@ void EndpointKeeper::run() {
     lock.unlock();
     try {
       work(job);
-    } catch (const std::exception& error) {
-      listeners_.failed(error.what());
+    } catch (const std::exception&) {
+      listeners_.failed(sentence_of_current_exception());
     }
     lock.lock();
   }

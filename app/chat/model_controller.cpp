@@ -203,8 +203,10 @@ void ModelController::install(LoadOutcome outcome) {
 
 // What the next start opens with. A key that only a flag names would be missing then.
 void ModelController::remember() const {
-  if (local_) remember_model(model()->file.path(), state_directory());
-  if (local_) return remember_server(std::nullopt, state_directory());
+  if (local_) {
+    remember_model(model()->file.path(), state_directory());
+    return remember_server(std::nullopt, state_directory());
+  }
   if (loaded_.api_key_env.empty())
     remember_server(LastServer{loaded_.endpoint, responder()->facts().model}, state_directory());
 }

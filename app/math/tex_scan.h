@@ -16,7 +16,7 @@ class TexScan {
   void skip_blanks() { run(" \t\r\n~"); }
 
   std::string_view run(std::string_view characters) { return consume(rest_.find_first_not_of(characters)); }
-  std::string_view letters() { return consume(n_letters(0)); }
+  std::string_view letters() { return consume(n_letters()); }
 
   // "{...}" with its braces.
   std::string_view group() {
@@ -42,7 +42,7 @@ class TexScan {
 
   std::string_view command_name() {
     skip(1);
-    const size_t n = n_letters(0);
+    const size_t n = n_letters();
     return consume(n == 0 ? 1 : n);
   }
 
@@ -56,13 +56,13 @@ class TexScan {
   }
 
  private:
-  size_t n_letters(size_t from) const {
-    size_t at = from;
+  size_t n_letters() const {
+    size_t at = 0;
     const auto is_letter = [](char c) {
       return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || static_cast<unsigned char>(c) >= 0x80;
     };
     while (at < rest_.size() && is_letter(rest_[at])) ++at;
-    return at - from;
+    return at;
   }
   std::string_view consume(size_t n) {
     const std::string_view taken = rest_.substr(0, n);

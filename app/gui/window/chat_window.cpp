@@ -17,7 +17,7 @@ namespace warpchat::gui {
 namespace {
 
 constexpr float kNarrow = 680, kTopBar = 52, kStatus = 27, kColumn = 800, kTextSize = 15.5f;  // at scale 1
-constexpr float kLowestProfiler = 260, kMinConversation = 240, kProfilerEdge = 6;
+constexpr float kMinProfilerHeight = 260, kMinConversation = 240, kProfilerEdge = 6;
 constexpr float kProfilerStep = 0.08f;  // of the height, by key
 constexpr float kAlmostWhole = 0.93f;   // of the height, from where the profiler takes all of it
 constexpr double kDraftPause = 0.5;     // seconds between two writes of a draft
@@ -247,7 +247,7 @@ void ChatWindow::draw_main(Rect rect) {
   if (profiler_.is_open()) {
     const Rect whole = rect;
     const float share = memory_.profiler_share;
-    const float height = std::round(std::max(rect.height * share, ui_.px(kLowestProfiler)));
+    const float height = std::round(std::max(rect.height * share, ui_.px(kMinProfilerHeight)));
     const bool is_whole = share >= 1, is_beside = !is_whole && rect.height - height >= ui_.px(kMinConversation);
     if (!is_beside) {
       if (!is_whole) draw_composer(rect);  // no room to read, but messages can be written
@@ -277,9 +277,9 @@ void ChatWindow::drag_profiler(Rect whole, Rect edge) {
     share = (whole.bottom() - ImGui::GetIO().MousePos.y) / std::max(whole.height, 1.0f);
   if (r.focused && ui_.take_key(GLFW_KEY_UP)) share += kProfilerStep;
   if (r.focused && ui_.take_key(GLFW_KEY_DOWN)) share = std::min(share, kAlmostWhole) - kProfilerStep;
-  if (r.double_clicked) share = kUsualProfiler;
+  if (r.double_clicked) share = kUsualProfilerShare;
   if (share == memory_.profiler_share) return;
-  memory_.profiler_share = share > kAlmostWhole ? 1 : std::max(share, kMinProfiler);
+  memory_.profiler_share = share > kAlmostWhole ? 1 : std::max(share, kMinProfilerShare);
   ui_.wake_in(0);
 }
 

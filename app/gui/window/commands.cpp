@@ -149,7 +149,7 @@ bool ChatWindow::run_on_panel(Command command) {
       profiler_.set_open(!profiler_.is_open(), actions_);
       return true;
     case Command::kProfilerSize:
-      memory_.profiler_share = profiler_.is_open() && memory_.profiler_share < 1 ? 1 : kUsualProfiler;
+      memory_.profiler_share = profiler_.is_open() && memory_.profiler_share < 1 ? 1 : kUsualProfilerShare;
       profiler_.set_open(true, actions_);
       return true;
     default:

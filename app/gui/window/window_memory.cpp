@@ -59,7 +59,7 @@ WindowMemory window_memory_from(const std::string& text) {
   read_number(json, "zoom", memory.zoom, kMinZoom, kMaxZoom);
   read_number(json, "sidebar_width", memory.sidebar_width, kMinSidebar, kMaxSidebar);
   read_flag(json, "sidebar_open", memory.sidebar_open);
-  read_number(json, "profiler_share", memory.profiler_share, kMinProfiler, 1.0f);
+  read_number(json, "profiler_share", memory.profiler_share, kMinProfilerShare, 1.0f);
   read_flag(json, "emulators", memory.emulators);
   read_flag(json, "titles", memory.titles);
   if (const auto drafts = json.find("drafts"); drafts != json.end() && drafts->is_array())
@@ -74,7 +74,7 @@ std::string to_json(const WindowMemory& memory) {
   Json json = {
       {"width", memory.place.width}, {"height", memory.place.height},         {"dark", memory.dark},
       {"zoom", memory.zoom},         {"sidebar_width", memory.sidebar_width}, {"sidebar_open", memory.sidebar_open}};
-  if (memory.profiler_share != kUsualProfiler) json["profiler_share"] = memory.profiler_share;
+  if (memory.profiler_share != kUsualProfilerShare) json["profiler_share"] = memory.profiler_share;
   if (memory.emulators) json["emulators"] = true;
   if (!memory.titles) json["titles"] = false;
   for (const auto& [conversation, draft] : memory.drafts) {

@@ -9,7 +9,7 @@
 
 namespace warpchat::gui {
 
-constexpr float kMinProfiler = 0.2f, kUsualProfiler = 0.48f;
+constexpr float kMinProfilerShare = 0.2f, kUsualProfilerShare = 0.48f;
 
 struct WindowMemory {
   WindowPlace place;
@@ -17,10 +17,10 @@ struct WindowMemory {
   float zoom = 1;
   float sidebar_width = 264;  // at scale 1
   bool sidebar_open = true;
-  float profiler_share = kUsualProfiler;  // of the height beside the sidebar
-  bool emulators = false;                 // are offered as devices
-  bool titles = true;                     // by the model
-  struct Draft {                          // what was written and attached, and not sent
+  float profiler_share = kUsualProfilerShare;  // of the height beside the sidebar
+  bool emulators = false;                      // are offered as devices
+  bool titles = true;                          // by the model
+  struct Draft {                               // what was written and attached, and not sent
     std::string text;
     std::vector<std::string> files;  // paths
     bool operator==(const Draft&) const = default;

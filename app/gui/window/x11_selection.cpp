@@ -60,7 +60,6 @@ class X11Selection::Connection {
     return text;
   }
 
-  // Answers of a question that was given up are passed over: they bear its number in place of a time.
   std::optional<Property> convert(Atom selection, Atom target) {
     XDeleteProperty(display_, window_, property());
     XSync(display_, True);  // drops what is left of an earlier question
