@@ -26,8 +26,7 @@ NAME, FILE, DATA = "org/Tiny-GGUF", "folder/tiny-q4_k_m.gguf", os.urandom(300000
 class Client(unittest.TestCase):
     def setUp(self):
         self.cache = tempfile.mkdtemp(dir=FOLDER)
-        self.hub = FakeHub({NAME: {FILE: DATA, "README.md": b"x"}}, token="hf_right", page=1).__enter__()
-        self.addCleanup(self.hub.__exit__)
+        self.hub = self.enterContext(FakeHub({NAME: {FILE: DATA, "README.md": b"x"}}, token="hf_right", page=1))
         self.api = HfApi(endpoint=self.hub.url)
         self.env = environment(FOLDER, HF_ENDPOINT=self.hub.url, HF_HUB_CACHE=self.cache, no_proxy="*")
 

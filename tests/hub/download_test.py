@@ -35,9 +35,7 @@ class Case(unittest.TestCase):
         self.cache = os.path.join(self.home, ".cache/huggingface/hub")
 
     def hub(self, files=None, **more):
-        hub = FakeHub({NAME: files or {"tiny-q4_k_m.gguf": MODEL, "README.md": b"x"}}, **more).__enter__()
-        self.addCleanup(hub.__exit__)
-        return hub
+        return self.enterContext(FakeHub({NAME: files or {"tiny-q4_k_m.gguf": MODEL, "README.md": b"x"}}, **more))
 
     def env(self, hub, **more):
         url = hub if isinstance(hub, str) else hub.url

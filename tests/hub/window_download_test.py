@@ -23,8 +23,7 @@ with open(TINY, "rb") as model_file:
 class WindowDownload(DisplayCase):
     def setUp(self):
         super().setUp()
-        self.hub = FakeHub({name: {"tiny-q4_k_m.gguf": MODEL} for name in (NAME, SUGGESTED)}).__enter__()
-        self.addCleanup(self.hub.__exit__)
+        self.hub = self.enterContext(FakeHub({name: {"tiny-q4_k_m.gguf": MODEL} for name in (NAME, SUGGESTED)}))
 
     def variables(self):
         return {"HF_ENDPOINT": self.hub.url, "WARPCHAT_HUB_WAIT_MS": "1", "no_proxy": "*", "DBUS_SESSION_BUS_ADDRESS": ""}
@@ -150,8 +149,7 @@ class WindowDownload(DisplayCase):
         self.assert_answers()
 
     def test_an_endpoint_with_a_name(self):
-        server = FakeEndpoint().__enter__()
-        self.addCleanup(server.__exit__)
+        server = self.enterContext(FakeEndpoint())
         added = Run("endpoint", "add", "box", f"{server.origin}/well/v1", env=environment(self.home, **self.variables()))
         self.assertEqual(added.code, 0, added)
         self.open()

@@ -29,9 +29,7 @@ class Case(unittest.TestCase):
         self.home = tempfile.mkdtemp(dir=FOLDER)
 
     def server(self, **more):
-        server = FakeEndpoint(**more).__enter__()
-        self.addCleanup(server.__exit__)
-        return server
+        return self.enterContext(FakeEndpoint(**more))
 
     def env(self, **more):
         """Without a bus, no keyring of this user is asked."""

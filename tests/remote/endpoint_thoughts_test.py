@@ -22,9 +22,7 @@ class Thoughts(Case):
         self.home = tempfile.mkdtemp(dir=FOLDER)
 
     def server(self, **more):
-        server = FakeEndpoint(**more).__enter__()
-        self.addCleanup(server.__exit__)
-        return server
+        return self.enterContext(FakeEndpoint(**more))
 
     def ask(self, server, script, *flags):
         env = environment(self.home, DBUS_SESSION_BUS_ADDRESS="", no_proxy="*")

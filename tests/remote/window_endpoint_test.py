@@ -23,8 +23,7 @@ def last(state):
 class WindowEndpoint(DisplayCase):
     def setUp(self):
         super().setUp()
-        self.server = FakeEndpoint().__enter__()
-        self.addCleanup(self.server.__exit__)
+        self.server = self.enterContext(FakeEndpoint())
 
     def open(self, script="well", *flags):
         self.window = Window(self.display, "--endpoint", f"{self.server.origin}/{script}/v1", *flags, home=self.home,
@@ -176,9 +175,7 @@ class WindowEndpoint(DisplayCase):
             return json.load(file)
 
     def other_server(self, **how):
-        server = FakeEndpoint(**how).__enter__()
-        self.addCleanup(server.__exit__)
-        return server
+        return self.enterContext(FakeEndpoint(**how))
 
     def test_one_of_a_servers_models_is_chosen_and_remembered(self):
         server = self.other_server(models=["big", "small", "tiny"])
