@@ -6,8 +6,8 @@ namespace {
 constexpr std::string_view kLayouts[] = {"row", "col"};
 constexpr std::string_view kShapes[] = {"m16n16k16", "m8n32k16", "m32n8k16"};
 
-std::string spell(Layout layout) { return "." + std::string(kLayouts[static_cast<int>(layout)]); }
-std::string spell(WmmaShape shape) { return "." + std::string(kShapes[static_cast<int>(shape)]); }
+std::string spell_part(Layout layout) { return "." + std::string(kLayouts[static_cast<int>(layout)]); }
+std::string spell_part(WmmaShape shape) { return "." + std::string(kShapes[static_cast<int>(shape)]); }
 std::string name(Type type) { return "." + std::string(info(type).name); }
 
 // 32-bit registers per lane of a fragment; PTX ISA, "Matrix Fragments for WMMA". For square tiles the sides' product is
@@ -104,8 +104,8 @@ std::vector<Operand> Tensors::load_fragment(char matrix, WmmaShape shape, Layout
                                             const AnyIn& stride) {
   std::vector<Operand> results = registers(*body_, fragment_registers(matrix, shape, type), register_type(matrix, type),
                                            "fragment", stride.at, matrix == 'c');
-  append(*body_, {.spelling = std::string("wmma.load.") + matrix + ".sync.aligned" + spell(layout) + spell(shape) +
-                              "." + std::string(ptx::spell(from.space)) + name(type),
+  append(*body_, {.spelling = std::string("wmma.load.") + matrix + ".sync.aligned" + spell_part(layout) +
+                              spell_part(shape) + "." + std::string(spell(from.space)) + name(type),
                   .operands = {list_operand(results), operand_of(from), stride.operand},
                   .n_results = 1,
                   .at = stride.at});
@@ -125,8 +125,8 @@ void Tensors::check_shapes(char a, char b, WmmaShape a_shape, WmmaShape b_shape,
   }
   if (a_shape == b_shape && b_shape == d_shape) return;
   fail(*body_, at,
-       "wmma of fragments of shapes " + spell(a_shape).substr(1) + ", " + spell(b_shape).substr(1) + " and " +
-           spell(d_shape).substr(1) + "; expected one shape");
+       "wmma of fragments of shapes " + spell_part(a_shape).substr(1) + ", " + spell_part(b_shape).substr(1) + " and " +
+           spell_part(d_shape).substr(1) + "; expected one shape");
 }
 
 void Tensors::multiply(WmmaShape shape, Layout a_layout, Layout b_layout, Type type, Type sum,
@@ -134,18 +134,19 @@ void Tensors::multiply(WmmaShape shape, Layout a_layout, Layout b_layout, Type t
                        Where at) {
   const std::string types =
       type == Type::kF16 ? name(sum) + name(sum) : name(sum) + name(type) + name(type) + name(sum);
-  append(*body_, {.spelling = "wmma.mma.sync.aligned" + spell(a_layout) + spell(b_layout) + spell(shape) + types,
-                  .operands = {list_operand(d), list_operand(a), list_operand(b), list_operand(d)},
-                  .n_results = 1,
-                  .at = at});
+  append(*body_,
+         {.spelling = "wmma.mma.sync.aligned" + spell_part(a_layout) + spell_part(b_layout) + spell_part(shape) + types,
+          .operands = {list_operand(d), list_operand(a), list_operand(b), list_operand(d)},
+          .n_results = 1,
+          .at = at});
 }
 
 void Tensors::store_fragment(WmmaShape shape, Layout layout, Type type, const Address& to,
                              const std::vector<Operand>& d, const AnyIn& stride) {
-  emit(
-      *body_,
-      "wmma.store.d.sync.aligned" + spell(layout) + spell(shape) + "." + std::string(ptx::spell(to.space)) + name(type),
-      {operand_of(to), list_operand(d), stride.operand}, stride.at);
+  emit(*body_,
+       "wmma.store.d.sync.aligned" + spell_part(layout) + spell_part(shape) + "." + std::string(spell(to.space)) +
+           name(type),
+       {operand_of(to), list_operand(d), stride.operand}, stride.at);
 }
 
 }  // namespace ptx

@@ -33,7 +33,7 @@ std::string_view untyped(Type type) {
   }
 }
 
-std::string spell(Binary op, Type type) {
+std::string spell_binary(Binary op, Type type) {
   const OperatorRow& row = kOperators[static_cast<int>(op)];
   const Family family = info(type).family;
   const bool integer = family == Family::kUnsigned || family == Family::kSigned;
@@ -86,7 +86,7 @@ Operand binary(Binary op, Type type, const AnyIn& a, const AnyIn& b) {
       return binary(Binary::kShr, type, a, {number_operand(Type::kU32, exponent, b.at), nullptr, b.at});
     return binary(Binary::kAnd, type, a, {number_operand(type, power - 1, b.at), nullptr, b.at});
   }
-  return emit(body_of({&a, &b}), spell(op, type), type, {a.operand, b.operand}, a.at);
+  return emit(body_of({&a, &b}), spell_binary(op, type), type, {a.operand, b.operand}, a.at);
 }
 
 Operand unary(std::string_view op, Type type, const AnyIn& a) {
