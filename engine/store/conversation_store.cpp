@@ -49,12 +49,16 @@ Message message_of_extra(const std::string& extra) {
   if (extra.empty()) return {};
   try {
     return message_from_json(parse_untrusted_json(extra));
+  } catch (const std::bad_alloc&) {
+    throw;
   } catch (const std::exception&) {
     return {};
   }
 }
 
-Error gone(const char* what) { return Error(std::string("the ") + what + " was erased in another window"); }
+ErasedMeanwhile gone(const char* what) {
+  return ErasedMeanwhile(std::string("the ") + what + " was erased in another window");
+}
 
 // SQL condition: the column contains all patterns ?2.
 std::string has_all(const std::string& column) {

@@ -73,6 +73,12 @@ StoreTime store_time_now();
 // Title from a first message: its first non-empty line, at most 60 characters.
 std::string title_from(std::string_view message);
 
+// A conversation, or a turn of it, is no longer there.
+class ErasedMeanwhile : public Error {
+ public:
+  using Error::Error;
+};
+
 class ConversationStore {
  public:
   struct Opened {

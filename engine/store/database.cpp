@@ -67,6 +67,8 @@ std::string damage_mark(const std::string& path) { return path + ".suspect"; }
 
 std::string Statement::text(int column) const {
   const auto* bytes = reinterpret_cast<const char*>(sqlite3_column_text(statement_.get(), column));
+  if (bytes == nullptr && sqlite3_errcode(sqlite3_db_handle(statement_.get())) == SQLITE_NOMEM)
+    database_.fail(SQLITE_NOMEM, /*writing=*/false);
   const int size = sqlite3_column_bytes(statement_.get(), column);
   return bytes ? std::string(bytes, static_cast<size_t>(size)) : std::string();
 }
@@ -128,6 +130,7 @@ void Database::fail(int result, bool writing) const {
 }
 
 Statement Database::prepare(std::string_view sql) const {
+  finish_rollback();
   sqlite3_stmt* statement = nullptr;
   const int result =
       sqlite3_prepare_v2(connection_.get(), sql.data(), static_cast<int>(sql.size()), &statement, nullptr);
@@ -136,18 +139,29 @@ Statement Database::prepare(std::string_view sql) const {
 }
 
 void Database::run(const char* sql) const {
+  finish_rollback();
   const int result = sqlite3_exec(connection_.get(), sql, nullptr, nullptr, nullptr);
   if (result != SQLITE_OK) fail(result, /*writing=*/true);
 }
 
-void Database::roll_back() const noexcept { sqlite3_exec(connection_.get(), "ROLLBACK", nullptr, nullptr, nullptr); }
+void Database::roll_back() const noexcept {
+  sqlite3_exec(connection_.get(), "ROLLBACK", nullptr, nullptr, nullptr);
+  must_roll_back_ = in_transaction();
+}
+
+// A statement in a transaction that failed would be lost without a word.
+void Database::finish_rollback() const {
+  if (!must_roll_back_) return;
+  roll_back();
+  if (must_roll_back_) fail(SQLITE_NOMEM, /*writing=*/true);
+}
 
 int64_t Database::integer(std::string_view sql) const {
   Statement statement = prepare(sql);
   return statement.step() ? statement.integer(0) : 0;
 }
 
-// A failed statement may have rolled back already. If the rollback fails, the next open recovers.
+// A failed statement may have rolled back already.
 Transaction::~Transaction() {
   if (database_.in_transaction()) database_.roll_back();
 }
