@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cctype>
 #include <cerrno>
 
 namespace warpchat {
@@ -44,6 +45,16 @@ std::string sentence(int code, sqlite3* connection) {
   for (const Fault& fault : kFaults)
     if (fault.code == code) return fault.sentence;
   return connection ? sqlite3_errmsg(connection) : sqlite3_errstr(code);
+}
+
+std::string escaped_in_uri(const std::string& path) {
+  constexpr char kDigits[] = "0123456789ABCDEF";
+  std::string escaped;
+  for (const unsigned char c : path) {
+    const bool is_plain = std::isalnum(c) != 0 || c == '/' || c == '-' || c == '_' || c == '.';
+    escaped += is_plain ? std::string(1, static_cast<char>(c)) : std::string{'%', kDigits[c >> 4], kDigits[c & 15]};
+  }
+  return escaped;
 }
 
 // SQLite's extra files get the database's permissions. A link is refused: what it leads to may be anything.
@@ -105,6 +116,30 @@ Database::Database(std::string path) : path_(std::move(path)) {
   connection_.reset(connection);
   if (result != SQLITE_OK) fail(result, /*writing=*/true);
   set_patience(kPatience);
+}
+
+// Without shared memory, which needs a file, SQLite reads a log only with locks or alone, and locks need a file that
+// may be written to. Where there is no log, all is in the file itself.
+Database::Database(std::string path, ReadOnly) : path_(std::move(path)) {
+  const bool has_log = access((path_ + "-wal").c_str(), F_OK) == 0;
+  const std::string name = "file:" + escaped_in_uri(path_) + (has_log ? "?vfs=unix-none" : "?immutable=1");
+  sqlite3* connection = nullptr;
+  const int result = sqlite3_open_v2(name.c_str(), &connection, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, nullptr);
+  connection_.reset(connection);
+  if (result != SQLITE_OK) fail(result, /*writing=*/false);
+  run("PRAGMA locking_mode = EXCLUSIVE");
+}
+
+Database Database::copy_in_memory(const std::string& path) {
+  const Database from(path, ReadOnly());
+  Database to(kInMemory);
+  from.integer("SELECT count(*) FROM sqlite_schema");  // tells what is wrong with the file
+  sqlite3_backup* backup = sqlite3_backup_init(to.connection_.get(), "main", from.connection_.get(), "main");
+  if (backup == nullptr) to.fail(sqlite3_errcode(to.connection_.get()), /*writing=*/true);
+  sqlite3_backup_step(backup, -1);
+  const int result = sqlite3_backup_finish(backup);
+  if (result != SQLITE_OK) from.fail(result, /*writing=*/false);
+  return to;
 }
 
 void Database::set_patience(std::chrono::milliseconds patience) const {

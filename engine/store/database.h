@@ -82,6 +82,9 @@ class Database {
   // Creates the file if necessary, readable and writable by its owner only. Error if it cannot be opened.
   explicit Database(std::string path);
 
+  // What is in a file that nothing writes to, with the log that a killed program has left beside it.
+  static Database copy_in_memory(const std::string& path);
+
   Statement prepare(std::string_view sql) const;  // a single statement
   void run(const char* sql) const;                // one or more statements without parameters
   void roll_back() const noexcept;                // where that fails for lack of memory, the next statement does it
@@ -102,6 +105,8 @@ class Database {
   [[noreturn]] void fail(int result, bool writing) const;  // creates the marker for damage
 
  private:
+  struct ReadOnly {};
+  Database(std::string path, ReadOnly);
   void finish_rollback() const;
 
   struct Close {
