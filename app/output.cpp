@@ -119,6 +119,10 @@ void print_error(std::string_view sentence) {
   write_error(wrapped({{.text = line, .indent = static_cast<int>(start.size())}}, width_of(STDERR_FILENO), false));
 }
 
+void print_error_as_it_is(const char* sentence) noexcept {
+  for (const char* part : {program_name().c_str(), ": ", sentence, "\n"}) write_all(STDERR_FILENO, part);
+}
+
 void say(std::string_view text) {
   const std::string lines = column_text(text, output_width());
   if (!wants_style()) return write_output(lines);
