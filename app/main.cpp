@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "app/output.h"
 #include "app/program.h"
 #include "app/program_name.h"
 #include "engine/driver/device_watch.h"
 
 int main(int argc, char** argv) {
+  warpchat::open_missing_streams();
   warpchat::set_program_name(argc > 0 ? argv[0] : "");
   const int exit_code = warpchat::run_program({argv + std::min(argc, 1), argv + argc});
   if (!warpchat::is_any_device_lost()) return exit_code;

@@ -25,6 +25,7 @@ namespace warpchat {
 namespace {
 
 OutputHabits habits;
+bool has_output = true;
 
 int width_of(int terminal) {
   winsize size;
@@ -88,6 +89,8 @@ bool may_move_cursor() {
 }  // namespace
 
 void write_styled_output(std::string_view bytes) {
+  if (!has_output && !bytes.empty())
+    throw Error("cannot write to standard output: it is closed; redirect it to a file, or to /dev/null");
   const int error = write_all(STDOUT_FILENO, bytes);
   if (error == EPIPE || error == EIO) throw OutputClosed();  // EIO: a terminal that was closed
   if (error != 0) throw Error(std::string("cannot write to standard output: ") + std::strerror(error));
@@ -116,10 +119,22 @@ void print_error(std::string_view sentence) {
   write_error(wrapped({{.text = line, .indent = static_cast<int>(start.size())}}, width_of(STDERR_FILENO), false));
 }
 
+void print_error_as_it_is(const char* sentence) noexcept {
+  for (const char* part : {program_name().c_str(), ": ", sentence, "\n"}) write_all(STDERR_FILENO, part);
+}
+
 void say(std::string_view text) {
   const std::string lines = column_text(text, output_width());
   if (!wants_style()) return write_output(lines);
   write_styled_output("\x1b[2m" + lines.substr(0, lines.size() - 1) + "\x1b[0m\n");
+}
+
+void open_missing_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(stream, F_GETFD) >= 0) continue;
+    if (stream == STDOUT_FILENO) has_output = false;
+    static_cast<void>(open("/dev/null", stream == STDIN_FILENO ? O_RDONLY : O_WRONLY));  // the lowest free number
+  }
 }
 
 bool input_is_terminal() { return isatty(STDIN_FILENO) != 0; }

@@ -31,7 +31,12 @@ void write_styled_error(std::string_view bytes);
 void write_text(std::string_view text);
 void write_error_text(std::string_view text);
 void print_error(std::string_view sentence);  // to standard error, as "NAME: SENTENCE" with the program's name
+void print_error_as_it_is(const char* sentence) noexcept;  // the same without memory: no line is broken
 void say(std::string_view text);  // a line to standard output that is not the model's: dimmed where there is style
+
+// Opens /dev/null in place of standard streams that the program was started without, so that no other file gets their
+// numbers. Call before anything else opens files. Text for a standard output that is missing is an Error.
+void open_missing_streams();
 
 bool input_is_terminal();
 bool output_is_terminal();

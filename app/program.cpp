@@ -17,6 +17,7 @@
 #include "app/remedies.h"
 #include "app/signals.h"
 #include "engine/driver/device_watch.h"
+#include "models/out_of_memory.h"
 
 namespace warpchat {
 
@@ -24,16 +25,21 @@ namespace {
 
 constexpr int kError = 1, kUsage = 2;
 
-int report(const std::string& sentence, int exit_code) {
-  log_line("error: " + sentence);
-  print_error(sentence);
+// A terminal's line breaks, colours and the log need memory, and there may be none.
+int report(const char* sentence, int exit_code) {
+  try {
+    log_line("error: " + std::string(sentence));
+    print_error(sentence);
+  } catch (...) {
+    print_error_as_it_is(sentence);
+  }
   return exit_code;
 }
 
 // The thread hangs, so it cannot be joined and main cannot return normally. Everything is stored by then.
 void leave_hanging_thread(const std::string& loss) {
   restore_terminal();
-  report(loss, kError);
+  report(loss.c_str(), kError);
   _exit(kError);
 }
 
@@ -48,16 +54,25 @@ int run_options(const Options& options) {
   return std::visit([](const auto& o) { return run_command(o); }, options);
 }
 
-}  // namespace
+int run_parsed(const ParsedOptions& parsed) {
+  if (parsed.options) return run_options(*parsed.options);
+  write_output(parsed.text);
+  return 0;
+}
 
-int run_program(std::vector<std::string> arguments) {
-  install_signal_handlers();
-  on_hanging_thread(leave_hanging_thread);
+int report_error(const std::exception& error) {
   try {
-    const ParsedOptions parsed = parse_options(std::move(arguments));
-    if (parsed.options) return run_options(*parsed.options);
-    write_output(parsed.text);
-    return 0;
+    return report(sentence_of(error, View::kCommandLine).c_str(), kError);
+  } catch (const std::bad_alloc&) {
+    return report(error.what(), kError);
+  }
+}
+
+// body: returns an exit code.
+template <class Body>
+int report_errors(const Body& body) {
+  try {
+    return body();
   } catch (const OutputClosed&) {
     return kError;  // the reader has closed the pipe; nothing can be reported
   } catch (const Interrupted& error) {
@@ -65,10 +80,22 @@ int run_program(std::vector<std::string> arguments) {
   } catch (const UsageError& error) {
     return report(error.what(), kUsage);
   } catch (const std::bad_alloc&) {
-    return report("out of memory; try a smaller model or a smaller context", kError);
+    return report(kOutOfMemory, kError);
   } catch (const std::exception& error) {
-    return report(sentence_of(error, View::kCommandLine), kError);
+    return report_error(error);
   }
+}
+
+}  // namespace
+
+int run_program(std::vector<std::string> arguments) {
+  install_signal_handlers();
+  on_hanging_thread(leave_hanging_thread);
+  return report_errors([&] { return run_parsed(parse_options(std::move(arguments))); });
+}
+
+int run_program(const ParsedOptions& parsed) {
+  return report_errors([&] { return run_parsed(parsed); });
 }
 
 }  // namespace warpchat

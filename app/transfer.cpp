@@ -16,6 +16,7 @@
 #include "engine/json_elements.h"
 #include "engine/store/known_conversations.h"
 #include "models/ascii.h"
+#include "models/out_of_memory.h"
 #include "models/text_format.h"
 #include "models/utf8.h"
 
@@ -57,6 +58,7 @@ class JsonImport {
     is_list_ = elements.is_list();
     while (const auto element = elements.next()) {
       if (listener_.is_stopped()) return;
+      throw_if_out_of_memory();
       ++n_elements_;
       read(*element);
       listener_.progress(static_cast<double>(element->at + element->text.size()) / static_cast<double>(text_.size()));

@@ -10,6 +10,7 @@
 
 #include "models/error.h"
 #include "models/fault_stack.h"
+#include "models/out_of_memory.h"
 
 namespace warpchat {
 
@@ -63,7 +64,7 @@ const char* sentence_of_current_exception() noexcept {
   try {
     throw;
   } catch (const std::bad_alloc&) {
-    return "out of memory; close other programs, or use a smaller model or a smaller context";
+    return kOutOfMemory;
   } catch (const std::exception& error) {
     return error.what();
   } catch (...) {

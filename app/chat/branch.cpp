@@ -305,9 +305,10 @@ void Branch::finish_answers() {
   while (!unfinished_.empty()) {
     StreamedAnswer& answer = unfinished_.front();
     answer.writer.finish(answer.answer, answer.state);
-    if (answer.writer.turn() != 0 && index_of(answer.message))
-      show_turn(library_.store(), answer.message, answer.writer.turn());
-    unfinished_.pop_front();
+    const uint64_t message = answer.message;
+    const TurnId turn = answer.writer.turn();
+    unfinished_.pop_front();  // before anything can fail: a stored answer cannot be finished again
+    if (turn != 0 && index_of(message)) show_turn(library_.store(), message, turn);
   }
 }
 
@@ -349,7 +350,7 @@ void Branch::forget_if_erased() {
     store.list(1);
     try {
       store.load(now().id);
-    } catch (const Error&) {
+    } catch (const ErasedMeanwhile&) {
       forget_ids();
     }
   } catch (const std::exception&) {

@@ -21,6 +21,15 @@ ConversationStore::Opened open_on_disk() {
   return ConversationStore::open(folder);
 }
 
+// Null: there is nothing to read, or it cannot be read either.
+std::unique_ptr<ConversationStore> readable_copy() {
+  try {
+    return ConversationStore::copy_of_read_only(data_directory());
+  } catch (const std::exception&) {
+    return nullptr;
+  }
+}
+
 }  // namespace
 
 void Library::open(bool keeps) {
@@ -34,7 +43,12 @@ void Library::open(bool keeps) {
       if (!opened.notice.empty()) state_.tell_error(opened.notice);
     } catch (const std::exception& error) {
       fault = error.what();
-      state_.tell_error(fault + "; conversations are lost when this program ends");
+      store_ = readable_copy();
+      state_.tell_error(fault +
+                        (store_ == nullptr
+                             ? "; conversations are lost when this program ends"
+                             : "; stored conversations can be read, but what is new or changed is lost when this "
+                               "program ends"));
     }
   }
   if (!on_disk_) use_memory(fault);
@@ -43,7 +57,7 @@ void Library::open(bool keeps) {
 
 void Library::use_memory(const std::string& fault) {
   on_disk_ = false;
-  store_ = ConversationStore::in_memory();
+  if (store_ == nullptr) store_ = ConversationStore::in_memory();
   state_.change(updates::SetStoreFault{fault});
 }
 

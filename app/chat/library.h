@@ -1,6 +1,6 @@
 // The stored conversations: lists, search, and access to the store. A store that cannot be opened is replaced by one in
-// memory, which works but does not persist. One that fails later is tried again at each change; a damaged one is set
-// aside, and a new one begins.
+// memory, which works but does not persist; of a store that can only be read, that has a copy. One that fails later is
+// tried again at each change; a damaged one is set aside, and a new one begins.
 #pragma once
 #include <chrono>
 #include <functional>

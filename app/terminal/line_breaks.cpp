@@ -1,4 +1,5 @@
-// One iterator a thread, opened with the first line that needs it.
+// One iterator for all threads, opened with the first line that needs it. One a thread would end the program where
+// there is no memory to note its destructor.
 #include "app/terminal/line_breaks.h"
 
 #include <unicode/ubrk.h>
@@ -6,9 +7,11 @@
 #include <unicode/utext.h>
 
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "models/error.h"
+#include "models/out_of_memory.h"
 
 namespace warpchat {
 
@@ -19,24 +22,26 @@ struct Close {
 };
 
 void require(UErrorCode status) {
+  if (status == U_MEMORY_ALLOCATION_ERROR) throw OutOfMemory();
   if (U_FAILURE(status))
     throw Error(std::string("ICU cannot find line breaks: ") + u_errorName(status) + "; reinstall libicu72");
 }
 
-UBreakIterator* iterator_of_thread() {
-  thread_local const std::unique_ptr<UBreakIterator, Close> iterator = [] {
-    UErrorCode status = U_ZERO_ERROR;
-    UBreakIterator* opened = ubrk_open(UBRK_LINE, "en", nullptr, 0, &status);
-    require(status);
-    return std::unique_ptr<UBreakIterator, Close>(opened);
-  }();
-  return iterator.get();
+std::unique_ptr<UBreakIterator, Close> open_iterator() {
+  UErrorCode status = U_ZERO_ERROR;
+  std::unique_ptr<UBreakIterator, Close> opened(ubrk_open(UBRK_LINE, "en", nullptr, 0, &status));
+  require(status);
+  return opened;
 }
 
 }  // namespace
 
 std::vector<size_t> line_breaks(std::string_view text) {
-  UBreakIterator* iterator = iterator_of_thread();
+  static std::mutex mutex;
+  static std::unique_ptr<UBreakIterator, Close> opened;
+  const std::lock_guard lock(mutex);
+  if (!opened) opened = open_iterator();
+  UBreakIterator* const iterator = opened.get();
   UErrorCode status = U_ZERO_ERROR;
   UText bytes = UTEXT_INITIALIZER;
   utext_openUTF8(&bytes, text.data(), static_cast<int64_t>(text.size()), &status);

@@ -13,6 +13,7 @@
 #include "engine/http/http_url.h"
 #include "models/ascii.h"
 #include "models/number_in.h"
+#include "models/out_of_memory.h"
 #include "models/text_format.h"
 
 namespace warpchat {
@@ -79,6 +80,15 @@ const char* certificate_bundle() {
   return nullptr;
 }
 
+// Sets options, each of which matters: a request must not go out without its headers or its trusted certificates.
+auto setter(CURL* easy) {
+  return [easy](CURLoption option, const auto& value) {
+    const CURLcode code = curl_easy_setopt(easy, option, value);
+    if (code == CURLE_OUT_OF_MEMORY) throw OutOfMemory();
+    if (code != CURLE_OK) throw Error(std::string("cannot set up libcurl: ") + curl_easy_strerror(code));
+  };
+}
+
 std::chrono::milliseconds milliseconds_of(double number) {
   constexpr double kMax = 1e12;  // NaN and waits of decades, too
   return std::chrono::milliseconds(number > 0 ? static_cast<int64_t>(std::ceil(std::min(number, kMax))) : 0);
@@ -133,44 +143,46 @@ HttpTransfer::HttpTransfer(CURLM* multi, const HttpOptions& options, const HttpR
       is_text_(request.json || !request.on_body),
       max_text_bytes_(options.max_text_bytes),
       stall_(options.stall) {
-  if (easy_ == nullptr) throw Error("cannot start libcurl");
+  if (!easy_) throw Error("cannot start libcurl");
   answer_.url = std::move(url);
   set_options(options);
   set_headers(options);
-  curl_multi_add_handle(multi_, easy_);
+  if (curl_multi_add_handle(multi_, easy_.get()) != CURLM_OK) throw OutOfMemory();
 }
 
-HttpTransfer::~HttpTransfer() {
-  curl_multi_remove_handle(multi_, easy_);
-  curl_easy_cleanup(easy_);
-  curl_slist_free_all(headers_);
-}
+HttpTransfer::~HttpTransfer() { curl_multi_remove_handle(multi_, easy_.get()); }
 
 void HttpTransfer::set_options(const HttpOptions& options) {
-  curl_easy_setopt(easy_, CURLOPT_URL, answer_.url.c_str());
-  curl_easy_setopt(easy_, CURLOPT_PROTOCOLS_STR, options.origin.starts_with("http://") ? "http,https" : "https");
-  curl_easy_setopt(easy_, CURLOPT_NOSIGNAL, 1L);
-  curl_easy_setopt(easy_, CURLOPT_BUFFERSIZE, kBufferBytes);
-  curl_easy_setopt(easy_, CURLOPT_NOBODY, request_.head ? 1L : 0L);
-  curl_easy_setopt(easy_, CURLOPT_USERAGENT, options.user_agent.c_str());
-  curl_easy_setopt(easy_, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
-  curl_easy_setopt(easy_, CURLOPT_CONNECTTIMEOUT, static_cast<long>(options.stall.count()));
-  curl_easy_setopt(easy_, CURLOPT_TIMEOUT, static_cast<long>(request_.timeout.count()));
-  curl_easy_setopt(easy_, CURLOPT_HEADERFUNCTION, take_header);
-  curl_easy_setopt(easy_, CURLOPT_HEADERDATA, this);
-  curl_easy_setopt(easy_, CURLOPT_WRITEFUNCTION, take_body);
-  curl_easy_setopt(easy_, CURLOPT_WRITEDATA, this);
-  curl_easy_setopt(easy_, CURLOPT_ERRORBUFFER, why_);
-  curl_easy_setopt(easy_, CURLOPT_PRIVATE, this);
-  if (const char* bundle = certificate_bundle()) curl_easy_setopt(easy_, CURLOPT_CAINFO, bundle);
-  if (is_text_) curl_easy_setopt(easy_, CURLOPT_ACCEPT_ENCODING, "identity");  // some servers compress nevertheless
+  const auto set = setter(easy_.get());
+  set(CURLOPT_URL, answer_.url.c_str());
+  set(CURLOPT_PROTOCOLS_STR, options.origin.starts_with("http://") ? "http,https" : "https");
+  set(CURLOPT_NOSIGNAL, 1L);
+  set(CURLOPT_BUFFERSIZE, kBufferBytes);
+  set(CURLOPT_NOBODY, request_.head ? 1L : 0L);
+  set(CURLOPT_USERAGENT, options.user_agent.c_str());
+  set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+  set(CURLOPT_CONNECTTIMEOUT, static_cast<long>(options.stall.count()));
+  set(CURLOPT_TIMEOUT, static_cast<long>(request_.timeout.count()));
+  set(CURLOPT_HEADERFUNCTION, take_header);
+  set(CURLOPT_HEADERDATA, this);
+  set(CURLOPT_WRITEFUNCTION, take_body);
+  set(CURLOPT_WRITEDATA, this);
+  set(CURLOPT_ERRORBUFFER, why_);
+  set(CURLOPT_PRIVATE, this);
+  if (const char* bundle = certificate_bundle()) set(CURLOPT_CAINFO, bundle);
+  if (is_text_) set(CURLOPT_ACCEPT_ENCODING, "identity");  // some servers compress nevertheless
   if (!request_.json) return;
-  curl_easy_setopt(easy_, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request_.json->size()));
-  curl_easy_setopt(easy_, CURLOPT_POSTFIELDS, request_.json->data());
+  set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request_.json->size()));
+  set(CURLOPT_POSTFIELDS, request_.json->data());
 }
 
 void HttpTransfer::set_headers(const HttpOptions& options) {
-  const auto add = [&](const std::string& line) { headers_ = curl_slist_append(headers_, line.c_str()); };
+  const auto add = [&](const std::string& line) {
+    curl_slist* const longer = curl_slist_append(headers_.get(), line.c_str());
+    if (longer == nullptr) throw OutOfMemory();
+    static_cast<void>(headers_.release());
+    headers_.reset(longer);
+  };
   if (!is_text_) add("Accept-Encoding: identity");
   if (request_.json) {
     add("Content-Type: application/json");
@@ -178,7 +190,7 @@ void HttpTransfer::set_headers(const HttpOptions& options) {
   }
   if (request_.from > 0) add("Range: bytes=" + std::to_string(request_.from) + "-");
   if (!options.token.empty() && origin_of(answer_.url) == options.origin) add("Authorization: Bearer " + options.token);
-  curl_easy_setopt(easy_, CURLOPT_HTTPHEADER, headers_);
+  setter(easy_.get())(CURLOPT_HTTPHEADER, headers_.get());
 }
 
 void HttpTransfer::begin() {
@@ -201,6 +213,7 @@ void HttpTransfer::add_header(std::string_view line) {
 }
 
 void HttpTransfer::add_body(std::string_view bytes) {
+  throw_if_out_of_memory();
   begin();
   body_bytes_ += bytes.size();
   const bool is_good = answer_.status / 100 == 2;
@@ -258,7 +271,7 @@ HttpAnswer HttpTransfer::finish(CURLcode code) {
     const std::string late =
         request_.longest_silence ? "nothing came for " + seconds_of(request_.longest_silence()) : "no data in time";
     long system_error = 0;
-    curl_easy_getinfo(easy_, CURLINFO_OS_ERRNO, &system_error);
+    curl_easy_getinfo(easy_.get(), CURLINFO_OS_ERRNO, &system_error);
     throw_fault(code, answer_.url, *why_ ? why_ : is_late ? late : curl_easy_strerror(code), system_error);
   }
   begin();

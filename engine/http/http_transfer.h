@@ -17,6 +17,12 @@ struct CurlMultiDeleter {
   void operator()(CURLM* multi) const { curl_multi_cleanup(multi); }
 };
 using CurlMulti = std::unique_ptr<CURLM, CurlMultiDeleter>;
+struct CurlEasyDeleter {
+  void operator()(CURL* easy) const { curl_easy_cleanup(easy); }
+};
+struct CurlListDeleter {
+  void operator()(curl_slist* list) const { curl_slist_free_all(list); }
+};
 CurlMulti make_curl_multi();  // Error if libcurl cannot start
 
 // Redirect target of the answer; empty: none. Error for a target that is no web address.
@@ -33,7 +39,7 @@ class HttpTransfer {
   HttpTransfer(const HttpTransfer&) = delete;
   HttpTransfer& operator=(const HttpTransfer&) = delete;
 
-  const CURL* easy() const { return easy_; }
+  const CURL* easy() const { return easy_.get(); }
   bool has_fault() const { return fault_ != nullptr; }  // a callback threw: the transfer can end
   bool has_stalled(Clock::time_point now);              // libcurl's own low-speed limit is up to five seconds late
 
@@ -51,8 +57,8 @@ class HttpTransfer {
   size_t guard(size_t n_bytes, const Action& action);
 
   CURLM* multi_;
-  CURL* easy_;
-  curl_slist* headers_ = nullptr;
+  std::unique_ptr<curl_slist, CurlListDeleter> headers_;  // used by easy_
+  std::unique_ptr<CURL, CurlEasyDeleter> easy_;
   const HttpRequest& request_;
   bool is_text_;  // not a file, whose bytes count
   size_t max_text_bytes_;

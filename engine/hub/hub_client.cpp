@@ -7,6 +7,7 @@
 
 #include "engine/http/http_url.h"
 #include "models/ascii.h"
+#include "models/human_bytes.h"
 #include "models/text_format.h"
 
 namespace warpchat {
@@ -15,6 +16,8 @@ namespace {
 
 constexpr int kTries = 5;
 constexpr int kMaxPages = 64;                     // pages of a repository's list, 1,000 files each
+constexpr size_t kMaxListedFiles = 64'000;        // of all pages together
+constexpr size_t kMaxListBytes = 64 << 20;        // likewise, as JSON
 constexpr long kLongestWait = 120;                // s; longest wait that a server may request
 constexpr std::chrono::seconds kTextTimeout{60};  // for a whole list
 constexpr size_t kNearNames = 5;
@@ -101,12 +104,17 @@ HttpAnswer HubClient::ask_for_list(const std::string& url, const std::string& re
 
 std::vector<HubFile> HubClient::files(const std::string& repository) {
   std::vector<HubFile> files;
+  size_t list_bytes = 0;
   std::string url = settings_.endpoint + "/api/models/" + repository + "/tree/main?recursive=true";
   for (int page = 0; !url.empty(); ++page) {
     if (page == kMaxPages)
       throw Error(repository + " lists more than " + std::to_string(kMaxPages) + " pages of files; that is no model");
     const HttpAnswer answer = ask_for_list(url, repository);
+    list_bytes += answer.body.size();
     for (HubFile& file : parse_file_list(answer.body, host_of(url))) files.push_back(std::move(file));
+    if (files.size() > kMaxListedFiles || list_bytes > kMaxListBytes)
+      throw Error(repository + " lists more than " + grouped(kMaxListedFiles) + " files or " +
+                  human_bytes(kMaxListBytes) + " of them; that is no model");
     url = next_page(answer);
     if (!url.empty() && origin_of(url) != origin_of(settings_.endpoint))
       throw Error(host_of(settings_.endpoint) + " continues its list of files on " + host_of(url) + "; not followed");

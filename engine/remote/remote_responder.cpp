@@ -13,6 +13,7 @@
 #include "engine/remote/chat_stream.h"
 #include "engine/remote/prompt_length.h"
 #include "engine/remote/refusal.h"
+#include "models/out_of_memory.h"
 #include "models/text_format.h"
 
 namespace warpchat {
@@ -37,7 +38,7 @@ std::string sentence_of(const std::exception_ptr& fault) {
   try {
     std::rethrow_exception(fault);
   } catch (const std::bad_alloc&) {
-    return "out of memory";
+    return kOutOfMemory;
   } catch (const std::exception& error) {
     return error.what();
   }
@@ -92,6 +93,7 @@ class RemoteResponder::Answering : public std::enable_shared_from_this<Answering
   void start(HttpRequest http, HttpLoop::OnEnd on_end, milliseconds delay);
   void end_stream();
   void finish(GenerationEnd end);
+  void push_end(GenerationEnd end) noexcept;
   void fail(const std::string& sentence, Remedy remedy = {}) {
     GenerationEnd end = stream_.cut(EndReason::kFailed, sentence);
     end.remedy = remedy;
@@ -111,6 +113,7 @@ class RemoteResponder::Answering : public std::enable_shared_from_this<Answering
   RemoteRequest request_ = make_request();
   ChatStream stream_ = make_stream();
   Clock::time_point asked_ = Clock::now();
+  Queue<Event>::Place end_place_ = Queue<Event>::reserve();
   uint64_t n_bytes_ = 0;
   int n_tries_ = 1;
 
@@ -195,16 +198,22 @@ void RemoteResponder::Answering::require_room() const {
 }
 
 void RemoteResponder::Answering::finish(GenerationEnd end) {
-  {
-    std::lock_guard lock(mutex_);
-    has_ended_ = true;
-  }
   const auto messages = request_.body.find("messages");
   if (end.timings.prompt_tokens > 0 && messages != request_.body.end()) {
     std::lock_guard lock(shared_.mutex);
     shared_.lengths.remember(*messages, end.timings.prompt_tokens);
   }
-  events.push(std::move(end));
+  push_end(std::move(end));
+}
+
+// Allocates no memory: whoever waits for the end must get it.
+void RemoteResponder::Answering::push_end(GenerationEnd end) noexcept {
+  {
+    std::lock_guard lock(mutex_);
+    has_ended_ = true;
+  }
+  end_place_.front() = std::move(end);
+  events.push_reserved(std::move(end_place_));
 }
 
 void RemoteResponder::Answering::begin(milliseconds delay) {
@@ -228,8 +237,16 @@ void RemoteResponder::Answering::begin(milliseconds delay) {
 }
 
 void RemoteResponder::Answering::start(HttpRequest http, HttpLoop::OnEnd on_end, milliseconds delay) {
+  auto guarded = [self = shared_from_this(), on_end = std::move(on_end)](HttpAnswer answer,
+                                                                         const std::exception_ptr& fault) {
+    try {
+      on_end(std::move(answer), fault);
+    } catch (const std::bad_alloc&) {
+      if (!self->has_ended_) self->push_end({EndReason::kFailed, {}, "out of memory"});  // too short to need any
+    }
+  };
   std::lock_guard lock(mutex_);
-  running_ = shared_.loop.start(std::move(http), std::move(on_end), delay);
+  running_ = shared_.loop.start(std::move(http), std::move(guarded), delay);
   if (is_stopped_) shared_.loop.stop(running_);
 }
 

@@ -14,6 +14,7 @@
 #include "engine/sequences/drafts.h"
 #include "engine/token_source.h"
 #include "kernels/kv_cache.h"
+#include "models/out_of_memory.h"
 #include "models/threads.h"
 
 namespace warpchat {
@@ -227,6 +228,7 @@ void Scheduler::await_passes() {
 
 void Scheduler::pass() {
   if (jobs_.empty()) return;
+  throw_if_out_of_memory();
   admit();
   Job* prompt = nullptr;
   std::vector<Job*> streams;
@@ -538,7 +540,7 @@ void Scheduler::fail_all(const std::string& error) {
 
 void Scheduler::fail_all_for_memory() {
   try {
-    fail_all("out of memory; close other programs, or use a smaller model or a smaller context");
+    fail_all(kOutOfMemory);
   } catch (const std::bad_alloc&) {
     fail_all("out of memory");  // short enough to need no allocation
   }

@@ -14,6 +14,7 @@
 #include "engine/session/device_check.h"
 #include "engine/session/model_memory.h"
 #include "models/chat_template/chat_template.h"
+#include "models/out_of_memory.h"
 #include "models/weight_check.h"
 
 namespace warpchat {
@@ -178,6 +179,7 @@ std::unique_ptr<Model> Model::load(const ModelOptions& options) {
     if (options.device.empty()) model->device = "cpu";
     model->decoder = make_cpu_decoder(options, *model);
   }
+  throw_if_out_of_memory();  // a model in the reserve would leave none for what comes later
   model->load_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return model;
 }

@@ -1,8 +1,11 @@
 // Each function is one statement or transaction; schema.cpp describes the tables.
 #include "engine/store/conversation_store.h"
 
+#include <unistd.h>
+
 #include <chrono>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "engine/store/schema.h"
 #include "engine/store/search_words.h"
@@ -49,12 +52,16 @@ Message message_of_extra(const std::string& extra) {
   if (extra.empty()) return {};
   try {
     return message_from_json(parse_untrusted_json(extra));
+  } catch (const std::bad_alloc&) {
+    throw;
   } catch (const std::exception&) {
     return {};
   }
 }
 
-Error gone(const char* what) { return Error(std::string("the ") + what + " was erased in another window"); }
+ErasedMeanwhile gone(const char* what) {
+  return ErasedMeanwhile(std::string("the ") + what + " was erased in another window");
+}
 
 // SQL condition: the column contains all patterns ?2.
 std::string has_all(const std::string& column) {
@@ -98,9 +105,9 @@ ConversationStore::Opened ConversationStore::open(const std::string& folder) {
   Opened opened;
   const auto begin = [&] {
     try {
-      opened.store.reset(new ConversationStore(file.path()));
+      opened.store.reset(new ConversationStore(Database(file.path())));
     } catch (const NoSharedMemory&) {
-      opened.store.reset(new ConversationStore(file.path(), Sharing::kAlone));
+      opened.store.reset(new ConversationStore(Database(file.path()), Sharing::kAlone));
       if (!opened.notice.empty()) opened.notice += "; ";
       opened.notice += "the file system of " + file.path() +
                        " cannot share memory between programs, so one program at a time can use the conversations; set "
@@ -121,10 +128,16 @@ ConversationStore::Opened ConversationStore::open(const std::string& folder) {
 }
 
 std::unique_ptr<ConversationStore> ConversationStore::in_memory() {
-  return std::unique_ptr<ConversationStore>(new ConversationStore(Database::kInMemory));
+  return std::unique_ptr<ConversationStore>(new ConversationStore(Database(Database::kInMemory)));
 }
 
-ConversationStore::ConversationStore(const std::string& path, Sharing sharing) : database_(path) {
+std::unique_ptr<ConversationStore> ConversationStore::copy_of_read_only(const std::string& folder) {
+  const std::string path = store_path(folder);
+  if (access(path.c_str(), F_OK) != 0 || can_write_to(folder)) return nullptr;
+  return std::unique_ptr<ConversationStore>(new ConversationStore(Database::copy_in_memory(path)));
+}
+
+ConversationStore::ConversationStore(Database database, Sharing sharing) : database_(std::move(database)) {
   if (sharing == Sharing::kAlone) database_.run("PRAGMA locking_mode = EXCLUSIVE");  // the log then needs no memory
   database_.run(
       "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON");

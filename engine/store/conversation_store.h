@@ -73,6 +73,12 @@ StoreTime store_time_now();
 // Title from a first message: its first non-empty line, at most 60 characters.
 std::string title_from(std::string_view message);
 
+// A conversation, or a turn of it, is no longer there.
+class ErasedMeanwhile : public Error {
+ public:
+  using Error::Error;
+};
+
 class ConversationStore {
  public:
   struct Opened {
@@ -87,6 +93,10 @@ class ConversationStore {
 
   // A temporary store in this object's memory.
   static std::unique_ptr<ConversationStore> in_memory();
+
+  // The same with all that is stored in a folder where nothing can be written, such as one of a read-only file system.
+  // Null if the folder has no store, or may be written to. Error if it cannot be read.
+  static std::unique_ptr<ConversationStore> copy_of_read_only(const std::string& folder);
 
   const std::string& path() const { return database_.path(); }
 
@@ -177,7 +187,7 @@ class ConversationStore {
  private:
   static constexpr std::string_view kTurnColumns = "id, parent, role, text, reasoning, extra, state, created";
   enum class Sharing { kShared, kAlone };  // kAlone: no other program can open it meanwhile
-  explicit ConversationStore(const std::string& path, Sharing sharing = Sharing::kShared);
+  explicit ConversationStore(Database database, Sharing sharing = Sharing::kShared);
   void check_all() const;  // reads all of it, and repairs indexes; DamagedDatabase
   int64_t depth_of(ConversationId conversation, TurnId turn) const;                  // Error if missing
   static Turn read_turn(const Statement& row);                                       // from kTurnColumns

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cctype>
 #include <cerrno>
 
 namespace warpchat {
@@ -46,6 +47,16 @@ std::string sentence(int code, sqlite3* connection) {
   return connection ? sqlite3_errmsg(connection) : sqlite3_errstr(code);
 }
 
+std::string escaped_in_uri(const std::string& path) {
+  constexpr char kDigits[] = "0123456789ABCDEF";
+  std::string escaped;
+  for (const unsigned char c : path) {
+    const bool is_plain = std::isalnum(c) != 0 || c == '/' || c == '-' || c == '_' || c == '.';
+    escaped += is_plain ? std::string(1, static_cast<char>(c)) : std::string{'%', kDigits[c >> 4], kDigits[c & 15]};
+  }
+  return escaped;
+}
+
 // SQLite's extra files get the database's permissions. A link is refused: what it leads to may be anything.
 void make_private_file(const std::string& path) {
   const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, kOwnerOnly);
@@ -67,6 +78,8 @@ std::string damage_mark(const std::string& path) { return path + ".suspect"; }
 
 std::string Statement::text(int column) const {
   const auto* bytes = reinterpret_cast<const char*>(sqlite3_column_text(statement_.get(), column));
+  if (bytes == nullptr && sqlite3_errcode(sqlite3_db_handle(statement_.get())) == SQLITE_NOMEM)
+    database_.fail(SQLITE_NOMEM, /*writing=*/false);
   const int size = sqlite3_column_bytes(statement_.get(), column);
   return bytes ? std::string(bytes, static_cast<size_t>(size)) : std::string();
 }
@@ -105,6 +118,30 @@ Database::Database(std::string path) : path_(std::move(path)) {
   set_patience(kPatience);
 }
 
+// Without shared memory, which needs a file, SQLite reads a log only with locks or alone, and locks need a file that
+// may be written to. Where there is no log, all is in the file itself.
+Database::Database(std::string path, ReadOnly) : path_(std::move(path)) {
+  const bool has_log = access((path_ + "-wal").c_str(), F_OK) == 0;
+  const std::string name = "file:" + escaped_in_uri(path_) + (has_log ? "?vfs=unix-none" : "?immutable=1");
+  sqlite3* connection = nullptr;
+  const int result = sqlite3_open_v2(name.c_str(), &connection, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, nullptr);
+  connection_.reset(connection);
+  if (result != SQLITE_OK) fail(result, /*writing=*/false);
+  run("PRAGMA locking_mode = EXCLUSIVE");
+}
+
+Database Database::copy_in_memory(const std::string& path) {
+  const Database from(path, ReadOnly());
+  Database to(kInMemory);
+  from.integer("SELECT count(*) FROM sqlite_schema");  // tells what is wrong with the file
+  sqlite3_backup* backup = sqlite3_backup_init(to.connection_.get(), "main", from.connection_.get(), "main");
+  if (backup == nullptr) to.fail(sqlite3_errcode(to.connection_.get()), /*writing=*/true);
+  sqlite3_backup_step(backup, -1);
+  const int result = sqlite3_backup_finish(backup);
+  if (result != SQLITE_OK) from.fail(result, /*writing=*/false);
+  return to;
+}
+
 void Database::set_patience(std::chrono::milliseconds patience) const {
   sqlite3_busy_timeout(connection_.get(), static_cast<int>(patience.count()));
 }
@@ -128,6 +165,7 @@ void Database::fail(int result, bool writing) const {
 }
 
 Statement Database::prepare(std::string_view sql) const {
+  finish_rollback();
   sqlite3_stmt* statement = nullptr;
   const int result =
       sqlite3_prepare_v2(connection_.get(), sql.data(), static_cast<int>(sql.size()), &statement, nullptr);
@@ -136,18 +174,29 @@ Statement Database::prepare(std::string_view sql) const {
 }
 
 void Database::run(const char* sql) const {
+  finish_rollback();
   const int result = sqlite3_exec(connection_.get(), sql, nullptr, nullptr, nullptr);
   if (result != SQLITE_OK) fail(result, /*writing=*/true);
 }
 
-void Database::roll_back() const noexcept { sqlite3_exec(connection_.get(), "ROLLBACK", nullptr, nullptr, nullptr); }
+void Database::roll_back() const noexcept {
+  sqlite3_exec(connection_.get(), "ROLLBACK", nullptr, nullptr, nullptr);
+  must_roll_back_ = in_transaction();
+}
+
+// A statement in a transaction that failed would be lost without a word.
+void Database::finish_rollback() const {
+  if (!must_roll_back_) return;
+  roll_back();
+  if (must_roll_back_) fail(SQLITE_NOMEM, /*writing=*/true);
+}
 
 int64_t Database::integer(std::string_view sql) const {
   Statement statement = prepare(sql);
   return statement.step() ? statement.integer(0) : 0;
 }
 
-// A failed statement may have rolled back already. If the rollback fails, the next open recovers.
+// A failed statement may have rolled back already.
 Transaction::~Transaction() {
   if (database_.in_transaction()) database_.roll_back();
 }

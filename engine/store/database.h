@@ -82,10 +82,13 @@ class Database {
   // Creates the file if necessary, readable and writable by its owner only. Error if it cannot be opened.
   explicit Database(std::string path);
 
+  // What is in a file that nothing writes to, with the log that a killed program has left beside it.
+  static Database copy_in_memory(const std::string& path);
+
   Statement prepare(std::string_view sql) const;  // a single statement
   void run(const char* sql) const;                // one or more statements without parameters
-  void roll_back() const noexcept;
-  int64_t integer(std::string_view sql) const;  // first column of the first row; 0 if none
+  void roll_back() const noexcept;                // where that fails for lack of memory, the next statement does it
+  int64_t integer(std::string_view sql) const;    // first column of the first row; 0 if none
 
   int64_t last_row() const { return sqlite3_last_insert_rowid(connection_.get()); }
   int changes() const { return sqlite3_changes(connection_.get()); }  // rows changed by the last statement
@@ -102,11 +105,16 @@ class Database {
   [[noreturn]] void fail(int result, bool writing) const;  // creates the marker for damage
 
  private:
+  struct ReadOnly {};
+  Database(std::string path, ReadOnly);
+  void finish_rollback() const;
+
   struct Close {
     void operator()(sqlite3* connection) const { sqlite3_close_v2(connection); }
   };
   std::string path_;
   std::unique_ptr<sqlite3, Close> connection_;
+  mutable bool must_roll_back_ = false;
 };
 
 // Rolls back unless committed. Acquires the write lock at the start, so that a second process waits there instead of

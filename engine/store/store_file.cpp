@@ -39,7 +39,14 @@ bool lock(int descriptor) {
 
 }  // namespace
 
-StoreFile::StoreFile(const std::string& folder) : path_(folder + "/conversations.db") {
+std::string store_path(const std::string& folder) { return folder + "/conversations.db"; }
+
+bool can_write_to(const std::string& folder) {
+  return faccessat(AT_FDCWD, folder.c_str(), W_OK, AT_EACCESS) == 0 &&
+         faccessat(AT_FDCWD, store_path(folder).c_str(), W_OK, AT_EACCESS) == 0;
+}
+
+StoreFile::StoreFile(const std::string& folder) : path_(store_path(folder)) {
   const std::string lock_path = path_ + ".lock";
   lock_ = open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, kOwnerOnly);
   if (lock_ < 0)

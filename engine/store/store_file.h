@@ -6,6 +6,9 @@
 
 namespace warpchat {
 
+std::string store_path(const std::string& folder);
+bool can_write_to(const std::string& folder);  // that is, have a store there
+
 class StoreFile {
  public:
   // Waits up to 5 seconds for other processes that open it. Error if the folder is not writable.

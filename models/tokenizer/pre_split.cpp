@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "models/error.h"
+#include "models/out_of_memory.h"
 
 namespace warpchat {
 namespace {
@@ -160,7 +161,10 @@ struct Matching {
                                                                            &pcre2_match_data_free};
   std::unique_ptr<pcre2_match_context, decltype(&pcre2_match_context_free)> context{pcre2_match_context_create(nullptr),
                                                                                     &pcre2_match_context_free};
-  Matching() { pcre2_set_match_limit(context.get(), UINT32_MAX); }
+  Matching() {
+    if (!data || !context) throw OutOfMemory();
+    pcre2_set_match_limit(context.get(), UINT32_MAX);
+  }
 };
 
 // Splits off every match; text between matches is a word, too.

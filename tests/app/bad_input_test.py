@@ -162,6 +162,21 @@ class BadInput(Case):
         self.assertEqual(process.returncode, 1)
         self.assertRegex(process.stderr, rb"\Achat: cannot write to standard output: [^\n]+\n\Z")
 
+    def test_standard_streams_that_are_missing(self):
+        tokens, logits = ("tokenize", "-m", TINY), ("logits", "-m", TINY, "--tokens", "1")
+        greedy = ("-m", TINY, "-p", "x", "-n", "1", "--temp", "0")
+        whole = self.run_well(*tokens, stdin=b"Hello").out
+        for arguments in (tokens, ("inspect", TINY), ("--help",), ("-m", TINY, "-p", "x", "-n", "1")):
+            self.assert_refused(Run(*arguments, stdin=b"Hello", shell_limits="exec >&-"), 1,
+                                "cannot write to standard output: it is closed; redirect it to a file, or to /dev/null")
+        self.assertEqual(self.run_well(*tokens, stdin=b"Hello", shell_limits="exec 2>&-").out, whole)
+        self.assertEqual(self.run_well(*greedy, shell_limits="exec <&-").out,
+                         self.run_well(*greedy).out)
+        self.run_well(*logits, "-o", path("usual.f32"))
+        self.run_well(*logits, "-o", path("closed.f32"), shell_limits="exec <&- >&- 2>&-")  # nothing is printed
+        with open(path("usual.f32"), "rb") as usual, open(path("closed.f32"), "rb") as closed:
+            self.assertEqual(closed.read(), usual.read())
+
     def test_a_home_that_cannot_be_written_is_no_obstacle(self):
         self.run_well("-m", TINY, "-p", "x", "-n", "1", env=environment("/proc/nowhere"))
         self.run_well("-m", TINY, "-p", "x", "-n", "1", env={"PATH": os.environ["PATH"]})

@@ -27,12 +27,12 @@ class Terminal:
     plain_seen: the same without escape sequences and \\r. It is kept because searching a long text again for every wait
     takes seconds."""
 
-    def __init__(self, *arguments, home=FOLDER, columns=500, rows=24, **variables):
+    def __init__(self, *arguments, home=FOLDER, columns=500, rows=24, program=(CHAT,), **variables):
         self.seen, self.plain_seen, self.position, self.raw_position, self.status = "", "", 0, 0, None
         self.bytes = b""
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
-            os.execve(CHAT, [CHAT, *arguments], environment(home, **variables))
+            os.execvpe(program[0], [*program, *arguments], environment(home, **variables))
         self.resize(columns, rows)
         self.pending = b""
 

@@ -344,6 +344,15 @@ class Wrong(Case):
         hub.fail("list", Fault(endless=b'[{"path": "a", '))
         self.assert_fails(self.pull(hub), "8,388,608 bytes")
 
+    def test_lists_of_many_pages_end(self):
+        entry = b'{"path": "a", "size": 1, "x": "%s"}'
+        for page in (b"[" + b",".join([entry % b""] * 40000) + b"]", b"[" + entry % (b"x" * (7 << 20)) + b"]"):
+            hub = self.hub()
+            more = {"Link": f'<{hub.url}/api/models/{NAME}/tree/main?page=2>; rel="next"'}
+            hub.fail("list", Fault(body=page, headers=more), always=True)
+            self.assert_fails(self.pull(hub), "lists more than 64,000 files or 67 MB of them; that is no model")
+            self.assertLess(len(hub.requests), 12)
+
     def test_lists_that_lead_out_of_the_cache(self):
         for lie in ({"path": "../../../../evil-q4_k_m.gguf"}, {"path": "/tmp/evil-q4_k_m.gguf"},
                     {"lfs": {"oid": "../../evil", "size": 5}}):
