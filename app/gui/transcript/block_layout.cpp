@@ -288,6 +288,7 @@ void BlockLayout::lay_out_marker(TextEngine& engine, const MarkdownBlock& block,
 
 float BlockLayout::marker_x(float width) const {
   const float gap = kMarkerGap * em_;
+  if (fold_sign_) return std::round(is_rtl_ ? fold_sign_->x + fold_sign_->width + gap : fold_sign_->x - gap - width);
   return std::round(is_rtl_ ? left_ + available_ + gap : left_ - gap - width);
 }
 
