@@ -207,7 +207,7 @@ TEST(MarkdownDocument, LaterFootnotesReachBack) {
   EXPECT_EQ(block_texts(document.blocks())[0], "p: see{^:1}");
 }
 
-// Of each block the folds that it lies in; "+": it opens the last of them.
+// The folds that each block lies in; "+": it opens the last of them.
 std::string folds_of(std::string_view text) {
   std::string out;
   for (const MarkdownBlock& block : document_of(text)) {

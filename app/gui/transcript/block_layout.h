@@ -67,7 +67,7 @@ class BlockLayout {
 
   // For code: the strip with the language's name and the buttons; height 0 in a continued piece.
   std::optional<TextRect> head() const { return head_; }
-  // Of a fold's summary: where its sign stands, as high as a line.
+  // Where the sign of a fold stands, beside its summary; as high as a line.
   std::optional<TextRect> fold_sign() const { return fold_sign_; }
   float scroll_limit() const { return std::max(0.0f, inner_width_ - frame_.width); }
   bool goes_on() const { return goes_on_; }  // in the next piece
