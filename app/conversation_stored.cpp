@@ -265,28 +265,23 @@ ConversationTree Conversation::shown_tree(const ConversationStore& store) const 
 
 // What was imported becomes the list, so that its numbers take it back.
 void Conversation::import_from(const std::string& path) {
-  std::vector<ConversationSummary> after;
-  ConversationId newest_before = 0;
-  const auto all = [](const ConversationStore& store) { return store.list(std::numeric_limits<uint32_t>::max()); };
-  const bool is_readable = look([&](const ConversationStore& store) {
-    for (const ConversationSummary& one : all(store)) newest_before = std::max(newest_before, one.id);
-  });
-  if (!is_readable) return;
+  const uint64_t notice_before = controller_.now().notices.empty() ? 0 : controller_.now().notices.back().id;
   {
     const auto spinner = std::make_shared<Spinner>("importing " + printable(path, 60));
     controller_.submit(ImportConversation{path, [spinner](double part) { spinner->set_progress(part); }});
   }
   const bool stopped = take_interrupt();  // before following, which takes it for something else
   const bool is_done = follow();
-  if (!look([&](const ConversationStore& store) { after = all(store); })) return;
-  std::erase_if(after, [&](const ConversationSummary& one) { return one.id <= newest_before; });
-  if (after.empty()) return stopped ? say("(stopped; nothing was imported)") : is_done ? show_opened() : void();
-  listed_ = ids_of(after);
+  std::vector<ConversationId> imported;
+  for (const NoticeItem& notice : controller_.now().notices)
+    if (notice.id > notice_before && !notice.imported.empty()) imported = notice.imported;
+  const size_t n = imported.size();
+  if (n == 0) return stopped ? say("(stopped; nothing was imported)") : is_done ? show_opened() : void();
+  listed_ = std::move(imported);
   if (is_done) show_opened();
-  const std::string numbers = after.size() == 1 ? "1" : "1-" + std::to_string(after.size());
-  if (stopped)
-    say("(stopped; " + counted(after.size(), "conversation") + (after.size() == 1 ? " was" : " were") + " imported)");
-  if (stopped || !is_done || after.size() > 1) say("(/delete " + numbers + " takes the import back)");
+  if (stopped) say("(stopped; " + counted(n, "conversation") + (n == 1 ? " was" : " were") + " imported)");
+  if (stopped || !is_done || n > 1)
+    say("(/delete " + (n == 1 ? "1" : "1-" + std::to_string(n)) + " takes the import back)");
 }
 
 }  // namespace warpchat

@@ -183,9 +183,9 @@ void export_conversation(const ConversationTree& tree, const std::string& path, 
   write_file(path, text);
 }
 
-Imported import_conversations(ConversationStore& store, const std::string& path,
-                              const std::function<void(double)>& progress) {
-  Imported imported;
+void import_conversations(ConversationStore& store, const std::string& path, Imported& imported,
+                          const std::function<void(double)>& progress, const std::function<bool()>& is_stopped) {
+  const auto stops = [&] { return has_interrupt() || is_stopped(); };
   KnownConversations known(store);
   StoreTime newest = 0;
   const auto store_one = [&](const ConversationTree& tree) {
@@ -193,15 +193,14 @@ Imported import_conversations(ConversationStore& store, const std::string& path,
     if (id != 0) {
       ++imported.n_known;
     } else {
-      id = store.insert(tree, has_interrupt);
+      id = store.insert(tree, stops);
       if (id == 0) return;  // stopped
       imported.ids.push_back(id);
     }
     if (tree.updated >= newest) newest = tree.updated, imported.newest = id;
   };
   const std::string text = read_regular_file(path, kMaxImportBytes);
-  imported.left_out = read_conversations(text, path, {store_one, progress, has_interrupt}).sentence();
-  return imported;
+  imported.left_out = read_conversations(text, path, {store_one, progress, stops}).sentence();
 }
 
 }  // namespace warpchat

@@ -41,9 +41,11 @@ struct Imported {
   std::string left_out;  // in words; empty: nothing
 };
 
-// Stores a file's conversations. Error if it is larger than 256 MB, or if there is no message in it. After a stop those
-// stay that were stored by then.
-Imported import_conversations(
-    ConversationStore& store, const std::string& path, const std::function<void(double)>& progress = [](double) {});
+// Stores a file's conversations. Error if it is larger than 256 MB, or if there is no message in it. After a stop or an
+// Error those stay that were stored by then, and `imported` has them. Ctrl-C stops it, too.
+void import_conversations(
+    ConversationStore& store, const std::string& path, Imported& imported,
+    const std::function<void(double)>& progress = [](double) {},
+    const std::function<bool()>& is_stopped = [] { return false; });
 
 }  // namespace warpchat

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "app/chat/chat_state.h"
 
@@ -28,7 +29,9 @@ struct ContinueAnswer {
 struct DropOldest {  // from now on the oldest turns are left out when the context is full; all stay stored
   bool on = true;
 };
-struct Undo {};  // takes back the last message of the user with its answer
+struct Undo {                  // takes back the last message of the user with its answer
+  bool returns_files = false;  // its files are attached to the next one
+};
 struct ShowVersion {
   uint64_t message;  // key; 0: any message, also one that is not shown
   TurnId turn;       // one of its siblings
@@ -53,7 +56,8 @@ struct OpenStored {
   ConversationId id;
 };
 struct Fork {
-  uint64_t message;  // key; the conversation up to it is copied into a new one
+  uint64_t message = 0;             // key; the shown conversation up to it is copied into a new one
+  ConversationId conversation = 0;  // else all of this one
 };
 struct Search {
   std::string words;  // empty: no search
@@ -79,14 +83,20 @@ struct ImportConversation {
   std::string path;  // any file that app/transfer.h reads; shows the newest of several conversations
   std::function<void(double)> progress = [](double) {};  // 0..1, called while it is performed
 };
+struct StopImport {};    // while one is performed; what it has stored stays
+struct TakeBackImport {  // puts what it has stored into the trash
+  std::vector<ConversationId> conversations;
+};
 
 // Model, device, settings.
 struct RefreshModels {};
 struct ConnectServer {     // asks for its models; a server without a name, or a new key, is stored once it has answered
   std::string endpoint;    // NAME or address
-  std::string key = {};    // empty: the stored one, if any
+  std::string key = {};    // empty: the stored one, if any, or that of the flags
   std::string model = {};  // that a server has which lists none; empty: not known
   uint64_t request = 0;    // any number, for ServedModels
+  bool stores = true;      // false: nothing is stored
+  std::string flags_key = {};  // set by the controller: of a server that only flags name
 };
 struct RenameEndpoint {
   std::string from, to;
@@ -127,9 +137,9 @@ std::optional<LoadModel> load_of(const NoticeItem& notice);
 using Action =
     std::variant<Send, Stop, Regenerate, EditMessage, ContinueAnswer, DropOldest, Undo, ShowVersion, SetSystemPrompt,
                  AttachFile, DropAttachment, CountTokens, NewConversation, OpenStored, Fork, Search, Rename, ThrowAway,
-                 TakeFromTrash, EraseForEver, ExportConversation, ImportConversation, RefreshModels, SearchHub,
-                 ConnectServer, RenameEndpoint, RemoveEndpoint, LoadModel, CancelLoading, UnloadModel, ChangeSettings,
-                 DismissNotice, WatchProfile, ExportProfile>;
+                 TakeFromTrash, EraseForEver, ExportConversation, ImportConversation, StopImport, TakeBackImport,
+                 RefreshModels, SearchHub, ConnectServer, RenameEndpoint, RemoveEndpoint, LoadModel, CancelLoading,
+                 UnloadModel, ChangeSettings, DismissNotice, WatchProfile, ExportProfile>;
 
 // Collects the actions of a window's panels while a frame is drawn; dispatched after it.
 class Actions {

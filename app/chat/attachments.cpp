@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <utility>
 
 namespace warpchat {
@@ -21,7 +22,7 @@ void Attachments::add(const std::string& path) {
 
 // The file may belong to a conversation that is no longer shown.
 void Attachments::attach(FileReader::File read) {
-  if (!read.fault.empty()) state_.tell_error(read.fault);
+  read.fault.empty() ? state_.forget_errors_about(read.path) : state_.tell_error_about(read.path, read.fault);
   take_in(files_, read);
   for (auto& [conversation, files] : others_) take_in(files, read);
   show();
@@ -75,6 +76,20 @@ std::vector<AttachedFile> Attachments::files() const {
 void Attachments::clear() {
   files_.clear();
   show();
+}
+
+void Attachments::put_back(const std::vector<AttachedFile>& files, TurnId turn) {
+  std::vector<File> back;
+  for (const AttachedFile& file : files) {
+    back.push_back({++last_id_, {.name = file.name, .bytes = file.text.size()}, file.text, turn});
+    count(back.back());
+  }
+  files_.insert(files_.begin(), std::make_move_iterator(back.begin()), std::make_move_iterator(back.end()));
+  show();
+}
+
+void Attachments::drop_files_of(TurnId turn) {
+  if (std::erase_if(files_, [&](const File& file) { return turn != 0 && file.put_back_from == turn; }) > 0) show();
 }
 
 void Attachments::change_conversation(ConversationId from, ConversationId to) {

@@ -19,11 +19,13 @@ class Attachments {
 
   void add(const std::string& path);  // starts reading; an error becomes a notice
   void drop(size_t index);
-  void cancel();                            // stops reading the pending files
-  bool are_read() const;                    // all of them
-  void count();                             // again, after a change of model
-  std::vector<AttachedFile> files() const;  // as they are sent
-  void clear();                             // they have been sent
+  void cancel();                                                       // stops reading the pending files
+  bool are_read() const;                                               // all of them
+  void count();                                                        // again, after a change of model
+  std::vector<AttachedFile> files() const;                             // as they are sent
+  void clear();                                                        // they have been sent
+  void put_back(const std::vector<AttachedFile>& files, TurnId turn);  // of a message that was taken back, in front
+  void drop_files_of(TurnId turn);                                     // that were put back: the message is there again
   void change_conversation(ConversationId from, ConversationId to);
   void forget(ConversationId conversation) { others_.erase(conversation); }
 
@@ -32,6 +34,7 @@ class Attachments {
     uint64_t id;
     Attachment shown;
     std::string text;
+    TurnId put_back_from = 0;  // 0: it was attached
   };
   void attach(FileReader::File read);
   void take_in(std::vector<File>& files, FileReader::File& read);

@@ -7,6 +7,7 @@
 
 #include "app/chat/chat_controller_parts.h"
 #include "app/log.h"
+#include "engine/http/http_url.h"
 #include "models/text_format.h"
 
 namespace warpchat {
@@ -32,6 +33,7 @@ ChatController::Parts::Parts(const ChatOptions& chat_options, std::shared_ptr<Re
               [this](const std::string& endpoint, const std::vector<RemoteModel>& served) {
                 state.change(updates::SetServed{
                     {.request = state.now().served.request, .endpoint = endpoint, .models = choices_of(served)}});
+                show_endpoints();
               }}),
       attachments(state, models, [this](Task task) { inbox.post(std::move(task)); }),
       titling(state, library),
@@ -96,8 +98,8 @@ void ChatController::Parts::dispatch(OutgoingMessage message) {
       },
       action);
   wants_model ? stop_title() : follow_title(kNow);
-  const bool jumps_queue =
-      std::visit([]<class T>(const T&) { return is_one_of<T, Stop, CancelLoading, DropAttachment>; }, action);
+  const bool jumps_queue = std::visit(
+      []<class T>(const T&) { return is_one_of<T, Stop, StopImport, CancelLoading, DropAttachment>; }, action);
   if (!deferred.empty() && !jumps_queue) return deferred.push_back(std::move(action));
   bool is_in_the_way = std::holds_alternative<Send>(action) && !attachments.are_read();
   for (ActiveChat* chat : conflicts_with(action)) {
@@ -121,6 +123,9 @@ std::vector<ActiveChat*> ChatController::Parts::conflicts_with(const Action& act
       [&]<class T>(const T& wish) {
         if constexpr (is_one_of<T, ThrowAway, EraseForEver>)
           if (ActiveChat* chat = held(wish.id)) found.push_back(chat);
+        if constexpr (is_one_of<T, TakeBackImport>)
+          for (const ConversationId id : wish.conversations)
+            if (ActiveChat* chat = held(id)) found.push_back(chat);
         if constexpr (is_one_of<T, Send, Regenerate, EditMessage, ContinueAnswer, Undo, ShowVersion>)
           found.push_back(shown);
         if constexpr (is_one_of<T, UnloadModel>)
@@ -390,6 +395,7 @@ void ChatController::Parts::model_has_settled() {
     for (const auto& chat : chats) chat->branch.set_model(responder->facts().model);
   if (models.model() != nullptr) attachments.count();
   profile.begin(models.model(), models.endpoint());
+  show_endpoints();
   look_for_choices();
   begin_what_waited();
 }
@@ -414,12 +420,36 @@ void ChatController::Parts::look_for_choices() {
   });
 }
 
+// A server that only flags name has a row all the same, before and after one of its models is chosen.
+void ChatController::Parts::show_endpoints() {
+  std::vector<ModelChoice> known = stored_endpoints;
+  const auto add = [&](const std::string& address, const std::string& url) {
+    const auto is_it = [&](const ModelChoice& endpoint) { return endpoint.about == url; };
+    if (std::ranges::any_of(known, is_it)) return;
+    known.insert(known.begin(), {.path = address,
+                                 .name = host_of(url),
+                                 .kind = ModelChoice::Kind::kEndpoint,
+                                 .about = url,
+                                 .is_unsaved = true});
+  };
+  const std::string& served = state.now().served.endpoint;
+  if (const Endpoint* used = models.endpoint())
+    add(used->url, used->url);
+  else if (!models.is_loading() && models.flags().endpoint == served && is_server_address(served))
+    add(served, base_url(served));
+  if (known != state.now().endpoints) state.change(updates::SetEndpoints{std::move(known)});
+}
+
 EndpointKeeper::Listeners ChatController::Parts::endpoint_listeners() {
   const auto list = [this](std::vector<ModelChoice> listed) {
-    inbox.post(Task([this, listed = std::move(listed)] { state.change(updates::SetEndpoints{listed}); }));
+    inbox.post(Task([this, listed = std::move(listed)] {
+      stored_endpoints = listed;
+      show_endpoints();
+    }));
   };
   const auto serve = [this](ServedModels served) {
     inbox.post(Task([this, served = std::move(served)] {
+      if (served.was_stored) models.follow_stored(stored_endpoints);
       const bool is_wanted = state.now().served.running && state.now().served.request == served.request;
       if (is_wanted) state.change(updates::SetServed{served});
     }));
@@ -460,9 +490,11 @@ void ChatController::interrupt() {
   parts_->inbox.post(Task([] {}));
 }
 void ChatController::stop_prompt_when(std::function<bool()> is_stopped) {
+  parts_->is_ending = is_stopped;
   parts_->models.stop_prompt_when(
       [&inbox = parts_->inbox, is_stopped = std::move(is_stopped)] { return inbox.has_stop() || is_stopped(); });
 }
+void ChatController::publish_with(std::function<void()> publish) { parts_->publish = std::move(publish); }
 void ChatController::turn(std::chrono::milliseconds timeout) { parts_->turn(timeout); }
 bool ChatController::read(const std::function<void(const ConversationStore&)>& look) {
   parts_->follow_title(kNow);

@@ -34,6 +34,9 @@ class ChatController {
   // Stop stops it, too.
   void stop_prompt_when(std::function<bool()> is_stopped);
 
+  // Called on the controller's thread while an action takes long, for take_updates().
+  void publish_with(std::function<void()> publish);
+
   // Processes pending work: events of answers, results of other threads, the store. Returns once something has
   // happened, at the latest after the timeout.
   void turn(std::chrono::milliseconds timeout);

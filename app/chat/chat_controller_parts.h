@@ -18,6 +18,7 @@
 #include "app/chat/profile_watch.h"
 #include "app/chat/state_store.h"
 #include "app/chat/titling.h"
+#include "app/transfer.h"
 
 namespace warpchat {
 
@@ -69,6 +70,7 @@ struct ChatController::Parts {
   void model_has_settled();
   void look_for_choices();
   EndpointKeeper::Listeners endpoint_listeners();
+  void show_endpoints();
   uint64_t memory_held() const;  // bytes, by the loaded model
   void forget_undo(ConversationId id);
 
@@ -96,6 +98,9 @@ struct ChatController::Parts {
   void remove_erased_text();
   void perform(ExportConversation& wish);
   void perform(ImportConversation& wish);
+  void tell_imported(const Imported& imported, const std::string& file, bool is_done);
+  void perform(StopImport& wish);
+  void perform(TakeBackImport& wish);
   void perform(RefreshModels& wish);
   void perform(SearchHub& wish);
   void perform(ConnectServer& wish);
@@ -123,6 +128,9 @@ struct ChatController::Parts {
   EndpointKeeper endpoints;
   std::vector<std::unique_ptr<ActiveChat>> chats;  // the shown one, and those with an answer that runs or waits
   ActiveChat* shown = nullptr;
+  std::vector<ModelChoice> stored_endpoints;
+  std::function<bool()> is_ending = [] { return false; };  // of the program
+  std::function<void()> publish = [] {};
   bool has_begun = false, looks_for_choices = false;
   std::pair<uint64_t, const Responder*> measured;  // last message and responder of the last token count
   bool keeps_erased_text = false;                  // on the disk, of conversations that were erased

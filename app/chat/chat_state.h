@@ -88,8 +88,9 @@ struct ModelChoice {
   std::string quantisation;  // "Q4_K_M"; empty: not said
   FitsMemory fits = FitsMemory::kUnknown;
   Kind kind = Kind::kFile;
-  std::string about = {};  // kEndpoint: its address; kServed: its context; kFetch: its purpose or number of downloads
-  std::string why = {};    // it fits or does not: "needs about 2.9 GB of memory, 1.2 GB are free"
+  std::string about = {};   // kEndpoint: its address; kServed: its context; kFetch: its purpose or number of downloads
+  std::string why = {};     // it fits or does not: "needs about 2.9 GB of memory, 1.2 GB are free"
+  bool is_unsaved = false;  // kEndpoint: it is in use, but not stored; its path is its address
   bool operator==(const ModelChoice&) const = default;
 };
 
@@ -111,6 +112,7 @@ struct ServedModels {
   std::string fault;                // why there are none
   bool needs_key = false;           // the fault: there is no key, or the server rejects it
   bool lists_none = false;          // the fault: the server answers, but not with a list
+  bool was_stored = false;          // the request has stored the server
   bool operator==(const ServedModels&) const = default;
 };
 
@@ -142,7 +144,14 @@ struct LoadingModel {
   double fraction = 0;        // 0..1; of a server always 0
   std::string transfer = {};  // progress of the download, in words
   bool is_server = false;
+  bool waits = false;  // it is loaded, and takes over once no answer runs
   bool operator==(const LoadingModel&) const = default;
+};
+
+struct RunningImport {
+  std::string name;     // of the file
+  double fraction = 0;  // 0..1
+  bool operator==(const RunningImport&) const = default;
 };
 
 // The sampling values that a model's file has defaults for.
@@ -170,21 +179,23 @@ struct AnswerSettings {
 struct NoticeItem {
   uint64_t id;
   bool is_error;
-  std::string text;             // one sentence, for people
-  std::string action_label;     // "Undo"; empty: nothing to do about it
-  ConversationId restores = 0;  // the conversation that the action restores from the trash
-  TurnId shows = 0;             // not 0: instead, the action shows it up to this turn again
-  Remedy remedy = {};           // remedy of an error, which action_label names
-  std::string model = {};       // path; empty: the loaded one
+  std::string text;                           // one sentence, for people
+  std::string action_label;                   // "Undo"; empty: nothing to do about it
+  ConversationId restores = 0;                // the conversation that the action restores from the trash
+  TurnId shows = 0;                           // not 0: instead, the action shows it up to this turn again
+  Remedy remedy = {};                         // remedy of an error, which action_label names
+  std::string model = {};                     // path; empty: the loaded one
+  std::vector<ConversationId> imported = {};  // not empty: the action takes this import back
+  std::string about = {};                     // what failed: the error goes once that has succeeded; empty: nothing
   bool operator==(const NoticeItem&) const = default;
 };
 
 // A file that the next Send includes.
 struct Attachment {
-  std::string path, name;
-  uint64_t bytes = 0;   // of its text
-  size_t n_tokens = 0;  // 0: unknown, since no tokeniser is loaded
-  bool is_read = true;  // false: it is being read
+  std::string path, name;  // path: empty if it was put back from a message
+  uint64_t bytes = 0;      // of its text
+  size_t n_tokens = 0;     // 0: unknown, since no tokeniser is loaded
+  bool is_read = true;     // false: it is being read
   bool operator==(const Attachment&) const = default;
 };
 
@@ -223,12 +234,13 @@ struct ChatState {
   OpenConversation open;
 
   std::vector<ModelChoice> models;     // on this machine, and what can be downloaded
-  std::vector<ModelChoice> endpoints;  // the stored ones
+  std::vector<ModelChoice> endpoints;  // the stored ones, and first the one in use if it is not stored
   ServedModels served;
   HubSearch hub;
   std::vector<DeviceChoiceRow> devices;
   std::optional<LoadedModel> model;
   std::optional<LoadingModel> loading;
+  std::optional<RunningImport> importing;
   AnswerSettings settings;
 
   std::vector<ConversationId> answering;  // conversations with an answer that runs or waits while another one is shown

@@ -108,9 +108,13 @@ ServedModels EndpointKeeper::ask(const ConnectServer& wish) {
   ServedModels served{.request = wish.request, .endpoint = wish.endpoint};
   try {
     const NamedEndpoint named = stored_or_new_endpoint(wish.endpoint);
-    served.models = choices_of(models_of(open_with_key(named, wish.key), wish, served));
-    const bool is_new = named.name.empty() || !wish.key.empty();
-    served.endpoint = is_new ? store_endpoint(named, wish.key) : named.name;
+    const std::string& key = wish.key.empty() && named.name.empty() ? wish.flags_key : wish.key;
+    served.models = choices_of(models_of(open_with_key(named, key), wish, served));
+    served.was_stored = wish.stores && (named.name.empty() || !wish.key.empty());
+    if (served.was_stored)
+      served.endpoint = store_endpoint(named, key);
+    else if (!named.name.empty())
+      served.endpoint = named.name;
   } catch (const std::exception& error) {
     served.models.clear();
     served.fault = is_superseded() ? "the request was cancelled" : error.what();

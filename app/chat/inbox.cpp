@@ -46,6 +46,11 @@ bool Inbox::has_stop() const {
   return std::any_of(messages_.begin(), messages_.end(), is<Stop>);
 }
 
+bool Inbox::has_import_stop() const {
+  const std::lock_guard lock(mutex_);
+  return std::any_of(messages_.begin(), messages_.end(), is<StopImport>);
+}
+
 bool Inbox::empty() const {
   const std::lock_guard lock(mutex_);
   return messages_.empty();

@@ -26,7 +26,8 @@ class Inbox {
   // Pops the oldest; nullopt if none arrives within the timeout.
   std::optional<OutgoingMessage> pop(std::chrono::milliseconds timeout);
   bool empty() const;
-  bool has_stop() const;  // a Stop waits
+  bool has_stop() const;         // a Stop waits
+  bool has_import_stop() const;  // a StopImport
 
  private:
   mutable std::mutex mutex_;

@@ -2,6 +2,7 @@
 // loaded again if the new one does not fit even then.
 #include "app/chat/model_controller.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <random>
 #include <utility>
@@ -13,6 +14,8 @@
 namespace warpchat {
 
 namespace {
+
+constexpr const char* kModel = "model";  // what errors of loading are about
 
 AnswerSettings answer_settings(const ChatSettings& settings, bool random_seed) {
   AnswerSettings answer{.sampling = settings.session.sampling,
@@ -79,7 +82,9 @@ void ModelController::load_first() {
 void ModelController::load(const LoadModel& wish) {
   if (switch_launch(wish)) return;
   if (!wish.path.empty() || !wish.endpoint.empty()) {
-    if (wish.endpoint != wanted_.endpoint) wanted_.api_key_env.clear();  // must not be sent to another endpoint
+    const bool is_used = endpoint_ && endpoint_->url == wish.endpoint;
+    if (!is_used && wish.endpoint != wanted_.endpoint)
+      wanted_.api_key_env.clear();  // must not be sent to another endpoint
     wanted_.model = wish.path;
     wanted_.endpoint = wish.endpoint;
     wanted_.yes = wish.fetch;
@@ -149,7 +154,11 @@ void ModelController::launch(bool in_place) {
   };
   const auto done = [this](LoadOutcome outcome) {
     auto shared = std::make_shared<LoadOutcome>(std::move(outcome));  // a Task can be copied
-    surroundings_.post([this, shared] { surroundings_.at_rest([this, shared] { end(std::move(*shared)); }); });
+    surroundings_.post([this, shared] {
+      if (LoadingModel shown = state_.now().loading.value_or(LoadingModel{}); shared->local || shared->other)
+        shown.waits = true, state_.change(updates::SetLoading{shown});
+      surroundings_.at_rest([this, shared] { end(std::move(*shared)); });
+    });
   };
   try {
     loader_.start(attempt_->flags, /*another_model_loaded=*/local_ != nullptr,
@@ -181,8 +190,8 @@ void ModelController::fail(const LoadOutcome& outcome) {
     return start(std::move(failed));
   }
   if (!outcome.was_cancelled)
-    state_.tell_error((failed.fault.empty() ? "" : failed.fault + "; then: ") + outcome.fault, outcome.remedy,
-                      failed.flags.endpoint.empty() ? failed.flags.model : "");
+    state_.tell_error_about(kModel, (failed.fault.empty() ? "" : failed.fault + "; then: ") + outcome.fault,
+                            outcome.remedy, failed.flags.endpoint.empty() ? failed.flags.model : "");
   if (!outcome.served.empty()) surroundings_.has_several(failed.flags.endpoint, outcome.served);
   if (failed.fallback && failed.fault.empty()) return start({*failed.fallback, std::nullopt, outcome.fault});
   wanted_ = loaded_;
@@ -193,10 +202,12 @@ void ModelController::install(LoadOutcome outcome) {
   local_ = std::move(outcome.local);
   other_ = std::move(outcome.other);
   endpoint_ = std::move(outcome.endpoint);
+  const bool failed_before = !attempt_->fault.empty();  // the previous model is back
   wanted_ = loaded_ = std::exchange(attempt_, std::nullopt)->flags;
   base_options_ = outcome.settings.session;
   merge_settings(outcome.settings);
   state_.change(updates::SetModel{shown()});
+  if (!failed_before) state_.forget_errors_about(kModel);
   remember();
   settle();
 }
@@ -216,6 +227,24 @@ void ModelController::follow_rename(const RenameEndpoint& renamed) {
     if (flags->endpoint == renamed.from) flags->endpoint = renamed.to;
   if (auto last = last_server(state_directory()); last && last->endpoint == renamed.from)
     remember_server(LastServer{renamed.to, last->model}, state_directory());
+}
+
+std::string ModelController::key_in_flags(const std::string& endpoint) const {
+  const bool is_named = wanted_.endpoint == endpoint || (endpoint_ && endpoint_->url == endpoint);
+  if (!is_named || wanted_.api_key_env.empty()) return "";
+  try {
+    return find_endpoint(wanted_).key;
+  } catch (const Error&) {  // asking the server gives the reason
+    return "";
+  }
+}
+
+void ModelController::follow_stored(const std::vector<ModelChoice>& stored) {
+  if (!endpoint_ || attempt_) return;
+  const auto own = std::ranges::find(stored, endpoint_->url, &ModelChoice::about);
+  if (own == stored.end()) return;
+  for (ChatOptions* flags : {&wanted_, &loaded_}) flags->endpoint = own->path, flags->api_key_env.clear();
+  remember();
 }
 
 void ModelController::use(std::shared_ptr<Responder> responder) {

@@ -27,9 +27,11 @@ class ModelController {
   void load_first();  // the model of the options, else the last used or only one; else none
   void load(const LoadModel& wish);
   void cancel();
-  void follow_rename(const RenameEndpoint& renamed);  // of the endpoint in use, perhaps
-  void unload();                                      // only at rest
-  void show_status();                                 // after an answer, which may have changed the launch mode
+  void follow_rename(const RenameEndpoint& renamed);            // of the endpoint in use, perhaps
+  std::string key_in_flags(const std::string& endpoint) const;  // empty: they name another server, or no key
+  void follow_stored(const std::vector<ModelChoice>& stored);   // perhaps it is among them now, with its key
+  void unload();                                                // only at rest
+  void show_status();  // after an answer, which may have changed the launch mode
   bool is_loading() const { return state_.now().loading.has_value(); }
 
   void change_settings(AnswerSettings settings);

@@ -1,4 +1,6 @@
 // What each action does, once nothing conflicts with it.
+#include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <utility>
 
@@ -9,6 +11,10 @@
 #include "models/text_format.h"
 
 namespace warpchat {
+
+namespace {
+constexpr std::chrono::milliseconds kBetweenProgress{100};
+}
 
 // --- The conversation ---
 
@@ -31,9 +37,16 @@ void ChatController::Parts::perform(Regenerate& wish) { ask_user(shown_chat().re
 void ChatController::Parts::perform(ContinueAnswer& wish) { ask_user(shown_chat().go_on(wish.message)); }
 void ChatController::Parts::perform(DropOldest& wish) { shown_chat().branch.drop_oldest(wish.on); }
 
-void ChatController::Parts::perform(Undo&) {
+void ChatController::Parts::perform(Undo& wish) {
   const TurnId last = shown_chat().branch.last_turn();
-  if (shown_chat().undo() && last != 0) state.tell("your last message was taken back", shown_chat().now().id, last);
+  const auto& messages = shown_chat().now().messages;
+  const auto taken = std::find_if(messages.rbegin(), messages.rend(), [](const auto& m) { return m.role == "user"; });
+  if (taken == messages.rend()) return;
+  const TurnId turn = taken->turn;
+  const std::vector<AttachedFile> files = taken->files;
+  if (!shown_chat().undo()) return;
+  if (wish.returns_files) attachments.put_back(files, turn);
+  if (last != 0) state.tell("your last message was taken back", shown_chat().now().id, last);
 }
 
 void ChatController::Parts::perform(EditMessage& wish) {
@@ -47,7 +60,10 @@ void ChatController::Parts::perform(EditMessage& wish) {
   state.change(updates::TakeSend{});
 }
 
-void ChatController::Parts::perform(ShowVersion& wish) { shown_chat().branch.show_version(wish.message, wish.turn); }
+void ChatController::Parts::perform(ShowVersion& wish) {
+  shown_chat().branch.show_version(wish.message, wish.turn);
+  for (const ChatMessage& message : shown_chat().now().messages) attachments.drop_files_of(message.turn);
+}
 void ChatController::Parts::perform(SetSystemPrompt& wish) { shown_chat().branch.set_system_prompt(wish.text); }
 void ChatController::Parts::perform(AttachFile& wish) { attachments.add(wish.path); }
 void ChatController::Parts::perform(DropAttachment& wish) { attachments.drop(wish.index); }
@@ -62,9 +78,14 @@ void ChatController::Parts::perform(OpenStored& wish) {
 }
 
 void ChatController::Parts::perform(Fork& wish) {
-  const std::optional<size_t> i = shown_chat().branch.index_of(wish.message);
-  if (!i) return;
-  ConversationTree tree = shown_chat().branch.tree(*i + 1);
+  ConversationTree tree;
+  if (wish.conversation != 0) {
+    if (!library.try_to([&](ConversationStore& store) { tree = store.tree(wish.conversation); })) return;
+  } else {
+    const std::optional<size_t> i = shown_chat().branch.index_of(wish.message);
+    if (!i) return;
+    tree = shown_chat().branch.tree(*i + 1);
+  }
   tree.title += " (copy)";
   ConversationId copy = 0;
   if (!library.try_to([&](ConversationStore& store) { copy = store.insert(tree); })) return;
@@ -130,20 +151,57 @@ void ChatController::Parts::perform(ExportConversation& wish) {
   if (done) state.tell("wrote " + wish.path);
 }
 
+// On this thread, so that other actions wait; updates of its progress are published meanwhile.
 void ChatController::Parts::perform(ImportConversation& wish) {
+  const std::string file = std::filesystem::path(wish.path).filename().string();
+  const auto show = [&](std::optional<RunningImport> running) {
+    state.change(updates::SetImporting{std::move(running)});
+    publish();
+  };
+  show(RunningImport{file, 0});
+  auto shown_at = std::chrono::steady_clock::now();
+  const auto progress = [&](double fraction) {
+    wish.progress(fraction);
+    if (std::chrono::steady_clock::now() - shown_at < kBetweenProgress) return;
+    show(RunningImport{file, fraction});
+    shown_at = std::chrono::steady_clock::now();
+  };
   Imported imported;
-  const bool done = library.try_to(
-      [&](ConversationStore& store) { imported = import_conversations(store, wish.path, wish.progress); });
+  const bool done = library.try_to([&](ConversationStore& store) {
+    import_conversations(store, wish.path, imported, progress,
+                         [this] { return inbox.has_import_stop() || is_ending(); });
+  });
+  state.change(updates::SetImporting{std::nullopt});
   library.refresh();
-  if (!done || imported.newest == 0) return;
-  library.try_to([&](ConversationStore&) { show_stored(imported.newest); });
-  if (imported.ids.size() > 1)
-    state.tell("imported " + counted(imported.ids.size(), "conversation") + "; the newest is shown");
+  if (done && imported.newest != 0) library.try_to([&](ConversationStore&) { show_stored(imported.newest); });
+  tell_imported(imported, file, done);
+}
+
+void ChatController::Parts::tell_imported(const Imported& imported, const std::string& file, bool is_done) {
+  const std::string n = counted(imported.ids.size(), "conversation");
+  const bool is_stopped = inbox.has_import_stop();
+  if (is_stopped)
+    state.tell_import("the import was stopped; " + (imported.ids.empty() ? "nothing" : n) + " imported until then",
+                      imported.ids);
+  else if (!imported.ids.empty())
+    state.tell_import("imported " + n + (is_done && imported.ids.size() > 1 ? "; the newest is shown" : ""),
+                      imported.ids);
+  if (!is_done) return;
   if (imported.n_known > 0)
     state.tell(counted(imported.n_known, "conversation") + " of this file " + (imported.n_known == 1 ? "is" : "are") +
                " here already and " + (imported.n_known == 1 ? "was" : "were") + " not imported again");
-  if (!imported.left_out.empty())
-    state.tell(std::filesystem::path(wish.path).filename().string() + ": " + imported.left_out);
+  if (!imported.left_out.empty()) state.tell(file + ": " + imported.left_out);
+}
+
+void ChatController::Parts::perform(StopImport&) {}  // there is none, or it has read this in the inbox
+
+void ChatController::Parts::perform(TakeBackImport& wish) {
+  const bool done = library.try_to([&](ConversationStore& store) {
+    for (const ConversationId id : wish.conversations) store.throw_away(id);
+  });
+  if (std::ranges::find(wish.conversations, shown_chat().now().id) != wish.conversations.end()) show_new();
+  library.refresh();
+  if (done) state.tell("the import was taken back; the trash has its conversations");
 }
 
 // --- Model, device, settings ---
@@ -157,6 +215,7 @@ void ChatController::Parts::perform(SearchHub& wish) {
 }
 void ChatController::Parts::perform(ConnectServer& wish) {
   state.change(updates::SetServed{{.request = wish.request, .endpoint = wish.endpoint, .running = true}});
+  wish.flags_key = models.key_in_flags(wish.endpoint);
   endpoints.post(std::move(wish));
 }
 void ChatController::Parts::perform(RenameEndpoint& wish) { endpoints.post(std::move(wish)); }

@@ -23,12 +23,28 @@ void StateStore::tell(std::string text, ConversationId restores, TurnId shows) {
   add_notice({++last_notice_, false, std::move(text), restores ? "Undo" : "", restores, shows});
 }
 
+void StateStore::tell_import(std::string text, std::vector<ConversationId> imported) {
+  NoticeItem notice{++last_notice_, false, std::move(text), imported.empty() ? "" : "Undo"};
+  notice.imported = std::move(imported);
+  add_notice(std::move(notice));
+}
+
 void StateStore::tell_error(std::string text, Remedy remedy, std::string model) {
+  tell_error_about("", std::move(text), remedy, std::move(model));
+}
+
+void StateStore::tell_error_about(const std::string& what, std::string text, Remedy remedy, std::string model) {
   log_line("error: " + text);
   const auto same = std::find_if(state_.notices.begin(), state_.notices.end(),
                                  [&](const NoticeItem& notice) { return notice.text == text; });
   if (same != state_.notices.end()) change(updates::DropNotice{same->id});  // it moves to the end
-  add_notice({++last_notice_, true, std::move(text), button_of(remedy), 0, 0, remedy, std::move(model)});
+  add_notice({++last_notice_, true, std::move(text), button_of(remedy), 0, 0, remedy, std::move(model), {}, what});
+}
+
+void StateStore::forget_errors_about(const std::string& what) {
+  const std::vector<NoticeItem> notices = state_.notices;
+  for (const NoticeItem& notice : notices)
+    if (notice.about == what) change(updates::DropNotice{notice.id});
 }
 
 void StateStore::add_notice(NoticeItem notice) {

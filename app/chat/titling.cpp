@@ -59,6 +59,8 @@ std::string title_of_answer(std::string_view answer) {
     if (line.starts_with(kFence)) return "";
     std::string_view title = bare(line);
     if (has_label(title)) title = bare(title.substr(kLabel.size()));
+    if (const size_t colon = title.find(':'); colon != std::string_view::npos && is_of_question(title.substr(0, colon)))
+      title = bare(title.substr(colon + 1));
     if (title.empty() || line.ends_with(':')) continue;                        // the title follows below
     const bool is_one = title_from(title) == title && !is_of_question(title);  // too long lines are no titles
     return is_one ? std::string(title) : "";

@@ -131,6 +131,7 @@ void make(ChatState& state, const SetHub& update) { state.hub = update.hub; }
 void make(ChatState& state, const SetDevices& update) { state.devices = update.devices; }
 void make(ChatState& state, const SetModel& update) { state.model = update.model; }
 void make(ChatState& state, const SetLoading& update) { state.loading = update.loading; }
+void make(ChatState& state, const SetImporting& update) { state.importing = update.importing; }
 void make(ChatState& state, const SetSettings& update) { state.settings = update.settings; }
 void make(ChatState& state, const SetProfile& update) { state.profile = update.profile; }
 void make(ChatState& state, const KeepAnswer& update) {

@@ -135,6 +135,9 @@ struct SetModel {
 struct SetLoading {
   std::optional<LoadingModel> loading;
 };
+struct SetImporting {
+  std::optional<RunningImport> importing;
+};
 struct SetSettings {
   AnswerSettings settings;
 };
@@ -164,8 +167,8 @@ using Update = std::variant<ConversationUpdate, updates::SetConversations, updat
                             updates::SetAttachments, updates::SetCounted, updates::TakeSend, updates::SetRefusal,
                             updates::SetAnswering, updates::SetUnread, updates::SetModels, updates::SetEndpoints,
                             updates::SetServed, updates::SetHub, updates::SetDevices, updates::SetModel,
-                            updates::SetLoading, updates::SetSettings, updates::SetProfile, updates::KeepAnswer,
-                            updates::AddNotice, updates::DropNotice>;
+                            updates::SetLoading, updates::SetImporting, updates::SetSettings, updates::SetProfile,
+                            updates::KeepAnswer, updates::AddNotice, updates::DropNotice>;
 
 void apply_update(OpenConversation& conversation, const ConversationUpdate& update);
 void apply_update(ChatState& state, const Update& update);

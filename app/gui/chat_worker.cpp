@@ -15,6 +15,7 @@ constexpr std::chrono::milliseconds kBetweenLooks{1000};  // between checks for 
 ChatWorker::ChatWorker(const ChatOptions& options, std::function<void()> wake)
     : wake_(std::move(wake)), controller_(options) {
   controller_.stop_prompt_when([this] { return ending_.load(); });
+  controller_.publish_with([this] { publish(); });
   thread_ = start_thread(
       "for the conversation", [this] { run(); }, [this](const char*) { fail(); });
 }

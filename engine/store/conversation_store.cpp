@@ -97,7 +97,10 @@ std::string title_from(std::string_view message) {
   for (; end < message.size(); ++end) {
     if (!continues_character(message[end]) && ++n_characters > kTitleCharacters) break;
   }
-  return std::string(message.substr(0, end)) + (end < message.size() ? "..." : "");
+  if (end == message.size()) return std::string(message);
+  const size_t word_end = message.find_last_of(" \t", end);
+  if (word_end != std::string_view::npos && word_end > end / 2) end = word_end;
+  return std::string(trimmed(message.substr(0, end))) + "…";
 }
 
 ConversationStore::Opened ConversationStore::open(const std::string& folder) {

@@ -589,6 +589,11 @@ class TransferFiles : public testing::Test {
     std::ofstream(path(name)) << text;
     return path(name);
   }
+  static Imported import_into(ConversationStore& store, const std::string& file) {
+    Imported imported;
+    import_conversations(store, file, imported);
+    return imported;
+  }
 
   StoreFolder folder_;
   std::unique_ptr<ConversationStore> store_ = ConversationStore::open(folder_.path()).store;
@@ -599,18 +604,18 @@ TEST_F(TransferFiles, AStoredConversationGoesOutAndComesBack) {
   export_conversation(store_->tree(first), path("a.json"));
   export_conversation(store_->tree(first), path("a.md"));
   store_->throw_away(first);
-  const ConversationId second = import_conversations(*store_, path("a.md")).newest;
+  const ConversationId second = import_into(*store_, path("a.md")).newest;
   EXPECT_NE(first, second);
   EXPECT_EQ(store_->load(second).summary.title, "a title");
   EXPECT_EQ(store_->load(second).turns.back().message.content, "II");
-  const ConversationId third = import_conversations(*store_, path("a.json")).newest;
+  const ConversationId third = import_into(*store_, path("a.json")).newest;
   EXPECT_NE(second, third) << "it has more branches";
   EXPECT_EQ(to_json(store_->tree(third)), to_json(branched()));
   EXPECT_EQ(store_->search("eins").size(), 1u);
 }
 
 TEST_F(TransferFiles, AllConversationsOfAnExportAreStored) {
-  const Imported imported = import_conversations(*store_, written("conversations.json", kChatGptExport));
+  const Imported imported = import_into(*store_, written("conversations.json", kChatGptExport));
   ASSERT_EQ(imported.ids.size(), 2u);
   EXPECT_EQ(imported.n_known, 0u);
   EXPECT_EQ(store_->load(imported.newest).summary.title, "Second");
@@ -620,20 +625,19 @@ TEST_F(TransferFiles, AllConversationsOfAnExportAreStored) {
 
 TEST_F(TransferFiles, WhatIsThereIsNotStoredAgain) {
   const std::string file = written("conversations.json", kChatGptExport);
-  const Imported first = import_conversations(*store_, file), second = import_conversations(*store_, file);
+  const Imported first = import_into(*store_, file), second = import_into(*store_, file);
   EXPECT_TRUE(second.ids.empty());
   EXPECT_EQ(second.n_known, 2u);
   EXPECT_EQ(second.newest, first.newest);
   store_->throw_away(first.ids[0]);
-  EXPECT_EQ(import_conversations(*store_, file).ids.size(), 1u) << "what is in the trash counts for nothing";
+  EXPECT_EQ(import_into(*store_, file).ids.size(), 1u) << "what is in the trash counts for nothing";
   const std::string twice = R"({"messages":[{"role":"user","content":"a"}]})";
-  EXPECT_EQ(import_conversations(*store_, written("twice.json", "[" + twice + "," + twice + "]")).ids.size(), 2u)
+  EXPECT_EQ(import_into(*store_, written("twice.json", "[" + twice + "," + twice + "]")).ids.size(), 2u)
       << "each of a file that is new, such as two that differ in their titles";
 }
 
 TEST_F(TransferFiles, ATitleThatIsNotSaidFollowsTheFirstMessage) {
-  const ConversationId id =
-      import_conversations(*store_, written("a.json", R"([{"role":"user","content":"hi\nyou"}])")).newest;
+  const ConversationId id = import_into(*store_, written("a.json", R"([{"role":"user","content":"hi\nyou"}])")).newest;
   EXPECT_EQ(store_->load(id).summary.title, "hi");
   store_->retitle(id, "new");
   EXPECT_EQ(store_->load(id).summary.title, "new");
@@ -649,9 +653,9 @@ TEST_F(TransferFiles, NothingIsOverwrittenOrLeftBehind) {
   EXPECT_THROW(export_conversation(branched(), path("a.txt")), Error);
   EXPECT_THROW(export_conversation(branched(), path("no/folder.md")), Error);
   EXPECT_FALSE(std::filesystem::exists(path("a.txt")));
-  EXPECT_THROW(import_conversations(*store_, written("b.json", "[")), Error);
-  EXPECT_THROW(import_conversations(*store_, folder_.path()), Error);
-  EXPECT_THROW(import_conversations(*store_, "/dev/zero"), Error);
+  EXPECT_THROW(import_into(*store_, written("b.json", "[")), Error);
+  EXPECT_THROW(import_into(*store_, folder_.path()), Error);
+  EXPECT_THROW(import_into(*store_, "/dev/zero"), Error);
   EXPECT_TRUE(store_->list().empty());
 }
 
@@ -659,7 +663,7 @@ TEST_F(TransferFiles, WhatIsTooLargeIsNotRead) {
   const std::string file = written("a.json", "[");
   std::filesystem::resize_file(file, 256'000'001);
   try {
-    import_conversations(*store_, file);
+    import_into(*store_, file);
     ADD_FAILURE() << "was read";
   } catch (const Error& error) {
     EXPECT_EQ(error.what(), "cannot read " + file + ": it has 256,000,001 bytes; the limit is 256,000,000 bytes");

@@ -702,6 +702,7 @@ TEST(Titles, AreOneBareLine) {
                                       {"Rock 'n' Roll", "Rock 'n' Roll"},
                                       {"title", "title"},
                                       {"Two to six words, in its language", ""},
+                                      {"Two to Six Words: The Secret Word", "The Secret Word"},
                                       {"\"\"\n***\n", ""},
                                       {"In six words, \"Bread without Yeast\"", "Bread without Yeast"},
                                       {"Here is a title:\n\nBread", "Bread"},

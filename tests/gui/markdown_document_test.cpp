@@ -71,9 +71,16 @@ const Case kCases[] = {
     {"details_within_details",
      "<details><summary>A</summary>a\n<details><summary>B</summary>b</details>\nc</details>d",
      {"v title p: {b:A}", "tight v p: a", "v v title p: {b:B}", "tight v v p: b", "v p: c", "p: d"}},
-    {"details_in_items_have_no_bar",
-     "- <details><summary>A</summary>a</details>",
-     {". title (-) p: {b:A}", "tight . p: a"}},
+    {"details_in_items",
+     "- <details><summary>A</summary>a</details>\n- b",
+     {". v title (-) p: {b:A}", "tight . v p: a", "tight . (-) p: b"}},
+    {"details_end_with_their_item",
+     "- <details><summary>A</summary>a\n- b\n\n> <details>\n> q\n\nend",
+     {". v title (-) p: {b:A}", "tight . v p: a", "tight . (-) p: b", "> v title p: {b:Details}", "tight > v p: q",
+      "p: end"}},
+    {"details_without_a_summary",
+     "<details>\n\n- a\n\n</details>\n<details><summary></summary>b</details>\n<details></details>",
+     {"v title p: {b:Details}", "v . (-) p: a", "v title p: {b:Details}", "tight v p: b"}},
     {"details_that_close_nothing", "a</details>b</summary>", {"p: a", "p: b"}},
     {"footnotes",
      "a[^1] b[^note].\n\n[^1]: One *two*\n[^note]: Three\n\nend",
@@ -198,6 +205,99 @@ TEST(MarkdownDocument, LaterFootnotesReachBack) {
   EXPECT_EQ(block_texts(document.blocks())[0], "p: see[^x]");
   document.update("see[^x]\n\nmore\n\n[^x]: y\n\nend\n\n", true);
   EXPECT_EQ(block_texts(document.blocks())[0], "p: see{^:1}");
+}
+
+// The folds that each block lies in; "+": it opens the last of them.
+std::string folds_of(std::string_view text) {
+  std::string out;
+  for (const MarkdownBlock& block : document_of(text)) {
+    out += out.empty() ? "" : " ";
+    for (const uint32_t fold : block.folds) out += std::to_string(fold);
+    out += block.is_summary ? "+" : block.folds.empty() ? "-" : "";
+  }
+  return out;
+}
+
+TEST(MarkdownDocument, FoldsAreNumberedThroughTheMessage) {
+  EXPECT_EQ(folds_of("a\n\n<details><summary>S</summary>\n\nb\n\n```\nc\n```\n\n</details>\n\nd"), "- 1+ 1 1 -");
+  EXPECT_EQ(folds_of("<details><summary>S</summary>\n\na\n\n<details>\n\nb\n\n</details>\n\nc\n\n</details>"),
+            "1+ 1 12+ 12 1");
+  EXPECT_EQ(folds_of("- <details><summary>S</summary>a\n\n  b\n- c\n\n<details>d"), "1+ 1 1 - 2+ 2");
+  EXPECT_EQ(folds_of("<details><summary>S</summary><summary>T</summary>a"), "1+ 1 1") << "one summary opens a fold";
+  EXPECT_EQ(folds_of("<summary>S</summary>a"), "- -");
+  std::string deep;
+  for (int i = 0; i < 9; ++i) deep += "<details>\n\n";
+  deep += "x\n\n";
+  for (int i = 0; i < 9; ++i) deep += "</details>\n\n";
+  EXPECT_EQ(folds_of(deep + "end"), "1+ 12+ 123+ 1234+ 12345+ 123456+ 123456 -");
+  std::string summary = "<details><summary>";
+  while (summary.size() < 20'000) summary += "many words ";
+  EXPECT_EQ(folds_of(summary + "</summary>a").substr(0, 6), "1+ 1 1") << "a piece opens nothing";
+}
+
+struct Growth {
+  size_t link_bytes = 0, cells = 0, parsed = 0;
+};
+
+Growth growth_of(const std::string& text) {
+  MarkdownDocument document;
+  document.update(text, false);
+  Growth growth{.parsed = document.n_parsed()};
+  for (const MarkdownBlock& block : document.blocks()) {
+    growth.cells += block.cells.size();
+    for (const std::string& link : block.links) growth.link_bytes += link.size();
+  }
+  return growth;
+}
+
+std::string repeated(std::string_view part, size_t n) {
+  std::string text;
+  for (size_t i = 0; i < n; ++i) text += part;
+  return text;
+}
+
+// n: of everything that a text repeats. Each text would become as long as n squared.
+TEST(MarkdownDocument, WhatAShortTextAsksForIsBounded) {
+  struct GrowthCase {
+    const char* name;
+    std::string (*text)(size_t n);
+  };
+  static const GrowthCase kGrowthCases[] = {
+      {"uses of a long target",
+       [](size_t n) { return "[x]: http://" + repeated("a", 7'000) + "\n\n" + repeated("[x] ", n); }},
+      {"uses in paragraphs of their own",
+       [](size_t n) { return "[x]: http://" + repeated("a", 7'000) + "\n\n" + repeated("[x]\n\n", n); }},
+      {"uses before the definition",
+       [](size_t n) { return repeated("[x]\n\n", n) + "[x]: http://" + repeated("a", 7'000); }},
+      {"long titles", [](size_t n) { return "[x]: a '" + repeated("t", 8 * n) + "'\n\n" + repeated("![x] ", n); }},
+      {"many definitions", [](size_t n) { return repeated("[y]: http://a\n", n) + "\n" + repeated("[z]\n\n", n); }},
+      {"pictures in a long link",
+       [](size_t n) { return "[" + repeated("![a](b) many words ", n) + "](http://" + repeated("a", 8 * n) + ")"; }},
+      {"links of a long paragraph", [](size_t n) { return repeated("[a](http://example.org/some/page) ", n); }},
+      {"rows without cells",
+       [](size_t n) { return repeated("|a", n) + "\n" + repeated("|-", n) + "\n" + repeated("|x\n", n); }},
+  };
+  for (const GrowthCase& c : kGrowthCases) {
+    for (const size_t n : {2'000, 8'000}) {
+      const std::string text = c.text(n);
+      const Growth growth = growth_of(text);
+      const size_t bound = 2 * (ParseInput::kGrowth * text.size() + ParseInput::kFreeGrowth);
+      EXPECT_LT(growth.link_bytes, bound) << c.name << ", " << n;
+      EXPECT_LT(growth.cells * 8, bound) << c.name << ", " << n;
+      EXPECT_LT(growth.parsed, bound) << c.name << ", " << n;
+    }
+  }
+}
+
+TEST(MarkdownDocument, OrdinaryReferencesAndTablesStayWhatTheyAre) {
+  const auto last = [](const std::string& text) { return block_texts(document_of(text)).back(); };
+  std::string list, uses;
+  for (int i = 0; i < 40; ++i) {
+    list += "[" + std::to_string(i) + "]: https://example.org/a/page/of/some/length/" + std::to_string(i) + "\n";
+    uses += "See [" + std::to_string(i) + "], as was said before in a sentence of usual length.\n\n";
+  }
+  EXPECT_EQ(last(list + "\n" + repeated(uses, 5) + "[7]"), "p: {->https://example.org/a/page/of/some/length/7:7}");
+  EXPECT_EQ(last(repeated("|", 3'001) + "\n" + repeated("|-", 3'000) + "\n\n[a](b)"), "p: {->b:a}");
 }
 
 // However many definitions come one after another, the text is not parsed as often.

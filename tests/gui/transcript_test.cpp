@@ -437,6 +437,72 @@ TEST_F(Transcript, ThoughtsUnfold) {
   EXPECT_EQ(selected(), "a long thought\n\nanswer");
 }
 
+constexpr const char* kFolds =
+    "before\n\n<details><summary>More</summary>\n\nhidden needle\n\n<details><summary>Deeper</summary>\n\nthe bottom"
+    "\n\n</details>\n\n</details>\n\nafter";
+
+TEST_F(Transcript, FoldsOpenAndCloseByTheirSummary) {
+  say("assistant", kFolds);
+  const auto shown = [&] {
+    frame();
+    view.select_all();
+    return selected();
+  };
+  EXPECT_EQ(shown(), "before\n\nMore\n\nafter");
+  press("fold:1");
+  EXPECT_EQ(shown(), "before\n\nMore\nhidden needle\n\nDeeper\n\nafter");
+  stream(" and more");
+  EXPECT_EQ(shown(), "before\n\nMore\nhidden needle\n\nDeeper\n\nafter and more");
+  press("fold:1");
+  EXPECT_EQ(shown(), "before\n\nMore\n\nafter and more");
+}
+
+TEST_F(Transcript, FoldsOpenByKey) {
+  say("assistant", kFolds);
+  view.set_keyboard(true);
+  frame();
+  const auto ring = [&] {
+    std::pair<float, float> y{-1, -2};
+    for (const TranscriptView::Button& button : view.buttons()) {
+      if (button.name == "target") y.first = button.y;
+      if (button.name == "fold:1") y.second = button.y;
+    }
+    return y;
+  };
+  for (int i = 0; i < 12 && ring().first != ring().second; ++i) view.move_target(-1), frame();
+  ASSERT_EQ(ring().first, ring().second);
+  view.activate_target();
+  frame();
+  frame();
+  view.select_all();
+  EXPECT_NE(selected().find("hidden needle"), std::string::npos);
+}
+
+TEST_F(Transcript, WhatIsFoundInFoldsIsShown) {
+  say("assistant", kFolds);
+  frame();
+  view.find("bottom");
+  frame();
+  frame();
+  EXPECT_EQ(view.found().n, 1u);
+  view.select_all();
+  EXPECT_EQ(selected(), "before\n\nMore\nhidden needle\n\nDeeper\nthe bottom\n\nafter");
+}
+
+// What is folded has no rows, so a frame costs the same with any amount of it.
+TEST_F(Transcript, WhatIsFoldedCostsNoFrame) {
+  std::string words = "<details><summary>More</summary>\n\n";
+  while (words.size() < 100'000) words += "A paragraph that is hidden.\n\n";
+  say("assistant", words + "</details>\n\nend");
+  TranscriptLayout layout(text);
+  const TranscriptView::Look look{light_theme(), {16, 1}};
+  RowScroll scroll;
+  layout.begin(state, look, 700);
+  EXPECT_EQ(scroll.settle(layout, 600).size(), 3u);
+  EXPECT_EQ(layout.n_layouts(), 2u);
+  EXPECT_LT(layout.message_height(0), 200);
+}
+
 TEST_F(Transcript, KnowsTheTokenUnderTheMouse) {
   say("assistant", "**ab** cdefghijklmnopqrstuvwxyz");
   for (uint32_t offset : {0u, 4u, 7u, 20u}) last().tokens.push_back({offset, 0.1f});

@@ -37,6 +37,13 @@ class Look(WindowCase):
         for name in ("theme", "zoom", "panels", "composer"):
             self.assertEqual(again[name], state[name])
 
+    def test_the_window_has_the_programs_icon(self):
+        self.open()
+        icon = subprocess.run(["xprop", "-display", self.display.name, "-id", str(self.window.number()), "32c",
+                               "_NET_WM_ICON"], capture_output=True, text=True, timeout=MAX_SECONDS).stdout
+        self.assertIn("64, 64", icon)
+        self.assertIn("4279201383", icon, "a pixel of the bubble, 0xff0f6e67")
+
     def test_any_script_is_shown(self):
         """Drawn, selected and copied; the look needs eyes."""
         lines = ["日本語と漢字、仮名", "한국어", "مرحبا بالعالم", "नमस्ते", "👩‍👩‍👧‍👦 🇯🇵 👍🏽", "e\u0301", "x" * 3000]
@@ -101,6 +108,17 @@ class Selections(WindowCase):
                 self.window.wait_for(lambda s: not s["own_notices"], "no notice")
         self.ask("still there", 2)
         self.window.key("ctrl+l", "ctrl+v")
+        self.assertEqual(self.window.terminate(), 128 + signal.SIGTERM)
+
+    def test_a_drop_by_a_program_that_is_stopped_holds_nothing_up(self):
+        self.open("-n", "4")
+        script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "silent_drop.py")
+        dropper = subprocess.Popen([sys.executable, script, self.display.name, str(self.window.number())],
+                                   stdout=subprocess.PIPE, text=True)
+        self.addCleanup(dropper.communicate)
+        self.addCleanup(dropper.kill)
+        self.assertEqual(dropper.stdout.readline(), "dropped\n")
+        self.ask("How are you?", 2)
         self.assertEqual(self.window.terminate(), 128 + signal.SIGTERM)
 
 
@@ -223,6 +241,12 @@ class Faults(WindowCase):
                 self.assertEqual(code, 1, display)
                 self.assertEqual(errors.count("\n"), 1, errors)
                 self.assertIn("terminal", errors)
+
+    def test_a_wayland_session_without_an_x_server(self):
+        code, errors = self.run_to_end("-m", TINY, DISPLAY="", WAYLAND_DISPLAY="wayland-that-is-not-there",
+                                       XDG_RUNTIME_DIR=self.home)
+        self.assertEqual((code, errors.count("\n")), (1, 1), errors)
+        self.assertIn("this Wayland session has no X server; install the package xwayland; run ", errors)
 
     def test_no_opengl(self):
         code, errors = self.run_to_end("-m", TINY, DISPLAY=self.display.name, LIBGL_ALWAYS_SOFTWARE="1",

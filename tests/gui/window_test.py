@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The window as a user meets it: chats, conversations, files, devices. Results are read from the database and from the
+"""The window as a user meets it: chats, files, devices. Results are read from the database and from the
 state that --gui-state writes.
 
 usage: window_test.py CHAT CLI_MODELS [unittest arguments]
@@ -7,10 +7,8 @@ usage: window_test.py CHAT CLI_MODELS [unittest arguments]
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 
@@ -221,6 +219,43 @@ class Chat(WindowCase):
         self.window.type("y")
         self.assertIsNone(undo_button(self.window.wait_for(lambda s: s["composer"] == "y", "nothing to take back")))
 
+    def test_a_message_is_taken_back_with_its_files(self):
+        self.open("-n", "4")
+        path = os.path.join(self.home, "notes.txt")
+        with open(path, "w") as file:
+            file.write("buy milk")
+        for name in (path, path):
+            self.window.key("ctrl+u")
+            self.window.wait_for(lambda s: s["focus"] == "path", "the path's field")
+            self.window.key("ctrl+a")
+            self.window.type(name)
+            self.window.key("Return")
+            self.window.wait_for(lambda s: "path" not in s["panels"] and s["attachments"], "the file")
+        self.window.wait_for(lambda s: len(s["attachments"]) == 2, "both files")
+        self.ask("what is here", 2)
+        self.assertEqual(self.window.state()["attachments"], [])
+        self.window.key("ctrl+shift+u")
+        state = self.window.wait_for(lambda s: n_messages(s) == 0 and len(s["attachments"]) == 2, "the files again")
+        self.assertEqual(state["composer"], "what is here")
+        self.window.key("ctrl+l", "Return")
+        self.answered(2)
+        self.assertEqual(self.rows("SELECT count(*) FROM turns WHERE text = 'what is here'"), [(2,)])
+        state = self.window.wait_for(lambda s: not s["attachments"], "files that were sent")
+        self.window.key("ctrl+shift+u")
+        state = self.window.wait_for(lambda s: len(s["attachments"]) == 2 and s["notices"], "the files once more")
+        notice = next(n for n in reversed(state["notices"]) if n["action"] == "Undo")
+        self.window.click(f"notice:{notice['id']}:action")
+        self.window.wait_for(lambda s: n_messages(s) == 2 and not s["attachments"] and not s["composer"],
+                             "the message with its files")
+
+    def test_thinking_is_asked_of_a_model_that_cannot(self):
+        self.open()
+        self.window.key("ctrl+comma")
+        self.window.click("think:on")
+        self.window.wait_for(lambda s: "cannot_think" in s["widgets"], "a sentence")
+        self.window.click("think:default")
+        self.window.wait_for(lambda s: "cannot_think" not in s["widgets"], "none")
+
     def test_text_is_selected_and_copied(self):
         self.open("-n", "16")
         self.ask("Select me please", 2)
@@ -246,198 +281,6 @@ class Chat(WindowCase):
         self.window.wait_for(lambda s: s["conversation"]["system_prompt"] == "Be brief", "the system prompt")
         self.ask("hello", 2)
         self.assertEqual(self.rows("SELECT system_prompt FROM conversations"), [("Be brief",)])
-
-
-class Conversations(WindowCase):
-    def test_switch_search_rename_and_trash(self):
-        self.open("-n", "4")
-        self.ask("apples are red", 2)
-        first = self.window.state()["conversation"]["id"]
-        self.window.key("ctrl+n")
-        self.window.wait_for(lambda s: s["conversation"]["id"] == 0, "a new conversation")
-        self.ask("bananas are yellow", 2)
-        second = self.window.state()["conversation"]["id"]
-        self.window.wait_for(lambda s: [c["id"] for c in s["conversations"]] == [second, first], "both in the list")
-
-        self.window.click(f"conversation:{first}")
-        self.window.wait_for(lambda s: s["conversation"]["id"] == first and n_messages(s) == 2, "the first one")
-        self.window.key("ctrl+k")
-        self.window.type("bananas")
-        self.window.wait_for(lambda s: [h["id"] for h in s["hits"]] == [second], "the hit")
-        self.window.click("hit:0")
-        self.window.wait_for(lambda s: s["conversation"]["id"] == second, "the second one")
-        self.window.click("search_clear")
-        self.window.wait_for(lambda s: not s["search"], "no search")
-
-        self.window.key("F2")
-        self.window.wait_for(lambda s: s["focus"] == "rename", "the title's field")
-        self.window.key("ctrl+a")
-        self.window.type("Fruit")
-        self.window.key("Return")
-        self.window.wait_for(lambda s: s["conversations"][0]["title"] == "Fruit", "the new title")
-
-        self.window.key("ctrl+shift+BackSpace")
-        state = self.window.wait_for(lambda s: [c["id"] for c in s["trash"]] == [second], "one in the trash")
-        notice = next(n for n in state["notices"] if n["action"] == "Undo")
-        self.window.click(f"notice:{notice['id']}:action")
-        self.window.wait_for(lambda s: not s["trash"] and len(s["conversations"]) == 2, "it back from the trash")
-
-    def test_it_goes_on_where_it_was_closed(self):
-        self.open("-n", "4")
-        self.ask("remember this", 2)
-        conversation = self.window.state()["conversation"]["id"]
-        self.close()
-        self.open("-n", "4")
-        self.window.wait_for(lambda s: s["conversations"], "the list")
-        self.window.click(f"conversation:{conversation}")
-        self.window.wait_for(lambda s: n_messages(s) == 2, "its messages")
-        self.ask("and more", 4)
-        self.assertEqual(self.rows("SELECT count(*) FROM turns"), [(4,)])
-
-    def test_a_draft_stays_with_its_conversation(self):
-        def switch_to(conversation, composer, what):
-            self.window.click(f"conversation:{conversation}" if conversation else "new")
-            self.window.wait_for(lambda s: s["conversation"]["id"] == conversation and s["composer"] == composer, what)
-            self.window.key("ctrl+l")
-
-        self.open("-n", "4")
-        first = self.ask("one", 2)["conversation"]["id"]
-        self.window.type("of the first")
-        self.window.wait_for(lambda s: s["composer"] == "of the first", "the first's draft")
-        switch_to(0, "", "nothing written")
-        self.window.type("of a new one")
-        self.window.wait_for(lambda s: s["composer"] == "of a new one", "the new one's draft")
-        switch_to(first, "of the first", "its draft")
-        self.window.key("ctrl+e")
-        self.window.wait_for(lambda s: s["editing"] and s["composer"] == "one", "the message to be edited")
-        self.window.type(" changed")
-        self.window.wait_for(lambda s: s["composer"] == "one changed", "the edit")
-        switch_to(0, "of a new one", "the new one's again")
-        switch_to(first, "one changed", "the edit again")
-        self.window.key("Escape")
-        self.window.wait_for(lambda s: not s["editing"] and s["composer"] == "of the first", "the draft under it")
-        self.close()
-        self.open("-n", "4")
-        self.window.wait_for(lambda s: s["composer"] == "of a new one" and s["conversations"], "a new one's draft")
-        switch_to(first, "of the first", "its draft after a restart")
-
-    def test_a_draft_survives_a_kill(self):
-        self.open("-n", "4")
-        first = self.ask("one", 2)["conversation"]["id"]
-        self.window.type("of the first")
-        self.window.wait_for(lambda s: s["composer"] == "of the first", "the first's draft")
-        self.window.click("new")
-        self.window.wait_for(lambda s: s["conversation"]["id"] == 0 and s["composer"] == "", "a new conversation")
-        self.window.key("ctrl+l")
-        self.window.type("never sent")
-        self.window.wait_for(lambda s: s["composer"] == "never sent", "its draft")
-        time.sleep(1)  # what is promised
-        self.window.kill()
-        self.open("-n", "4")
-        self.window.wait_for(lambda s: s["composer"] == "never sent" and s["conversations"], "the draft after a kill")
-        self.window.kill()  # nothing was typed since: both are still there
-        self.open("-n", "4")
-        self.window.wait_for(lambda s: s["composer"] == "never sent" and s["conversations"], "the draft again")
-        self.window.key("Return")
-        self.answered(2)
-        self.window.key("ctrl+n")
-        self.window.wait_for(lambda s: s["conversation"]["id"] == 0, "a new conversation")
-        self.assertEqual(self.window.wait_for(lambda s: n_messages(s) == 0, "nothing in it")["composer"], "")
-        self.window.click(f"conversation:{first}")
-        self.window.wait_for(lambda s: s["composer"] == "of the first", "the other conversation's draft")
-
-    def test_nothing_of_a_draft_is_kept_without_history(self):
-        self.open("-n", "4", "--no-history")
-        self.window.type("a secret")
-        self.window.wait_for(lambda s: s["composer"] == "a secret", "the draft")
-        time.sleep(1)
-        self.window.key("ctrl+b")  # changes what is remembered
-        self.window.wait_for(lambda s: "sidebar" not in s["panels"], "no sidebar")
-        self.close()
-        with open(os.path.join(self.home, ".local/state/warpchat/window.json")) as file:
-            memory = json.load(file)
-        self.assertEqual((memory["sidebar_open"], memory.get("drafts")), (False, None))
-
-    def test_conversations_that_are_answered_or_unread_are_marked(self):
-        self.open("-c", "0", model=ENDLESS)
-        self.window.type("go on")
-        self.window.key("Return")
-        state = self.window.wait_for(lambda s: s["phase"] == "answer" and s["conversation"]["id"], "some text")
-        first = state["conversation"]["id"]
-        self.window.key("ctrl+comma")
-        self.window.click("max_tokens")
-        self.window.type("8000")
-        self.window.wait_for(lambda s: s["settings"]["max_tokens"] == 8000, "an answer that ends for the next")
-        self.window.click("settings_close")
-        self.window.key("ctrl+n")
-        self.window.wait_for(lambda s: s["answering"] == [first] and f"answering:{first}" in s["widgets"], "its mark")
-        self.window.type("and you")
-        self.window.key("Return")
-        state = self.window.wait_for(lambda s: s["conversation"]["id"] not in (0, first) and s["phase"] == "answer" and
-                                     s["answering"] == [first], "both are answered")
-        second = state["conversation"]["id"]
-        self.window.click(f"conversation:{first}")
-        self.window.wait_for(lambda s: s["conversation"]["id"] == first and f"answering:{second}" in s["widgets"],
-                             "the other's mark")
-        self.window.wait_for(lambda s: s["unread"] == [second] and f"unread:{second}" in s["widgets"], "it has come",
-                             seconds=600)  # 8,000 tokens of a build with sanitizers
-        self.window.click(f"conversation:{second}")
-        state = self.window.wait_for(lambda s: not s["unread"] and f"unread:{second}" not in s["widgets"], "it is read")
-        self.assertEqual(n_messages(state), 2)
-
-    def test_an_answer_that_was_cut_goes_on_after_a_restart(self):
-        self.open("-n", "4", model=ENDLESS)
-        conversation = self.ask("one", 2)["conversation"]["id"]
-        self.close()
-        self.open("-n", "4", model=ENDLESS)
-        self.window.wait_for(lambda s: s["conversations"], "the list")
-        self.window.click(f"conversation:{conversation}")
-        state = self.window.wait_for(lambda s: n_messages(s) == 2, "its messages")
-        answer = state["conversation"]["messages"][1]
-        self.assertTrue(answer["cut"])
-        self.window.click(f"continue:{answer['key']}")
-        self.window.wait_for(lambda s: is_idle(s) and n_messages(s) == 2
-                             and s["conversation"]["messages"][1]["length"] > answer["length"], "more of it")
-
-    def test_a_running_window_sees_what_another_program_stores(self):
-        self.open("-n", "4")
-        other = Window(self.display, "-m", TINY, "-n", "4", home=self.home)
-        self.addCleanup(other.kill)
-        other.wait_for(is_idle, "the other window's model")
-        ours, self.window = self.window, other
-        other.display.xdotool("mousemove", 600, 700)
-        self.ask("from the other", 2)
-        self.assertEqual(other.terminate(), 128 + signal.SIGTERM)
-        self.window = ours
-        ours.key("F1")  # any frame
-        ours.wait_for(lambda s: any(c["title"] == "from the other" for c in s["conversations"]), "the other's")
-
-    def test_export_and_import(self):
-        self.open("-n", "4")
-        self.ask("keep me", 2)
-        paths = [os.path.join(self.home, name) for name in ("talk.md", "talk.json")]
-        for path in paths:
-            with self.subTest(path=path):
-                self.window.key("ctrl+s")
-                self.window.wait_for(lambda s: s["focus"] == "path", "the path's field")
-                self.window.key("ctrl+a")
-                self.window.type(path)
-                self.window.wait_for(lambda s: "path_go" in s["widgets"], "the button")
-                self.window.key("Return")
-                end = time.monotonic() + MAX_SECONDS
-                while not os.path.exists(path):
-                    self.assertLess(time.monotonic(), end)
-                    time.sleep(0.02)
-                self.window.ask_to_import(path)
-                self.window.wait_for(lambda s: "is here already" in str(s["notices"]), "the notice")
-                self.assertEqual(len(self.window.state()["conversations"]), 1)
-        self.window.terminate()
-        for path in paths:
-            with self.subTest(path=path):
-                self.home = tempfile.mkdtemp(dir=os.path.dirname(path))
-                self.open("-n", "4")
-                self.window.import_file(path)
-                self.window.terminate()
 
 
 class Attachments(WindowCase):

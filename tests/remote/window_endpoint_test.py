@@ -224,6 +224,30 @@ class WindowEndpoint(DisplayCase):
         self.window.click("served:1")
         self.connected("b")
 
+    def test_a_server_that_only_a_flag_names_is_listed_and_saved(self):
+        server = self.other_server(models=["a", "b"], key="sk-right")
+        name = server.host.replace(":", "-")
+        self.window = Window(self.display, "--endpoint", server.host, "-m", "a", "--api-key-env", "MY_KEY", home=self.home,
+                             MY_KEY="sk-right", DBUS_SESSION_BUS_ADDRESS="", XDG_RUNTIME_DIR=self.home, no_proxy="*")
+        self.addCleanup(self.window.kill)
+        self.connected("a")
+        self.open_picker()
+        state = self.window.wait_for(lambda s: "served:1" in s["widgets"], "its models")
+        self.assertIn(f"endpoint:{server.url}", state["widgets"])
+        self.assertNotIn(f"endpoint_menu:{server.url}", state["widgets"])
+        self.assertFalse(os.path.exists(os.path.join(self.home, ".config/warpchat/endpoints.json")))
+        self.window.click("served:1")  # the flag's key is used for it, too
+        self.connected("b")
+        self.open_picker()
+        self.window.click("endpoint_save")
+        self.window.wait_for(lambda s: f"endpoint:{name}" in s["widgets"] and "endpoint_save" not in s["widgets"], "its row")
+        self.assertEqual(self.configured("endpoints.json")["endpoints"][0]["url"], server.url)
+        self.assertEqual(self.configured("keys.json"), {name: "sk-right"})
+        self.window.key("Escape", "ctrl+q")
+        self.assertEqual(self.window.wait(), 0)
+        self.start()
+        self.connected("b")  # without flags
+
     def test_a_flag_names_a_server_of_several_models(self):
         server = self.other_server(models=["a", "b"], key="sk-right")
         self.window = Window(self.display, "--endpoint", server.url, "--api-key-env", "MY_KEY", home=self.home,
@@ -234,6 +258,7 @@ class WindowEndpoint(DisplayCase):
         self.assertNotIn("-m", notice["text"])
         self.assertEqual(notice["action"], "Choose a model")
         self.window.click(f"notice:{notice['id']}:action")
+        self.window.wait_for(lambda s: {f"endpoint:{server.url}", "endpoint_save"} <= set(s["widgets"]), "its row")
         self.window.click("served:1")
         self.connected("b")
         self.ask()

@@ -170,8 +170,10 @@ TEST_F(Store, ATitleFollowsTheFirstMessageUntilItIsRenamed) {
 struct TitleCase {
   const char *name, *message, *title;
 };
-const std::string kSixty(60, 'x'), kLong = kSixty + "y", kCut = kSixty + "...";
+const std::string kSixty(60, 'x'), kLong = kSixty + "y", kCut = kSixty + "…";
+const std::string kWords = "What is the largest number of primes in a row below 1000 that end in 7?";
 const TitleCase kTitles[] = {
+    {"words_are_not_cut", kWords.c_str(), "What is the largest number of primes in a row below 1000…"},
     {"one_line", "Why?", "Why?"},
     {"first_line_with_text", "\n \n  Why?  \nBecause", "Why?"},
     {"longest", kSixty.c_str(), kSixty.c_str()},

@@ -149,6 +149,14 @@ BlockLayout::BlockLayout(TextEngine& engine, const MarkdownBlock& block, const B
       lay_out_text(engine, block, look);
   }
   if (!block.marker.empty()) lay_out_marker(engine, block, look);
+  if (block.is_summary) place_fold_sign(engine.line_height(style_of(block, {}, look)));
+}
+
+// In place of the fold's bar.
+void BlockLayout::place_fold_sign(float line_height) {
+  const float x = bars_.empty() ? 0 : bars_.back().x;
+  if (!bars_.empty()) bars_.pop_back();
+  fold_sign_ = {x, top_, std::round(kQuoteIndent * em_), line_height};
 }
 
 void BlockLayout::lay_out_text(TextEngine& engine, const MarkdownBlock& block, const BlockLook& look) {
@@ -280,6 +288,7 @@ void BlockLayout::lay_out_marker(TextEngine& engine, const MarkdownBlock& block,
 
 float BlockLayout::marker_x(float width) const {
   const float gap = kMarkerGap * em_;
+  if (fold_sign_) return std::round(is_rtl_ ? fold_sign_->x + fold_sign_->width + gap : fold_sign_->x - gap - width);
   return std::round(is_rtl_ ? left_ + available_ + gap : left_ - gap - width);
 }
 

@@ -67,6 +67,8 @@ class BlockLayout {
 
   // For code: the strip with the language's name and the buttons; height 0 in a continued piece.
   std::optional<TextRect> head() const { return head_; }
+  // Where the sign of a fold stands, beside its summary; as high as a line.
+  std::optional<TextRect> fold_sign() const { return fold_sign_; }
   float scroll_limit() const { return std::max(0.0f, inner_width_ - frame_.width); }
   bool goes_on() const { return goes_on_; }  // in the next piece
   TextRect frame() const { return frame_; }  // what scrolls
@@ -82,6 +84,7 @@ class BlockLayout {
   void lay_out_code(TextEngine& engine, const MarkdownBlock& block, const BlockLook& look, const BlockPlace& place);
   void lay_out_table(TextEngine& engine, const MarkdownBlock& block, const BlockLook& look);
   void lay_out_marker(TextEngine& engine, const MarkdownBlock& block, const BlockLook& look);
+  void place_fold_sign(float line_height);
   std::vector<float> column_widths(TextEngine& engine, const MarkdownBlock& block, const BlockLook& look) const;
   static void draw_mark(const BlockPaint& paint, const Placed& text, ImVec2 origin, const BlockMark& mark);
   void draw_shapes(const BlockPaint& paint, const BlockLook& look) const;
@@ -105,7 +108,7 @@ class BlockLayout {
   bool is_rtl_ = false;  // markers and bars are at the right
   bool continues_ = false, goes_on_ = false;
   size_t n_joined_bars_ = 0;
-  std::optional<TextRect> head_;
+  std::optional<TextRect> head_, fold_sign_;
   TextRect frame_ = {};  // code's or table's place
   float inner_width_ = 0;
   std::vector<float> row_tops_;  // of a table, and its end

@@ -31,7 +31,7 @@ struct SourceMark {
 };
 
 enum class BlockKind { kParagraph, kHeading, kCode, kTable, kRule, kFormula };
-// kDetails: a part that a reader may skip; those from kNote on: quotes that say how important they are.
+// kDetails: a fold, <details>; those from kNote on: quotes that say how important they are.
 enum class Nesting { kQuote, kItem, kDetails, kNote, kTip, kImportant, kWarning, kCaution };
 enum class ColumnAlignment { kLeft, kCentre, kRight };
 
@@ -57,7 +57,9 @@ struct MarkdownBlock {
   std::vector<Nesting> nesting;  // from outside
   std::string marker;            // of an item's first block: "-" or "12."
   std::optional<bool> task;      // of an item's first block: whether its box is ticked
-  bool is_title = false;         // the line over the details or the alert that it lies in
+  bool is_title = false;         // the line over the fold or the alert that it lies in
+  std::vector<uint32_t> folds;   // <details> that it lies in, from outside; numbered from 1 in the part of a message
+  bool is_summary = false;       // it opens and closes the last of them, and shows while that is closed
   bool is_footnote = false;      // its marker is its number
   bool is_rtl = false;           // the list or quote around it reads from right to left
   bool tight = false;            // it follows the block above without a space between
@@ -85,6 +87,15 @@ inline bool has_bar(Nesting nesting) { return nesting != Nesting::kItem; }
 size_t source_of(const MarkdownBlock& block, size_t offset);
 
 size_t item_depth(const MarkdownBlock& block);
+
+// The outermost fold that has to open before the block shows; 0: none. is_open: whether the fold of this number is.
+template <class IsOpen>
+uint32_t closed_fold_around(const MarkdownBlock& block, const IsOpen& is_open) {
+  const size_t n = block.folds.size() - (block.is_summary ? 1 : 0);
+  for (size_t i = 0; i < n; ++i)
+    if (!is_open(block.folds[i])) return block.folds[i];
+  return 0;
+}
 
 // As it is read: text[begin, end), with the item's marker if it is copied from its start.
 std::string copied_text(const MarkdownBlock& block, size_t begin, size_t end);

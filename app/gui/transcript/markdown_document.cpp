@@ -47,7 +47,8 @@ void MarkdownDocument::reset() {
   footnotes_.clear();
   n_parsed_ = 0;
   scanner_ = {};
-  scanned_ = tail_ = finished_end_ = n_finished_ = details_ = 0;
+  parsed_ = {};
+  scanned_ = tail_ = finished_end_ = n_finished_ = 0;
 }
 
 void MarkdownDocument::scan_new_lines() {
@@ -65,14 +66,14 @@ void MarkdownDocument::scan_new_lines() {
   if (knows_more && may_parse_again()) {
     definitions_ = scanner_.definitions();
     footnotes_ = scanner_.footnotes();
-    details_ = 0;
+    parsed_ = {};
     blocks_.clear();
     n_unchanged_ = 0;
     first = 0;
   }
   for (; first < cuts_.size(); ++first) {
     const size_t end = first + 1 < cuts_.size() ? cuts_[first + 1] : tail_;
-    details_ = parse_markdown(input(cuts_[first], std::string_view(text_).substr(0, end)), blocks_);
+    parsed_ = parse_markdown(input(cuts_[first], std::string_view(text_).substr(0, end)), blocks_);
     n_parsed_ += end - cuts_[first];
   }
   finished_end_ = tail_;
@@ -100,7 +101,8 @@ ParseInput MarkdownDocument::input(size_t begin, std::string_view text) const {
           .source = source_ + begin,
           .definitions = definitions_,
           .footnotes = footnotes_,
-          .details = details_};
+          .before = parsed_,
+          .max_grown = ParseInput::kGrowth * text_.size() + ParseInput::kFreeGrowth};
 }
 
 }  // namespace warpchat::gui

@@ -20,7 +20,8 @@ class MarkdownDocument {
   void update(std::string_view text, bool streaming, size_t source = 0);
 
   const std::vector<MarkdownBlock>& blocks() const { return blocks_; }
-  size_t n_parsed() const { return n_parsed_; }        // bytes that were parsed for good, some of them again
+  // Bytes that were parsed for good, some of them again, and definitions as often as they were parsed with others.
+  size_t n_parsed() const { return n_parsed_ + parsed_.given; }
   size_t n_unchanged() const { return n_unchanged_; }  // blocks at the front that the last update left as they were
 
  private:
@@ -40,7 +41,7 @@ class MarkdownDocument {
   size_t finished_end_ = 0;  // stretches before it are in blocks_ for good
   std::string definitions_;  // that the finished stretches were parsed with
   FootnoteNumbers footnotes_;
-  size_t details_ = 0;        // parts to skip that are open behind the finished stretches
+  ParseState parsed_;         // behind the finished stretches
   size_t n_parsed_ = 0;       // bytes
   std::vector<size_t> cuts_;  // where the finished stretches begin
   size_t n_finished_ = 0;     // blocks of finished stretches

@@ -10,6 +10,7 @@
 #include "app/gui/text/text_engine.h"
 #include "app/gui/transcript/markdown_guard.h"
 #include "app/gui/transcript/markdown_pieces.h"
+#include "app/gui/transcript/plain_text.h"
 #include "models/ascii.h"
 #include "models/utf8.h"
 
@@ -59,7 +60,9 @@ std::string attribute_text(const MD_ATTRIBUTE& attribute) {
   return out;
 }
 
-constexpr size_t kDeepestDetails = 6;  // that are shown as such
+constexpr size_t kCellGrowth = 8;                     // bytes, of a table's cell; md4c adds cells that a row lacks
+constexpr size_t kLongestTarget = 8000;               // bytes; each piece of a long link has a copy
+constexpr std::string_view kTitleOfFold = "Details";  // without a summary
 
 struct TextMeasure {
   uint32_t characters = 0, longest_word = 0;  // CJK may break anywhere
@@ -123,12 +126,18 @@ class Parser {
       : input_(input),
         guarded_(guarded_markdown(input.text, input.unfinished, input.footnotes)),
         blocks_(blocks),
-        details_(input.details) {
-    n_definitions_ = input.definitions.size();
-    text_ = std::string(input.definitions) + guarded_.text;
+        state_(input.before),
+        folds_(state_.folds) {
+    may_grow_ = ParseInput::kGrowth * input.text.size() + input.max_grown - std::min(state_.grown, input.max_grown);
+    const size_t n = input.definitions.size();
+    if (n <= may_grow_ && input.text.find('[') != std::string_view::npos) n_definitions_ = n;
+    text_ = std::string(input.definitions.substr(0, n_definitions_)) + guarded_.text;
+    state_.given += n_definitions_;
+    grow(n_definitions_);
   }
 
-  size_t run() {
+  // False: the blocks would have become too long.
+  bool run() {
     MD_PARSER parser = {};
     parser.flags = kFlags;
     parser.enter_block = [](MD_BLOCKTYPE type, void* detail, void* self) {
@@ -144,11 +153,20 @@ class Parser {
     parser.text = [](MD_TEXTTYPE type, const MD_CHAR* text, MD_SIZE size, void* self) {
       return static_cast<Parser*>(self)->add_text(type, {text, size});
     };
-    md_parse(text_.data(), static_cast<MD_SIZE>(text_.size()), &parser, this);
-    return details_;
+    if (md_parse(text_.data(), static_cast<MD_SIZE>(text_.size()), &parser, this) != 0) return false;
+    const size_t free = ParseInput::kGrowth * input_.text.size();
+    state_.grown += grown_ - std::min(grown_, free);
+    return true;
   }
+  const ParseState& state() const { return state_; }
 
  private:
+  // Less than 0 ends md4c's work.
+  int grow(size_t bytes) {
+    grown_ += bytes;
+    return grown_ > may_grow_ ? -1 : 0;
+  }
+
   struct List {
     bool ordered, tight;
     unsigned number;
@@ -191,7 +209,7 @@ class Parser {
       case MD_BLOCK_TH:
       case MD_BLOCK_TD:
         enter_cell(*static_cast<MD_BLOCK_TD_DETAIL*>(detail), type == MD_BLOCK_TH);
-        break;
+        return grow(kCellGrowth);
       default:
         break;
     }
@@ -201,7 +219,7 @@ class Parser {
   int leave(MD_BLOCKTYPE type) {
     switch (type) {
       case MD_BLOCK_QUOTE:
-        close(), nesting_.pop_back(), end_outermost();
+        close(), leave_nesting(), end_outermost();
         break;
       case MD_BLOCK_UL:
       case MD_BLOCK_OL:
@@ -242,6 +260,12 @@ class Parser {
   void leave_item() {
     if (!block_ && !marker_.empty()) open(BlockKind::kParagraph);  // an item without text
     close();
+    leave_nesting();
+  }
+
+  // A fold that began in an item or a quote ends with it.
+  void leave_nesting() {
+    while (nesting_.back() == Nesting::kDetails) close_fold();
     nesting_.pop_back();
   }
 
@@ -280,8 +304,7 @@ class Parser {
     close();
     block_.emplace();
     block_->kind = kind;
-    block_->nesting.assign(std::min(details_, kDeepestDetails), Nesting::kDetails);
-    block_->nesting.insert(block_->nesting.end(), nesting_.begin(), nesting_.end());
+    place(*block_);
     tags_ = {};
     skips_break_ = false;
     block_->marker = std::exchange(marker_, "");
@@ -294,9 +317,18 @@ class Parser {
     item_begins_ = false;
   }
 
+  void place(MarkdownBlock& block) const {
+    const auto n_inner = static_cast<size_t>(std::ranges::count(nesting_, Nesting::kDetails));  // in lists and quotes
+    block.nesting.assign(folds_.numbers.size() - n_inner, Nesting::kDetails);
+    block.nesting.insert(block.nesting.end(), nesting_.begin(), nesting_.end());
+    block.folds = folds_.numbers;
+  }
+
   void close() {
     if (!block_) return;
     if (block_->kind == BlockKind::kParagraph && block_->marker.empty() && block_->text.empty()) return block_.reset();
+    if (folds_.lacks_title && !block_->is_summary) append_title_of_fold();
+    if (block_->is_summary) end_summary();
     last_was_in_list_ = !lists_.empty();
     if (block_->kind == BlockKind::kCode && block_->text.ends_with('\n')) trim_last_newline();
     if (block_->kind == BlockKind::kTable) measure_columns();
@@ -338,24 +370,25 @@ class Parser {
         break;
       case MD_SPAN_A:
         set_link(static_cast<MD_SPAN_A_DETAIL*>(detail)->href, step);
-        break;
+        return step < 0 ? 0 : grow(bytes_of(*static_cast<MD_SPAN_A_DETAIL*>(detail)));
       case MD_SPAN_IMG:
         set_link(static_cast<MD_SPAN_IMG_DETAIL*>(detail)->src, step);
-        break;
+        return step < 0 ? 0 : grow(bytes_of(*static_cast<MD_SPAN_IMG_DETAIL*>(detail)));
       default:
         break;
     }
     return 0;
   }
 
+  static size_t bytes_of(const MD_SPAN_A_DETAIL& link) { return link.href.size + link.title.size; }
+  static size_t bytes_of(const MD_SPAN_IMG_DETAIL& image) { return image.src.size + image.title.size; }
+
   void set_link(const MD_ATTRIBUTE& target, int step) {
     if (!block_) open(BlockKind::kParagraph);
-    if (step > 0) {
-      links_.push_back(static_cast<int32_t>(block_->links.size()));
-      block_->links.push_back(attribute_text(target));
-    } else {
-      links_.pop_back();
-    }
+    if (step < 0) return links_.pop_back();
+    if (target.size > kLongestTarget) return links_.push_back(-1);
+    links_.push_back(static_cast<int32_t>(block_->links.size()));
+    block_->links.push_back(attribute_text(target));
   }
 
   InlineSpan look() const {
@@ -422,9 +455,7 @@ class Parser {
   }
 
   void end_title(std::string_view title) {
-    InlineSpan look;
-    look.bold = true;
-    BlockText(*block_).append(title, look);
+    append_bold(*block_, title);
     block_->is_title = true;
     end_part();
   }
@@ -471,23 +502,67 @@ class Parser {
     skips_break_ = true;
   }
 
-  // What a reader may skip is shown all the same: beside a bar, below its summary. In lists and quotes there is no bar.
   void apply_details(bool is_summary, bool closes) {
     if (block_->kind != BlockKind::kParagraph) return;
-    if (is_summary && closes) {
-      block_->is_title = std::exchange(in_summary_, false) && !block_->text.empty();
-      return end_part();
-    }
+    if (is_summary && closes) return end_part();
     const bool is_new_item = block_->text.empty() && !block_->marker.empty();
     if (!is_new_item) end_part();
-    in_summary_ = is_summary;
-    if (is_summary) {
-      if (!block_) open(BlockKind::kParagraph);
-      tags_.bold = 1;
-      skips_break_ = true;
-    } else if (nesting_.empty()) {
-      details_ = closes ? details_ - std::min<size_t>(details_, 1) : details_ + 1;
+    if (is_summary) return begin_summary();
+    closes ? close_fold() : open_fold();
+    if (block_) place(*block_);
+  }
+
+  void begin_summary() {
+    if (!block_) open(BlockKind::kParagraph);
+    block_->is_title = true;
+    block_->is_summary = folds_.lacks_title;
+    tags_.bold = 1;
+    skips_break_ = true;
+  }
+
+  void end_summary() {
+    folds_.lacks_title = false;
+    if (block_->text.empty()) append_bold(*block_, kTitleOfFold);
+  }
+
+  static void append_bold(MarkdownBlock& block, std::string_view text) {
+    InlineSpan look;
+    look.bold = true;
+    BlockText(block).append(text, look);
+  }
+
+  void open_fold() {
+    if (folds_.lacks_title) append_title_of_fold();
+    if (folds_.numbers.size() >= kDeepestFold) return void(folds_.deeper += nesting_.empty() ? 1 : 0);
+    folds_.numbers.push_back(++folds_.n);
+    folds_.lacks_title = true;
+    if (!nesting_.empty()) nesting_.push_back(Nesting::kDetails);
+  }
+
+  // In an item or a quote only one that began there.
+  void close_fold() {
+    if (!nesting_.empty() && nesting_.back() != Nesting::kDetails) return;
+    if (nesting_.empty() && folds_.deeper > 0) return void(--folds_.deeper);
+    if (folds_.numbers.empty()) return;
+    folds_.numbers.pop_back();
+    folds_.lacks_title = false;
+    if (!nesting_.empty()) nesting_.pop_back();
+  }
+
+  // Above the block that is open, whose marker it gets if that is the fold's.
+  void append_title_of_fold() {
+    MarkdownBlock title;
+    place(title);
+    while (title.nesting.back() != Nesting::kDetails) title.nesting.pop_back();
+    title.is_title = title.is_summary = true;
+    append_bold(title, kTitleOfFold);
+    if (block_ && block_->nesting == title.nesting) {
+      title.marker = std::exchange(block_->marker, "");
+      title.task = std::exchange(block_->task, std::nullopt);
+      title.tight = std::exchange(block_->tight, true);
     }
+    folds_.lacks_title = false;
+    blocks_.push_back(std::move(title));
   }
 
   // A line's end within a formula belongs to it.
@@ -595,9 +670,11 @@ class Parser {
   int bold_ = 0, italic_ = 0, code_ = 0, strike_ = 0;
   std::vector<int32_t> links_;
   Tags tags_;
-  size_t details_;           // <details> that are open
+  ParseState state_;
+  OpenFolds& folds_;  // of it
+  size_t grown_ = 0, may_grow_ = 0;
   size_t first_nested_ = 0;  // block of the outermost list or quote
-  bool quote_begins_ = false, in_summary_ = false;
+  bool quote_begins_ = false;
   bool skips_break_ = false;  // a line's end that comes next
   uint32_t formula_ = 0;      // of the text added last
   size_t source_end_ = 0;     // of it, in the input
@@ -605,8 +682,15 @@ class Parser {
 
 }  // namespace
 
-size_t parse_markdown(const ParseInput& input, std::vector<MarkdownBlock>& blocks) {
-  return Parser(input, blocks).run();
+ParseState parse_markdown(const ParseInput& input, std::vector<MarkdownBlock>& blocks) {
+  const size_t n_before = blocks.size();
+  Parser parser(input, blocks);
+  if (parser.run()) return parser.state();
+  blocks.resize(n_before);
+  parse_plain_text(input.text, input.source, blocks);
+  ParseState after = input.before;
+  after.grown = std::max(after.grown, input.max_grown);
+  return after;
 }
 
 }  // namespace warpchat::gui

@@ -1,6 +1,7 @@
 #include "app/gui/transcript/markdown_pieces.h"
 
 #include <algorithm>
+#include <map>
 #include <string_view>
 
 #include "models/utf8.h"
@@ -15,9 +16,9 @@ MarkdownBlock piece_of(const MarkdownBlock& block, size_t begin, size_t end) {
   piece.level = block.level;
   piece.nesting = block.nesting;
   piece.is_title = block.is_title;
+  piece.folds = block.folds;
   piece.is_footnote = block.is_footnote;
   piece.language = block.language;
-  piece.links = block.links;
   piece.columns = block.columns;
   piece.widths = block.widths;
   piece.words = block.words;
@@ -26,15 +27,21 @@ MarkdownBlock piece_of(const MarkdownBlock& block, size_t begin, size_t end) {
     piece.marker = block.marker;
     piece.task = block.task;
     piece.tight = block.tight;
+    piece.is_summary = block.is_summary;
   } else {
     piece.continues = true;
   }
   auto first = std::upper_bound(block.spans.begin(), block.spans.end(), begin,
                                 [](size_t value, const InlineSpan& span) { return value < span.end; });
+  std::map<int32_t, int32_t> links;  // those of the block that this piece shows
   for (auto span = first; span != block.spans.end() && span->begin < end; ++span) {
     piece.spans.push_back(*span);
     piece.spans.back().begin = std::max(span->begin, begin) - begin;
     piece.spans.back().end = std::min(span->end, end) - begin;
+    if (span->link < 0) continue;
+    const auto [link, is_new] = links.try_emplace(span->link, static_cast<int32_t>(piece.links.size()));
+    if (is_new) piece.links.push_back(block.links[static_cast<size_t>(span->link)]);
+    piece.spans.back().link = link->second;
   }
   if (!block.sources.empty()) piece.sources.push_back({0, source_of(block, begin)});
   auto mark = std::upper_bound(block.sources.begin(), block.sources.end(), begin,
@@ -82,6 +89,7 @@ void append_formulas_apart(const MarkdownBlock& block, std::vector<MarkdownBlock
     piece.continues = false;
     piece.tight = !is_first || block.tight;
     if (is_first) piece.marker = block.marker, piece.task = block.task;
+    piece.is_summary = is_first && block.is_summary;
     is_first = false;
     append_in_pieces(std::move(piece), blocks);
   };

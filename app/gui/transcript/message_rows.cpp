@@ -24,7 +24,7 @@ void update_part(MarkdownDocument& document, std::vector<MessageRows::Row>& rows
 
 size_t MessageRows::n_rows() const {
   if (!is_open) return 1;
-  return (has_thought ? 1 : 0) + (unfolded ? thought_rows.size() : 0) + answer_rows.size() + 1;
+  return (has_thought ? 1 : 0) + (unfolded ? shown_thought.size() : 0) + shown_answer.size() + 1;
 }
 
 RowKind MessageRows::kind(size_t row) const {
@@ -34,15 +34,28 @@ RowKind MessageRows::kind(size_t row) const {
 
 BlockIndex MessageRows::block_index(size_t row) const {
   if (has_thought) --row;
-  const size_t n_thought = unfolded ? thought_rows.size() : 0;
-  if (row < n_thought) return {MessagePart::kThought, row};
-  return {MessagePart::kAnswer, row - n_thought};
+  const size_t n_thought = unfolded ? shown_thought.size() : 0;
+  if (row < n_thought) return {MessagePart::kThought, shown_thought[row]};
+  return {MessagePart::kAnswer, shown_answer[row - n_thought]};
 }
 
 size_t MessageRows::row_of(BlockIndex index) const {
   const size_t head = has_thought ? 1 : 0;
-  if (index.part == MessagePart::kThought) return unfolded ? head + index.block : 0;
-  return head + (unfolded ? thought_rows.size() : 0) + index.block;
+  const std::vector<size_t>& shown = shown_of(index.part);
+  const auto row = static_cast<size_t>(std::ranges::lower_bound(shown, index.block) - shown.begin());
+  if (index.part == MessagePart::kThought) return unfolded ? head + row : 0;
+  return head + (unfolded ? shown_thought.size() : 0) + row;
+}
+
+void MessageRows::show_folds(const IsOpenFold& opens) {
+  const auto show = [&](MessagePart part, std::vector<size_t>& shown) {
+    shown.clear();
+    const auto is_open_here = [&](uint32_t fold) { return opens({key, part, fold}); };
+    for (size_t i = 0; i < blocks(part).size(); ++i)
+      if (closed_fold_around(blocks(part)[i], is_open_here) == 0) shown.push_back(i);
+  };
+  show(MessagePart::kThought, shown_thought);
+  show(MessagePart::kAnswer, shown_answer);
 }
 
 void MessageRows::drop_layouts() {
@@ -59,6 +72,7 @@ void MessageRows::close() {
   thought_rows.shrink_to_fit();
   answer_rows.clear();
   answer_rows.shrink_to_fit();
+  shown_thought = shown_answer = {};
   note_layout.reset();
 }
 
@@ -85,7 +99,7 @@ MessageTexts texts_of(const ChatMessage& message) {
   return texts;
 }
 
-void read_message(const ChatMessage& message, MessageRows& rows) {
+void read_message(const ChatMessage& message, MessageRows& rows, const IsOpenFold& is_open) {
   const MessageTexts texts = texts_of(message);
   const bool streaming = message.status == MessageStatus::kStreaming;
   if (!rows.is_open) {
@@ -95,6 +109,8 @@ void read_message(const ChatMessage& message, MessageRows& rows) {
   rows.has_thought = !texts.thought.empty() || texts.thinks;
   update_part(rows.thought, rows.thought_rows, texts.thought, texts.thinks, texts.thought_begin);
   update_part(rows.answer, rows.answer_rows, texts.answer, streaming, texts.answer_begin);
+  rows.key = message.key;
+  rows.show_folds(is_open);
 }
 
 }  // namespace warpchat::gui

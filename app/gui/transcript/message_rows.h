@@ -1,6 +1,8 @@
 // One message as rows: the line over its thought, or a user's files, its blocks, its footer. Read and laid out when it
-// comes into view.
+// comes into view. Blocks in closed folds have no row.
 #pragma once
+#include <compare>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -23,6 +25,15 @@ struct BlockIndex {
   size_t block;
 };
 
+// A fold, MarkdownBlock::folds, of a message.
+struct FoldId {
+  uint64_t key;
+  MessagePart part;
+  uint32_t number;
+  auto operator<=>(const FoldId&) const = default;
+};
+using IsOpenFold = std::function<bool(const FoldId&)>;
+
 struct MessageRows {
   struct Row {
     float height = 0;  // exact if there is a layout, else a guess
@@ -38,19 +49,23 @@ struct MessageRows {
   bool is_open = false;  // read: all below is there
   bool has_thought = false, unfolded = false;
   MarkdownDocument thought, answer;
-  std::vector<Row> thought_rows, answer_rows;  // by block
-  float bubble_width = 0;                      // of a user's text
-  float head_height = 0;                       // as drawn last
-  std::string note;                            // below the text: why it ended
+  std::vector<Row> thought_rows, answer_rows;       // by block
+  std::vector<size_t> shown_thought, shown_answer;  // blocks that have rows, ascending
+  float bubble_width = 0;                           // of a user's text
+  float head_height = 0;                            // as drawn last
+  std::string note;                                 // below the text: why it ended
   std::unique_ptr<TextLayout> note_layout;
 
   size_t n_rows() const;
   RowKind kind(size_t row) const;
   BlockIndex block_index(size_t row) const;  // of a block's row
-  size_t row_of(BlockIndex index) const;     // a block's row; a folded thought's: its head
-  Row& row_at(BlockIndex index) {
-    return index.part == MessagePart::kThought ? thought_rows[index.block] : answer_rows[index.block];
+  size_t row_of(BlockIndex index) const;     // a block's row; a folded thought's: its head; in a closed fold: the next
+  std::vector<Row>& rows_of(MessagePart part) { return part == MessagePart::kThought ? thought_rows : answer_rows; }
+  const std::vector<size_t>& shown_of(MessagePart part) const {
+    return part == MessagePart::kThought ? shown_thought : shown_answer;
   }
+  void show_folds(const IsOpenFold& opens);
+  Row& row_at(BlockIndex index) { return rows_of(index.part)[index.block]; }
   const std::vector<MarkdownBlock>& blocks(MessagePart part) const {
     return part == MessagePart::kThought ? thought.blocks() : answer.blocks();
   }
@@ -70,6 +85,6 @@ struct MessageTexts {
 MessageTexts texts_of(const ChatMessage& message);
 
 // Parses the message, or its new part.
-void read_message(const ChatMessage& message, MessageRows& rows);
+void read_message(const ChatMessage& message, MessageRows& rows, const IsOpenFold& is_open);
 
 }  // namespace warpchat::gui

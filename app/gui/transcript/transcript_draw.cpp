@@ -64,9 +64,10 @@ void TranscriptView::Parts::draw_rows() {
       }
     }
   }
-  if (!toggled) return;
-  layout.toggle_thought(*std::exchange(toggled, std::nullopt));
-  animates = true;  // a frame shows it
+  animates |= toggled || toggled_fold;  // a frame shows it
+  if (toggled) layout.toggle_thought(*std::exchange(toggled, std::nullopt));
+  if (toggled_fold) layout.toggle_fold(toggled_fold->first, toggled_fold->second);
+  toggled_fold.reset();
 }
 
 void TranscriptView::Parts::draw_bubble(size_t first, size_t last) {
@@ -128,17 +129,34 @@ void TranscriptView::Parts::draw_thought_head(const VisibleRow& row) {
   bool hot = false;
   if (press_target({layout.at(index).key * 64 + 1, from, to, index}, "thought", &hot)) toggled = index;
   if (hot) frame.list->AddRectFilled(from, to, theme().hover, 0.35f * em());
-  const ImVec2 centre(frame.left + icon / 2 + 0.1f * em(), top + height / 2);
-  const bool open = layout.at(index).unfolded;
-  const float r = icon * 0.45f;
+  draw_fold_sign({frame.left + icon / 2 + 0.1f * em(), top + height / 2}, layout.at(index).unfolded, theme().dim_text);
+  const TextLayout& label = layout.label(text, 0.92f * em(), hot ? theme().text : theme().dim_text);
+  label.draw(*frame.list, {frame.left + icon + 0.6f * em(), std::round(top + (height - label.height()) / 2)},
+             frame.origin.y, frame.bottom());
+}
+
+// Points down if what it belongs to is open.
+void TranscriptView::Parts::draw_fold_sign(ImVec2 centre, bool open, Colour colour) {
+  const float r = 0.27f * em();
   const ImVec2 down[] = {
       {centre.x - r, centre.y - r * 0.5f}, {centre.x, centre.y + r * 0.5f}, {centre.x + r, centre.y - r * 0.5f}};
   const ImVec2 right[] = {
       {centre.x - r * 0.5f, centre.y - r}, {centre.x + r * 0.5f, centre.y}, {centre.x - r * 0.5f, centre.y + r}};
-  frame.list->AddPolyline(open ? down : right, 3, theme().dim_text, 0, std::max(1.2f, pixels(1.4f)));
-  const TextLayout& label = layout.label(text, 0.92f * em(), hot ? theme().text : theme().dim_text);
-  label.draw(*frame.list, {frame.left + icon + 0.6f * em(), std::round(top + (height - label.height()) / 2)},
-             frame.origin.y, frame.bottom());
+  frame.list->AddPolyline(open ? down : right, 3, colour, 0, std::max(1.2f, pixels(1.4f)));
+}
+
+// Its sign and its text open and close the fold; links in it are links.
+void TranscriptView::Parts::draw_summary(const VisibleRow& row, const BlockLayout& block, BlockIndex index, ImVec2 at) {
+  const size_t message = row.place.message;
+  const MessageRows& rows = layout.at(message);
+  const FoldId fold{rows.key, index.part, rows.block(index).folds.back()};
+  const TextRect sign = *block.fold_sign();
+  const ImVec2 from(at.x + sign.x, at.y + sign.y), to(at.x + block.width() + 0.3f * em(), at.y + block.height());
+  bool hot = false;
+  if (press_target({scroll_id(message, index) + 7, from, to, message}, "fold", &hot))
+    toggled_fold = std::pair{message, fold};
+  draw_fold_sign({from.x + 0.3f * em(), from.y + sign.height / 2}, layout.is_open(fold),
+                 hot ? theme().text : theme().dim_text);
 }
 
 void TranscriptView::Parts::draw_block(const VisibleRow& row) {
@@ -169,6 +187,7 @@ void TranscriptView::Parts::draw_block(const VisibleRow& row) {
   }
   if (block.head()) draw_code_head(row, index, at);
   hover_text(row, block, index, at, scrolled);
+  if (block.fold_sign()) draw_summary(row, block, index, at);
   draw_caret(row);
 }
 

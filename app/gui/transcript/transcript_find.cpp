@@ -37,7 +37,7 @@ void TranscriptFind::follow(const TranscriptLayout& layout) {
       found = {message.key, message.revision, message.status, thought, false, n_found_, {}, {}};
       MessageRows rows;
       rows.is_user = message.role == "user";
-      read_message(message, rows);
+      read_message(message, rows, [](const FoldId&) { return true; });
       for (const MessagePart part : {MessagePart::kThought, MessagePart::kAnswer}) {
         if (part == MessagePart::kThought && !thought) continue;
         const auto& blocks = rows.blocks(part);

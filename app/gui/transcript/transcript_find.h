@@ -1,4 +1,4 @@
-// Where words occur in the conversation as it is read; thoughts only where they are shown.
+// Where words occur in the conversation as it is read, also in closed folds; thoughts only where they are shown.
 #pragma once
 #include <optional>
 #include <string>

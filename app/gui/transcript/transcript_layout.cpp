@@ -88,7 +88,7 @@ void TranscriptLayout::refresh(size_t index) {
 
 void TranscriptLayout::read(size_t index) {
   MessageRows& rows = *messages_[index];
-  read_message(message(index), rows);
+  read_message(message(index), rows, [this](const FoldId& fold) { return is_open(fold); });
   rows.unfolded = rows.has_thought && shows_thought(index);
   rows.bubble_width = 0;
   if (rows.head_height == 0) rows.head_height = 2 * em_;
@@ -109,6 +109,27 @@ void TranscriptLayout::toggle_thought(size_t index) {
   MessageRows& rows = opened(index);
   rows.unfolded = unfolded_[rows.key] = !rows.unfolded;
   if (rows.is_user) rows.drop_layouts(), rows.bubble_width = 0;
+}
+
+void TranscriptLayout::show_folds(MessageRows& rows) {
+  rows.show_folds([this](const FoldId& fold) { return is_open(fold); });
+}
+
+void TranscriptLayout::toggle_fold(size_t index, const FoldId& fold) {
+  if (open_folds_.erase(fold) == 0) open_folds_.insert(fold);
+  show_folds(opened(index));
+}
+
+bool TranscriptLayout::open_folds_around(size_t index, BlockIndex block) {
+  MessageRows& rows = opened(index);
+  bool any = false;
+  const auto is_open_here = [&](uint32_t fold) { return is_open({rows.key, block.part, fold}); };
+  while (const uint32_t closed = closed_fold_around(rows.block(block), is_open_here)) {
+    open_folds_.insert({rows.key, block.part, closed});
+    any = true;
+  }
+  if (any) show_folds(rows);
+  return any;
 }
 
 float TranscriptLayout::guess_of(const ChatMessage& message) const {
@@ -305,10 +326,9 @@ float TranscriptLayout::message_height(size_t index) const {
   if (!rows.is_open) return rows.guess;
   float height =
       (rows.has_thought ? rows.head_height : 0) + strip_height() + footer_lead(index) + divider_height(index) + em_;
-  if (rows.unfolded) {
-    for (const MessageRows::Row& row : rows.thought_rows) height += row.height;
-  }
-  for (const MessageRows::Row& row : rows.answer_rows) height += row.height;
+  if (rows.unfolded)
+    for (const size_t block : rows.shown_thought) height += rows.thought_rows[block].height;
+  for (const size_t block : rows.shown_answer) height += rows.answer_rows[block].height;
   return height;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -57,6 +58,9 @@ class TranscriptLayout : public RowSource {
 
   bool shows_thought(size_t message) const;
   void toggle_thought(size_t message);
+  bool is_open(const FoldId& fold) const { return open_folds_.contains(fold); }
+  void toggle_fold(size_t message, const FoldId& fold);
+  bool open_folds_around(size_t message, BlockIndex index);  // whether one was closed
 
   // Drops layouts far from the visible rows.
   void drop_far(const std::vector<VisibleRow>& visible);
@@ -67,6 +71,7 @@ class TranscriptLayout : public RowSource {
 
  private:
   void sync();
+  void show_folds(MessageRows& rows);
   void refresh(size_t index);
   void read(size_t index);
   float guess_of(const ChatMessage& message) const;
@@ -86,6 +91,7 @@ class TranscriptLayout : public RowSource {
   float em_ = 16, width_ = 0;
   std::vector<std::unique_ptr<MessageRows>> messages_;
   std::unordered_map<uint64_t, bool> unfolded_;  // by key, where the user chose
+  std::set<FoldId> open_folds_;
   std::map<std::string, std::unique_ptr<TextLayout>> labels_;
 };
 

@@ -84,6 +84,7 @@ void TranscriptView::Parts::note_menu(ImVec2 at) {
   for (const VisibleRow& row : scroll.visible()) {
     if (y < row.top || y >= row.top + row.height) continue;
     const size_t message = row.place.message;
+    menu->key = layout.at(message).key;
     menu->message = texts_of(layout.message(message)).answer;
     if (layout.at(message).kind(row.place.row) != RowKind::kBlock) continue;
     const BlockIndex index = layout.at(message).block_index(row.place.row);

@@ -55,6 +55,8 @@ struct TranscriptView::Parts {
   void draw_files(const VisibleRow& row);
   void draw_block(const VisibleRow& row);
   void draw_code_head(const VisibleRow& row, BlockIndex index, ImVec2 at);
+  void draw_summary(const VisibleRow& row, const BlockLayout& block, BlockIndex index, ImVec2 at);
+  void draw_fold_sign(ImVec2 centre, bool open, Colour colour);
   struct ScrollThumb {
     bool shows = false, hot = false;
     ImVec2 from, to;
@@ -159,8 +161,9 @@ struct TranscriptView::Parts {
 
   std::optional<uint64_t> edit, hovered_key;
   std::optional<size_t> hovered_token;
-  uint64_t hovered_message = 0;   // its footer is shown
-  std::optional<size_t> toggled;  // message to fold or unfold after its rows are drawn
+  uint64_t hovered_message = 0;                           // its footer is shown
+  std::optional<size_t> toggled;                          // message to fold or unfold after its rows are drawn
+  std::optional<std::pair<size_t, FoldId>> toggled_fold;  // of this message, likewise
 };
 
 }  // namespace warpchat::gui

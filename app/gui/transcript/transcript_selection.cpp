@@ -5,9 +5,9 @@
 namespace warpchat::gui {
 namespace {
 
-void append_part(const TextRange& range, size_t message, MessagePart part, const std::vector<MarkdownBlock>& blocks,
-                 std::string& out) {
-  for (size_t i = 0; i < blocks.size(); ++i) {
+void append_part(const TextRange& range, size_t message, MessagePart part, const MessageRows& rows, std::string& out) {
+  const std::vector<MarkdownBlock>& blocks = rows.blocks(part);
+  for (const size_t i : rows.shown_of(part)) {
     const TextPlace begin{message, part, i, 0}, end{message, part, i, blocks[i].text.size()};
     if (end < range.begin || range.end < begin) continue;
     if (blocks[i].text.empty() && blocks[i].marker.empty()) continue;  // a rule
@@ -28,16 +28,16 @@ std::pair<size_t, size_t> selected_bytes(const TextRange& range, size_t message,
   return {std::min(from, to), to};
 }
 
-std::string text_in(const TextRange& range, const ChatState& state, const std::function<bool(size_t)>& shows_thought) {
+std::string text_in(const TextRange& range, const ChatState& state, const Shown& shown) {
   std::string out;
   const std::vector<ChatMessage>& messages = state.open.messages;
   for (size_t i = range.begin.message; i <= range.end.message && i < messages.size(); ++i) {
     MessageRows rows;
     rows.is_user = messages[i].role == "user";
-    read_message(messages[i], rows);
+    read_message(messages[i], rows, shown.fold);
     std::string text;
-    if (shows_thought(i)) append_part(range, i, MessagePart::kThought, rows.thought.blocks(), text);
-    append_part(range, i, MessagePart::kAnswer, rows.answer.blocks(), text);
+    if (shown.thought(i)) append_part(range, i, MessagePart::kThought, rows, text);
+    append_part(range, i, MessagePart::kAnswer, rows, text);
     if (!out.empty() && !text.empty()) out += "\n\n";
     out += text;
   }

@@ -24,7 +24,13 @@ struct TextRange {
 // The bytes of a block that lie in the range; empty: {0, 0}.
 std::pair<size_t, size_t> selected_bytes(const TextRange& range, size_t message, BlockIndex index, size_t length);
 
-// As it is read, messages parted by an empty line; thoughts only where they are shown.
-std::string text_in(const TextRange& range, const ChatState& state, const std::function<bool(size_t)>& shows_thought);
+// What is shown of a conversation.
+struct Shown {
+  std::function<bool(size_t)> thought;  // of the message of this index
+  IsOpenFold fold;
+};
+
+// As it is read, messages parted by an empty line; thoughts and folds only where they are shown.
+std::string text_in(const TextRange& range, const ChatState& state, const Shown& shown);
 
 }  // namespace warpchat::gui

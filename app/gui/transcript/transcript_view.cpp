@@ -122,9 +122,10 @@ void TranscriptView::Parts::follow_find() {
   if (const auto match = find.current()) show_match(*match);
 }
 
-// A third of the window below its top, unless it is seen already.
+// A third of the window below its top, unless it is seen already. Folds around it open.
 void TranscriptView::Parts::show_match(const TranscriptFind::Match& match) {
   MessageRows& rows = layout.opened(match.message);
+  const bool was_hidden = layout.open_folds_around(match.message, match.index);
   const size_t row = rows.row_of(match.index);
   const BlockLayout& block = layout.layout(match.message, match.index);
   float height = 0;
@@ -135,7 +136,7 @@ void TranscriptView::Parts::show_match(const TranscriptFind::Match& match) {
     code_scroll[scroll_id(match.message, match.index)] = std::clamp(x, 0.0f, block.scroll_limit());
   }
   for (const VisibleRow& seen : scroll.visible())
-    if (seen.place == RowPlace{match.message, row} && seen.top + y >= em() &&
+    if (!was_hidden && seen.place == RowPlace{match.message, row} && seen.top + y >= em() &&
         seen.top + y + height <= frame.size.y - em())
       return;
   scroll.to_row({match.message, row}, std::round(y - frame.size.y / 3));
@@ -240,9 +241,10 @@ bool TranscriptView::has_selection() const { return parts_->range().has_value();
 std::string TranscriptView::selected_text(const ChatState& state) const {
   const auto range = parts_->range();
   if (!range) return "";
-  return text_in(*range, state, [&](size_t message) {
-    return message < parts_->layout.n_messages() && parts_->layout.shows_thought(message);
-  });
+  const TranscriptLayout& layout = parts_->layout;
+  return text_in(*range, state,
+                 {[&](size_t message) { return message < layout.n_messages() && layout.shows_thought(message); },
+                  [&](const FoldId& fold) { return layout.is_open(fold); }});
 }
 
 void TranscriptView::select_all() {

@@ -34,6 +34,7 @@ class TranscriptView {
   // What the last menu is for, by right click or key, reported once. Missing texts are empty.
   struct MenuTarget {
     std::string message, code, link;  // whole, as their copy buttons copy them
+    uint64_t key = 0;                 // of the message; 0: there is none
     float x = 0, y = 0;               // of the menu, pixels of the screen
   };
   std::optional<MenuTarget> take_menu();

@@ -96,7 +96,8 @@ void ChatWindow::remember_drafts(DraftsOf which) {
   for (const auto& [conversation, draft] : drafts_)
     if (conversation != state_.open.id) remember(conversation, draft.text, draft.files);
   std::vector<std::string> files;
-  for (const Attachment& file : state_.attachments) files.push_back(file.path);
+  for (const Attachment& file : state_.attachments)
+    if (!file.path.empty()) files.push_back(file.path);
   remember(state_.open.id, composer_.draft(), files);
 }
 
@@ -115,8 +116,14 @@ void ChatWindow::follow_state() {
   if (!pending_hit_ || state_.open.id != pending_hit_->conversation.id) return;
   const TurnId turn = pending_hit_->turn;
   const auto& messages = state_.open.messages;
-  if (std::any_of(messages.begin(), messages.end(), [&](const ChatMessage& m) { return m.turn == turn; }))
+  if (std::any_of(messages.begin(), messages.end(), [&](const ChatMessage& m) { return m.turn == turn; })) {
     transcript_.scroll_to(turn);
+    const Snippet found = snippet_of(pending_hit_->excerpt, sidebar_.search_words());
+    if (!found.marks.empty()) {
+      const auto [begin, end] = found.marks.front();
+      find_bar_.show(found.text.substr(begin, end - begin), transcript_);
+    }
+  }
   pending_hit_.reset();
 }
 
@@ -330,6 +337,7 @@ void ChatWindow::serve_text_menu() {
     if (!menu_target_.message.empty()) items.push_back({"menu_copy_message", "Copy message", Icon::kNone});
     if (!menu_target_.code.empty()) items.push_back({"menu_copy_code", "Copy code", Icon::kNone});
     if (!menu_target_.link.empty()) items.push_back({"menu_copy_link", "Copy link address", Icon::kNone});
+    if (menu_target_.key != 0) items.push_back({"menu_fork", "Duplicate up to here", Icon::kNone});
     items.push_back({"menu_select_all", "Select all", Icon::kNone, "Ctrl+A"});
     items.push_back({"menu_find", "Find …", Icon::kSearch, "Ctrl+F"});
     ui_.open_menu("transcript", {menu_target_.x, menu_target_.y}, std::move(items));
@@ -339,6 +347,7 @@ void ChatWindow::serve_text_menu() {
   if (chosen == "menu_copy_message") window_.set_clipboard(menu_target_.message);
   if (chosen == "menu_copy_code") window_.set_clipboard(menu_target_.code);
   if (chosen == "menu_copy_link") window_.set_clipboard(menu_target_.link);
+  if (chosen == "menu_fork") actions_.push(Fork{.message = menu_target_.key});
   if (chosen == "menu_select_all") run(Command::kSelectAll);
   if (chosen == "menu_find") run(Command::kFind);
 }

@@ -168,6 +168,7 @@ void ChatWindow::escape() {
   const bool had_notices = notices_.close(frame_);
   if (state_.open.phase != AnswerPhase::kIdle) return actions_.push(Stop{});
   if (had_notices) return;
+  if (state_.importing) return actions_.push(StopImport{});
   if (state_.loading) return actions_.push(CancelLoading{});
   if (transcript_.has_selection()) return transcript_.clear_selection();
   settings_.open = false;
@@ -194,7 +195,7 @@ void ChatWindow::take_back() {
   taken_back_ = {state_.open.id, last->content};
   composer_.set_draft(last->content + (composer_.draft().empty() ? "" : "\n" + composer_.draft()));
   ui_.set_focus("composer");
-  actions_.push(Undo{});
+  actions_.push(Undo{.returns_files = true});
 }
 
 // The message is in the conversation again. A text that was changed since then stays.

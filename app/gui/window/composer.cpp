@@ -106,7 +106,8 @@ Composer::Draft Composer::put_away(const ChatState& state) {
   follow_sent(state);
   sent_.reset();
   Draft draft{.text = this->draft()};
-  for (const Attachment& file : state.attachments) draft.files.push_back(file.path);
+  for (const Attachment& file : state.attachments)
+    if (!file.path.empty()) draft.files.push_back(file.path);
   for (const ChatMessage& message : state.open.messages)
     if (edited_ == message.key) draft.edited = message.turn, draft.edit = field_.text();
   edited_.reset();
@@ -277,6 +278,8 @@ void Composer::draw_tools(Frame& f, Rect rect) {
     send(f);
   }
   const TextLook dim{ui.theme->faint_text, 0.8f};
+  if (f.state.open.phase != AnswerPhase::kIdle && !field_.text().empty())
+    return void(ui.label_in(rect.inset(ui.px(6), 0), "Can be sent after this answer; Esc stops it", dim, 1));
   if (!f.state.model) {
     ui.label_in(rect.inset(ui.px(6), 0),
                 f.state.loading ? "The model is loading; your message is answered then" : "Choose a model to send", dim,

@@ -39,7 +39,9 @@ bool EndpointRow::cancel(Ui& ui) {
 
 bool EndpointRow::rename_focused(Frame& f) {
   if (!f.ui.focus().starts_with(kWidget)) return false;
-  edit(f, Edit::kRename, f.ui.focus().substr(kWidget.size()));
+  const std::string focused = f.ui.focus().substr(kWidget.size());
+  const auto is_focused = [&](const ModelChoice& endpoint) { return endpoint.path == focused && !endpoint.is_unsaved; };
+  if (std::ranges::any_of(f.state.endpoints, is_focused)) edit(f, Edit::kRename, focused);
   return true;
 }
 
@@ -51,15 +53,14 @@ bool EndpointRow::draw(Frame& f, Rect rect, const ModelChoice& endpoint) {
   }
   Ui& ui = f.ui;
   Rect inner = rect;
-  const Rect tools = inner.cut_right(ui.px(34));
+  constexpr ButtonLook kSave{.text = "Save this server", .kind = ButtonKind::kOutlined};
+  const Rect tools = inner.cut_right(endpoint.is_unsaved ? ui.button_width(kSave) + ui.px(6) : ui.px(34));
   const Response r = ui.press(std::string(kWidget) + endpoint.path, inner);
-  const Response dots = ui.press("endpoint_menu:" + endpoint.path, tools, Keys::kNone);
+  const Response dots = endpoint.is_unsaved ? Response{} : draw_dots(ui, tools, endpoint);
   if (r.hovered || r.focused || dots.hovered) ui.fill(rect, ui.theme->hover, ui.px(8));
   if (r.focused) ui.focus_ring(rect, ui.px(8));
-  for (int i = -1; i <= 1; ++i)
-    ImGui::GetWindowDrawList()->AddCircleFilled({tools.centre().x + ui.px(5) * static_cast<float>(i), tools.centre().y},
-                                                ui.px(1.6f), dots.hovered ? ui.theme->text : ui.theme->faint_text);
-  ui.tooltip("Rename, new API key, remove", dots);
+  if (endpoint.is_unsaved && ui.button("endpoint_save", tools.in_middle(ui.px(30)), kSave))
+    f.actions.push(ConnectServer{.endpoint = endpoint.path, .request = next_request(f.state)});
   inner = inner.inset(ui.px(10), 0);
   const bool in_use = is_loaded(f.state, endpoint), is_asked = f.state.served.endpoint == endpoint.path;
   const Rect tick = inner.cut_left(ui.px(26));
@@ -67,12 +68,24 @@ bool EndpointRow::draw(Frame& f, Rect rect, const ModelChoice& endpoint) {
   if (in_use) ui.icon(Icon::kCheck, sign, ui.theme->accent);
   const Rect arrow = inner.cut_right(ui.px(18));
   ui.icon(is_asked ? Icon::kDown : Icon::kForward, arrow, ui.theme->faint_text);
-  ui.label_in(inner.cut_bottom(inner.height * 0.46f), printable(endpoint.about, 400), {ui.theme->dim_text, 0.8f});
+  const std::string_view saved = !endpoint.is_unsaved ? "" : in_use ? "  ·  used now, not saved" : "  ·  not saved";
+  const std::string about = printable(endpoint.about, 400) + std::string(saved);
+  ui.label_in(inner.cut_bottom(inner.height * 0.46f), about, {ui.theme->dim_text, 0.8f});
   inner.cut_top(ui.px(4));
   ui.label_in(inner, endpoint.name, {ui.theme->text, 0.95f, in_use ? Face::kBold : Face::kText});
+  if (endpoint.is_unsaved) return r.clicked;
   if (r.right_clicked || dots.clicked) open_menu(f, endpoint, r.right_clicked ? r.menu_at : dots.menu_at);
   if (r.focused && ui.take_key(GLFW_KEY_DELETE)) edit(f, Edit::kRemove, endpoint.path);
   return r.clicked;
+}
+
+Response EndpointRow::draw_dots(Ui& ui, Rect rect, const ModelChoice& endpoint) {
+  const Response dots = ui.press("endpoint_menu:" + endpoint.path, rect, Keys::kNone);
+  for (int i = -1; i <= 1; ++i)
+    ImGui::GetWindowDrawList()->AddCircleFilled({rect.centre().x + ui.px(5) * static_cast<float>(i), rect.centre().y},
+                                                ui.px(1.6f), dots.hovered ? ui.theme->text : ui.theme->faint_text);
+  ui.tooltip("Rename, new API key, remove", dots);
+  return dots;
 }
 
 void EndpointRow::open_menu(Frame& f, const ModelChoice& endpoint, ImVec2 at) {

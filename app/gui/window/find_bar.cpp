@@ -2,6 +2,8 @@
 
 #include <GLFW/glfw3.h>
 
+#include <algorithm>
+
 namespace warpchat::gui {
 
 namespace {
@@ -15,6 +17,12 @@ void FindBar::open(Ui& ui, TranscriptView& transcript) {
   field_.buffer.select_all();
   ui.set_focus("find");
   transcript.find(field_.text());
+}
+
+void FindBar::show(const std::string& words, TranscriptView& transcript) {
+  is_open_ = true;
+  field_.buffer.set(words);
+  transcript.find(words);
 }
 
 bool FindBar::close(TranscriptView& transcript) {
@@ -41,7 +49,8 @@ void FindBar::draw(Frame& f, Rect& rect, TranscriptView& transcript) {
   std::string count = std::to_string(found.at) + " / " + std::to_string(found.n);
   if (field_.text().empty()) count = "";
   const TextLook dim{found.n == 0 ? ui.theme->error : ui.theme->dim_text, 0.85f};
-  ui.label_in(row.cut_right(ui.px(72)).inset(ui.px(8), 0), count, dim, 1);
+  const float wide = std::max(ui.px(72), ui.text_width(count, dim) + ui.px(17));
+  ui.label_in(row.cut_right(wide).inset(ui.px(8), 0), count, dim, 1);
   const Rect place = row.cut_right(std::min(ui.px(kFieldWidth), row.width)).in_middle(ui.px(32));
   if (ui.has_focus("find")) {
     if (ui.take_key(GLFW_KEY_ENTER, GLFW_MOD_SHIFT) || ui.take_key(GLFW_KEY_UP)) step(transcript, -1);

@@ -11,7 +11,8 @@ namespace warpchat::gui {
 class FindBar {
  public:
   void open(Ui& ui, TranscriptView& transcript);
-  bool close(TranscriptView& transcript);  // whether it was open
+  void show(const std::string& words, TranscriptView& transcript);  // the focus stays
+  bool close(TranscriptView& transcript);                           // whether it was open
   bool is_open() const { return is_open_; }
   void draw(Frame& f, Rect& rect, TranscriptView& transcript);  // takes its row from rect's top
   void step(TranscriptView& transcript, int steps) const;

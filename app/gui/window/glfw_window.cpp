@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "app/gui/window/app_icon.h"
 #include "app/gui/window/imgui_keys.h"
 #include "app/program_name.h"
 #include "models/error.h"
@@ -21,6 +22,7 @@ namespace warpchat::gui {
 namespace {
 
 constexpr int kMinWidth = 480, kMinHeight = 360;
+constexpr int kSmallIcon = 24, kLargeIcon = 64;  // pixels
 
 std::string last_glfw_error() {
   const char* text = nullptr;
@@ -62,12 +64,10 @@ Function* x11_function(const char* name) {
   return reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));
 }
 
-#ifdef GLFW_PLATFORM_X11
 bool is_set(const char* variable) {
   const char* value = std::getenv(variable);
   return value != nullptr && *value != '\0';
 }
-#endif
 
 // GLFW 3.4 prefers Wayland, where it has no input methods; in a Wayland session there usually is an X server, too.
 // Without either variable X11 gives the better reason.
@@ -79,7 +79,9 @@ void start_glfw() {
   if (!is_set("WAYLAND_DISPLAY")) fail(last_glfw_error());
   glfwInitHint(GLFW_PLATFORM, GLFW_ANY_PLATFORM);
 #endif
-  if (!glfwInit()) fail(last_glfw_error());
+  if (glfwInit()) return;
+  const bool lacks_x11 = is_set("WAYLAND_DISPLAY") && !is_set("DISPLAY");
+  fail(lacks_x11 ? "this Wayland session has no X server; install the package xwayland" : last_glfw_error());
 }
 
 void on_key(GLFWwindow* window, int key, int scancode, int action, int mods) {
@@ -114,6 +116,7 @@ GlfwWindow::GlfwWindow(const WindowPlace& place, const std::string& title) : win
   glfwMakeContextCurrent(window_);
   glfwSwapInterval(1);
   install_callbacks();
+  set_icon();
   if (x11_window() != 0) others_ = X11Selection::open();
   open_input_method();
   set_up_imgui();
@@ -129,6 +132,12 @@ GlfwWindow::~GlfwWindow() {
     if (cursor) glfwDestroyCursor(static_cast<GLFWcursor*>(cursor));
   glfwDestroyWindow(window_);
   glfwTerminate();
+}
+
+void GlfwWindow::set_icon() {
+  std::vector<uint8_t> small = app_icon(kSmallIcon), large = app_icon(kLargeIcon);
+  const GLFWimage images[] = {{kSmallIcon, kSmallIcon, small.data()}, {kLargeIcon, kLargeIcon, large.data()}};
+  glfwSetWindowIcon(window_, std::size(images), images);
 }
 
 void GlfwWindow::install_callbacks() {

@@ -90,6 +90,7 @@ class GlfwWindow {
   void open_input_method();
   void read_input_method();
   void install_callbacks();
+  void set_icon();
   void set_up_imgui();
   void show_cursor();
   GLFWmonitor* monitor() const;  // that it is on; null: there is none

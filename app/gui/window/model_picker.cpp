@@ -68,7 +68,7 @@ void ModelPicker::open(Frame& f) {
   f.ui.set_focus("model_filter");
   chosen_request_ = 0;
   for (const ModelChoice& endpoint : f.state.endpoints)
-    if (is_loaded(f.state, endpoint)) return ask(f, endpoint.path);
+    if (is_loaded(f.state, endpoint)) return ask(f, endpoint);
 }
 
 bool ModelPicker::close(Frame& f) {
@@ -84,16 +84,17 @@ void ModelPicker::toggle(Frame& f) {
   is_open_ ? void(is_open_ = false) : open(f);
 }
 
-void ModelPicker::ask(Frame& f, const std::string& endpoint) {
+void ModelPicker::ask(Frame& f, const ModelChoice& endpoint) {
   shows_served_ = true;
-  f.actions.push(ConnectServer{.endpoint = endpoint, .request = next_request(f.state)});
+  f.actions.push(
+      ConnectServer{.endpoint = endpoint.path, .request = next_request(f.state), .stores = !endpoint.is_unsaved});
 }
 
 void ModelPicker::choose(Frame& f, const ModelChoice& model) {
   if (model.kind != Kind::kEndpoint) return load(f, model);
-  if (is_server_address(model.path)) return connect_form_.open(f, model.path);
+  if (is_server_address(model.path) && !model.is_unsaved) return connect_form_.open(f, model.path);
   chosen_request_ = next_request(f.state);
-  ask(f, model.path);
+  ask(f, model);
 }
 
 void ModelPicker::follow_served(Frame& f) {
@@ -344,12 +345,24 @@ void ModelPicker::draw_launch_and_context(Frame& f, Rect rect) {
     return;
   }
   ui.label_in(rect.cut_left(ui.px(62)), "Launch", {ui.theme->dim_text, 0.85f, Face::kBold});
-  for (const std::string_view mode : {"auto", "stream", "graph", "persistent"}) {
-    const ButtonLook look{.text = mode,
-                          .kind = f.state.model->launch == mode ? ButtonKind::kChosen : ButtonKind::kOutlined};
-    if (rect.width < ui.button_width(look)) return;
-    if (ui.button("launch:" + std::string(mode), rect.cut_left(ui.button_width(look)), look))
-      f.actions.push(LoadModel{.launch = std::string(mode)});
+  draw_launch(f, rect);
+}
+
+// Where there is no room for all modes, the chosen one is a button that leads to the next.
+void ModelPicker::draw_launch(Frame& f, Rect rect) {
+  Ui& ui = f.ui;
+  static constexpr std::string_view kModes[] = {"auto", "stream", "graph", "persistent"};
+  float width = 0;
+  for (const std::string_view mode : kModes) width += ui.button_width({.text = mode}) + ui.px(6);
+  const bool fits = width <= rect.width;
+  for (size_t i = 0; i < std::size(kModes); ++i) {
+    const bool is_chosen = f.state.model->launch == kModes[i];
+    if (!fits && !is_chosen) continue;
+    const ButtonLook look{.text = kModes[i],
+                          .kind = is_chosen ? ButtonKind::kChosen : ButtonKind::kOutlined,
+                          .tooltip = fits ? "" : "Next launch mode"};
+    if (ui.button("launch:" + std::string(kModes[i]), rect.cut_left(std::min(ui.button_width(look), rect.width)), look))
+      f.actions.push(LoadModel{.launch = std::string(fits ? kModes[i] : kModes[(i + 1) % std::size(kModes)])});
     rect.cut_left(ui.px(6));
   }
 }

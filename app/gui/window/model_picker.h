@@ -33,11 +33,12 @@ class ModelPicker {
   void draw_devices(Frame& f, Rect rect);
   void draw_device(Frame& f, Rect row, const DeviceChoiceRow& device);
   void draw_launch_and_context(Frame& f, Rect rect);
+  static void draw_launch(Frame& f, Rect rect);
   void draw_size(Frame& f, Rect& inner, const ModelChoice& model);
   void choose(Frame& f, const ModelChoice& model);  // a server is asked for its models
   void load(Frame& f, const ModelChoice& model);
   void leave(Frame& f);
-  void ask(Frame& f, const std::string& endpoint);
+  void ask(Frame& f, const ModelChoice& endpoint);
   void follow_served(Frame& f);
 
   bool is_open_ = false, appearing_ = false;

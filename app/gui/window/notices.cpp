@@ -5,6 +5,7 @@
 
 #include "app/gui/window/numbers.h"
 #include "app/remedies.h"
+#include "models/text_format.h"
 
 namespace warpchat::gui {
 
@@ -12,6 +13,7 @@ namespace {
 
 constexpr double kStays = 6, kStaysWithAction = 10, kRead = 4, kHovered = 2;  // seconds
 constexpr float kNoticeWidth = 800, kMargin = 16, kGap = 6, kMin = 40;        // at scale 1
+constexpr float kMore = 24;                                                   // likewise
 
 std::string text_of(const NoticeItem& notice) {
   return as_sentence(with_remedy(notice.text, notice.remedy, View::kWindow));
@@ -20,6 +22,7 @@ std::string text_of(const NoticeItem& notice) {
 void act(Frame& f, const NoticeItem& notice) {
   if (notice.remedy.kind == Remedy::Kind::kChooseServed) return f.commands.push_back(Command::kModels);
   if (const std::optional<LoadModel> load = load_of(notice)) return f.actions.push(*load);
+  if (!notice.imported.empty()) return f.actions.push(TakeBackImport{notice.imported});
   if (notice.shows == 0) return f.actions.push(TakeFromTrash{notice.restores});
   f.actions.push(OpenStored{notice.restores});
   f.actions.push(ShowVersion{0, notice.shows});
@@ -76,15 +79,22 @@ void Notices::draw(Frame& f, Rect& rect) {
   Ui& ui = f.ui;
   const float width = std::min(ui.px(kNoticeWidth), rect.width - ui.px(2 * kMargin));
   float room = rect.height / 2;
-  for (size_t i = all.size(); i-- > 0;) {
-    const auto seen = seen_.find(all[i].id);
+  std::erase_if(all, [&](const NoticeItem& notice) {
+    const auto seen = seen_.find(notice.id);
     const ConversationId of = seen == seen_.end() ? 0 : seen->second.conversation;
-    if (all[i].is_error && of != 0 && of != conversation_) continue;
+    return notice.is_error && of != 0 && of != conversation_;
+  });
+  for (size_t i = all.size(); i-- > 0;) {
     const ButtonLook action{.text = all[i].action_label, .kind = ButtonKind::kOutlined};
     const float beside = ui.px(58) + (action.text.empty() ? 0 : ui.button_width(action) + ui.px(8));
     const float text = ui.paragraph({0, 0}, text_of(all[i]), {ui.theme->text, 0.9f}, width - beside, false);
     const float height = std::max(std::round(text) + ui.px(16), ui.px(kMin));
-    if (height + ui.px(kGap) > room && room < rect.height / 2) return;
+    const bool is_newest = i + 1 == all.size();
+    if (height + ui.px(kGap) > room && !is_newest) {
+      const Rect row = rect.cut_bottom(ui.px(kMore));
+      ui.mark("more_notices", row);
+      return void(ui.label_in(row, counted(i + 1, "earlier notice"), {ui.theme->dim_text, 0.82f}, 0.5f));
+    }
     room -= height + ui.px(kGap);
     rect.cut_bottom(ui.px(kGap));
     const Rect row = rect.cut_bottom(height);

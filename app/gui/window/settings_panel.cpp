@@ -8,27 +8,36 @@
 
 #include "app/gui/window/numbers.h"
 #include "models/number_in.h"
+#include "models/text_format.h"
 
 namespace warpchat::gui {
 
 namespace {
 
 struct Control {
-  std::string_view name, text;
+  std::string_view name, text, about;
   SamplingField field;
   float from, to, step;  // of the slider
   int decimals;
 };
 
 constexpr Control kTable[SettingsPanel::kControls] = {
-    {"temperature", "Temperature", &SamplingParams::temperature, 0, 2, 0.05f, 2},
-    {"top_k", "Top k", &SamplingParams::top_k, 0, 200, 1, 0},
-    {"top_p", "Top p", &SamplingParams::top_p, 0, 1, 0.01f, 2},
-    {"min_p", "Min p", &SamplingParams::min_p, 0, 1, 0.01f, 2},
-    {"repeat_penalty", "Repeat penalty", &SamplingParams::repeat_penalty, 0.5f, 2, 0.01f, 2},
-    {"repeat_last_n", "Repeat window (tokens)", &SamplingParams::penalty_window, 0, 512, 1, 0},
-    {"presence_penalty", "Presence penalty", &SamplingParams::presence_penalty, -2, 2, 0.05f, 2},
-    {"frequency_penalty", "Frequency penalty", &SamplingParams::frequency_penalty, -2, 2, 0.05f, 2},
+    {"temperature", "Temperature", "Higher: more varied answers. 0: always the likeliest token",
+     &SamplingParams::temperature, 0, 2, 0.05f, 2},
+    {"top_k", "Top k", "Only this many of the likeliest tokens are candidates. 0: all", &SamplingParams::top_k, 0, 200,
+     1, 0},
+    {"top_p", "Top p", "Only the likeliest tokens that together have this probability. 1: all", &SamplingParams::top_p,
+     0, 1, 0.01f, 2},
+    {"min_p", "Min p", "Only tokens with at least this share of the likeliest one's probability. 0: all",
+     &SamplingParams::min_p, 0, 1, 0.01f, 2},
+    {"repeat_penalty", "Repeat penalty", "Above 1: tokens that occurred lately become less likely. 1: off",
+     &SamplingParams::repeat_penalty, 0.5f, 2, 0.01f, 2},
+    {"repeat_last_n", "Repeat window (tokens)", "How many of the last tokens the penalties look at. 0: none",
+     &SamplingParams::penalty_window, 0, 512, 1, 0},
+    {"presence_penalty", "Presence penalty", "Lowers tokens that have occurred, however often. 0: off",
+     &SamplingParams::presence_penalty, -2, 2, 0.05f, 2},
+    {"frequency_penalty", "Frequency penalty", "Lowers tokens each time that they have occurred. 0: off",
+     &SamplingParams::frequency_penalty, -2, 2, 0.05f, 2},
 };
 
 constexpr float kControl = 62;
@@ -87,6 +96,8 @@ float SettingsPanel::draw_all(Frame& f, Rect rect) {
   const float top = rect.y;
   draw_system_prompt(f, rect.cut_top(ui.px(150)));
   draw_thinking(ui, rect.cut_top(ui.px(70)));
+  if (settings_.think == true && f.state.model && !f.state.model->can_think)
+    rect.cut_top(draw_cannot_think(ui, rect, f.state.model->name) + ui.px(10));
   draw_length(ui, rect.cut_top(ui.px(48)));
   draw_seed(ui, rect.cut_top(ui.px(settings_.random_seed ? 44 : 84)));
   if (ui.toggle("titles", rect.cut_top(ui.px(40)).in_middle(ui.px(32)), "Let the model name chats", settings_.titles))
@@ -148,6 +159,13 @@ void SettingsPanel::draw_thinking(Ui& ui, Rect rect) {
   }
 }
 
+float SettingsPanel::draw_cannot_think(Ui& ui, Rect rect, const std::string& model) {
+  const std::string text = printable(model, 60) + " has no switch for thinking; this changes nothing for it.";
+  const float height = ui.paragraph({rect.x, rect.y}, text, {ui.theme->warning, 0.82f}, rect.width);
+  ui.mark("cannot_think", {rect.x, rect.y, rect.width, height});
+  return height;
+}
+
 void SettingsPanel::draw_length(Ui& ui, Rect rect) {
   rect = rect.in_middle(ui.px(34));
   const Rect field = rect.cut_right(ui.px(130));
@@ -188,8 +206,10 @@ void SettingsPanel::draw_control(Ui& ui, Rect rect, size_t index, const Sampling
     }
   }
   const float text = ui.label_in(row, control.text, {ui.theme->text, 0.9f});
-  row.cut_left(text + ui.px(8));
-  ui.label_in(row, "default " + fixed(normal, control.decimals), {ui.theme->faint_text, 0.78f});
+  Rect beside = row;
+  beside.cut_left(text + ui.px(8));
+  ui.label_in(beside, "default " + fixed(normal, control.decimals), {ui.theme->faint_text, 0.78f});
+  ui.tooltip(control.about, ui.press(name + ":about", row, Keys::kNone));
   ui.slider(name, rect.cut_top(ui.px(22)), value, control.from, control.to, control.step);
   if (!ui.has_focus(number)) show_in(numbers_[index], fixed(value, control.decimals));
   if (numbers_[index].draw(ui, number, field, {.text = 0.85f}).changed)

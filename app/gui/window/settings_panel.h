@@ -21,6 +21,7 @@ class SettingsPanel {
   void follow(const ChatState& state);
   void draw_system_prompt(Frame& f, Rect rect);
   void draw_control(Ui& ui, Rect rect, size_t index, const SamplingParams& defaults);
+  static float draw_cannot_think(Ui& ui, Rect rect, const std::string& model);
   void draw_thinking(Ui& ui, Rect rect);
   void draw_length(Ui& ui, Rect rect);
   void draw_seed(Ui& ui, Rect rect);

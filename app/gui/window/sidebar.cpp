@@ -142,6 +142,20 @@ void Sidebar::draw_header(Frame& f, Rect rect) {
   if (searching && ui.button("search_clear", clear, {.icon = Icon::kClose, .tooltip = "Clear (Esc)"})) close(f);
 }
 
+// The list shows what was opened elsewhere, and the keyboard enters it there.
+void Sidebar::follow_open(Frame& f) {
+  const ConversationId open = f.state.open.id;
+  const bool has_focus = f.ui.has_focus("conversations");
+  const bool is_entered = !std::exchange(had_focus_, has_focus) && has_focus;
+  const bool is_other = std::exchange(followed_, open) != open;
+  if (find(f.state.conversations, open) == nullptr) {
+    followed_ = 0;
+  } else if (is_other || is_entered) {
+    cursor_ = open;
+    show_cursor_ = true;
+  }
+}
+
 void Sidebar::handle_list_keys(Frame& f) {
   const auto& list = f.state.conversations;
   if (list.empty()) return;
@@ -164,6 +178,7 @@ void Sidebar::handle_list_keys(Frame& f) {
 void Sidebar::draw_conversations(Frame& f, Rect rect) {
   Ui& ui = f.ui;
   if (f.state.conversations.empty()) return empty_note(ui, rect, "Your chats will be listed here.");
+  follow_open(f);
   ui.add_to_tab_order("conversations");
   ui.mark("conversations", rect);
   if (ui.has_focus("conversations")) handle_list_keys(f), ui.focus_ring(rect, ui.px(8));
@@ -200,7 +215,10 @@ void Sidebar::draw_conversation(Frame& f, Rect row, const ConversationSummary& c
   if (at_cursor) ui.focus_ring(row, ui.px(8));
   if (tools.width == 0) draw_mark(f, inner.cut_right(ui.px(20)), conversation.id);
   const Colour colour = open ? ui.theme->text : ui.theme->dim_text;
-  ui.label_in({row.x + ui.px(10), row.y, inner.width - ui.px(14), row.height}, title_of(conversation), {colour, 0.92f});
+  const Rect title{row.x + ui.px(10), row.y, inner.width - ui.px(14), row.height};
+  ui.label_in(title, title_of(conversation), {colour, 0.92f});
+  if (over && ui.text_width(title_of(conversation), {colour, 0.92f}) > title.width)
+    ui.tooltip(title_of(conversation), r);
   if (r.double_clicked) return start_rename(conversation, ui);
   if (r.clicked) f.actions.push(OpenStored{conversation.id}), cursor_ = conversation.id;
   const bool by_key = at_cursor && ui.take_menu_key();
@@ -217,6 +235,7 @@ void Sidebar::draw_conversation(Frame& f, Rect row, const ConversationSummary& c
   menu_of_ = conversation.id;
   ui.open_menu("conversations", by_key ? ImVec2(row.x + ui.px(24), row.bottom()) : r.menu_at,
                {{"menu_rename", "Rename", Icon::kPen, "F2"},
+                {"menu_duplicate", "Duplicate", Icon::kCopy},
                 {"menu_export", "Export …", Icon::kExport, "Ctrl+S"},
                 {.name = "menu_trash", .text = "Move to trash", .icon = Icon::kTrash, .danger = true}});
 }
@@ -307,7 +326,10 @@ void Sidebar::draw_trash(Frame& f, Rect rect) {
 void Sidebar::draw_empty_trash(Frame& f, Rect& rect) {
   Ui& ui = f.ui;
   const bool sure = erasing_ == kAll;
-  const std::string text = sure ? "Really delete all " + std::to_string(f.state.trash.size()) : "Empty trash";
+  const size_t n = f.state.trash.size();
+  const std::string text = !sure    ? "Empty trash"
+                           : n == 1 ? "Really delete it"
+                                    : "Really delete all " + std::to_string(n);
   const ButtonLook look{.text = text,
                         .icon = Icon::kTrash,
                         .kind = ButtonKind::kOutlined,
@@ -345,6 +367,7 @@ void Sidebar::take_menu_choice(Frame& f) {
   if (!of || chosen.empty()) return;
   if (chosen == "menu_rename") start_rename(*of, f.ui);
   if (chosen == "menu_trash") f.actions.push(ThrowAway{of->id});
+  if (chosen == "menu_duplicate") f.actions.push(Fork{.conversation = of->id});
   if (chosen != "menu_export") return;
   if (of->id != f.state.open.id) f.actions.push(OpenStored{of->id});
   f.commands.push_back(Command::kExport);

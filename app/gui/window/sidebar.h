@@ -42,11 +42,13 @@ class Sidebar {
   void draw_footer(Frame& f, Rect rect);
   void take_menu_choice(Frame& f);
   void handle_list_keys(Frame& f);
+  void follow_open(Frame& f);
 
   TextField search_, rename_;
   ConversationId renaming_ = 0, cursor_ = 0, menu_of_ = 0;
-  ConversationId erasing_ = 0;  // about which the user was asked whether it is to go
-  bool trash_ = false, show_cursor_ = false;
+  ConversationId erasing_ = 0;   // about which the user was asked whether it is to go
+  ConversationId followed_ = 0;  // the open one that the list has scrolled to
+  bool trash_ = false, show_cursor_ = false, had_focus_ = false;
   std::optional<SearchHit> opened_hit_;
 };
 

@@ -148,6 +148,8 @@ std::string state_dump(const ChatState& state, const WindowFacts& facts, const s
                                          {"fraction", state.loading->fraction},
                                          {"transfer", state.loading->transfer}}
                                   : Json();
+  json["importing"] =
+      state.importing ? Json{{"name", state.importing->name}, {"fraction", state.importing->fraction}} : Json();
   json["endpoint_profile"] = endpoint_json(state);
   json["n_models"] =
       std::ranges::count_if(state.models, [](const ModelChoice& m) { return m.kind == ModelChoice::Kind::kFile; });

@@ -11,6 +11,25 @@ namespace {
 
 void append(std::string& text, const std::string& part) { text += (text.empty() ? "" : "  ·  ") + part; }
 
+void draw_bar(Ui& ui, Rect& rect, double fraction) {
+  const Rect bar = rect.cut_right(std::min(ui.px(160), rect.width / 3)).in_middle(ui.px(6));
+  ui.fill(bar, ui.theme->border, ui.px(3));
+  ui.fill({bar.x, bar.y, bar.width * static_cast<float>(std::clamp(fraction, 0.0, 1.0)), bar.height}, ui.theme->accent,
+          ui.px(3));
+  rect.cut_right(ui.px(10));
+}
+
+void draw_importing(Frame& f, Rect rect) {
+  Ui& ui = f.ui;
+  const RunningImport& importing = *f.state.importing;
+  const ButtonLook stop{.text = "Stop", .kind = ButtonKind::kGhost, .tooltip = "Stop the import (Esc)"};
+  if (ui.button("stop_import", rect.cut_right(ui.button_width(stop)), stop)) f.actions.push(StopImport{});
+  rect.cut_right(ui.px(10));
+  draw_bar(ui, rect, importing.fraction);
+  ui.label_in(rect, "Importing " + importing.name + "  " + fixed(importing.fraction * 100, 0) + "%",
+              {ui.theme->dim_text, 0.82f});
+}
+
 void draw_loading(Frame& f, Rect rect) {
   Ui& ui = f.ui;
   const LoadingModel& loading = *f.state.loading;
@@ -18,15 +37,10 @@ void draw_loading(Frame& f, Rect rect) {
   const ButtonLook cancel{.text = fetches ? "Pause" : "Cancel", .kind = ButtonKind::kGhost};
   if (ui.button("cancel_loading", rect.cut_right(ui.button_width(cancel)), cancel)) f.actions.push(CancelLoading{});
   rect.cut_right(ui.px(10));
-  if (!loading.is_server) {
-    const Rect bar = rect.cut_right(std::min(ui.px(160), rect.width / 3)).in_middle(ui.px(6));
-    ui.fill(bar, ui.theme->border, ui.px(3));
-    ui.fill({bar.x, bar.y, bar.width * static_cast<float>(std::clamp(loading.fraction, 0.0, 1.0)), bar.height},
-            ui.theme->accent, ui.px(3));
-    rect.cut_right(ui.px(10));
-  }
-  const std::string text = loading.is_server ? "Connecting to " + loading.name
-                           : fetches         ? "Fetching " + loading.name + "  " + loading.transfer
+  if (!loading.is_server) draw_bar(ui, rect, loading.fraction);
+  const std::string text = loading.waits       ? loading.name + " is ready and waits for the running answers"
+                           : loading.is_server ? "Connecting to " + loading.name
+                           : fetches           ? "Fetching " + loading.name + "  " + loading.transfer
                                      : "Loading " + loading.name + "  " + fixed(loading.fraction * 100, 0) + "%";
   ui.label_in(rect, text, {ui.theme->dim_text, 0.82f});
 }
@@ -55,6 +69,7 @@ void StatusLine::draw(Frame& f, Rect rect) const {
     ui.label_in(rect, "Conversations are not stored: " + f.state.store_fault, {ui.theme->error, 0.82f});
     return;
   }
+  if (f.state.importing) return draw_importing(f, rect);
   if (f.state.loading) return draw_loading(f, rect);
   const TextLook dim{ui.theme->dim_text, 0.82f};
   const std::string speed = speed_text(f.state);

@@ -189,7 +189,7 @@ bool TextField::handle_key(Ui& ui, const KeyPress& key, const FieldLook& look, F
   if (!control) return false;
   switch (key.key) {
     case GLFW_KEY_A:
-      if (buffer.text().empty()) return false;  // other widgets may handle it
+      if (buffer.text().empty() && look.multiline && look.enter_submits) return false;  // the conversation's text
       buffer.select_all();
       return true;
     case GLFW_KEY_V:

@@ -181,7 +181,7 @@ Response Ui::press(std::string_view name, Rect rect, Keys keys) {
 }
 
 float Ui::button_width(const ButtonLook& look) {
-  const float icon = look.icon == Icon::kNone ? 0 : px(20);
+  const float icon = look.icon == Icon::kNone && !look.has_icon_room ? 0 : px(20);
   if (look.text.empty()) return icon + px(12);
   return icon + text_width(look.text, {.colour = 0, .size = 0.9f}) + px(icon > 0 ? 28 : 24);
 }
@@ -207,13 +207,13 @@ bool Ui::button(std::string_view name, Rect rect, const ButtonLook& look) {
   Rect inner = look.text.empty() ? rect : rect.inset(px(10), 0);
   const TextLook text{.colour = colour, .size = 0.9f};
   const float side = std::min(px(18), rect.height);
-  if (look.icon != Icon::kNone) {
+  if (look.icon != Icon::kNone || look.has_icon_room) {
     const float icon_width = look.text.empty() ? inner.width : side + px(8);
     const float content = icon_width + text_width(look.text, {.colour = 0, .size = 0.9f});
     if (!look.text.empty() && !look.left_aligned) inner.cut_left(std::max((inner.width - content) / 2, 0.0f));
     Rect place = inner.cut_left(icon_width);
     if (!look.text.empty()) place.width = side;
-    icon(look.icon, place, colour);
+    if (look.icon != Icon::kNone) icon(look.icon, place, colour);
   }
   if (!look.text.empty()) label_in(inner, look.text, text, look.left_aligned || look.icon != Icon::kNone ? 0.0f : 0.5f);
   if (!look.tooltip.empty()) tooltip(look.tooltip, r);

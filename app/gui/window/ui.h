@@ -47,6 +47,7 @@ enum class ButtonKind {
 struct ButtonLook {
   std::string_view text = {};
   Icon icon = Icon::kNone;
+  bool has_icon_room = false;  // also without an icon, so that texts below each other begin alike
   ButtonKind kind = ButtonKind::kGhost;
   std::string_view tooltip = {};
   bool enabled = true;

@@ -26,9 +26,11 @@ std::string Ui::take_menu_choice(std::string_view owner) {
 void Ui::draw_menu() {
   if (!menu_.is_open) return;
   float width = px(150);
+  const bool has_icons = std::ranges::any_of(menu_.items, [](const MenuItem& i) { return i.icon != Icon::kNone; });
   const TextLook dim{theme->faint_text, 0.82f};
   for (const MenuItem& item : menu_.items)
-    width = std::max(width, button_width({.text = item.text, .icon = item.icon}) + text_width(item.keys, dim) + px(36));
+    width = std::max(width, button_width({.text = item.text, .icon = item.icon, .has_icon_room = has_icons}) +
+                                text_width(item.keys, dim) + px(36));
   const float row = px(32), height = row * static_cast<float>(menu_.items.size()) + px(12);
   const ImVec2 display = ImGui::GetIO().DisplaySize;
   const Rect card{std::clamp(menu_.at.x, px(4), std::max(display.x - width - px(4), px(4))),
@@ -44,6 +46,7 @@ void Ui::draw_menu() {
     if (button(item.name, place,
                {.text = item.text,
                 .icon = item.icon,
+                .has_icon_room = has_icons,
                 .enabled = item.enabled,
                 .left_aligned = true,
                 .danger = item.danger}))
