@@ -23,6 +23,7 @@ class AnswerView {
  public:
   explicit AnswerView(const AnswerLook& look)
       : look_(look),
+        markdown_(look.width),
         wrap_({look.width, look.styled, look.movable}),
         table_({look.width, look.rows, look.styled, look.movable, look.words}) {}
 

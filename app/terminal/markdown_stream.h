@@ -13,6 +13,8 @@ namespace warpchat {
 
 class MarkdownStream {
  public:
+  explicit MarkdownStream(int columns = 0) : formulas_(columns) {}  // of the terminal; 0: lines are never broken
+
   // Returns the text with a known style; the rest (a line's beginning, a run of marks) is held back.
   std::vector<StyledText> add(std::string_view text);
   std::vector<StyledText> finish();
