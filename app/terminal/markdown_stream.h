@@ -64,8 +64,9 @@ class MarkdownStream {
   bool fence_line_ = false;      // this line is a fence itself
   bool one_line_fence_ = false;  // and closed on it
   bool heading_ = false, table_ = false;
-  int indent_ = 0;  // of the lines that wrapping adds
-  int marks_ = 0;   // columns of the quote and list marks before the line's text
+  int indent_ = 0;     // of the lines that wrapping adds
+  uint64_t bars_ = 0;  // of the indent: StyledText::bars
+  int marks_ = 0;      // columns of the quote and list marks before the line's text
   bool bold_ = false, italic_ = false, escaped_ = false;
   size_t code_run_ = 0;   // backticks that opened the code span we are in
   std::string mark_run_;  // held: a run of one of * _ `

@@ -34,7 +34,8 @@ class WordWrap {
     int width;  // columns
     Style style;
     bool verbatim;
-    int indent;  // of a line that begins with it
+    int indent;     // of a line that begins with it
+    uint64_t bars;  // StyledText::bars
   };
 
   void add_code_point(std::string_view bytes, char32_t code_point, const StyledText& piece);
@@ -60,7 +61,7 @@ class WordWrap {
   void show_what_is_complete();
   void show_all();
   void set_style(Style style);
-  void new_line(int indent);
+  void new_line(int indent, uint64_t bars = 0);
 
   WrapLook look_;
   std::string out_;
