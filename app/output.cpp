@@ -148,7 +148,7 @@ OutputFile::OutputFile(std::string path, Readers readers) : path_(std::move(path
   if (exists && !S_ISREG(status.st_mode) && !S_ISLNK(status.st_mode)) {
     fd_ = open(path_.c_str(), O_WRONLY | O_CLOEXEC);
   } else {
-    fd_ = create_beside(path_, readers == Readers::kOwner ? 0600 : 0666, temporary_);
+    fd_ = create_beside(path_, readers == Readers::kAsUsual ? 0666 : 0600, temporary_);
     if (fd_ >= 0) remove_on_exit(temporary_.c_str());
   }
   if (fd_ >= 0) return;

@@ -50,10 +50,10 @@ bool wants_style();         // standard output moves its cursor, and NO_COLOR is
 
 // A file that appears under its name only when complete: written to a temporary name, stored on the disk and renamed by
 // finish(), and removed if finish() is never reached, also after Ctrl-C. Devices and pipes are written directly. A link
-// is replaced, not followed; but one to a device is followed, except for kOwner.
+// is replaced, not followed; but one to a device is followed, except for kOwner. An export is kOwnerOrDevice.
 class OutputFile {
  public:
-  enum class Readers { kAsUsual, kOwner };
+  enum class Readers { kAsUsual, kOwner, kOwnerOrDevice };
   explicit OutputFile(std::string path, Readers readers = Readers::kAsUsual);  // Error if it cannot be created
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
