@@ -131,7 +131,9 @@ void AnswerPrinter::tick() {
 void AnswerPrinter::flush() {
   if (out_.empty()) return;
   const std::string out = std::exchange(out_, {});
-  terminal_ ? write_styled_output(out) : write_output(out);
+  if (!terminal_) return write_output(out);
+  const bool fills_row = text_shown_ && view_.fills_row(terminal_size().columns);
+  write_styled_output(out, fills_row ? CursorIs::kBehindRow : CursorIs::kWithinRow);
 }
 
 }  // namespace warpchat

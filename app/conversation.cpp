@@ -47,7 +47,8 @@ std::string help_text() {
   std::string text;
   for (const SlashCommand& command : slash_commands()) text += help_line(command);
   return text +
-         "\n  \"\"\"\tbegins and ends a message of several lines; Alt-Enter adds a line, and so does \\ at the end\n"
+         "\n  \"\"\"\tbegins and ends a message of several lines\n"
+         "  Ctrl-J\tadds a line, and so do Shift-Enter, Alt-Enter and \\ at the end\n"
          "  Ctrl-C\tstops an answer and keeps its text\n"
          "  Tab\tcompletes commands and arguments; again: lists them\n"
          "  Up, Down, Ctrl-R\trecall and search earlier messages\n"
@@ -185,6 +186,7 @@ bool Conversation::follow() {
       for (const Update& update : controller_.take_updates()) printer_.show(update, controller_.now());
       printer_.flush();
       if (!controller_.busy()) break;
+      if (noted_interrupts_) reader_.read_ahead();  // a line has been read before
       if (noted_interrupts_ && take_interrupt()) interrupt();
       controller_.turn(kTick);
     }

@@ -22,9 +22,15 @@ void write_json(std::string_view json);  // the same with escape_controls_in_jso
 void write_error(std::string_view text);
 
 // Text with control sequences of this program, for a terminal: foreign text in it has passed WordWrap, PromptView or
-// StatusLine, which let none through.
-void write_styled_output(std::string_view bytes);
+// StatusLine, which let none through. kBehindRow: the cursor is behind the last column, which not every terminal can
+// return to.
+enum class CursorIs { kWithinRow, kBehindRow };
+void write_styled_output(std::string_view bytes, CursorIs cursor = CursorIs::kWithinRow);
 void write_styled_error(std::string_view bytes);
+
+// A row that stays below all that is written to a terminal that moves its cursor, and shorter than the terminal's rows;
+// empty: none. Foreign text in it has passed PromptView.
+void set_row_below(std::string_view row);
 
 // Text for people: wrapped at words on a terminal, tabs are columns (see column_text). A last line without its end is a
 // question: a blank and the cursor follow it.

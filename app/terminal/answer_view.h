@@ -33,6 +33,8 @@ class AnswerView {
   std::string reclassify(bool thinking);
   std::string finish();  // ends the last line; the terminal's look is plain again
 
+  bool fills_row(int columns) const { return wrap_.fills_row(columns); }
+
   // Steps that were taken: bytes, clusters and cells gone over. Twice the text takes about twice as many.
   size_t n_read() const { return markdown_.n_read() + wrap_.n_read() + table_.n_read(); }
 

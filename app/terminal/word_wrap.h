@@ -26,6 +26,9 @@ class WordWrap {
   std::string add(const StyledText& piece);
   std::string finish();  // what was held, the plain style again, and a line break if the line is not empty
 
+  // Whether what is shown of the line ends in the last column of a terminal with so many.
+  bool fills_row(int columns) const { return columns > 0 && n_shown_ > 0 && columns_to(n_shown_) % columns == 0; }
+
   size_t n_read() const { return n_read_; }  // clusters and code points gone over
 
  private:
