@@ -77,7 +77,7 @@ void AnswerPrinter::put(const std::string& text) {
   if (text.empty()) return;
   clear_spinner();
   text_shown_ = true;
-  out_ += text;
+  out_ += std::exchange(resumed_, {}) + text;
 }
 
 void AnswerPrinter::text(std::string_view text, bool thinking) {
@@ -107,6 +107,10 @@ void AnswerPrinter::notice(const std::string& text) {
 
 void AnswerPrinter::reclassify(bool thinking) {
   put(terminal_ ? view_.reclassify(thinking) : plain_.reclassify(thinking));
+}
+
+void AnswerPrinter::resume(const Message& begun) {
+  if (terminal_) resumed_ = view_.resume(begun.reasoning, begun.content);
 }
 
 void AnswerPrinter::end(bool reasoning_ended) {

@@ -38,8 +38,9 @@ class Conversation {
 
   // For actions that start an answer. in_vain: the notice if the answer ends before its first word although there was
   // an answer before.
-  // typed: the line that asked for it, which is offered again if it is refused.
+  // typed: the line that asked for it. If it is refused, Up recalls it, and a remedy such as /context offers it again.
   void answer(Action action, const std::string& typed, std::string_view in_vain = "");
+  void offer_again();
   void tell_vain_answer(std::string_view in_vain);
   void send(const std::string& text);
   void offer_remedies(const RefusedPrompt& refusal);
@@ -65,11 +66,12 @@ class Conversation {
   std::vector<ConversationId> all_listed(const std::string& wanted);
   std::string titles_of(const std::vector<ConversationId>& ids);  // the only one's title, or their number
   void load(const std::string& wanted);
-  bool resume(const std::string& wanted);  // "": the last one. False: the reason has been printed
+  std::optional<ConversationId> find_resumed(const std::string& wanted);  // nullopt: the store will say why
   void show_opened();
   void tell_other_model() const;  // if it differs from the current one
-  bool show_all();                // whether a pager did
-  void show_last() const;
+  void show_all();
+  void show_end();  // as much as the screen can show
+  std::string shown(const ChatMessage& message, const AnswerLook& look) const;
   void throw_away(const std::string& wanted);
   void list_trash();
   std::vector<ConversationSummary> trashed(const std::string& numbers);

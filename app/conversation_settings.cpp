@@ -155,7 +155,7 @@ void Conversation::trim(const std::string& onoff) {
   act(DropOldest{onoff != "off"});
   say(onoff == "off" ? "the model reads the whole conversation"
                      : "when the conversation does not fit, the oldest turns are left out (they stay stored)");
-  prefilled_ = refused_;
+  prefilled_ = std::exchange(refused_, {});
 }
 
 void Conversation::set(const std::string& argument) {

@@ -81,6 +81,21 @@ std::string AnswerView::add_piece(const StyledText& piece) {
   return table + wrap_.add(piece);
 }
 
+std::string AnswerView::resume(std::string_view reasoning, std::string_view content) {
+  std::string shown;
+  bool thinking = true;
+  for (std::string_view text : {reasoning, content}) {
+    while (!text.empty()) {
+      const std::string_view line = text.substr(0, std::min(text.find('\n'), text.size() - 1) + 1);
+      shown += add(line, thinking);
+      if (!table_.begun()) shown.erase(0, shown.rfind('\n') + 1);
+      text.remove_prefix(line.size());
+    }
+    thinking = false;
+  }
+  return shown;
+}
+
 std::string AnswerView::finish() {
   std::string out;
   for (const StyledText& piece : markdown_.finish()) out += add_piece(piece);

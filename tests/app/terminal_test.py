@@ -146,10 +146,11 @@ class Conversation(Case):
         os.utime(model, (1, 1))
         terminal.type("again\r")
         terminal.wait_for("changed.gguf was written to after it was loaded; load it again")
-        terminal.wait_for("> again")
-        terminal.type(f"\x15/model {model}\r")  # Ctrl-U: the message came back
-        terminal.wait_for("> ")
-        self.send(terminal, "again")
+        terminal.wait_for("Up brings it back")
+        terminal.type(f"/model {model}\r")
+        terminal.wait_for("> again")  # ready to be sent
+        terminal.type("\r")
+        terminal.wait_for("\n\n> ")
         self.assertEqual([role for role, _ in self.messages(terminal)], ["user", "assistant"] * 2)
 
     def test_an_interrupt_by_signal_is_ctrl_c(self):
