@@ -77,7 +77,7 @@ void AnswerPrinter::put(const std::string& text) {
   if (text.empty()) return;
   clear_spinner();
   text_shown_ = true;
-  out_ += text;
+  out_ += std::exchange(resumed_, {}) + text;
 }
 
 void AnswerPrinter::text(std::string_view text, bool thinking) {
@@ -109,6 +109,10 @@ void AnswerPrinter::reclassify(bool thinking) {
   put(terminal_ ? view_.reclassify(thinking) : plain_.reclassify(thinking));
 }
 
+void AnswerPrinter::resume(const Message& begun) {
+  if (terminal_) resumed_ = view_.resume(begun.reasoning, begun.content);
+}
+
 void AnswerPrinter::end(bool reasoning_ended) {
   put(terminal_ ? view_.finish() : plain_.finish(reasoning_ended));
   clear_spinner();
@@ -131,7 +135,9 @@ void AnswerPrinter::tick() {
 void AnswerPrinter::flush() {
   if (out_.empty()) return;
   const std::string out = std::exchange(out_, {});
-  terminal_ ? write_styled_output(out) : write_output(out);
+  if (!terminal_) return write_output(out);
+  const bool fills_row = text_shown_ && view_.fills_row(terminal_size().columns);
+  write_styled_output(out, fills_row ? CursorIs::kBehindRow : CursorIs::kWithinRow);
 }
 
 }  // namespace warpchat

@@ -9,6 +9,7 @@
 #include "app/terminal/answer_view.h"
 #include "app/terminal/spinner.h"
 #include "engine/events.h"
+#include "engine/message.h"
 
 namespace warpchat {
 
@@ -42,6 +43,7 @@ class AnswerPrinter {
   // A long text is shown piece by piece. After Ctrl-C between two pieces no more is shown.
   void text(std::string_view text, bool thinking);
   void reclassify(bool thinking);
+  void resume(const Message& begun);  // what has been written of the answer; before its text
   bool is_cut() const { return cut_; }
   void notice(const std::string& text);  // a line in brackets, or on standard error; never inside the answer's text
   void end(bool reasoning_ended);
@@ -59,6 +61,7 @@ class AnswerPrinter {
   PlainAnswer plain_;
   AnswerView view_;
   std::string out_;
+  std::string resumed_;  // goes before the first text
   StatusLine spinner_;
   bool said_ = false, text_shown_ = false, cut_ = false;
   size_t unseen_ = 0;  // bytes since Ctrl-C was last looked for

@@ -27,8 +27,8 @@ void ChatPrinter::show(const Update& update, const ChatState& now) {
 }
 
 void ChatPrinter::print(const ConversationUpdate& update, const ChatState& now) {
-  const bool begins = std::holds_alternative<updates::BeginAnswer>(update);
-  if (begins || std::holds_alternative<updates::ContinueAnswer>(update)) return begin_answer();
+  const bool continues = std::holds_alternative<updates::ContinueAnswer>(update);
+  if (continues || std::holds_alternative<updates::BeginAnswer>(update)) return begin_answer(continues);
   if (!answer_) return;
   if (const auto* progress = std::get_if<updates::SetPromptProgress>(&update)) answer_->progress(progress->progress);
   if (const auto* unseen = std::get_if<updates::SetUnseenTurns>(&update); unseen && unseen->turns > 0)
@@ -41,9 +41,12 @@ void ChatPrinter::print(const ConversationUpdate& update, const ChatState& now) 
   if (const auto* end = std::get_if<updates::EndAnswer>(&update)) end_answer(*end, now);
 }
 
-void ChatPrinter::begin_answer() {
+// A blank line is between a message and its answer, as in /history.
+void ChatPrinter::begin_answer(bool continues) {
   loading_.reset();
+  write_output("\n");
   answer_.emplace(look_, /*in_conversation=*/true, /*may_be_thought=*/true);
+  if (continues) answer_->resume(begun_);
   has_text_ = false;
 }
 

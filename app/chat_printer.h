@@ -15,6 +15,9 @@ class ChatPrinter {
  public:
   explicit ChatPrinter(const ChatSettings& look) : look_(look) {}  // look: read whenever an answer begins
 
+  // The answer that the next one continues: its last row is shown again, and the new text goes on there.
+  void will_continue(const Message& answer) { begun_ = answer; }
+
   void begin_conversation() { view_ = View::kTerminal; }  // from now on, commands can be typed
 
   void show(const Update& update, const ChatState& now);  // now: with this update, and perhaps later ones
@@ -35,7 +38,7 @@ class ChatPrinter {
   void print(const updates::AddNotice& added);
   void print(const updates::SetRefusal& update);
   void print(const updates::SetLoading& update);
-  void begin_answer();
+  void begin_answer(bool continues);
   void end_answer(const updates::EndAnswer& end, const ChatState& now);
   void tell_full_context(const ChatState& now) const;
   void tell(const NoticeItem& notice);
@@ -45,6 +48,7 @@ class ChatPrinter {
   View view_ = View::kCommandLine;       // whose ways out errors name
   std::optional<AnswerPrinter> answer_;  // while one streams
   bool has_text_ = false;                // of it
+  Message begun_;                        // that is continued
   std::vector<NoticeItem> waiting_;      // until it has ended
   std::optional<Spinner> loading_;
   std::optional<EndedAnswer> ended_;

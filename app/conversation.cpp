@@ -11,6 +11,7 @@
 #include "app/model_loading.h"
 #include "app/output.h"
 #include "app/remedies.h"
+#include "app/terminal/spinner.h"
 #include "app/typed_path.h"
 #include "engine/store/search_words.h"
 #include "models/human_bytes.h"
@@ -47,7 +48,8 @@ std::string help_text() {
   std::string text;
   for (const SlashCommand& command : slash_commands()) text += help_line(command);
   return text +
-         "\n  \"\"\"\tbegins and ends a message of several lines; Alt-Enter adds a line, and so does \\ at the end\n"
+         "\n  \"\"\"\tbegins and ends a message of several lines\n"
+         "  Ctrl-J\tadds a line, and so do Shift-Enter, Alt-Enter and \\ at the end\n"
          "  Ctrl-C\tstops an answer and keeps its text\n"
          "  Tab\tcompletes commands and arguments; again: lists them\n"
          "  Up, Down, Ctrl-R\trecall and search earlier messages\n"
@@ -72,6 +74,8 @@ Conversation::Conversation(const ChatOptions& options)
 }
 
 int Conversation::run() {
+  std::optional<ConversationId> resumed;  // found before the model is loaded, which takes a while
+  if (options_.resume) resumed = find_resumed(options_.resume->empty() ? "1" : *options_.resume);
   controller_.turn(std::chrono::milliseconds(0));
   follow();
   if (!controller_.now().model) return 1;
@@ -80,11 +84,13 @@ int Conversation::run() {
   AnswerSettings settings = controller_.now().settings;
   settings.random_seed = false;  // it is shown, and can be set
   act(ChangeSettings{settings});
+  note_model();
   status_ = describe(*controller_.now().model);
   say(status_ + "\n/help lists commands, Ctrl-D leaves");
   tell_long_context();
   tell_thinking();
-  if (options_.resume && !resume(*options_.resume)) return 1;
+  if (options_.resume && !(resumed && act(OpenStored{*resumed}))) return 1;
+  if (resumed) show_opened();
   if (options_.resume && !options_.system_prompt.empty() && options_.system_prompt != open().system_prompt &&
       act(SetSystemPrompt{options_.system_prompt}))
     say("system message from now on: " + excerpt(options_.system_prompt, {}, 300));
@@ -184,6 +190,7 @@ bool Conversation::follow() {
       for (const Update& update : controller_.take_updates()) printer_.show(update, controller_.now());
       printer_.flush();
       if (!controller_.busy()) break;
+      if (noted_interrupts_) reader_.read_ahead();  // a line has been read before
       if (noted_interrupts_ && take_interrupt()) interrupt();
       controller_.turn(kTick);
     }
@@ -212,15 +219,27 @@ const ChatMessage& Conversation::last_of(const std::string& role) const {
 
 void Conversation::answer(Action action, const std::string& typed, std::string_view in_vain) {
   watch_profile();
-  act(std::move(action));
+  {
+    const Spinner spinner("reading the conversation");  // until the first event: all of it becomes tokens
+    controller_.submit(std::move(action));
+  }
+  follow();
+  const bool is_text = typed != "/regen" && typed != "/continue";
   refused_ = controller_.now().refusal ? typed : "";
-  if (typed != "/regen" && typed != "/continue") prefilled_ = refused_;  // a text is not lost
   if (controller_.now().refusal && controller_.now().refusal->tokens > 0) offer_remedies(*controller_.now().refusal);
+  if (is_text && !refused_.empty()) offer_again();
   const std::optional<ChatPrinter::EndedAnswer> ended = printer_.take_ended();
   if (!ended) return;
   if (!ended->has_text && !messages().empty()) tell_vain_answer(in_vain);
   if (look_.verbose) write_error_text(timings());
   write_output("\n");
+}
+
+// A text is not lost. Where a key can recall it, the line stays free for the command that makes room for it.
+void Conversation::offer_again() {
+  if (terminal_.is_plain()) return void(prefilled_ = refused_);
+  if (refused_.starts_with("/edit ")) history_.add(refused_);  // what was typed may be its text alone
+  say("(your message was not sent; Up brings it back)");
 }
 
 void Conversation::tell_vain_answer(std::string_view in_vain) {
@@ -262,6 +281,7 @@ void Conversation::regenerate() {
 
 void Conversation::go_on() {
   if (messages().empty() || messages().back().role != "assistant") throw Error("there is no answer to continue");
+  printer_.will_continue(messages().back());
   answer(ContinueAnswer{messages().back().key}, "/continue", "the answer is unchanged");
 }
 

@@ -38,8 +38,9 @@ class Conversation {
 
   // For actions that start an answer. in_vain: the notice if the answer ends before its first word although there was
   // an answer before.
-  // typed: the line that asked for it, which is offered again if it is refused.
+  // typed: the line that asked for it. If it is refused, Up recalls it, and a remedy such as /context offers it again.
   void answer(Action action, const std::string& typed, std::string_view in_vain = "");
+  void offer_again();
   void tell_vain_answer(std::string_view in_vain);
   void send(const std::string& text);
   void offer_remedies(const RefusedPrompt& refusal);
@@ -65,11 +66,12 @@ class Conversation {
   std::vector<ConversationId> all_listed(const std::string& wanted);
   std::string titles_of(const std::vector<ConversationId>& ids);  // the only one's title, or their number
   void load(const std::string& wanted);
-  bool resume(const std::string& wanted);  // "": the last one. False: the reason has been printed
+  std::optional<ConversationId> find_resumed(const std::string& wanted);  // nullopt: the store will say why
   void show_opened();
   void tell_other_model() const;  // if it differs from the current one
-  bool show_all();                // whether a pager did
-  void show_last() const;
+  void show_all();
+  void show_end();  // as much as the screen can show
+  std::string shown(const ChatMessage& message, const AnswerLook& look) const;
   void throw_away(const std::string& wanted);
   void list_trash();
   std::vector<ConversationSummary> trashed(const std::string& numbers);
@@ -87,6 +89,7 @@ class Conversation {
   // app/conversation_settings.cpp
   ChatSettings settings() const;
   void load_model(LoadModel wish);
+  void note_model();
   void tell_long_context() const;
   void tell_thinking() const;  // where it was asked for in vain
   void change_model(const std::string& name);
@@ -109,15 +112,16 @@ class Conversation {
   ChatPrinter printer_{look_};
   ChatController controller_;
   std::optional<NotedInterrupts> noted_interrupts_;  // Ctrl-C never ends the conversation
-  std::string status_;                  // the model's status as printed last: an answer may change the launch mode
-  std::string prefilled_;               // what the next prompt starts with
-  std::string refused_;                 // the last line that was refused, until another one is accepted
-  bool editing_ = false;                // the next line replaces the last message
-  bool loading_stopped_ = false;        // by Ctrl-C
-  bool measures_ = false;               // the user has asked for kernel times
-  std::vector<ConversationId> listed_;  // by the numbers that /list or /search showed last
-  std::vector<ConversationId> trash_;   // by those of /trash
-  std::vector<TurnId> versions_;        // by those of /versions
+  std::string status_;                    // the model's status as printed last: an answer may change the launch mode
+  std::string prefilled_;                 // what the next prompt starts with
+  std::string refused_;                   // the last line that was refused, for the prompt after a remedy
+  bool editing_ = false;                  // the next line replaces the last message
+  bool loading_stopped_ = false;          // by Ctrl-C
+  bool measures_ = false;                 // the user has asked for kernel times
+  std::vector<std::string> used_models_;  // paths of those loaded in this conversation's run
+  std::vector<ConversationId> listed_;    // by the numbers that /list or /search showed last
+  std::vector<ConversationId> trash_;     // by those of /trash
+  std::vector<TurnId> versions_;          // by those of /versions
   History history_;
   Terminal terminal_;
   PromptReader reader_;

@@ -1,5 +1,7 @@
 // The commands for the model, the device and the settings.
+#include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <sstream>
 #include <utility>
 
@@ -23,6 +25,7 @@ namespace warpchat {
 namespace {
 
 constexpr std::chrono::milliseconds kTick{100};
+constexpr size_t kMaxName = 300;  // bytes
 
 // "3 5"
 std::pair<uint64_t, uint64_t> two_numbers(const std::string& text) {
@@ -32,6 +35,13 @@ std::pair<uint64_t, uint64_t> two_numbers(const std::string& text) {
   if (!(words >> first >> second) || words >> rest)
     throw Error("/perf diff takes the numbers of two answers, found '" + printable(text, 40) + "'");
   return {first, second};
+}
+
+// What the file says it is, and how it is computed here.
+std::string tokenizer_text(const Model& model) {
+  const std::string_view kind = model.file.get_string("tokenizer.ggml.model", "");
+  const std::string name = kind == "gpt2" ? "byte-level BPE" : kind == "llama" ? "SPM" : printable(kind);
+  return name + ", computed with " + std::string(model.tokenizer->method());
 }
 
 }  // namespace
@@ -59,10 +69,19 @@ void Conversation::load_model(LoadModel wish) {
     throw Error(now->endpoint + " answers, with its own device and context; /model changes to a model on this machine");
   if (!act(std::move(wish)) || !controller_.now().model) return;
   if (std::exchange(loading_stopped_, false)) return say("(stopped; the previous model is still in use)");
+  note_model();
   say(status_ = describe(*controller_.now().model));
   tell_long_context();
   tell_thinking();
-  if (!refused_.empty()) prefilled_ = refused_;
+  prefilled_ = std::exchange(refused_, {});
+}
+
+void Conversation::note_model() {
+  const LoadedModel& model = *controller_.now().model;
+  if (!model.endpoint.empty()) return;
+  std::error_code error;
+  const std::string path = std::filesystem::absolute(model.path, error).lexically_normal().string();
+  if (std::ranges::find(used_models_, path) == used_models_.end()) used_models_.push_back(path);
 }
 
 void Conversation::tell_long_context() const {
@@ -89,7 +108,13 @@ void Conversation::show_models() const {
   const std::optional<LoadedModel>& now = controller_.now().model;
   std::string text = !now ? "no model is loaded" : "now: " + now->path;
   if (now && !now->endpoint.empty()) text += " at " + now->endpoint;
-  for (const FoundModel& model : find_models(model_folders())) text += "\n     " + model.name;
+  std::vector<FoundModel> models = find_models(model_folders());
+  for (const std::string& path : used_models_)  // some lie outside of the folders
+    if (std::ranges::find(models, path, &FoundModel::path) == models.end()) models.push_back({path, path});
+  for (const FoundModel& model : models) {
+    const uint64_t bytes = bytes_of(model);
+    text += "\n     " + printable(model.name, kMaxName) + (bytes > 0 ? "\t" + human_bytes(bytes) : "");
+  }
   const EndpointBook book;
   for (const NamedEndpoint& endpoint : book.all()) text += "\n     " + endpoint.name + ", " + endpoint.url;
   say(text + "\n(/model and part of a name loads one; /model org/repo[:QUANT] downloads one, after asking)");
@@ -130,7 +155,7 @@ void Conversation::trim(const std::string& onoff) {
   act(DropOldest{onoff != "off"});
   say(onoff == "off" ? "the model reads the whole conversation"
                      : "when the conversation does not fit, the oldest turns are left out (they stay stored)");
-  prefilled_ = refused_;
+  prefilled_ = std::exchange(refused_, {});
 }
 
 void Conversation::set(const std::string& argument) {
@@ -173,8 +198,7 @@ void Conversation::show() {
   std::string text;
   if (const std::optional<LoadedModel>& model = controller_.now().model) {
     text = "model\t" + model->path + "\n\t" + describe(*model) + "\n";
-    if (controller_.model() != nullptr)
-      text += "tokeniser\t" + std::string(controller_.model()->tokenizer->method()) + "\n";
+    if (controller_.model() != nullptr) text += "tokeniser\t" + tokenizer_text(*controller_.model()) + "\n";
     text += "context\t" + grouped(open().context_used) +
             (model->context > 0 ? " of " + counted(model->context, "token") : " tokens") + " used by " +
             counted(messages().size(), "message") + "\n";

@@ -12,6 +12,7 @@
 #include "app/terminal/conversation_text.h"
 #include "app/terminal/pager.h"
 #include "app/terminal/spinner.h"
+#include "engine/store/database.h"
 #include "engine/store/search_words.h"
 #include "engine/tool_calls.h"
 #include "models/text_format.h"
@@ -22,6 +23,8 @@ namespace {
 
 constexpr uint32_t kListed = 20;
 constexpr size_t kShownOfMessage = 300;  // bytes
+constexpr int kRowsBesides = 7;          // of the screen: what is said about an opened conversation, and the prompt
+constexpr int kMinRows = 3;              // of it that are shown
 
 template <class List>
 const ConversationSummary* find(const List& list, ConversationId id) {
@@ -108,23 +111,44 @@ void Conversation::load(const std::string& wanted) {
   if (act(OpenStored{*id})) show_opened();
 }
 
-bool Conversation::resume(const std::string& wanted) {
-  bool is_empty = true;
-  look([&](const ConversationStore& store) { is_empty = store.list(1).empty(); });
-  if (is_empty) throw Error("no conversation is stored yet; leave out --resume");
-  load(wanted.empty() ? "1" : wanted);
-  return open().id != 0;
+// By a title, or a number as /list would show it.
+std::optional<ConversationId> Conversation::find_resumed(const std::string& wanted) {
+  std::optional<ConversationId> found;
+  std::string fault;
+  const auto find = [&](const ConversationStore& store) {
+    const uint32_t number = parse_count(wanted);
+    const std::vector<ConversationId> all = ids_of(store.list(std::max<uint32_t>(number, 1)));
+    const std::vector<ConversationSummary> titled = store.find_title(wanted);
+    if (all.empty()) {
+      fault = "no conversation is stored yet; leave out --resume";
+    } else if (number > all.size() && (titled.size() != 1 || titled.front().title != wanted)) {
+      fault = "no conversation has the number " + grouped(number) + ": " + counted(all.size(), "conversation") +
+              (all.size() == 1 ? " is" : " are") + " stored; --resume alone continues the newest one";
+    } else {
+      found = find_conversation(store, all, wanted);
+    }
+  };
+  controller_.read([&](const ConversationStore& store) {
+    try {
+      find(store);
+    } catch (const DamagedDatabase&) {
+      throw;
+    } catch (const Error& error) {
+      fault = error.what();
+    }
+  });
+  if (!fault.empty()) throw Error(fault);
+  return found;
 }
 
 // Settings stay, except the system message, which belongs to the conversation.
 void Conversation::show_opened() {
   versions_.clear();
   refused_.clear();
-  const bool paged = !messages().empty() && show_all();
+  if (!messages().empty()) show_end();
   say("\"" + printable(open().title, kShownOfMessage) + "\", " + counted(messages().size(), "message"));
   if (!open().system_prompt.empty()) say("system message: " + excerpt(open().system_prompt, {}, kShownOfMessage));
   tell_other_model();
-  if (paged) show_last();
   if (!messages().empty() && messages().back().role == "user")
     say("(your last message has no answer yet: /regen answers it)");
   else if (!messages().empty() && messages().back().status == MessageStatus::kStopped)
@@ -149,24 +173,43 @@ void Conversation::tell_other_model() const {
       (there ? "/model " + summary->model + " loads it" : summary->model + ", which is not on this machine"));
 }
 
-bool Conversation::show_all() {
+std::string Conversation::shown(const ChatMessage& message, const AnswerLook& look) const {
+  const std::string text = message_text(message, look, has_interrupt);
+  return message.tool_calls.empty() ? text : text + "(" + calls_in_words(message.tool_calls) + ")\n\n";
+}
+
+void Conversation::show_all() {
   if (messages().empty()) throw Error("there is no message yet");
   AnswerLook look = answer_look(look_.hide_thinking, /*in_conversation=*/true);
   look.movable = false;
   std::string text;
   for (const ChatMessage& message : messages()) {
     if (has_interrupt()) break;
-    text += message_text(message, look, has_interrupt);
-    if (!message.tool_calls.empty()) text += "(" + calls_in_words(message.tool_calls) + ")\n\n";
+    text += shown(message, look);
   }
-  const bool is_paged = !has_interrupt() && show_paged(text, terminal_);
+  if (!has_interrupt()) show_paged(text, terminal_);
   if (take_interrupt()) say("(stopped; /history shows all of it)");
-  return is_paged;
 }
 
-void Conversation::show_last() const {
-  for (size_t i = messages().size() - std::min<size_t>(messages().size(), 2); i < messages().size(); ++i)
-    say((messages()[i].role == "user" ? "> " : "") + excerpt(messages()[i].content, {}, kShownOfMessage));
+void Conversation::show_end() {
+  AnswerLook look = answer_look(look_.hide_thinking, /*in_conversation=*/true);
+  look.movable = false;
+  const TerminalSize size = terminal_size();
+  const int room = std::max(size.rows - kRowsBesides, kMinRows);
+  std::string text;
+  int rows = 0;
+  size_t first = messages().size();
+  while (first > 0 && rows < room && !has_interrupt()) {
+    const std::string before = shown(messages()[--first], look);
+    rows += rows_of(before, size.columns);
+    text.insert(0, before);
+  }
+  const size_t whole = text.size();
+  text = last_rows(text, size.columns, room);
+  if (first > 0 || text.size() < whole)
+    say("(the end of " + counted(messages().size(), "message") + "; /history shows all)");
+  if (!has_interrupt()) show_paged(text, terminal_);
+  if (take_interrupt()) say("(stopped; /history shows all of it)");
 }
 
 void Conversation::throw_away(const std::string& wanted) {
@@ -217,7 +260,9 @@ void Conversation::take_from_trash(const std::string& numbers) {
   }
   if (restored.empty()) return;
   say("restored: " + titles_of(restored));
-  if (open().id != before) show_opened();
+  if (open().id != before) return show_opened();
+  listed_ = restored;
+  say(restored.size() == 1 ? "(/load 1 opens it)" : "(/load N opens one)");
 }
 
 // Also from the lines that were typed for it.
@@ -252,8 +297,8 @@ void Conversation::versions(const std::string& number) {
     throw Error("no version has the number '" + printable(number, 60) + "'; the last one is " +
                 grouped(versions_.size()) + "; /versions shows them");
   if (!act(ShowVersion{.message = 0, .turn = versions_[n - 1]})) return;
+  show_end();
   say("now shown: " + counted(messages().size(), "message"));
-  show_last();
 }
 
 // The whole tree, with the branch that is shown.

@@ -68,6 +68,13 @@ std::vector<ModelChoice> suggested_models(const MemoryRoom& room) {
   return models;
 }
 
+void note_paused_downloads(std::vector<ModelChoice>& models, const std::string& cache) {
+  for (ModelChoice& model : models) {
+    const uint64_t here = HubCache(cache, model.path.substr(0, model.path.find(':'))).bytes_of_halves();
+    if (here > 0) model.about = human_bytes(here) + " of it are downloaded already, and the rest follows";
+  }
+}
+
 size_t best_suggestion(const std::vector<ModelChoice>& models, const MemoryRoom& room) {
   constexpr uint64_t kMaxCpuBytes = 3'000'000'000;
   size_t best = 0;

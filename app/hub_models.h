@@ -13,6 +13,9 @@ namespace warpchat {
 // Suggestions for most machines, each with its purpose; sizes are approximate.
 std::vector<ModelChoice> suggested_models(const MemoryRoom& room);
 
+// Says of a suggestion whose download was paused how much of it is in the cache.
+void note_paused_downloads(std::vector<ModelChoice>& models, const std::string& cache);
+
 // Index in suggested_models() of the first recommendation: on a GPU the largest that fits; on a CPU, where decoding is
 // bandwidth-bound, the largest that fits up to 3 GB. The smallest if none fits.
 size_t best_suggestion(const std::vector<ModelChoice>& models, const MemoryRoom& room);

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
+#include <initializer_list>
 #include <optional>
 
 #include "app/directories.h"
@@ -16,10 +18,14 @@
 #include "app/output.h"
 #include "app/program_name.h"
 #include "app/signals.h"
+#include "app/terminal/prompt_reader.h"
 #include "app/terminal/spinner.h"
+#include "app/typed_path.h"
 #include "engine/http/http_url.h"
 #include "engine/hub/hub_settings.h"
 #include "models/ascii.h"
+#include "models/gguf_reader.h"
+#include "models/model_purpose.h"
 #include "models/number_in.h"
 #include "models/text_format.h"
 
@@ -55,6 +61,26 @@ std::optional<std::string> ask(const std::string& question) {
     line += c;
   }
   return std::string(trimmed(line));
+}
+
+// The same with the line editor, on a line of its own, where the terminal can be drawn on.
+std::optional<std::string> ask_for_line(const std::string& question, History& history) {
+  if (!moves_cursor()) return ask(question);
+  write_error_text(question + "\n");
+  Terminal terminal;
+  PromptReader reader(terminal, history, complete_path);
+  const PromptLine line = reader.read();
+  terminal.leave();
+  if (line.kind == PromptLine::Kind::kInterrupted) {
+    raise(SIGINT);  // which the key would have been: it may end the program
+    take_interrupt();
+  }
+  if (line.kind != PromptLine::Kind::kText) return std::nullopt;
+  return std::string(trimmed(line.text));
+}
+
+bool is_one_of(const std::string& line, std::initializer_list<std::string_view> words) {
+  return std::ranges::find(words, lower_case(line)) != words.end();
 }
 
 // The index of a line "1" to "n".
@@ -150,21 +176,28 @@ std::string first_question(const std::vector<ModelChoice>& suggested, const std:
   return text + "These can be downloaded (sizes are approximate):\n" + numbered(suggested);
 }
 
-// Handles one answer to first_question: returns the file, else updates `models` and the question.
+// Handles one answer to first_question: returns the file, else updates `models` and the offer, which is shown again.
 std::optional<std::string> take_first(const std::string& line, const ChatOptions& options,
-                                      std::vector<ModelChoice>& models, std::string& question) {
+                                      std::vector<ModelChoice>& models, std::string& offer) {
   if (const ModelChoice* model = chosen_by(line, models)) return download(*model, options.offline);
-  if (!models.empty() && index_in(line, 1000))
+  if (!models.empty() && line.find_first_not_of("0123456789") == std::string::npos)
     throw Error("choose a number from 1 to " + std::to_string(models.size()));
+  if (is_one_of(line, {"?", "help", "/help", "/?"})) return std::nullopt;
+  std::string path;
   try {
-    return find_model_file(line);
+    path = find_model_file(typed_path(line));
   } catch (const NotCached& missing) {
     return download_model(missing.name, options.offline);
   } catch (const Error&) {
     if (!are_search_words(line)) throw;
   }
+  if (!path.empty()) {
+    const GgufFile file = GgufFile::open(path);
+    if (const std::string why = why_no_chat_model(file); !why.empty()) file.fail(why);
+    return path;
+  }
   models = models_of_hub(line, options, options.offline);
-  question = "Found on the hub:\n" + numbered(models);
+  offer = "Found on the hub:\n" + numbered(models);
   return std::nullopt;
 }
 
@@ -172,12 +205,15 @@ std::string choose_first(const ChatOptions& options) {
   const std::string offline = hub_settings("", options.offline).offline_reason;
   std::vector<ModelChoice> models;
   if (offline.empty()) models = suggested_models(memory_room(options.device));
-  std::string question = first_question(models, offline);
-  for (;;) {
-    const std::string line = ask(question + (offline.empty() ? kFirstWays : kOnlyWay)).value_or("");
-    if (line.empty()) throw Error("no model was chosen; " + program_name() + " --help shows how to name one");
+  note_paused_downloads(models, hub_settings_of_user(options.offline).cache);
+  std::string offer = first_question(models, offline), question = offer;
+  for (History history;;) {
+    const std::string line = ask_for_line(question + (offline.empty() ? kFirstWays : kOnlyWay), history).value_or("");
+    if (line.empty() || is_one_of(line, {"q", "quit", "exit", "/quit", "/exit", "/bye"}))
+      throw Error("no model was chosen; " + program_name() + " --help shows how to name one");
     try {
-      if (const std::optional<std::string> path = take_first(line, options, models, question)) return *path;
+      if (const std::optional<std::string> path = take_first(line, options, models, offer)) return *path;
+      question = offer;
     } catch (const Interrupted&) {
       throw;
     } catch (const Error& error) {

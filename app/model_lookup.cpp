@@ -223,6 +223,22 @@ std::optional<std::string> last_used_model(const std::string& state_directory) {
 
 }  // namespace
 
+uint64_t bytes_of(const FoundModel& model) {
+  std::error_code error;
+  uint64_t bytes = 0;
+  const auto add = [&](const std::string& path) {
+    const uintmax_t size = fs::file_size(path, error);
+    if (!error) bytes += size;
+  };
+  std::optional<SplitName> name = parse_split_name(model.path);
+  if (!name) add(model.path);
+  for (uint64_t part = 1; name && part <= name->count; ++part) {
+    name->part = part;
+    add(split_name(*name));
+  }
+  return bytes;
+}
+
 bool has_words(std::string_view name, std::string_view words) {
   const std::string low = lower_case(name);
   std::istringstream stream(lower_case(words));

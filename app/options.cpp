@@ -287,7 +287,8 @@ void add_endpoint(CLI::App& app, EndpointOptions& o) {
 void add_tokenize(CLI::App& app, TokenizeOptions& o) {
   add_model(app, o.model);
   app.option_defaults()->group("Input");
-  text(app, "-f,--file", o.file, "FILE", "the text; default: standard input");
+  app.add_option("TEXT", o.text, "the text; default: standard input")->option_text(" ");
+  text(app, "-f,--file", o.file, "FILE", "a file with the text");
   toggle(app, "--null", o.null_separated, "the input is records separated by NUL; one line of ids each");
 }
 

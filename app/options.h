@@ -75,6 +75,7 @@ struct EndpointOptions : CommonOptions {
 
 struct TokenizeOptions : CommonOptions {
   std::string model;
+  std::optional<std::string> text;
   std::optional<std::string> file;
   bool null_separated = false;
 };

@@ -10,7 +10,9 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <random>
+#include <utility>
 
 #include "app/program_name.h"
 #include "app/signals.h"
@@ -81,14 +83,26 @@ void sync_folder_of(const std::string& path) {
   close(fd);
 }
 
-bool may_move_cursor() {
-  const char* term = std::getenv("TERM");
-  return !habits.plain && term && *term && std::strcmp(term, "dumb") != 0;
+// The row below what is written.
+struct RowBelow {
+  std::mutex mutex;
+  std::string row;        // empty: none
+  bool is_drawn = false;  // not while the cursor is behind a row
+  bool can_draw = true;
+};
+RowBelow row_below;
+
+// ESC D goes a row down and may scroll the screen, ESC 7 and 8 store and restore the cursor. What is drawn makes room
+// first, since a screen that scrolls does not move the stored place.
+std::string draw_row_below() {
+  row_below.is_drawn = !row_below.row.empty() && row_below.can_draw;
+  clear_below_on_exit(row_below.is_drawn);
+  return row_below.is_drawn ? "\033D\033[A\0337\033D\r" + row_below.row + "\033[J\0338" : "";
 }
 
-}  // namespace
+std::string erase_row_below() { return std::exchange(row_below.is_drawn, false) ? "\0337\033D\r\033[J\0338" : ""; }
 
-void write_styled_output(std::string_view bytes) {
+void write_or_throw(std::string_view bytes) {
   if (!has_output && !bytes.empty())
     throw Error("cannot write to standard output: it is closed; redirect it to a file, or to /dev/null");
   const int error = write_all(STDOUT_FILENO, bytes);
@@ -96,7 +110,34 @@ void write_styled_output(std::string_view bytes) {
   if (error != 0) throw Error(std::string("cannot write to standard output: ") + std::strerror(error));
 }
 
+bool may_move_cursor() {
+  const char* term = std::getenv("TERM");
+  return !habits.plain && term && *term && std::strcmp(term, "dumb") != 0;
+}
+
+}  // namespace
+
+void write_styled_output(std::string_view bytes, CursorIs cursor) {
+  const std::lock_guard lock(row_below.mutex);
+  row_below.can_draw = cursor == CursorIs::kWithinRow;
+  if (row_below.row.empty()) return write_or_throw(bytes);
+  std::string all = erase_row_below();
+  all += bytes;
+  all += draw_row_below();
+  write_or_throw(all);
+}
+
 void write_styled_error(std::string_view bytes) { write_all(STDERR_FILENO, bytes); }
+
+void set_row_below(std::string_view row) {
+  constexpr int kMinTerminalRows = 3;
+  if (!moves_cursor() || terminal_size().rows < kMinTerminalRows) row = {};
+  const std::lock_guard lock(row_below.mutex);
+  if (row_below.row == row) return;
+  const std::string erased = erase_row_below();
+  row_below.row = row;
+  write_or_throw(erased + draw_row_below());
+}
 
 void write_output(std::string_view text) {
   output_is_terminal() ? write_styled_output(replace_controls(text)) : write_styled_output(text);
@@ -105,7 +146,11 @@ void write_json(std::string_view json) {
   output_is_terminal() ? write_styled_output(escape_controls_in_json(json)) : write_styled_output(json);
 }
 void write_error(std::string_view text) {
-  error_is_terminal() ? write_styled_error(replace_controls(text)) : write_styled_error(text);
+  if (!error_is_terminal()) return write_styled_error(text);
+  const std::lock_guard lock(row_below.mutex);
+  write_all(STDOUT_FILENO, erase_row_below());
+  write_styled_error(replace_controls(text));
+  write_all(STDOUT_FILENO, draw_row_below());
 }
 
 void write_text(std::string_view text) { write_output(text_for(STDOUT_FILENO, text)); }
@@ -163,7 +208,7 @@ OutputFile::OutputFile(std::string path, Readers readers) : path_(std::move(path
   if (exists && !S_ISREG(status.st_mode) && !S_ISLNK(status.st_mode)) {
     fd_ = open(path_.c_str(), O_WRONLY | O_CLOEXEC);
   } else {
-    fd_ = create_beside(path_, readers == Readers::kOwner ? 0600 : 0666, temporary_);
+    fd_ = create_beside(path_, readers == Readers::kAsUsual ? 0666 : 0600, temporary_);
     if (fd_ >= 0) remove_on_exit(temporary_.c_str());
   }
   if (fd_ >= 0) return;

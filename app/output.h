@@ -22,9 +22,15 @@ void write_json(std::string_view json);  // the same with escape_controls_in_jso
 void write_error(std::string_view text);
 
 // Text with control sequences of this program, for a terminal: foreign text in it has passed WordWrap, PromptView or
-// StatusLine, which let none through.
-void write_styled_output(std::string_view bytes);
+// StatusLine, which let none through. kBehindRow: the cursor is behind the last column, which not every terminal can
+// return to.
+enum class CursorIs { kWithinRow, kBehindRow };
+void write_styled_output(std::string_view bytes, CursorIs cursor = CursorIs::kWithinRow);
 void write_styled_error(std::string_view bytes);
+
+// A row that stays below all that is written to a terminal that moves its cursor, and shorter than the terminal's rows;
+// empty: none. Foreign text in it has passed PromptView.
+void set_row_below(std::string_view row);
 
 // Text for people: wrapped at words on a terminal, tabs are columns (see column_text). A last line without its end is a
 // question: a blank and the cursor follow it.
@@ -55,10 +61,10 @@ bool wants_style();         // standard output moves its cursor, and NO_COLOR is
 
 // A file that appears under its name only when complete: written to a temporary name, stored on the disk and renamed by
 // finish(), and removed if finish() is never reached, also after Ctrl-C. Devices and pipes are written directly. A link
-// is replaced, not followed; but one to a device is followed, except for kOwner.
+// is replaced, not followed; but one to a device is followed, except for kOwner. An export is kOwnerOrDevice.
 class OutputFile {
  public:
-  enum class Readers { kAsUsual, kOwner };
+  enum class Readers { kAsUsual, kOwner, kOwnerOrDevice };
   explicit OutputFile(std::string path, Readers readers = Readers::kAsUsual);  // Error if it cannot be created
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;

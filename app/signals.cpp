@@ -22,13 +22,17 @@ namespace warpchat {
 namespace {
 
 constexpr size_t kLongestPath = 4096;
-constexpr std::string_view kPlainTerminal = "\x1b[?2004l\x1b[?25h\x1b[0m";  // no bracketed paste, cursor, plain text
+constexpr std::string_view kPlainTerminal = "\x1b[?25h\x1b[0m";  // cursor, plain text
+constexpr std::string_view kReportPastes = "\x1b[?2004h", kNoPastes = "\x1b[?2004l";
+// Kitty's protocol on its stack, and xterm's modifyOtherKeys; a terminal ignores the one that it does not know.
+constexpr std::string_view kReportModifiers = "\x1b[>1u\x1b[>4;1m", kNoModifiers = "\x1b[<u\x1b[>4m";
 
 constexpr int kInterruptsThatExit = 5;  // four unread interrupts mean that the program hangs
 
 std::atomic<bool> exit_on_interrupt = true, resized = false, error_has_terminal = false;
 std::atomic<int> interrupts = 0;  // since the last take_interrupt()
-std::atomic<bool> terminal_changed = false, pasting_enabled = false, line_drawn = false;
+std::atomic<bool> terminal_changed = false, line_drawn = false, below_drawn = false;
+std::atomic<KeyReports> reported = KeyReports();
 termios original_mode, current_mode;
 char doomed_path[kLongestPath];
 std::atomic<bool> has_doomed_path = false;
@@ -39,8 +43,17 @@ void put(int fd, std::string_view bytes) { [[maybe_unused]] const ssize_t n = wr
 
 void wake() { put(wake_pipe[1], "!"); }
 
+// Whether there was anything to change.
+bool change_reports(KeyReports wanted) {
+  const KeyReports before = reported.exchange(wanted);
+  if (wanted.pastes != before.pastes) put(STDOUT_FILENO, wanted.pastes ? kReportPastes : kNoPastes);
+  if (wanted.modifiers != before.modifiers) put(STDOUT_FILENO, wanted.modifiers ? kReportModifiers : kNoModifiers);
+  return wanted != before;
+}
+
 void leave_no_trace() {
   if (line_drawn) put(STDERR_FILENO, "\r\x1b[K");
+  if (below_drawn) put(STDOUT_FILENO, "\x1b[J");
   restore_terminal();
   if (has_doomed_path) unlink(doomed_path);
 }
@@ -122,11 +135,12 @@ void handle_stop(int) {
   const int saved = errno;
   const bool changed = terminal_changed;
   const termios mode = current_mode;
-  const bool paste = pasting_enabled;
+  const KeyReports reports = reported;
   if (line_drawn) put(STDERR_FILENO, "\r\x1b[K");
+  if (below_drawn) put(STDOUT_FILENO, "\x1b[J");
   restore_terminal();
   raise(SIGSTOP);
-  if (changed) set_terminal_mode(original_mode, mode, paste);
+  if (changed) set_terminal_mode(original_mode, mode, reports);
   resized = true;
   wake();
   errno = saved;
@@ -192,18 +206,17 @@ void drain_signal_descriptor() {
   while (read(wake_pipe[0], buffer, sizeof buffer) > 0) continue;
 }
 
-void set_terminal_mode(const termios& original, const termios& mode, bool bracketed_paste) {
+void set_terminal_mode(const termios& original, const termios& mode, KeyReports reports) {
   if (!terminal_changed) original_mode = original;
   current_mode = mode;
   terminal_changed = true;
   tcsetattr(STDIN_FILENO, TCSANOW, &mode);
-  if (bracketed_paste != pasting_enabled.exchange(bracketed_paste))
-    put(STDOUT_FILENO, bracketed_paste ? "\x1b[?2004h" : "\x1b[?2004l");
+  change_reports(reports);
 }
 
 void restore_terminal() {
   if (!terminal_changed.exchange(false)) return;
-  if (pasting_enabled.exchange(false)) put(STDOUT_FILENO, kPlainTerminal);
+  if (change_reports({})) put(STDOUT_FILENO, kPlainTerminal);
   tcsetattr(STDIN_FILENO, TCSANOW, &original_mode);
 }
 
@@ -215,5 +228,6 @@ void remove_on_exit(const char* path) {
 }
 
 void clear_line_on_exit(bool drawn) { line_drawn = drawn; }
+void clear_below_on_exit(bool drawn) { below_drawn = drawn; }
 
 }  // namespace warpchat

@@ -35,12 +35,20 @@ bool take_resize();     // whether the terminal's size may have changed, or the 
 int signal_descriptor();  // readable after a signal; poll it beside the keyboard
 void drain_signal_descriptor();
 
+// What a terminal is asked for beyond its mode; each is given back before the program leaves it.
+struct KeyReports {
+  bool pastes = false;     // pasted text stands between two marks
+  bool modifiers = false;  // keys with Shift, Alt and Ctrl tell them, so that Shift-Enter is no Enter
+  bool operator==(const KeyReports&) const = default;
+};
+
 // Sets the terminal's mode: applied here, and again after a stop with Ctrl-Z. Every exit restores the first call's
-// `original`. Without bracketed paste nothing is written to the terminal.
-void set_terminal_mode(const termios& original, const termios& mode, bool bracketed_paste);
+// `original` and ends the reports. Where no report changes, nothing is written to the terminal.
+void set_terminal_mode(const termios& original, const termios& mode, KeyReports reports);
 void restore_terminal();
 
 void remove_on_exit(const char* path);  // a file to delete on an interrupt; nullptr: none
 void clear_line_on_exit(bool drawn);    // whether standard error's current line shows a spinner
+void clear_below_on_exit(bool drawn);   // whether there is something below standard output's current line
 
 }  // namespace warpchat

@@ -101,7 +101,8 @@ void require_text(std::string_view text, const std::string& source) {
   for (const FileKind& kind : kFileKinds)
     if (text.starts_with(kind.start)) throw Error("cannot read " + source + ": it is " + std::string(kind.what));
   if (has_nul) throw Error("cannot read " + source + ": it is a binary file; only text can be read");
-  require_utf8(text, source);
+  throw Error(source + ": byte " + grouped(*invalid_utf8_at(text)) +
+              " is not valid UTF-8; convert the text to UTF-8 first, for example with iconv -f LATIN1 -t UTF-8");
 }
 
 std::string read_standard_input() {
@@ -135,6 +136,11 @@ std::string read_regular_file(const std::string& path, uint64_t max_bytes) {
     throw Error("cannot read " + path + ": it has " + size(bytes) + "; the limit is " + size(max_bytes));
   }
   return read_file(path);
+}
+
+std::string_view without_byte_order_mark(std::string_view text) {
+  constexpr std::string_view kMark = "\xEF\xBB\xBF";
+  return text.starts_with(kMark) ? text.substr(kMark.size()) : text;
 }
 
 std::string without_last_newline(std::string text) {

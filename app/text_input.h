@@ -14,7 +14,7 @@ std::optional<size_t> invalid_utf8_at(std::string_view text);
 // Error "SOURCE: byte 1,234 is not valid UTF-8; ..." if the text is invalid.
 void require_utf8(std::string_view text, const std::string& source);
 
-// The same for a file's content; the error names other formats: a PDF, an image, a binary file.
+// The same for a file's content; the error names other formats, such as a PDF, an image or Latin-1.
 void require_text(std::string_view text, const std::string& source);
 
 // All bytes up to the end. Error naming the source if it cannot be read.
@@ -23,6 +23,9 @@ std::string read_file(const std::string& path);
 
 // The same for regular files up to most_bytes. Error for a folder, a device, a pipe.
 std::string read_regular_file(const std::string& path, uint64_t max_bytes);
+
+// A byte order mark is no part of a text.
+std::string_view without_byte_order_mark(std::string_view text);
 
 // The text without its last line end, which files and `echo` add.
 std::string without_last_newline(std::string text);

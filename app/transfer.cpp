@@ -24,8 +24,6 @@ namespace warpchat {
 
 namespace {
 
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-
 std::string text_for(const ConversationTree& tree, const std::string& path) {
   const std::string extension = std::filesystem::path(path).extension().string();
   if (extension == ".json") return to_json(tree);
@@ -156,7 +154,7 @@ void read_markdown(std::string_view text, const std::string& name, const ImportL
 
 ImportNotes read_conversations(std::string_view text, const std::string& name, const ImportListener& listener) {
   require_no_wrapping(text, name);
-  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  text = without_byte_order_mark(text);
   if (trimmed(text).empty()) throw Error(name + ": the file is empty");
   size_t n_taken = 0;
   ImportListener counting = listener;
@@ -180,7 +178,7 @@ void export_conversation(const ConversationTree& tree, const std::string& path, 
   const std::string text = text_for(tree, path);
   std::error_code error;
   if (!replace && std::filesystem::exists(path, error)) throw Error(path + " already exists; choose another name");
-  write_file(path, text);
+  write_file(path, text, OutputFile::Readers::kOwnerOrDevice);
 }
 
 void import_conversations(ConversationStore& store, const std::string& path, Imported& imported,

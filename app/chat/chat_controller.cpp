@@ -497,6 +497,7 @@ void ChatController::stop_prompt_when(std::function<bool()> is_stopped) {
 void ChatController::publish_with(std::function<void()> publish) { parts_->publish = std::move(publish); }
 void ChatController::turn(std::chrono::milliseconds timeout) { parts_->turn(timeout); }
 bool ChatController::read(const std::function<void(const ConversationStore&)>& look) {
+  parts_->begin();
   parts_->follow_title(kNow);
   return parts_->library.try_to(look);
 }

@@ -14,7 +14,7 @@ namespace {
 
 std::string text_of(const std::string& path, const std::atomic<bool>& stops) {
   if (is_pdf(path)) return text_of_pdf(path, kMaxAttachedBytes, stops);
-  std::string text = read_regular_file(path, kMaxAttachedBytes);
+  std::string text(without_byte_order_mark(read_regular_file(path, kMaxAttachedBytes)));
   require_text(text, path);
   if (text.empty()) throw Error(path + " is empty; nothing was attached");
   return text;

@@ -6,6 +6,7 @@
 
 #include "app/answer_printer.h"
 #include "app/answer_stream.h"
+#include "app/chat/file_reader.h"
 #include "app/chat_settings.h"
 #include "app/commands/commands.h"
 #include "app/conversation.h"
@@ -18,10 +19,12 @@
 #include "app/model_choice.h"
 #include "app/model_loading.h"
 #include "app/output.h"
+#include "app/pdf_text.h"
 #include "app/program_name.h"
 #include "app/signals.h"
 #include "app/text_input.h"
 #include "engine/session/local_responder.h"
+#include "models/human_bytes.h"
 #include "models/text_format.h"
 
 namespace warpchat {
@@ -49,6 +52,15 @@ std::string unescaped(std::string_view text) {
   return plain;
 }
 
+// The text of a file, or with "-" of standard input, as /read has it: of a PDF, too.
+std::string prompt_text(const std::string& file) {
+  const std::string source = file == "-" ? "standard input" : file;
+  const std::string bytes = file == "-" ? read_standard_input() : read_file(file);
+  if (has_pdf(bytes)) return text_of_pdf_bytes(bytes, source, kMaxAttachedBytes);
+  require_text(bytes, source);
+  return without_last_newline(std::string(without_byte_order_mark(bytes)));
+}
+
 // Standard input, then the files, then -p. Standard input is not waited for when it is a terminal and there is another
 // prompt.
 std::string read_prompt(const ChatOptions& options) {
@@ -56,14 +68,9 @@ std::string read_prompt(const ChatOptions& options) {
   const bool is_named = std::ranges::count(options.prompt_files, "-") > 0;  // its place is among the files
   if (!is_named && (!input_is_terminal() || (!options.prompt && options.prompt_files.empty()))) {
     if (input_is_terminal()) write_error_text("type your prompt, then Ctrl-D\n");
-    prompt = without_last_newline(read_standard_input());
-    require_text(prompt, "standard input");
+    prompt = prompt_text("-");
   }
-  for (const std::string& file : options.prompt_files) {
-    const std::string text = without_last_newline(file == "-" ? read_standard_input() : read_file(file));
-    require_text(text, file == "-" ? "standard input" : file);
-    prompt = joined(std::move(prompt), text);
-  }
+  for (const std::string& file : options.prompt_files) prompt = joined(std::move(prompt), prompt_text(file));
   if (options.prompt) {
     require_utf8(*options.prompt, "--prompt");
     prompt = joined(std::move(prompt), options.escapes ? unescaped(*options.prompt) : *options.prompt);
@@ -151,9 +158,15 @@ int answer_from_endpoint(const ChatOptions& options) {
   return streamed.interrupted ? kInterruptedExitCode : 0;
 }
 
+// A line a model: its name for -m, its size, its path.
 std::string local_model_list() {
+  constexpr size_t kMaxListed = 4096;
   std::string list;
-  for (const FoundModel& model : find_models(model_folders())) list += model.name + "  " + model.path + "\n";
+  for (const FoundModel& model : find_models(model_folders())) {
+    const uint64_t bytes = bytes_of(model);
+    list += printable(model.name, kMaxListed) + "\t" + (bytes > 0 ? human_bytes(bytes) : "") + "\t" +
+            printable(model.path, kMaxListed) + "\n";
+  }
   if (list.empty()) print_error(with_program_name("no model found; {chat} pull lists some that suit this machine"));
   return list;
 }
@@ -198,7 +211,7 @@ int run_command(const ChatOptions& options) {
   if (is_remote && (options.list_models || !(options.gui || interactive))) return answer_from_endpoint(options);
   if (!is_remote && !options.api_key_env.empty()) throw UsageError("--api-key-env needs --endpoint");
   if (options.list_models) {
-    write_output(local_model_list());
+    write_text(local_model_list());
     return 0;
   }
   if (options.gui) return run_in_window(options);

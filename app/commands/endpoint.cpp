@@ -26,7 +26,7 @@ std::string read_key() {
     termios silent = mode;
     silent.c_lflag &= ~static_cast<tcflag_t>(ECHO);
     write_error("API key (not shown): ");
-    set_terminal_mode(mode, silent, /*bracketed_paste=*/false);
+    set_terminal_mode(mode, silent, {});
   }
   std::string key;
   for (char c = 0; key.size() < kLongestKey && read(STDIN_FILENO, &c, 1) == 1 && c != '\n';) key += c;

@@ -22,10 +22,13 @@ std::string ids_of(const Tokenizer& tokenizer, std::string_view text) {
 }  // namespace
 
 int run_command(const TokenizeOptions& options) {
+  if (options.text && options.file) throw UsageError("give a text or a file with -f, not both");
   const GgufFile file = GgufFile::open(find_model_file(options.model));
   const std::unique_ptr<Tokenizer> tokenizer = Tokenizer::from(file);
-  const std::string text = options.file ? read_file(*options.file) : read_standard_input();
-  require_utf8(text, options.file ? *options.file : "standard input");
+  const std::string text = options.text   ? *options.text
+                           : options.file ? read_file(*options.file)
+                                          : read_standard_input();
+  require_utf8(text, options.text ? "TEXT" : options.file ? *options.file : "standard input");
   std::string lines;
   std::string_view rest = text;
   for (size_t end; options.null_separated && (end = rest.find('\0')) != std::string_view::npos;) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "app/math/math_unicode.h"
+#include "app/terminal/graphemes.h"
 #include "models/ascii.h"
 
 namespace warpchat {
@@ -26,6 +27,22 @@ bool is_begin(std::string_view text) {
   constexpr std::string_view kBegin = "\\begin{";
   if (text.size() <= kBegin.size()) return kBegin.starts_with(text);
   return text.starts_with(kBegin) && text.find_first_of("}\n") == std::string_view::npos;
+}
+
+// Whether it stands in a line of text: "$x$", "\\(x\\)".
+bool is_inline(std::string_view source) {
+  return source.starts_with("\\(") || (source.starts_with('$') && !source.starts_with("$$"));
+}
+
+// A line that begins with a bar would be a table's row: then all bars are U+2223, which looks the same.
+void keep_from_being_a_table(std::string& lines) {
+  bool begins_line = true, begins_row = false;
+  for (const char c : lines) {
+    begins_row |= begins_line && c == '|';
+    begins_line = c == '\n' || (begins_line && c == ' ');
+  }
+  for (size_t at = lines.find('|'); begins_row && at != std::string::npos; at = lines.find('|', at))
+    lines.replace(at, 1, "\u2223");
 }
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -136,15 +153,36 @@ void FormulaStream::end_line() {
 
 void FormulaStream::write_formula(const std::string& source) {
   const auto tree = parse_tex(formula_inside(source));
-  const auto unicode = tree ? math_in_unicode(*tree) : std::nullopt;
+  if (!tree) return pass_all(source);
+  const bool in_cell = line_text().starts_with('|'), is_display = !is_inline(source);
+  const bool may_break = !in_cell && (is_display || line_text().empty());
+  auto unicode = may_break ? math_in_unicode(*tree, MathLines::kMany) : std::nullopt;
+  if (!unicode || !fits(*unicode))
+    unicode = math_in_unicode(*tree, may_break ? MathLines::kEquations : MathLines::kOne);
   const auto has = [&](char c) { return unicode && unicode->find(c) != std::string::npos; };
-  const bool breaks_cell = line_text().starts_with('|') && has('|'), breaks_line = has('\n') && !line_text().empty();
-  if (!unicode || breaks_cell || breaks_line) return pass_all(source);
-  const std::string indent = line_;
+  if (!unicode || (in_cell && has('|'))) return pass_all(source);
+  if (line_text().empty() || has('\n')) keep_from_being_a_table(*unicode);
+  const std::string indent = line_.substr(0, line_indent_);
+  if (has('\n') && !line_text().empty()) {
+    pass('\n');
+    pass_all(indent);
+  }
   for (char c : *unicode) {
     pass(c);
     if (c == '\n') pass_all(indent);
   }
+}
+
+// Lines that a terminal breaks are no matrix any more.
+bool FormulaStream::fits(std::string_view lines) const {
+  if (columns_ == 0 || lines.find('\n') == std::string_view::npos) return true;
+  const int room = columns_ - static_cast<int>(line_indent_);
+  while (!lines.empty()) {
+    const std::string_view line = lines.substr(0, lines.find('\n'));
+    if (text_width(line) > room) return false;
+    lines.remove_prefix(std::min(line.size() + 1, lines.size()));
+  }
+  return true;
 }
 
 }  // namespace warpchat

@@ -7,6 +7,9 @@ namespace warpchat {
 
 class FormulaStream {
  public:
+  // columns: of a matrix that is written in several lines, at most; 0: any number.
+  explicit FormulaStream(int columns = 0) : columns_(columns) {}
+
   std::string add(std::string_view text);  // what is known; a formula waits until it closes
   std::string finish();
 
@@ -31,8 +34,10 @@ class FormulaStream {
   void write_formula(const std::string& source);
   std::string_view line_text() const { return std::string_view(line_).substr(line_indent_); }
   bool is_fence_line() const;
+  bool fits(std::string_view lines) const;
   void end_line();
 
+  int columns_;
   std::string out_;
   std::string text_;           // what has not passed
   size_t n_passed_ = 0;        // bytes before it

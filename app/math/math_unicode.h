@@ -7,8 +7,10 @@
 
 namespace warpchat {
 
-// Aligned equations are a line each, others are one line. nullopt: it does not fit in a line so that it reads well (a
-// matrix, a letter of an alphabet that terminals lack).
-std::optional<std::string> math_in_unicode(const MathNode& tree);
+// kMany: aligned equations are a line each, and matrices and cases stand in brackets of several lines. kEquations:
+// those stand in one, "(1 2; 3 4)". kOne: there are no lines. nullopt: it does not read well so (a letter of an
+// alphabet that terminals lack).
+enum class MathLines { kOne, kEquations, kMany };
+std::optional<std::string> math_in_unicode(const MathNode& tree, MathLines lines = MathLines::kMany);
 
 }  // namespace warpchat

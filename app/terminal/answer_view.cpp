@@ -7,6 +7,8 @@ namespace warpchat {
 
 namespace {
 
+constexpr int kNoMatrix = 1;  // columns: none has so few, so that each is read in one line
+
 std::string without_leading_blanks(std::string_view text) {
   const size_t first = text.find_first_not_of(" \t\r\n");
   return std::string(first == std::string_view::npos ? std::string_view() : text.substr(first));
@@ -31,7 +33,7 @@ std::string AnswerView::reclassify(bool thinking) {
   if (!thinking) return hidden_.empty() ? "" : add_answer(std::exchange(hidden_, {}));
   std::string out;
   for (const StyledText& piece : markdown_.finish()) out += add_piece(piece);
-  markdown_ = MarkdownStream();
+  markdown_ = MarkdownStream(look_.width);
   thought_ = started_;
   return out + table_.finish();
 }
@@ -63,6 +65,7 @@ std::string AnswerView::add_answer(std::string_view text) {
   }
   if (!started_) shown = without_leading_blanks(shown);
   if (shown.empty()) return out;
+  if (look_.words && !started_) markdown_ = MarkdownStream(kNoMatrix);
   if (look_.roles && !started_) out += wrap_.add({"Answer:\n"});
   started_ = true;
   for (const StyledText& piece : markdown_.add(shown)) out += add_piece(piece);
@@ -76,6 +79,21 @@ std::string AnswerView::add_piece(const StyledText& piece) {
   }
   const std::string table = table_.finish();
   return table + wrap_.add(piece);
+}
+
+std::string AnswerView::resume(std::string_view reasoning, std::string_view content) {
+  std::string shown;
+  bool thinking = true;
+  for (std::string_view text : {reasoning, content}) {
+    while (!text.empty()) {
+      const std::string_view line = text.substr(0, std::min(text.find('\n'), text.size() - 1) + 1);
+      shown += add(line, thinking);
+      if (!table_.begun()) shown.erase(0, shown.rfind('\n') + 1);
+      text.remove_prefix(line.size());
+    }
+    thinking = false;
+  }
+  return shown;
 }
 
 std::string AnswerView::finish() {

@@ -23,6 +23,7 @@ class AnswerView {
  public:
   explicit AnswerView(const AnswerLook& look)
       : look_(look),
+        markdown_(look.width),
         wrap_({look.width, look.styled, look.movable}),
         table_({look.width, look.rows, look.styled, look.movable, look.words}) {}
 
@@ -30,7 +31,12 @@ class AnswerView {
   std::string add(std::string_view text, bool thinking);
   // The text so far is a thought and stays as it is; or a thought was none, and is shown if it was hidden.
   std::string reclassify(bool thinking);
+  // For an answer that goes on, before anything else: takes what has been written of it. Shows the last row, or the
+  // table that is not complete.
+  std::string resume(std::string_view reasoning, std::string_view content);
   std::string finish();  // ends the last line; the terminal's look is plain again
+
+  bool fills_row(int columns) const { return wrap_.fills_row(columns); }
 
   // Steps that were taken: bytes, clusters and cells gone over. Twice the text takes about twice as many.
   size_t n_read() const { return markdown_.n_read() + wrap_.n_read() + table_.n_read(); }

@@ -112,6 +112,8 @@ Completion complete_line(std::string_view text, const ArgumentList& arguments) {
   return {from, arguments_of(command->argument, text.substr(from), arguments)};
 }
 
+Completion complete_path(std::string_view text) { return {0, files(text)}; }
+
 std::vector<std::string> in_columns(const std::vector<Candidate>& candidates, int width) {
   int widest = 1;
   for (const Candidate& candidate : candidates) widest = std::max(widest, text_width(candidate.shown));

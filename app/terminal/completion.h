@@ -30,6 +30,9 @@ using ArgumentList = std::function<std::vector<std::string>(SlashArgument kind, 
 // case. Nothing for a message.
 Completion complete_line(std::string_view text, const ArgumentList& arguments);
 
+// The files that a path so far may become.
+Completion complete_path(std::string_view text);
+
 // Names in columns of a terminal's width, downwards, as many rows as a screen can spare and how many are left.
 std::vector<std::string> in_columns(const std::vector<Candidate>& candidates, int width);
 

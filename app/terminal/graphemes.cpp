@@ -62,6 +62,9 @@ size_t previous_grapheme(std::string_view text, size_t from) {
 
 bool is_control(char32_t c) { return c < 0x20 || (c >= 0x7F && c < 0xA0); }
 
+char32_t upper_case(char32_t c) { return static_cast<char32_t>(utf8proc_toupper(static_cast<utf8proc_int32_t>(c))); }
+char32_t lower_case(char32_t c) { return static_cast<char32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(c))); }
+
 int code_point_width(char32_t code_point) {
   if (is_control(code_point) || is_joining_jamo(code_point)) return 0;
   if (utf8proc_category(static_cast<utf8proc_int32_t>(code_point)) == UTF8PROC_CATEGORY_MC) return 1;

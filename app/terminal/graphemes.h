@@ -61,6 +61,9 @@ struct Drawn {
 };
 Drawn drawn_cluster(std::string_view cluster);
 
+char32_t upper_case(char32_t code_point);
+char32_t lower_case(char32_t code_point);
+
 bool is_control(char32_t code_point);  // C0, DEL and C1: what a terminal might obey
 
 }  // namespace warpchat

@@ -78,6 +78,12 @@ std::optional<size_t> History::search(std::string_view text, size_t before) cons
   return std::nullopt;
 }
 
+std::optional<size_t> History::search_newer(std::string_view text, size_t from) const {
+  for (size_t i = from; i < lines_.size(); ++i)
+    if (lines_[i].find(text) != std::string::npos) return i;
+  return std::nullopt;
+}
+
 void History::append_to_file(const std::string& line) const {
   if (!path_.empty()) write_file(path_, O_APPEND, escape_history_line(line) + "\n");
 }

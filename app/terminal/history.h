@@ -22,6 +22,8 @@ class History {
 
   // The newest line before `before` (an index, or lines().size()) that contains the text.
   std::optional<size_t> search(std::string_view text, size_t before) const;
+  // The oldest one from `from` on.
+  std::optional<size_t> search_newer(std::string_view text, size_t from) const;
 
  private:
   void append_to_file(const std::string& line) const;

@@ -2,6 +2,7 @@
 #include "app/terminal/keys.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 
 #include "app/terminal/graphemes.h"
@@ -54,14 +55,28 @@ constexpr Sequence kSequences[] = {
     {"d", KeyKind::kDeleteWordRight},
     {"[3;5~", KeyKind::kDeleteWordRight},
     {"[3;3~", KeyKind::kDeleteWordRight},
+    {"u", KeyKind::kUpperWord},
+    {"l", KeyKind::kLowerWord},
+    {"c", KeyKind::kCapitalWord},
+    {"t", KeyKind::kSwapWords},
+    {"[5~", KeyKind::kPageUp},
+    {"[6~", KeyKind::kPageDown},
     {"\x7f", KeyKind::kDeleteWordLeft},
     {"\b", KeyKind::kDeleteWordLeft},
     {"\r", KeyKind::kNewline},
     {"\n", KeyKind::kNewline},
-    {"[13;2u", KeyKind::kNewline},
-    {"[13;3u", KeyKind::kNewline},
-    {"[27;2;13~", KeyKind::kNewline},
-    {"[27;3;13~", KeyKind::kNewline},
+};
+
+// Keys without a character, as kitty's protocol numbers them.
+struct NumberedKey {
+  int code;
+  KeyKind kind;
+};
+constexpr NumberedKey kNumberedKeys[] = {
+    {9, KeyKind::kTab},       {13, KeyKind::kEnter},     {27, KeyKind::kEscape},      {127, KeyKind::kBackspace},
+    {57414, KeyKind::kEnter}, {57417, KeyKind::kLeft},   {57418, KeyKind::kRight},    {57419, KeyKind::kUp},
+    {57420, KeyKind::kDown},  {57421, KeyKind::kPageUp}, {57422, KeyKind::kPageDown}, {57423, KeyKind::kHome},
+    {57424, KeyKind::kEnd},   {57426, KeyKind::kDelete},
 };
 
 // Control strings of a terminal: OSC, DCS, APC, PM and SOS. Alt and one of these letters is a key; a report goes on
@@ -99,8 +114,9 @@ std::optional<Key> cursor_report(std::string_view bytes) {
 Key control_key(char byte) {
   switch (byte) {
     case '\r':
-    case '\n':
       return {KeyKind::kEnter};
+    case '\n':
+      return {KeyKind::kNewline};
     case '\t':
       return {KeyKind::kTab};
     case '\b':
@@ -109,6 +125,76 @@ Key control_key(char byte) {
     default:
       return {KeyKind::kControl, {}, static_cast<char>(byte + '@')};
   }
+}
+
+KeyKind kind_of_sequence(std::string_view bytes) {
+  const auto* found =
+      std::find_if(std::begin(kSequences), std::end(kSequences), [&](const Sequence& s) { return s.bytes == bytes; });
+  return found == std::end(kSequences) ? KeyKind::kOther : found->kind;
+}
+
+// Up to N numbers between ; of text; the parts of one after : do not matter here. An empty one is 0; nullopt: it is
+// none.
+template <size_t N>
+std::optional<std::array<int, N>> numbers_in(std::string_view text) {
+  std::array<int, N> numbers{};
+  for (size_t i = 0; i < N && !text.empty(); ++i) {
+    const std::string_view part = text.substr(0, text.find(';'));
+    const char* end = part.data() + part.size();
+    if (!part.empty() && part[0] != ':') {
+      const auto [stop, error] = std::from_chars(part.data(), end, numbers[i]);
+      if (error != std::errc() || (stop != end && *stop != ':')) return std::nullopt;
+    }
+    text.remove_prefix(std::min(part.size() + 1, text.size()));
+  }
+  return numbers;
+}
+
+// modifiers: 1 and the bits of shift, alt and ctrl, as both protocols have them.
+Key modified_key(int code, int modifiers) {
+  const int bits = std::max(modifiers, 1) - 1;
+  const bool shift = (bits & 1) != 0, alt = (bits & 2) != 0, ctrl = (bits & 4) != 0;
+  const auto* numbered = std::find_if(std::begin(kNumberedKeys), std::end(kNumberedKeys),
+                                      [&](const NumberedKey& key) { return key.code == code; });
+  if (numbered != std::end(kNumberedKeys)) {
+    if (numbered->kind == KeyKind::kEnter && (shift || alt || ctrl)) return {KeyKind::kNewline};
+    if (numbered->kind == KeyKind::kBackspace && (alt || ctrl)) return {KeyKind::kDeleteWordLeft};
+    return {numbered->kind == KeyKind::kTab && bits != 0 ? KeyKind::kOther : numbered->kind};
+  }
+  if (code <= ' ' || code > '~') return ctrl && code == ' ' ? control_key('\0') : Key{KeyKind::kOther};
+  const auto character = static_cast<char>(code);
+  if (ctrl && !alt) return character == '-' || character == '/' ? control_key('\x1f') : control_key(character & 0x1f);
+  if (alt && !ctrl) return {kind_of_sequence({&character, 1})};
+  return ctrl ? Key{KeyKind::kOther} : Key{KeyKind::kText, {character}};
+}
+
+// "[CODE;MODIFIERSu" of kitty, "[27;MODIFIERS;CODE~" of xterm.
+std::optional<Key> modified_key(std::string_view bytes) {
+  constexpr std::string_view kXterm = "[27;";
+  const std::string_view inside = bytes.substr(1, bytes.size() - 2);
+  if (bytes.starts_with('[') && bytes.ends_with('u')) {
+    const auto numbers = numbers_in<2>(inside);
+    if (numbers) return modified_key((*numbers)[0], (*numbers)[1]);
+  } else if (bytes.starts_with(kXterm) && bytes.ends_with('~')) {
+    const auto numbers = numbers_in<3>(inside);
+    if (numbers && (*numbers)[2] > 0) return modified_key((*numbers)[2], (*numbers)[1]);
+  }
+  return std::nullopt;
+}
+
+// "[1;129A" as "[A": Caps Lock and Num Lock change none of these keys.
+std::string without_locks(std::string_view bytes) {
+  constexpr int kFirstLock = 65, kOtherBits = 7;  // as in modified_key
+  const size_t semicolon = bytes.find(';');
+  int modifiers = 0;
+  const char* end = bytes.data() + bytes.size() - 1;
+  if (!bytes.starts_with('[') || semicolon == std::string_view::npos ||
+      std::from_chars(bytes.data() + semicolon + 1, end, modifiers).ptr != end || modifiers < kFirstLock)
+    return std::string(bytes);
+  const int left = ((modifiers - 1) & kOtherBits) + 1;
+  const std::string number(bytes.substr(1, semicolon - 1)), last(1, bytes.back());
+  if (left > 1) return "[" + number + ";" + std::to_string(left) + last;
+  return "[" + (last == "~" ? number : "") + last;
 }
 
 size_t utf8_length(unsigned char lead) {
@@ -200,9 +286,8 @@ std::optional<Key> KeyDecoder::take_escape() {
     return take_paste();
   }
   if (const std::optional<Key> report = cursor_report(bytes)) return report;
-  const auto* found =
-      std::find_if(std::begin(kSequences), std::end(kSequences), [&](const Sequence& s) { return s.bytes == bytes; });
-  return Key{found == std::end(kSequences) ? KeyKind::kOther : found->kind};
+  if (const std::optional<Key> key = modified_key(bytes)) return key;
+  return Key{kind_of_sequence(without_locks(bytes))};
 }
 
 std::optional<Key> KeyDecoder::take_text() {

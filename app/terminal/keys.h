@@ -1,5 +1,6 @@
 // Bytes from a terminal in raw mode to keys: UTF-8 text, control keys, escape sequences of the common terminals
-// (xterm's and its descendants', rxvt, the Linux console), and bracketed paste.
+// (xterm's and its descendants', rxvt, the Linux console), bracketed paste, and the two protocols for keys with
+// modifiers: kitty's (CSI u) and xterm's modifyOtherKeys.
 #pragma once
 #include <optional>
 #include <string>
@@ -30,6 +31,12 @@ enum class KeyKind {
   kWordRight,
   kDeleteWordLeft,
   kDeleteWordRight,
+  kUpperWord,
+  kLowerWord,
+  kCapitalWord,
+  kSwapWords,
+  kPageUp,
+  kPageDown,
   kCursorColumn,  // the terminal's report of the cursor (or Shift-F3 and the like, which have no meaning here)
   kOther,         // a known sequence without meaning here
 };

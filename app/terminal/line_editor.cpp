@@ -8,6 +8,7 @@ namespace warpchat {
 namespace {
 
 constexpr std::string_view kQuotes = "\"\"\"";
+constexpr int kPageLines = 10;  // that PageUp and PageDown pass
 
 bool opens_quotes(std::string_view text) {
   return text.starts_with(kQuotes) && !(text.size() >= 2 * kQuotes.size() && text.ends_with(kQuotes));
@@ -39,16 +40,20 @@ std::string LineEditor::take_line() {
   return line;
 }
 
-PromptLayout LineEditor::layout(int width) const {
+PromptLayout LineEditor::layout(int width, size_t max_rows) const {
   if (!search_) {
-    PromptLayout layout = lay_out_prompt(kPromptMark, kContinuationMark, buffer_, width);
+    PromptLayout layout = lay_out_prompt(kPromptMark, kContinuationMark, buffer_, width, max_rows);
     if (candidates_.empty()) return layout;
-    for (std::string& row : in_columns(candidates_, width)) layout.rows.push_back({row, text_width(row)});
+    for (std::string& row : in_columns(candidates_, width)) {
+      layout.rows.push_back({row, text_width(row)});
+      ++layout.n_listed;
+    }
     return layout;
   }
   const std::string prompt =
       (search_->found || search_->query.empty() ? "search '" : "nothing with '") + search_->query + "': ";
-  return lay_out_prompt(prompt, kContinuationMark, buffer_, width);
+  const TextBuffer nothing;  // was searched for yet
+  return lay_out_prompt(prompt, kContinuationMark, search_->query.empty() ? nothing : buffer_, width, max_rows);
 }
 
 EditOutcome LineEditor::press(const Key& key) {
@@ -114,6 +119,24 @@ EditOutcome LineEditor::press(const Key& key) {
     case KeyKind::kDeleteWordRight:
       buffer_.kill_word_right();
       break;
+    case KeyKind::kUpperWord:
+      buffer_.change_word(LetterCase::kUpper);
+      break;
+    case KeyKind::kLowerWord:
+      buffer_.change_word(LetterCase::kLower);
+      break;
+    case KeyKind::kCapitalWord:
+      buffer_.change_word(LetterCase::kCapital);
+      break;
+    case KeyKind::kSwapWords:
+      buffer_.swap_words();
+      break;
+    case KeyKind::kPageUp:
+      for (int i = 0; i < kPageLines && buffer_.line_up(); ++i) continue;
+      break;
+    case KeyKind::kPageDown:
+      for (int i = 0; i < kPageLines && buffer_.line_down(); ++i) continue;
+      break;
     case KeyKind::kEscape:
     case KeyKind::kCursorColumn:
     case KeyKind::kOther:
@@ -160,6 +183,9 @@ EditOutcome LineEditor::press_control(char letter) {
     case 'R':
       search_older();
       break;
+    case 'T':
+      buffer_.swap_characters();
+      break;
     case 'U':
       buffer_.kill_to_line_start();
       break;
@@ -192,12 +218,13 @@ EditOutcome LineEditor::press_searching(const Key& key) {
       search_->query = query.text();
     }
     search_->found = std::nullopt;
+    if (search_->query.empty()) buffer_ = search_->before;
     search_older();
     return EditOutcome::kEditing;
   }
   const bool control = key.kind == KeyKind::kControl;
-  if (control && key.letter == 'R') {
-    search_older();
+  if (control && (key.letter == 'R' || key.letter == 'S')) {
+    key.letter == 'R' ? search_older() : search_newer();
     return EditOutcome::kEditing;
   }
   const Search ended = std::move(*search_);
@@ -244,8 +271,15 @@ void LineEditor::search_older() {
     return;
   }
   if (search_->query.empty()) return;
-  const std::optional<size_t> found = history_.search(search_->query, search_->found.value_or(history_.lines().size()));
-  if (!found) return;  // the last match stays
+  show_found(history_.search(search_->query, search_->found.value_or(history_.lines().size())));
+}
+
+void LineEditor::search_newer() {
+  if (!search_->query.empty() && search_->found) show_found(history_.search_newer(search_->query, *search_->found + 1));
+}
+
+void LineEditor::show_found(std::optional<size_t> found) {
+  if (!found) return;
   search_->found = found;
   buffer_.set(history_.lines()[*found]);
 }

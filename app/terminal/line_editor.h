@@ -37,8 +37,8 @@ class LineEditor {
   std::string take_line();
   const std::string& text() const { return buffer_.text(); }
 
-  // The shown prompt, text and cursor for a terminal of this width.
-  PromptLayout layout(int width) const;
+  // The shown prompt, text and cursor for a terminal of this width; max_rows: as for lay_out_prompt.
+  PromptLayout layout(int width, size_t max_rows = std::string_view::npos) const;
 
  private:
   EditOutcome press_control(char letter);
@@ -48,6 +48,8 @@ class LineEditor {
   void older();
   void newer();
   void search_older();
+  void search_newer();
+  void show_found(std::optional<size_t> found);  // none: the last match stays
   void complete(bool again);
 
   History& history_;

@@ -14,6 +14,7 @@ namespace {
 
 constexpr size_t kMinFence = 3, kMaxHeading = 6, kMaxNumber = 9;
 constexpr Style kMark{.dim = true};
+constexpr int kMaxBar = 64;  // columns
 
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n'; }
 bool is_punctuation(char c) { return std::ispunct(static_cast<unsigned char>(c)) != 0; }
@@ -135,6 +136,7 @@ bool MarkdownStream::begin_block() {
   } else if (kind == BlockKind::kHeading) {
     emit(std::exchange(line_start_, {}).text, kMark);
   } else if (kind == BlockKind::kBullet || kind == BlockKind::kQuote) {
+    if (kind == BlockKind::kQuote && indent_ < kMaxBar) bars_ |= uint64_t{1} << indent_;
     marks_ += static_cast<int>(line_start_.text.size());
     indent_ = marks_;
     emit(std::exchange(line_start_, {}).text, kind == BlockKind::kQuote ? kMark : Style{});
@@ -209,6 +211,7 @@ void MarkdownStream::end_line() {
   fence_line_ = one_line_fence_ = heading_ = table_ = bold_ = italic_ = escaped_ = false;
   code_run_ = 0;
   indent_ = marks_ = 0;
+  bars_ = 0;
 }
 
 // A fence without more on its line opens or closes a block; anything else undecided is text.
@@ -266,7 +269,7 @@ void MarkdownStream::emit_code(bool line_ends) {
 }
 
 void MarkdownStream::emit(std::string_view text, Style style) {
-  append(out_, {std::string(text), style, !fence_.empty(), indent_, table_});
+  append(out_, {std::string(text), style, !fence_.empty(), indent_, bars_, table_});
 }
 
 Style MarkdownStream::text_style() const {

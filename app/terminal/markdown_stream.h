@@ -13,6 +13,8 @@ namespace warpchat {
 
 class MarkdownStream {
  public:
+  explicit MarkdownStream(int columns = 0) : formulas_(columns) {}  // of the terminal; 0: lines are never broken
+
   // Returns the text with a known style; the rest (a line's beginning, a run of marks) is held back.
   std::vector<StyledText> add(std::string_view text);
   std::vector<StyledText> finish();
@@ -62,8 +64,9 @@ class MarkdownStream {
   bool fence_line_ = false;      // this line is a fence itself
   bool one_line_fence_ = false;  // and closed on it
   bool heading_ = false, table_ = false;
-  int indent_ = 0;  // of the lines that wrapping adds
-  int marks_ = 0;   // columns of the quote and list marks before the line's text
+  int indent_ = 0;     // of the lines that wrapping adds
+  uint64_t bars_ = 0;  // of the indent: StyledText::bars
+  int marks_ = 0;      // columns of the quote and list marks before the line's text
   bool bold_ = false, italic_ = false, escaped_ = false;
   size_t code_run_ = 0;   // backticks that opened the code span we are in
   std::string mark_run_;  // held: a run of one of * _ `

@@ -127,18 +127,29 @@ int rows_of(std::string_view text, int columns) {
   return rows;
 }
 
-bool show_paged(const std::string& text, Terminal& terminal) {
+std::string last_rows(const std::string& text, int columns, int rows) {
+  size_t begin = text.size();
+  while (begin > 0) {
+    const size_t before = begin < 2 ? std::string::npos : text.rfind('\n', begin - 2);
+    const size_t line = before == std::string::npos ? 0 : before + 1;
+    rows -= rows_of(std::string_view(text).substr(line, begin - line), columns);
+    if (rows < 0 && begin < text.size()) break;
+    begin = line;
+  }
+  return text.substr(begin);
+}
+
+void show_paged(const std::string& text, Terminal& terminal) {
   const TerminalSize size = terminal_size();
   const std::string command = terminal.is_plain() || rows_of(text, size.columns) < size.rows ? "" : pager_command();
   if (!command.empty()) {
     terminal.leave();
     const bool shown = run_pager(command, text);
     terminal.watch();
-    if (shown) return true;
+    if (shown) return;
   }
   for (std::string_view rest = text; !rest.empty() && !has_interrupt(); rest.remove_prefix(piece_bytes(rest)))
     write_styled_output(rest.substr(0, piece_bytes(rest)));
-  return false;
 }
 
 }  // namespace warpchat

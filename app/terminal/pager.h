@@ -10,10 +10,13 @@ class Terminal;
 // Rows of the text on a terminal of this width; escape sequences have no width.
 int rows_of(std::string_view text, int columns);
 
+// The text's last lines, as many as fit so many rows, at least one; looks begin and end within a line.
+std::string last_rows(const std::string& text, int columns, int rows);
+
 // To standard output: through the user's pager ($PAGER, else less where it is installed) if it is longer than the
 // screen, else as it is, as also where the terminal cannot move its cursor and where PAGER is empty. The terminal is
-// the pager's meanwhile; without one, Ctrl-C ends the text. Returns whether a pager showed it: the screen may be as it
-// was before. OutputClosed and Error as write_output.
-bool show_paged(const std::string& text, Terminal& terminal);
+// the pager's meanwhile; without one, Ctrl-C ends the text. OutputClosed and Error as
+// write_output.
+void show_paged(const std::string& text, Terminal& terminal);
 
 }  // namespace warpchat

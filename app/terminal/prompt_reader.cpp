@@ -1,25 +1,33 @@
 // Bytes to keys to the editor to the screen, until a line is complete. Keys typed ahead stay for the next line.
 #include "app/terminal/prompt_reader.h"
 
+#include <termios.h>
+#include <unistd.h>
+
 #include <csignal>
+#include <memory>
 #include <utility>
 
 #include "app/output.h"
 #include "app/signals.h"
+#include "app/terminal/styled_text.h"
 
 namespace warpchat {
 
 PromptReader::PromptReader(Terminal& terminal, History& history, LineEditor::Completer complete)
-    : terminal_(terminal), editor_(history, std::move(complete)) {}
+    : terminal_(terminal), editor_(history, std::move(complete)), view_(wants_style()), ahead_(history) {}
 
 PromptLine PromptReader::read(std::string text) {
   if (terminal_.is_plain()) return read_plain(text);
+  is_reading_ = true;
+  const std::shared_ptr<void> ends(nullptr, [this](void*) { is_reading_ = false; });
+  set_row_below("");
   terminal_.edit();
   take_interrupt();  // one that came too late for what it was meant to stop
   editor_.begin(std::move(text));
   view_.forget();
   if (!n_probed_) probe_widths();
-  std::optional<EditOutcome> outcome = press_keys(std::exchange(waiting_, {}));
+  std::optional<EditOutcome> outcome = press_keys(ahead_.release());
   for (;;) {
     draw();
     if (outcome) return take_line(*outcome);
@@ -41,6 +49,23 @@ PromptLine PromptReader::take_line(EditOutcome outcome) {
   terminal_.watch();
   if (outcome == EditOutcome::kEnd) return {PromptLine::Kind::kEnd};
   return {PromptLine::Kind::kText, editor_.take_line()};
+}
+
+void PromptReader::read_ahead() {
+  constexpr int kMaxReads = 64;  // at once, so that a long paste does not hold up an answer
+  termios mode;
+  const bool is_left = tcgetattr(STDIN_FILENO, &mode) != 0 || (mode.c_lflag & ICANON) != 0;  // others read from it
+  if (terminal_.is_plain() || is_reading_ || is_left) return;
+  std::string bytes;
+  for (int i = 0; i < kMaxReads && terminal_.read(bytes, std::chrono::milliseconds(0)) == Terminal::Input::kBytes;
+       ++i) {
+    last_bytes_ = std::chrono::steady_clock::now();
+    ahead_.press(decoder_.add(bytes));
+  }
+  if (decoder_.waiting() && std::chrono::steady_clock::now() - last_bytes_ >= kEscapeDelay)
+    ahead_.press(decoder_.timeout());
+  const std::string row = ahead_.row(terminal_size().columns);
+  set_row_below(row.empty() || !wants_style() ? row : escape_sequence({.dim = true}) + row + escape_sequence({}));
 }
 
 // A line, or lines between two of nothing but """. A text to change is shown above it.
@@ -99,7 +124,7 @@ std::optional<EditOutcome> PromptReader::press_keys(const std::vector<Key>& keys
       case EditOutcome::kLine:
       case EditOutcome::kInterrupted:
       case EditOutcome::kEnd:
-        waiting_.assign(keys.begin() + static_cast<std::ptrdiff_t>(i) + 1, keys.end());
+        ahead_.press({keys.begin() + static_cast<std::ptrdiff_t>(i) + 1, keys.end()});
         return outcome;
       case EditOutcome::kSuspend:
         draw();
@@ -142,7 +167,8 @@ void PromptReader::take_cursor_column(int column) {
 
 void PromptReader::draw() {
   const TerminalSize size = terminal_size();
-  write_styled_output(view_.draw(editor_.layout(size.columns), size.columns, size.rows));
+  const auto max_rows = static_cast<size_t>(std::max(size.rows, 1));
+  write_styled_output(view_.draw(editor_.layout(size.columns, max_rows), size.columns, size.rows));
 }
 
 }  // namespace warpchat

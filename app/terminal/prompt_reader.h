@@ -1,5 +1,6 @@
 // Reads one line (or several) from the user: the line editor on the real terminal.
 #pragma once
+#include <chrono>
 #include <optional>
 #include <string>
 
@@ -7,6 +8,7 @@
 #include "app/terminal/history.h"
 #include "app/terminal/line_editor.h"
 #include "app/terminal/terminal.h"
+#include "app/terminal/typed_ahead.h"
 #include "app/terminal/typed_text.h"
 
 namespace warpchat {
@@ -26,6 +28,10 @@ class PromptReader {
 
   PromptLine read(std::string text = "");  // text: what is there to change already
 
+  // While the program is at work: reads the keys that have been pressed, and shows below its output what they will
+  // write. They are the next line's. To be called often.
+  void read_ahead();
+
  private:
   PromptLine read_plain(const std::string& text);  // where the cursor cannot move
   void type_waiting();
@@ -40,7 +46,10 @@ class PromptReader {
   KeyDecoder decoder_;
   std::optional<size_t> n_probed_;  // answers that came; none before the question
   WidthRules width_rules_;
-  std::vector<Key> waiting_;  // keys that came after the line's end: the next line's
+  bool is_reading_ = false;
+  TypedAhead ahead_;  // keys that came after the line's end: the next line's
+  std::chrono::steady_clock::time_point last_bytes_;
+  std::vector<Key> waiting_;  // those where the cursor cannot move
   TypedText typed_;           // where the cursor cannot move
   std::string plain_input_;   // lines that came and have not been asked for
 };

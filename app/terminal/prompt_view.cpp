@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/terminal/styled_text.h"
+
 namespace warpchat {
 
 namespace {
@@ -29,13 +31,16 @@ class Rows {
   // next_width: of the cluster at the cursor; one that does not fit takes the cursor along to the next row.
   void put_cursor(int next_width) {
     if (layout_.rows.back().width + std::max(next_width, 1) > width_) new_row();
+    has_cursor_ = true;
     layout_.cursor_row = layout_.rows.size() - 1;
     layout_.cursor_column = layout_.rows.back().width;
   }
+  size_t n_below_cursor() const { return has_cursor_ ? layout_.rows.size() - 1 - layout_.cursor_row : 0; }
   PromptLayout release() { return std::move(layout_); }
 
  private:
   int width_;
+  bool has_cursor_ = false;
   PromptLayout layout_;
 };
 
@@ -58,10 +63,12 @@ std::string move(size_t n, char direction) { return n == 0 ? "" : "\x1b[" + std:
 
 }  // namespace
 
-PromptLayout lay_out_prompt(std::string_view prompt, std::string_view continuation, const TextBuffer& text, int width) {
+PromptLayout lay_out_prompt(std::string_view prompt, std::string_view continuation, const TextBuffer& text, int width,
+                            size_t max_rows) {
   Rows rows(width);
-  rows.add_text(prompt);
-  for (size_t at = 0; at < text.text().size(); at = text.next(at)) {
+  const size_t begin = text.line_start_before(text.cursor(), max_rows);
+  rows.add_text(begin == 0 ? prompt : continuation);
+  for (size_t at = begin; at < text.text().size() && rows.n_below_cursor() <= max_rows; at = text.next(at)) {
     const bool is_line_break = text.is_line_break(at), is_folded = text.is_folded(at);
     const Drawn drawn = text.drawn(at);
     if (at == text.cursor()) rows.put_cursor(is_line_break || is_folded ? 1 : drawn.width);
@@ -83,16 +90,27 @@ std::string PromptView::draw(PromptLayout layout, int width, int height) {
   const size_t visible = static_cast<size_t>(std::max(height, 1));
   if (layout.rows.size() > visible) {  // the cursor's row and as many of those above it as there is room for
     const size_t last = std::max(layout.cursor_row + 1, visible);
+    layout.n_listed -= std::min(layout.n_listed, layout.rows.size() - last);
     layout.rows.resize(last);
     layout.rows.erase(layout.rows.begin(), layout.rows.end() - static_cast<std::ptrdiff_t>(visible));
     layout.cursor_row -= last - visible;
   }
   std::string out = "\x1b[?25l" + move(above, 'A') + "\r\x1b[J";
-  for (size_t i = 0; i < layout.rows.size(); ++i) out += (i == 0 ? "" : "\r\n") + layout.rows[i].text;
+  out += drawn_rows(layout);
   out += move(layout.rows.size() - 1 - layout.cursor_row, 'A') + "\r" +
          move(static_cast<size_t>(layout.cursor_column), 'C') + "\x1b[?25h";
   shown_ = std::move(layout);
   return out;
+}
+
+std::string PromptView::drawn_rows(const PromptLayout& layout) const {
+  const size_t n_text = layout.rows.size() - std::min(layout.n_listed, layout.rows.size());
+  std::string out = styled_ ? escape_sequence({.bold = true}) : "";
+  for (size_t i = 0; i < layout.rows.size(); ++i) {
+    if (styled_ && i == n_text) out += escape_sequence({});
+    out += (i == 0 ? "" : "\r\n") + layout.rows[i].text;
+  }
+  return out + (styled_ ? escape_sequence({}) : "");
 }
 
 std::string PromptView::finish() {

@@ -17,13 +17,18 @@ struct PromptLayout {
   std::vector<Drawn> rows;  // at least one; prompt included
   size_t cursor_row = 0;
   int cursor_column = 0;  // always below the terminal's width
+  size_t n_listed = 0;    // rows at the end that are no part of the text: completions
 };
 
-// prompt stands before the first line, continuation before those after a line break.
-PromptLayout lay_out_prompt(std::string_view prompt, std::string_view continuation, const TextBuffer& text, int width);
+// prompt stands before the first line, continuation before those after a line break. Of a text with more rows on each
+// side of the cursor than max_rows, lines that are further away may be left out.
+PromptLayout lay_out_prompt(std::string_view prompt, std::string_view continuation, const TextBuffer& text, int width,
+                            size_t max_rows = std::string_view::npos);
 
 class PromptView {
  public:
+  explicit PromptView(bool styled = false) : styled_(styled) {}  // styled: the text is bold, as it is in /history
+
   // What to send to the terminal so that it shows the layout instead of the last one. Rows beyond the terminal's
   // height are left out around the cursor.
   std::string draw(PromptLayout layout, int width, int height);
@@ -33,8 +38,10 @@ class PromptView {
   void forget() { shown_ = {}; }
 
  private:
+  std::string drawn_rows(const PromptLayout& layout) const;
   size_t rows_above_cursor(int width) const;  // after the terminal rewrapped what is shown
-  PromptLayout shown_;                        // only the rows on screen; empty: nothing
+  bool styled_;
+  PromptLayout shown_;  // only the rows on screen; empty: nothing
 };
 
 }  // namespace warpchat

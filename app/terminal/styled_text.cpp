@@ -62,7 +62,7 @@ void append(std::vector<StyledText>& pieces, const StyledText& piece) {
   if (piece.text.empty()) return;
   const bool joins = !pieces.empty() && pieces.back().style == piece.style &&
                      pieces.back().verbatim == piece.verbatim && pieces.back().indent == piece.indent &&
-                     pieces.back().table == piece.table;
+                     pieces.back().bars == piece.bars && pieces.back().table == piece.table;
   if (joins)
     pieces.back().text += piece.text;
   else

@@ -1,5 +1,6 @@
 // Styled text: the output of the Markdown reader and the input of the word wrap.
 #pragma once
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,7 @@ struct StyledText {
   Style style = {};
   bool verbatim = false;  // is not wrapped: code
   int indent = 0;         // blanks before the lines that wrapping adds
+  uint64_t bars = 0;      // by bits: the columns of these blanks in which a quote's mark stands instead
   bool table = false;     // a table's source, to be laid out as a whole
 };
 

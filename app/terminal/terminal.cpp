@@ -5,12 +5,30 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdlib>
+#include <string_view>
+#include <utility>
 
 #include "app/output.h"
 #include "app/signals.h"
 
 namespace warpchat {
+
+namespace {
+
+// By TERM. Where it is unknown, a sequence that means something else might be sent.
+bool tells_modifiers() {
+  constexpr std::string_view kKnown[] = {"xterm", "tmux", "kitty", "alacritty", "foot", "ghostty", "wezterm"};
+  const char* term = std::getenv("TERM");
+  const std::string_view name = term != nullptr ? term : "";
+  const char* tmux = std::getenv("TMUX");
+  return (tmux != nullptr && *tmux != '\0') ||
+         std::ranges::any_of(kKnown, [&](std::string_view known) { return name.find(known) != name.npos; });
+}
+
+}  // namespace
 
 TerminalSize terminal_size(int descriptor) {
   winsize size;
@@ -20,7 +38,7 @@ TerminalSize terminal_size(int descriptor) {
 
 Terminal::Terminal() : Terminal(moves_cursor() ? Kind::kDrawn : Kind::kPlain) {}
 Terminal::Terminal(Kind kind) : plain_(kind == Kind::kPlain) { tcgetattr(STDIN_FILENO, &original_); }
-Terminal::~Terminal() { leave(); }
+Terminal::~Terminal() { restore_terminal(); }
 
 void Terminal::edit() {
   if (plain_) return watch();
@@ -30,20 +48,31 @@ void Terminal::edit() {
   mode.c_lflag &= ~static_cast<tcflag_t>(ECHO | ICANON | IEXTEN | ISIG);
   mode.c_cc[VMIN] = 1;
   mode.c_cc[VTIME] = 0;
-  set_terminal_mode(original_, mode, /*bracketed_paste=*/true);
+  set_mode(mode, {.pastes = true, .modifiers = tells_modifiers()});
 }
 
 void Terminal::watch() {
   termios mode = original_;
   mode.c_iflag &= ~static_cast<tcflag_t>(ICRNL | INLCR | IGNCR);
   mode.c_lflag &= ~static_cast<tcflag_t>(ECHO | ICANON);
-  mode.c_lflag |= ISIG;
+  mode.c_lflag |= ISIG | NOFLSH;  // Ctrl-C drops nothing that was typed before it
   mode.c_cc[VMIN] = 1;
   mode.c_cc[VTIME] = 0;
-  set_terminal_mode(original_, mode, /*bracketed_paste=*/!plain_);
+  set_mode(mode, {.pastes = !plain_});  // reported modifiers would make Ctrl-C a key
 }
 
-void Terminal::leave() { restore_terminal(); }
+void Terminal::set_mode(const termios& mode, const KeyReports& reports) {
+  int waiting = 0;
+  if (std::exchange(is_original_, false) && ioctl(STDIN_FILENO, FIONREAD, &waiting) == 0)
+    n_cooked_ = static_cast<size_t>(std::max(waiting, 0));
+  set_terminal_mode(original_, mode, reports);
+}
+
+void Terminal::leave() {
+  set_row_below("");
+  restore_terminal();
+  is_original_ = true;
+}
 
 Terminal::Input Terminal::read(std::string& bytes, std::chrono::milliseconds timeout) {
   pollfd sources[] = {{STDIN_FILENO, POLLIN, 0}, {signal_descriptor(), POLLIN, 0}};
@@ -59,6 +88,9 @@ Terminal::Input Terminal::read(std::string& bytes, std::chrono::milliseconds tim
   if (got < 0 && errno == EINTR) return Input::kSignal;
   if (got <= 0) return Input::kEnd;
   bytes.assign(buffer, static_cast<size_t>(got));
+  const size_t n_cooked = std::min(n_cooked_, bytes.size());
+  std::replace(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(n_cooked), '\n', '\r');
+  n_cooked_ -= n_cooked;
   return Input::kBytes;
 }
 

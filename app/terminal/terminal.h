@@ -6,6 +6,8 @@
 #include <chrono>
 #include <string>
 
+#include "app/signals.h"
+
 namespace warpchat {
 
 struct TerminalSize {
@@ -25,7 +27,7 @@ class Terminal {
   // In a plain one, edit and watch do the same: keys come as bytes, Ctrl-C and Ctrl-Z are signals.
   bool is_plain() const { return plain_; }
   void edit();   // raw: every key comes as bytes, nothing is echoed, pasted text is bracketed
-  void watch();  // while an answer streams: no echo, but Ctrl-C and Ctrl-Z are signals; typed text waits
+  void watch();  // while an answer streams: no echo, but Ctrl-C and Ctrl-Z are signals; typed text stays, also then
   void leave();  // as it was before
 
   enum class Input { kBytes, kNothing, kSignal, kEnd };
@@ -33,8 +35,11 @@ class Terminal {
   Input read(std::string& bytes, std::chrono::milliseconds timeout);
 
  private:
-  bool plain_;
+  void set_mode(const termios& mode, const KeyReports& reports);
+
+  bool plain_, is_original_ = true;
   termios original_;
+  size_t n_cooked_ = 0;  // bytes that were typed in the original mode and have not been read: Enter is \n in them
 };
 
 }  // namespace warpchat

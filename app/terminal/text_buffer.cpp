@@ -7,6 +7,7 @@
 
 #include "models/ascii.h"
 #include "models/text_format.h"
+#include "models/utf8.h"
 
 namespace warpchat {
 
@@ -134,6 +135,12 @@ size_t TextBuffer::line_start_of(size_t at) const {
   return at;
 }
 
+size_t TextBuffer::line_start_before(size_t at, size_t n_lines) const {
+  size_t begin = line_start_of(at);
+  for (; begin > 0 && n_lines > 0; --n_lines) begin = line_start_of(begin - 1);
+  return begin;
+}
+
 size_t TextBuffer::line_end_of(size_t at) const {
   while (at < text_.size() && !is_line_break(at)) at = step_right(at);
   return at;
@@ -153,6 +160,42 @@ size_t TextBuffer::word_right_of(size_t at) const {
   while (at < text_.size() && !is_word(at)) ++at;
   while (at < text_.size() && is_word(at)) at = step_right(at);
   return at;
+}
+
+void TextBuffer::swap_characters() {
+  size_t middle = cursor_;
+  if (middle == line_end_of(middle)) middle = previous(middle);
+  const size_t begin = line_start_of(cursor_);
+  if (middle <= begin) return;
+  const size_t from = previous(middle), to = next(middle);
+  if (is_folded(from) || is_folded(middle)) return;
+  replace(from, to, text_.substr(middle, to - middle) + text_.substr(from, middle - from), Joins::kNothing);
+}
+
+void TextBuffer::swap_words() {
+  const size_t right_end = word_right_of(cursor_), right = word_left_of(right_end);
+  const size_t left = word_left_of(right), left_end = word_right_of(left);
+  if (left_end > right || left == right) return;
+  for (const Fold& fold : folds_)
+    if (fold.from < right_end && left < fold.to) return;
+  const std::string swapped = text_.substr(right, right_end - right) + text_.substr(left_end, right - left_end) +
+                              text_.substr(left, left_end - left);
+  replace(left, right_end, swapped, Joins::kNothing);
+}
+
+void TextBuffer::change_word(LetterCase wanted) {
+  const size_t end = word_right_of(cursor_);
+  for (const Fold& fold : folds_)
+    if (fold.from < end && cursor_ < fold.to) return void(cursor_ = end);
+  std::string changed;
+  bool is_upper = wanted != LetterCase::kLower;
+  for (size_t at = cursor_; at < end;) {
+    const CodePoint c = first_code_point(std::string_view(text_).substr(at));
+    append_utf8(is_upper ? upper_case(c.value) : lower_case(c.value), changed);
+    if (wanted == LetterCase::kCapital && is_word(at)) is_upper = false;
+    at += c.bytes;
+  }
+  replace(cursor_, end, changed, Joins::kNothing);
 }
 
 void TextBuffer::move_to_line(size_t start) {

@@ -10,6 +10,8 @@
 
 namespace warpchat {
 
+enum class LetterCase { kUpper, kLower, kCapital };
+
 class TextBuffer {
  public:
   const std::string& text() const { return text_; }
@@ -20,6 +22,7 @@ class TextBuffer {
   // As they are drawn: the clusters from 0 on, each up to next() of its begin.
   size_t next(size_t at) const;
   size_t previous(size_t at) const;
+  size_t line_start_before(size_t at, size_t n_lines) const;  // the begin of its line, or of one so many lines above
   bool is_line_break(size_t at) const { return is_char(at, '\n'); }
   bool is_folded(size_t at) const { return fold_from(at) != nullptr; }
   Drawn drawn(size_t at) const;  // of a folded paste "[pasted 312 lines]"
@@ -42,6 +45,10 @@ class TextBuffer {
   void text_end() { cursor_ = text_.size(); }
   bool line_up();  // to the same column of the line above; false on the first line
   bool line_down();
+
+  void swap_characters();               // the two before the cursor at a line's end, else those on its sides
+  void swap_words();                    // this or the next word and the one before it
+  void change_word(LetterCase wanted);  // from the cursor to the end of this or the next word
 
   // What these remove is what yank() inserts, several in a row together.
   void kill_to_line_end();  // at a line's end: the line break

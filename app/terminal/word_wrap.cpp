@@ -20,6 +20,7 @@ constexpr int kLongWord = 24;             // columns; one that is as long, and h
 constexpr int kDictionaryLookahead = 12;  // columns after a break that a dictionary needs to be sure of it
 constexpr size_t kMaxNarrow = 64;         // clusters of a row beyond one a column: more of them take no columns
 
+bool is_tag(char32_t c) { return c >= 0xE0020 && c <= 0xE007F; }  // a flag's, the end of them too
 bool is_blank(std::string_view cluster) { return cluster == " " || cluster == "\t"; }
 bool is_word(std::string_view cluster) {
   const auto c = static_cast<unsigned char>(cluster[0]);
@@ -40,7 +41,7 @@ std::string WordWrap::add(const StyledText& piece) {
   while (!rest.empty()) {
     const CodePoint c = first_code_point(rest);
     if (c.value == '\r')
-      breaker_.reset();
+      breaker_.reset(), filter_ = {};
     else if (!filter_.can_show(c.value) && c.value != '\n' && c.value != '\t')
       add_code_point(kReplacementCharacter, 0xFFFD, piece);
     else
@@ -58,16 +59,20 @@ std::string WordWrap::finish() {
   set_style({});
   clear_row();
   breaker_.reset();
+  filter_ = {};
   return std::exchange(out_, {});
 }
 
 void WordWrap::add_code_point(std::string_view bytes, char32_t c, const StyledText& piece) {
-  const bool begins_cluster = breaker_.breaks_before(c);
-  if (c == '\n') {
+  const bool begins_cluster = breaker_.breaks_before(c) || row_.empty();
+  if (begins_cluster && is_tag(c)) {  // of a flag from which a full cluster or an end has parted it
+    filter_ = {};
+    add_code_point(kReplacementCharacter, 0xFFFD, piece);
+  } else if (c == '\n') {
     show_all();
     clear_row();
     new_line(0);
-  } else if (begins_cluster || row_.empty()) {
+  } else if (begins_cluster) {
     add_cluster(bytes, c, piece);
   } else {
     grow_last_cluster(bytes);
@@ -79,7 +84,7 @@ void WordWrap::add_cluster(std::string_view bytes, char32_t c, const StyledText&
   // What follows blanks that go beyond the row's end begins the next one, without them.
   if (blank && !piece.verbatim && wraps() && start_ + columns_ > look_.width) return;
   const int width = c == '\t' ? kTabWidth - (start_ + columns_) % kTabWidth : code_point_width(c);
-  row_.push_back({std::string(bytes), width, piece.style, piece.verbatim, piece.indent});
+  row_.push_back({std::string(bytes), width, piece.style, piece.verbatim, piece.indent, piece.bars});
   columns_ += width;
   n_blanks_ = blank ? n_blanks_ + 1 : 0;
   blank_columns_ = blank ? blank_columns_ + width : 0;
@@ -138,8 +143,9 @@ void WordWrap::break_row() {
     show(std::max(end, n_shown_));
   }
   const int indent = std::min(row_[next].indent, look_.width / 2);
+  const uint64_t bars = row_[next].bars;
   erase_front(next);
-  new_line(indent);
+  new_line(indent, bars);
 }
 
 size_t WordWrap::next_row() const {
@@ -257,10 +263,15 @@ void WordWrap::set_style(Style style) {
   style_ = style;
 }
 
-void WordWrap::new_line(int indent) {
+void WordWrap::new_line(int indent, uint64_t bars) {
   set_style({});
   out_ += '\n';
-  out_.append(static_cast<size_t>(indent), ' ');
+  for (int column = 0; column < indent; ++column) {
+    const bool has_bar = column < 64 && (bars >> column & 1) != 0;
+    set_style({.dim = has_bar});
+    out_ += has_bar ? '>' : ' ';
+  }
+  set_style({});
   start_ = indent;
   n_shown_ = 0;
   may_take_back_ = true;

@@ -26,6 +26,9 @@ class WordWrap {
   std::string add(const StyledText& piece);
   std::string finish();  // what was held, the plain style again, and a line break if the line is not empty
 
+  // Whether what is shown of the line ends in the last column of a terminal with so many.
+  bool fills_row(int columns) const { return columns > 0 && n_shown_ > 0 && columns_to(n_shown_) % columns == 0; }
+
   size_t n_read() const { return n_read_; }  // clusters and code points gone over
 
  private:
@@ -34,7 +37,8 @@ class WordWrap {
     int width;  // columns
     Style style;
     bool verbatim;
-    int indent;  // of a line that begins with it
+    int indent;     // of a line that begins with it
+    uint64_t bars;  // StyledText::bars
   };
 
   void add_code_point(std::string_view bytes, char32_t code_point, const StyledText& piece);
@@ -60,7 +64,7 @@ class WordWrap {
   void show_what_is_complete();
   void show_all();
   void set_style(Style style);
-  void new_line(int indent);
+  void new_line(int indent, uint64_t bars = 0);
 
   WrapLook look_;
   std::string out_;

@@ -73,6 +73,16 @@ uint64_t HubCache::bytes_of_half(const HubFile& file) const {
   return std::min(static_cast<uint64_t>(status.st_size), file.bytes);
 }
 
+uint64_t HubCache::bytes_of_halves() const {
+  uint64_t sum = 0;
+  std::error_code error, unknown;
+  for (fs::directory_iterator entry(folder_ + "/blobs", error), end; !error && entry != end; entry.increment(error)) {
+    const uint64_t bytes = entry->path().extension() == ".incomplete" ? entry->file_size(unknown) : 0;
+    if (!unknown) sum += bytes;
+  }
+  return sum;
+}
+
 uint64_t HubCache::free_bytes() const {
   struct statvfs disk;
   for (fs::path path = fs::absolute(folder_);; path = path.parent_path()) {

@@ -23,6 +23,7 @@ class HubCache {
   bool is_verified(const HubFile& file) const;
   void mark_verified(const HubFile& file, const std::string& state) const;
   uint64_t bytes_of_half(const HubFile& file) const;  // bytes of an incomplete download; 0: none
+  uint64_t bytes_of_halves() const;                   // of all incomplete downloads of the repository
   uint64_t free_bytes() const;                        // on the disk of the folder, which may not exist yet
   std::string blob(const HubFile& file) const { return folder_ + "/blobs/" + file.sha256; }
   std::string half(const HubFile& file) const { return blob(file) + ".incomplete"; }

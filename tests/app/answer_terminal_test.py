@@ -5,7 +5,9 @@ usage: answer_terminal_test.py CHAT CLI_MODELS [unittest arguments]
 """
 import os
 import queue
+import signal
 import sys
+import time
 import unittest
 
 sys.path.insert(1, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "remote"))
@@ -57,6 +59,12 @@ class Streaming(Case):
         for piece in pieces:
             self.server.pieces.put(piece)
 
+    def end_stream(self):
+        """Of an answer that was stopped, before the next one is asked for."""
+        self.stream(None)
+        while not self.server.pieces.empty():
+            time.sleep(0.01)
+
     def test_text_without_blanks_is_shown_as_it_comes(self):
         for text in ("A-" * 30, "https://host.org/" + "a" * 40, "QUJD" * 15, "ภาษาไทย" * 6, "文字化けは困る" * 5):
             terminal = self.ask()
@@ -101,6 +109,79 @@ class Streaming(Case):
             for row in text.split("\n"):
                 if not row.startswith("> "):
                     self.assertLessEqual(len(row), columns, text)
+
+    def test_what_is_typed_meanwhile_is_shown_and_kept(self):
+        """Below the answer, whose text goes on above it, and it is the next line also after Ctrl-C."""
+        for columns, rows in ((60, 24), (60, 3)):
+            terminal = self.ask(columns=columns, rows=rows)
+            self.stream("one two ")
+            terminal.wait_for("one two")
+            terminal.type("nexr\x7ft qu")
+            terminal.wait_for("> next qu")
+            self.stream("three four ")
+            terminal.wait_for("three four")
+            terminal.type("estion")
+            terminal.wait_for("> next question")
+            terminal.type("\x03")
+            terminal.wait_for("(stopped")
+            self.end_stream()
+            terminal.wait_for("> next question")
+            terminal.type("\r")
+            terminal.wait_for("> next question\n")
+            self.stream("Yes.", None)
+            terminal.wait_for("Yes.\n\n> ")
+            roles = [content for role, content in self.messages(terminal) if role == "user"]
+            self.assertEqual(roles, ["Hello", "next question"])
+
+    def test_lines_typed_meanwhile_are_sent_one_by_one(self):
+        terminal = self.ask()
+        self.stream("one ")
+        terminal.wait_for("one")
+        terminal.type("second\rthird\rdraft")
+        terminal.wait_for("(2 lines waiting) > draft")
+        self.stream(None, "two", None, "three", None)
+        for text in ("> second", "two", "> third", "three", "> draft"):
+            terminal.wait_for(text)
+        terminal.wait_until_it_edits()
+        terminal.type("\x15")
+        users = [content for role, content in self.messages(terminal) if role == "user"]
+        self.assertEqual(users, ["Hello", "second", "third"])
+
+    def test_a_row_that_is_full_is_not_returned_to(self):
+        """Some terminals cannot put the cursor behind the last column again."""
+        terminal = self.ask("--no-wordwrap", columns=20)
+        terminal.type("x")
+        terminal.wait_for("> x")
+        begin = len(terminal.seen)
+        self.stream("0123456789abcdefghij")
+        terminal.wait_for("abcdefghij")
+        terminal.type("y")
+        self.stream("k")
+        terminal.wait_for("k")
+        terminal.wait_for("> xy")
+        text = terminal.seen[begin:]
+        self.assertNotIn("\x1b8", text[text.index("abcdefghij"):text.index("k")].replace("\x1bD\r\x1b[J\x1b8", ""))
+        self.stream(None)
+
+    def test_nothing_is_drawn_below_where_the_cursor_cannot_move(self):
+        terminal = self.ask("--plain")
+        self.stream("one ")
+        terminal.wait_for("one")
+        terminal.type("next")
+        self.stream("two ", None)
+        terminal.wait_for("You: next")
+        self.assertNotIn("\x1b", terminal.seen)
+
+    def test_a_signal_removes_what_is_drawn_below(self):
+        terminal = self.ask()
+        self.stream("one ")
+        terminal.wait_for("one")
+        terminal.type("next")
+        terminal.wait_for("> next")
+        os.kill(terminal.pid, signal.SIGTERM)
+        terminal.read_to_end()
+        self.assertIn("\x1b[J", terminal.seen[terminal.seen.rindex("> next"):])
+        self.assertEqual(terminal.wait(), -signal.SIGTERM)
 
     def test_resizing_breaks_no_line_again(self):
         terminal = self.ask(columns=60)

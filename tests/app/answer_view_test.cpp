@@ -194,5 +194,49 @@ TEST(ConversationText, IsLeftBetweenTwoPieces) {
   }
 }
 
+struct ResumeCase {
+  const char *name, *reasoning, *content, *more, *shown;
+};
+const ResumeCase kResumes[] = {
+    {"in_a_word", "", "one\n\n- two thr", "ee", "- two three\n"},
+    {"on_a_wrapped_line", "", "- one two three four five si", "x", "  five six\n"},
+    {"after_a_line", "", "one\n", "two", "two\n"},
+    {"in_a_thought", "Hm.\nSo it i", "", "s", "So it is\n"},
+    {"after_a_thought", "Hm.", "Ye", "s", "Yes\n"},
+    {"in_code", "", "```\nint x;\nreturn ", "x;\n```\n", "return x;\n```\n"},
+    {"in_a_table", "", "one\n\n| a | b |\n|---|---|\n| 1 |", " 2 |\n", "| a   | b   |\n|-----|-----|\n| 1   | 2   |\n"},
+    {"nothing", "", "", "one", "one\n"},
+};
+
+TEST(AnswerView, AReaderGetsAMatrixInALine) {
+  for (const auto& [words, expected] :
+       {std::pair(true, "(1; 2)\na = b\nc = d\n"), {false, "⎛1⎞\n⎝2⎠\na = b\nc = d\n"}}) {
+    AnswerView view({.styled = false, .words = words});
+    std::string shown =
+        view.add("$$\\begin{pmatrix}1\\\\2\\end{pmatrix}$$\n\\begin{align}a &= b\\\\c &= d\\end{align}", false);
+    EXPECT_EQ(shown + view.finish(), expected);
+  }
+}
+
+TEST(AnswerView, AnAnswerGoesOnInItsLastRow) {
+  for (const ResumeCase& c : kResumes) {
+    AnswerView view({.width = 20, .styled = false});
+    std::string shown = view.resume(c.reasoning, c.content);
+    shown += view.add(c.more, *c.content == '\0' && *c.reasoning != '\0');
+    EXPECT_EQ(shown + view.finish(), c.shown) << c.name;
+  }
+}
+
+TEST(AnswerView, ResumingWorkIsInProportionToTheText) {
+  const auto work = [](int n) {
+    std::string text;
+    for (int i = 0; i < n; ++i) text += "- one two three four five six | seven\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n";
+    AnswerView view({.width = 20, .movable = true});
+    view.resume(text, text);
+    return view.n_read();
+  };
+  EXPECT_LE(work(400), 2.2 * static_cast<double>(work(200)));
+}
+
 }  // namespace
 }  // namespace warpchat

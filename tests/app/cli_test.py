@@ -17,7 +17,7 @@ import time
 import unittest
 
 from program import (CHAT, ENDLESS, EXPERTS, FOLDER, HYBRID, OVERFLOWS, SPM, THINKS, TINY, VOCABULARY, Run, environment,
-                     path)
+                     path, pdf)
 from program_case import Case
 
 ONE_ANSWER = ("--temp", "0", "-n", "8")
@@ -56,6 +56,35 @@ class Answers(Case):
         together = self.run_well("-m", TINY, "--raw", "-p", "one\ntwo\nthree", *ONE_ANSWER)
         parts = self.run_well("-m", TINY, "--raw", "-f", file, "-f", "-", "-p", "three", *ONE_ANSWER, stdin=b"two\n")
         self.assertEqual(together.out, parts.out)
+
+    def test_files_and_input_are_read_as_read_does(self):
+        """PDFs, and texts with a byte order mark."""
+        for bytes_, text in ((pdf("Hello from a page"), "Hello from a page\n\n"), (b"\xef\xbb\xbfone\n", "one")):
+            expected = self.run_well("-m", TINY, "--raw", "-p", text + "\ntwo" if text == "one" else text + "two",
+                                     *ONE_ANSWER).out
+            file = path("as_read", bytes_)
+            for more in ({"stdin": bytes_}, {}):
+                source = () if more else ("-f", file)
+                run = self.run_well("-m", TINY, "--raw", *source, "-p", "two", *ONE_ANSWER, **more)
+                self.assertEqual(run.out, expected, (bytes_[:5], source))
+        self.assert_refused(Run("-m", TINY, "-p", "x", stdin=pdf("x", truncated=True)), 1,
+                            "cannot read standard input: it is a damaged PDF")
+        self.assert_refused(Run("-m", TINY, "-f", path("latin.txt", "é".encode("latin-1"))), 1,
+                            "latin.txt: byte 0 is not valid UTF-8", "iconv -f LATIN1 -t UTF-8")
+        self.assertEqual([name for name in os.listdir(tempfile.gettempdir()) if name.startswith("warpchat-pdf-")], [])
+
+    def test_the_list_of_models_has_sizes(self):
+        home = tempfile.mkdtemp(dir=FOLDER)
+        models = os.path.join(home, ".cache/warpchat/models")
+        os.makedirs(models)
+        for name, size in (("a-00001-of-00002.gguf", 3_000_000), ("a-00002-of-00002.gguf", 4_000_000),
+                           ("longer-name.gguf", 95_000_000)):
+            with open(os.path.join(models, name), "wb") as file:
+                file.truncate(size)
+        lines = self.run_well("--list-models", env=environment(home)).out.decode().splitlines()
+        self.assertEqual([line.replace(models + "/", "") for line in lines],
+                         ["a-00001-of-00002.gguf  7.0 MB  a-00001-of-00002.gguf",
+                          "longer-name.gguf       95 MB   longer-name.gguf"])
 
     def test_lists_without_anything_say_so(self):
         env = environment(tempfile.mkdtemp(dir=FOLDER), DBUS_SESSION_BUS_ADDRESS="")
@@ -479,6 +508,8 @@ class Commands(Case):
         self.assertEqual(ids, self.run_well("tokenize", "-m", VOCABULARY, "-f", path("t.txt", text.encode())).out)
         metadata = json.loads(self.run_well("inspect", TINY, "--json").out)["metadata"]
         self.assertIn(str(metadata["tokenizer.ggml.eos_token_id"]).encode(), ids.split())  # specials are parsed
+        self.assertEqual(ids, self.run_well("tokenize", "-m", TINY, text).out)
+        self.assert_refused(Run("tokenize", "-m", TINY, "a", "-f", "b"), 2, "give a text or a file with -f, not both")
         spm = self.run_well("tokenize", "-m", SPM, stdin=b"Hello").out.split()
         self.assertNotEqual(spm[0], b"1")  # no bos
 

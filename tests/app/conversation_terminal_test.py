@@ -299,10 +299,12 @@ class WhatDoesNotFit(ConversationCase):
     MESSAGE = "a b c d " * 50
 
     def see_refusal(self, terminal, typed="a b c d"):
-        """The text between the reason and the typed text, which comes back and is cleared."""
+        """The remedies. Up brings the typed text back; it is cleared."""
         needs = terminal.wait_for(" tokens, the context holds 160")
         self.assertRegex(needs, r"chat: the prompt needs \d+$")
-        remedies = terminal.wait_for("> " + typed)
+        remedies = terminal.wait_for("(your message was not sent; Up brings it back)")
+        terminal.type("\x1b[A")
+        terminal.wait_for("> " + typed)
         terminal.type("\x15")
         return remedies
 
@@ -343,8 +345,6 @@ class WhatDoesNotFit(ConversationCase):
             terminal.type("some words and more\r")
             if "the prompt needs" in terminal.wait_for("\n> "):
                 break
-        terminal.wait_for("some words and more")  # it came back
-        terminal.type("\x15")
         asked = self.turns_in_order(terminal).count("user")
         self.do(terminal, "/trim", "> some words and more")
         terminal.type("\r")
@@ -353,8 +353,7 @@ class WhatDoesNotFit(ConversationCase):
         self.assertEqual(self.turns_in_order(terminal), ["user", "assistant"] * (asked + 1))
         self.do(terminal, "/trim off", "the model reads the whole conversation")
         self.do(terminal, "some words and more", "/trim leaves the oldest turns out)")
-        terminal.wait_for("> some words and more")
-        terminal.type("\x15")
+        terminal.wait_for("\n> ")
         self.leave(terminal)
         self.assert_turns_alternate()
 
@@ -385,8 +384,7 @@ class WhatDoesNotFit(ConversationCase):
         self.do(terminal, "Hello world " * 800,
                 "(the model was made for 1,024 tokens; shorten the message, or /context ")
         larger = terminal.wait_for(" goes beyond that at a risk)")
-        terminal.wait_for("> Hello world")
-        terminal.type("\x15")
+        terminal.wait_for("\n> ")
         self.do(terminal, f"/context {larger}", f"context {int(larger):,}")
 
     def test_a_context_is_loaded_by_one_command(self):
@@ -424,7 +422,10 @@ class Ends(ConversationCase):
         terminal.wait_for("\n\n> ")
         first = self.messages(terminal)[1][1]
         self.do(terminal, "/set n_predict 4", "n_predict: 4")
-        self.do(terminal, "/continue", "(the answer was cut at 4 tokens; /continue resumes it)")
+        terminal.type("/continue\r")
+        terminal.wait_for("/continue\n\n")
+        shown = terminal.wait_for("(the answer was cut at 4 tokens; /continue resumes it)")
+        self.assertIn(first.rstrip().split("\n")[-1][-8:], shown)  # in its last row
         terminal.wait_for("\n\n> ")
         answer = self.messages(terminal)[1][1]
         self.assertTrue(answer.startswith(first))
@@ -461,6 +462,29 @@ class ReadAgain(ConversationCase):
         shown = self.do(terminal, "/load 1", "> third\n")
         self.assertIn("> # first *one*\n", shown)
         self.assertIn("> second\n. line\n", shown)
+
+    def test_of_a_long_conversation_the_end_is_shown(self):
+        self.leave(self.talk())
+        for rows, paged in ((14, "touch paged"), (14, "")):
+            terminal = Terminal("-m", TINY, "--temp", "0", "--resume", home=self.home, rows=rows, PAGER=paged)
+            self.addCleanup(self.end, terminal)
+            shown = terminal.wait_for("> third\n")
+            self.assertIn("(the end of 6 messages; /history shows all)", shown)
+            self.assertNotIn("# first *one*\n", shown)
+            terminal.wait_for('6 messages\n')
+            terminal.wait_for("> ")
+            self.assertFalse(os.path.exists(os.path.join(self.home, "paged")))
+            self.end(terminal)
+
+    def test_a_table_and_code_of_the_end_stay_apart(self):
+        answer = "Costs:\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```\nint x;\nint y;\n```"
+        turns = [{"role": role, "content": text} for _ in range(9) for role, text in (("user", "hi"), ("assistant", answer))]
+        file = path("long_table.json", json.dumps({"title": "t", "messages": turns}).encode())
+        terminal = self.chat(rows=20)
+        self.do(terminal, f"/import {file}", "(the end of 18 messages; /history shows all)\n")
+        shown = terminal.wait_for('"t", 18 messages')
+        self.assertTrue(shown.endswith("| a   | b   |\n|-----|-----|\n| 1   | 2   |\n\n```\nint x;\nint y;\n```\n\n"), shown)
+        self.assertLessEqual(shown.count("\n"), 20)
 
     def test_what_is_longer_than_the_screen_goes_through_the_pager(self):
         pager = path("pager.sh", b"#!/bin/sh\necho paged\ncat > \"$HOME/paged\"\n")

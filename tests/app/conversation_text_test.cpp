@@ -61,6 +61,12 @@ INSTANTIATE_TEST_SUITE_P(Rows, ConversationText, testing::ValuesIn(kMessages),
                          [](const auto& test) { return test.param.name; });
 
 TEST(Pager, CountsTheRowsThatATextTakes) {
+  EXPECT_EQ(last_rows("", 10, 3), "");
+  EXPECT_EQ(last_rows("one\ntwo\n\n", 10, 2), "two\n\n");
+  EXPECT_EQ(last_rows("one\ntwo\n\n", 10, 3), "one\ntwo\n\n");
+  EXPECT_EQ(last_rows("one\n0123456789a\nb", 10, 3), "0123456789a\nb");
+  EXPECT_EQ(last_rows("one\n0123456789a\nb", 10, 2), "b");
+  EXPECT_EQ(last_rows("one\n0123456789abcdefghijk\n", 10, 2), "0123456789abcdefghijk\n");  // at least one line
   EXPECT_EQ(rows_of("", 10), 0);
   EXPECT_EQ(rows_of("one\n", 10), 1);
   EXPECT_EQ(rows_of("one\n\nthree", 10), 3);

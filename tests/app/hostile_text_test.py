@@ -4,6 +4,7 @@ than the program's own, no bidirectional override and no invisible tag.
 
 usage: hostile_text_test.py CHAT CLI_MODELS [unittest arguments]
 """
+import codecs
 import json
 import os
 import re
@@ -22,13 +23,13 @@ HOSTILE = ("\x1b]52;c;QUFB\x07", "\x1b[66;66H", "\x1b[66m", "\u009b66m", "\x08",
            "\U000E0041")
 TEXT = "evil" + "".join(HOSTILE) + "end"
 FLAG = "\U0001F3F4\U000E0067\U000E0062\U000E0073\U000E0063\U000E0074\U000E007F"
-OWN = re.compile(r"\x1b\[\??[0-9;]*[A-HJKhlmn]")  # the program's: looks, cursor, erasing, modes
+OWN = re.compile(r"\x1b(?:\[[?<>]?[0-9;]*[A-HJKhlmnu]|[78D])")  # the program's: looks, cursor, erasing, modes
 REFUSED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\U000E0000-\U000E007F]")
 
 
 class Hostile(Case):
     def assert_harmless(self, bytes_seen, *words):
-        text = bytes_seen.decode()
+        text = codecs.getincrementaldecoder("utf-8")().decode(bytes_seen)  # more of it may come
         for word in words:
             self.assertIn(word, text)
         self.assertNotRegex(text, r"\x1b\[\??[0-9;]*66")

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "app/terminal/completion.h"
+#include "app/terminal/typed_ahead.h"
 #include "tests/app/screen.h"
 
 namespace warpchat {
@@ -57,7 +58,7 @@ class Typist {
   Screen screen;
 
  private:
-  void draw() { screen.write(view_.draw(editor.layout(columns_), columns_, rows_)); }
+  void draw() { screen.write(view_.draw(editor.layout(columns_, static_cast<size_t>(rows_)), columns_, rows_)); }
   int columns_, rows_;
   History history_;
   PromptView view_;
@@ -79,6 +80,22 @@ constexpr EditCase kEdits[] = {
     {"plain", "hello", "hello"},
     {"insert_in_the_middle", "helo\x1b[D\x1b[Dl", "hello"},
     {"backspace", "hellp\x7fo", "hello"},
+    {"ctrl_t_swaps_characters", "ehllo\x1b[D\x1b[D\x1b[D\x1b[D\x14\x05x\x14", "hellxo"},
+    {"ctrl_t_swaps_clusters", "a👍🏽\x14", "👍🏽a"},
+    {"ctrl_t_alone_does_nothing", "a\x14\x01\x14", "a"},
+    {"alt_t_swaps_words", "one, two\x1bt", "two, one"},
+    {"alt_t_with_one_word", "one\x1bt", "one"},
+    {"alt_u_l_c",
+     "one TWO über\x01\x1bu\x1bl\x1b"
+     "c",
+     "ONE two Über"},
+    {"ctrl_keys_of_kitty", "xyz\x1b[97;5ua\x1b[101;5ub\x1b[104;5u", "axyz"},
+    {"alt_keys_of_kitty", "one two\x1b[98;3ux", "one xtwo"},
+    {"ctrl_keys_of_xterm", "xyz\x1b[27;5;97~a", "axyz"},
+    {"locks_change_no_key", "xz\x1b[1;129Dy\x1b[97;197ua\x1b[3;129~", "ayz"},
+    {"keypad_of_kitty", "xz\x1b[57417uy\x1b[57424u!", "xyz!"},
+    {"unknown_reports_are_no_text", "a\x1b[57358u\x1b[;;u\x1b[u\x1b[27;5~\x1b[99999999999;5ub", "ab"},
+    {"ctrl_j_is_a_line_break", "one\ntwo", "one\ntwo"},
     {"backspace_takes_a_wide_character", "日本語\x7f", "日本"},
     {"backspace_takes_a_combining_mark_with_its_base", "ae\xCC\x81\x7f", "a"},
     {"backspace_takes_a_family_of_emoji", "x👨‍👩‍👧‍👦\x7f", "x"},
@@ -426,6 +443,83 @@ TEST_P(Resize, DrawsAgainWithoutRemains) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Rows, Resize, testing::ValuesIn(kResizes), [](const auto& test) { return test.param.name; });
+
+TEST(LineEditor, CtrlSGoesBackTowardsTheNewest) {
+  Typist typist({"apple pie", "pear", "apple cake", "apple juice"}, 40);
+  typist.type("draft\x12");
+  EXPECT_EQ(typist.screen.text(), "search '':");  // nothing is found yet
+  typist.type("app\x12\x12");
+  EXPECT_EQ(typist.screen.text(), "search 'app': apple pie");
+  typist.type("\x13");
+  EXPECT_EQ(typist.screen.text(), "search 'app': apple cake");
+  typist.type("\x13\x13\x13");
+  EXPECT_EQ(typist.screen.text(), "search 'app': apple juice");
+  typist.type("\x7f\x7f\x7f");
+  EXPECT_EQ(typist.screen.text(), "search '':");
+  typist.type("\x1b");
+  typist.pause();
+  EXPECT_EQ(typist.screen.text(), "> draft");
+}
+
+TEST(LineEditor, PagesPassLines) {
+  Typist typist;
+  std::string lines;
+  for (int i = 0; i < 25; ++i) lines += (i > 0 ? "\x1b\r" : "") + std::to_string(i);
+  typist.type(lines + "\x1b[5~a\x1b[5~\x1b[5~b\x1b[6~c");
+  std::string expected;
+  for (int i = 0; i < 25; ++i)
+    expected += (i > 0 ? "\n" : "") + (i == 10 ? "1c0" : std::to_string(i) + (i == 14 ? "a" : i == 0 ? "b" : ""));
+  EXPECT_EQ(typist.editor.text(), expected);
+}
+
+// However long the text is, no more is laid out than a screen may show.
+TEST(PromptLayout, IsOfTheRowsRoundTheCursor) {
+  constexpr size_t kMaxRows = 6;
+  TextBuffer text;
+  std::string lines;
+  for (int i = 0; i < 2000; ++i) lines += std::string(static_cast<size_t>(i % 50), 'x') + std::to_string(i) + "\n";
+  text.set(lines);
+  for (int step = 0; step < 2000; step += 37) {
+    for (int i = 0; i < 37; ++i) text.line_up();
+    const PromptLayout all = lay_out_prompt("> ", ". ", text, kColumns),
+                       few = lay_out_prompt("> ", ". ", text, kColumns, kMaxRows);
+    EXPECT_LE(few.rows.size(), 6 * kMaxRows);
+    PromptView of_all, of_few;
+    Screen one(kColumns, kRows), other(kColumns, kRows);
+    one.write(of_all.draw(all, kColumns, kRows));
+    other.write(of_few.draw(few, kColumns, kRows));
+    ASSERT_EQ(one.text(), other.text()) << step;
+    ASSERT_EQ(one.cursor_row(), other.cursor_row()) << step;
+    ASSERT_EQ(one.cursor_column(), other.cursor_column()) << step;
+  }
+}
+
+TEST(PromptView, WhatIsTypedIsBoldAndItsCompletionsAreNot) {
+  PromptView view(/*styled=*/true);
+  const std::string out = view.draw({.rows = {{"> /m", 4}, {"/model", 6}}, .cursor_column = 4, .n_listed = 1}, 20, 6);
+  EXPECT_NE(out.find("\x1b[0;1m> /m\x1b[0m\r\n/model\x1b[0m"), std::string::npos) << out;
+}
+
+TEST(TypedAhead, ShowsWhatTheKeysWillWrite) {
+  History history;
+  history.add("earlier");
+  TypedAhead ahead(history);
+  KeyDecoder decoder;
+  const auto row_after = [&](std::string_view bytes, int columns = 40) {
+    ahead.press(decoder.add(bytes));
+    return ahead.row(columns);
+  };
+  EXPECT_EQ(row_after(""), "");
+  EXPECT_EQ(row_after("helo\x1b[Dl"), "> hello");
+  EXPECT_EQ(row_after("\r"), "(1 line waiting) > ");
+  EXPECT_EQ(row_after("\x1b[A"), "(1 line waiting) > earlier");
+  EXPECT_EQ(row_after(" and more text than there is room for"), "(1 line waiting) than there is room for");
+  EXPECT_EQ(row_after("", 12), "is room for");
+  std::string keys;
+  for (const Key& key : ahead.release()) keys += key.kind == KeyKind::kEnter ? "\n" : key.text;
+  EXPECT_EQ(keys, "helol\n and more text than there is room for");
+  EXPECT_EQ(ahead.row(40), "");
+}
 
 }  // namespace
 }  // namespace warpchat

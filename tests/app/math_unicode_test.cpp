@@ -40,8 +40,18 @@ TEST(MathUnicode, WritesWhatFitsInALine) {
       {"{\\rm d}x", "dx"},
       {"\\begin{align}a &= b \\\\ &= c\\end{align}", "a = b\n= c"},
       {"\\begin{equation}\nE = mc^2\n\\end{equation}", "E = mc²"},
-      {"x = \\begin{aligned}a\\\\b\\end{aligned}", "source"},
-      {"\\begin{pmatrix}1\\end{pmatrix}", "source"},
+      {"x = \\begin{aligned}a\\\\b\\end{aligned}", "x = a\n    b"},
+      {"\\begin{pmatrix}1\\end{pmatrix}", "(1)"},
+      {"\\begin{pmatrix}a & b \\\\ c & d\\end{pmatrix}", "⎛a  b⎞\n⎝c  d⎠"},
+      {"A = \\begin{bmatrix}1 & -2 \\\\ 10 & 3 \\\\ 0 & 4\\end{bmatrix}^T x",
+       "    ⎡1   −2⎤ᵀ\nA = ⎢10  3 ⎥ x\n    ⎣0   4 ⎦"},
+      {"\\det = \\begin{vmatrix}a & b \\\\ c & d\\end{vmatrix} = ad - bc", "det = │a  b│ = ad − bc\n      │c  d│"},
+      {"f(x) = \\begin{cases}x & x > 0 \\\\ 0 & \\text{otherwise}\\end{cases}",
+       "f(x) = ⎰x  x > 0\n       ⎱0  otherwise"},
+      {"|x| = \\begin{cases}x & x > 0 \\\\ 0 & x = 0 \\\\ -x & x < 0\\end{cases}",
+       "      ⎧x   x > 0\n|x| = ⎨0   x = 0\n      ⎩−x  x < 0"},
+      {"\\begin{pmatrix}\\text{日} \\\\ 1\\end{pmatrix}", "⎛日⎞\n⎝1 ⎠"},
+      {"\\begin{pmatrix}\\begin{pmatrix}1 \\\\ 2\\end{pmatrix} & 3\\end{pmatrix}", "((1; 2) 3)"},
       {"\\mathfrak{g}", "source"},
       {"\\binom{n}{k}", "source"},
   };
@@ -49,6 +59,32 @@ TEST(MathUnicode, WritesWhatFitsInALine) {
     const auto tree = parse_tex(source);
     ASSERT_TRUE(tree) << source;
     EXPECT_EQ(math_in_unicode(*tree).value_or("source"), expected) << source;
+  }
+}
+
+TEST(MathUnicode, AMatrixMayStandInALine) {
+  const std::pair<const char*, const char*> kCases[] = {
+      {"\\begin{pmatrix}a & b \\\\ c & d\\end{pmatrix}", "(a b; c d)"},
+      {"\\begin{cases}x & x > 0 \\\\ 0\\end{cases}", "{x, x > 0; 0"},
+      {"\\begin{aligned}a &= b \\\\ &= c\\end{aligned}", "source"},
+  };
+  for (const auto& [source, expected] : kCases) {
+    const auto tree = parse_tex(source);
+    ASSERT_TRUE(tree) << source;
+    EXPECT_EQ(math_in_unicode(*tree, MathLines::kOne).value_or("source"), expected) << source;
+  }
+}
+
+TEST(FormulaStream, AMatrixIsBrokenByNoTerminal) {
+  const std::string matrix = "\\begin{pmatrix}a & b \\\\ c & d\\end{pmatrix}";
+  const std::pair<int, const char*> kCases[] = {{1, "> so(a b; c d)\n"},
+                                                {0, "> so\n> ⎛a  b⎞\n> ⎝c  d⎠\n"},
+                                                {8, "> so\n> ⎛a  b⎞\n> ⎝c  d⎠\n"},
+                                                {7, "> so(a b; c d)\n"}};
+  for (const auto& [columns, expected] : kCases) {
+    FormulaStream stream(columns);
+    const std::string out = stream.add("> so$$" + matrix + "$$\n");
+    EXPECT_EQ(out + stream.finish(), expected) << columns;
   }
 }
 
@@ -62,11 +98,13 @@ TEST(FormulaStream, WritesFormulasAndNothingElse) {
       {"`$x^2$` ``a ` $x^2$`` $x^2$", "`$x^2$` ``a ` $x^2$`` x²"},
       {"```sh\n$x^2$\n```\n$x^2$", "```sh\n$x^2$\n```\nx²"},
       {"\\$x^2$ \\\\ $", "\\$x^2$ \\\\ $"},
-      {"$\\begin{pmatrix}1\\end{pmatrix}$ $\\unknown$", "$\\begin{pmatrix}1\\end{pmatrix}$ $\\unknown$"},
+      {"so $\\begin{pmatrix}1\\\\2\\end{pmatrix}$ $\\unknown$", "so (1; 2) $\\unknown$"},
       {"$x + \\foo$", "x + \\foo"},
+      {"$|x| = 1$ and $|y|$", "\u2223x\u2223 = 1 and |y|"},
+      {"so $|x| = 1$", "so |x| = 1"},
       {"so\n\\begin{align}\na &= b \\\\\n &= c\n\\end{align}\nthen", "so\na = b\n= c\nthen"},
       {"> \\begin{gather*}x^2\\\\y\\end{gather*}", "> x²\n> y"},
-      {"a: \\begin{gather}x^2\\\\y\\end{gather}", "a: \\begin{gather}x^2\\\\y\\end{gather}"},
+      {"a: \\begin{gather}x^2\\\\y\\end{gather}", "a: \nx²\ny"},
       {"a: \\begin{equation}x^2\\end{equation}.", "a: x²."},
       {"\\begin{itemize}\n\\begin{ali", "\\begin{itemize}\n\\begin{ali"},
       {"\\begin{align}x^2 \\end{alig", "\\begin{align}x^2 \\end{alig"},

@@ -15,8 +15,8 @@ import unittest
 from program import CHAT, ENDLESS, FOLDER, STORE, TINY, environment, rows_of
 
 MAX_SECONDS = 60  # only to end a run that hangs
-ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
-UNFINISHED = re.compile(r"\x1b(?:\[[0-9;?]*)?\Z")  # an unfinished escape sequence
+ESCAPES = re.compile(r"\x1b(?:\[[0-9;?<>]*[A-Za-z]|[78D])")
+UNFINISHED = re.compile(r"\x1b(?:\[[0-9;?<>]*)?\Z")  # an unfinished escape sequence
 CHARACTERS = re.compile(ESCAPES.pattern + r"|\r|(.)", re.DOTALL)  # group 1: one that plain() keeps
 DRAWN_OVER = re.compile(r"\r[^\r\n]*(?:\x1b\[K|\Z)")  # a spinner's frame, or the text that clears it
 
@@ -126,6 +126,13 @@ class Terminal:
         while not termios.tcgetattr(self.fd)[3] & termios.ISIG:
             if time.monotonic() > end:
                 raise AssertionError("waited in vain for the end of editing")
+            self.read_some(0.01)
+
+    def wait_until_it_edits(self):
+        end = time.monotonic() + MAX_SECONDS
+        while termios.tcgetattr(self.fd)[3] & termios.ISIG:
+            if time.monotonic() > end:
+                raise AssertionError("waited in vain for the prompt")
             self.read_some(0.01)
 
     def echoes(self):

@@ -128,11 +128,13 @@ class Store(StoreCase):
         message = {"role": "user", "content": "begin " + "some words " * 100000 + "end"}
         long = path("long.json", json.dumps([message]).encode())
         terminal = self.chat(columns=80)
-        for command, first in ((f"/import {long}", "> begin some"), ("/history", "> begin some")):
-            terminal.type(command + "\r")
-            terminal.wait_for(first)  # the rest fits no buffer, so the program waits for its reader
-            terminal.type("\x03")
-            self.assertNotIn("words end", terminal.wait_for("(stopped; /history shows all of it)"))
+        terminal.type(f"/import {long}\r")
+        terminal.wait_for("(the end of 1 message; /history shows all)")
+        terminal.wait_for("words end")
+        terminal.type("/history\r")
+        terminal.wait_for("> begin some")  # the rest fits no buffer, so the program waits for its reader
+        terminal.type("\x03")
+        self.assertNotIn("words end", terminal.wait_for("(stopped; /history shows all of it)"))
         self.leave(terminal)
 
     def test_several_go_to_the_trash_and_come_back(self):
@@ -238,15 +240,19 @@ class Store(StoreCase):
         self.assertRegex(terminal.wait_for("about apples"), r"   1 .*about pears\n   2 ")
         terminal.type("/restore 3\r")
         terminal.wait_for("chat: the trash has no number '3'; it has 2 conversations; /trash lists them")
+        self.send(terminal, "about plums")
         terminal.type("/restore 2\r")
         terminal.wait_for("restored: about apples")
+        terminal.wait_for("(/load 1 opens it)")
+        terminal.type("/load 1\r")
+        terminal.wait_for('"about apples", 2 messages')
         terminal.type("/restore 2\r")
         terminal.wait_for("chat: that conversation is no longer in the trash")
         terminal.type("/erase 1\r")
         terminal.wait_for("deleted for good: about pears")
         terminal.type("/load about apples\r")
         terminal.wait_for('"about apples", 2 messages')
-        self.assertEqual(self.rows("SELECT title FROM conversations"), [("about apples",)])
+        self.assertEqual(self.rows("SELECT title FROM conversations"), [("about apples",), ("about plums",)])
 
     def test_an_erased_conversation_leaves_nothing_on_the_disk(self):
         terminal = self.chat()
@@ -590,16 +596,19 @@ class Stored(StoreCase):
         terminal.type("/versions 9\r")
         terminal.wait_for("chat: no version has the number '9'; the last one is 2; /versions shows them")
         terminal.type("/show\r")
-        terminal.wait_for("tokeniser ")
+        terminal.wait_for("byte-level BPE, computed with ")
 
     def test_what_is_not_there(self):
         terminal = self.resume("--resume")
         terminal.wait_for("chat: no conversation is stored yet; leave out --resume")
         self.assertEqual(terminal.wait(), 1)
         self.say("about cats")
-        terminal = self.resume("--resume", "birds")
-        terminal.wait_for("chat: no title has 'birds' in it")
-        self.assertEqual(terminal.wait(), 1)
+        for wanted, says in (("birds", "chat: no title has 'birds' in it"),
+                             ("99", "chat: no conversation has the number 99: 1 conversation is stored; --resume alone")):
+            terminal = self.resume("--resume", wanted)
+            terminal.wait_for(says)
+            self.assertEqual(terminal.wait(), 1)
+            self.assertNotIn("tiny, ", terminal.seen)  # no model was loaded for that
         terminal = self.resume("--resume", "-p", "x")
         terminal.wait_for("chat: --resume continues a conversation in a terminal")
         self.assertEqual(terminal.wait(), 2)

@@ -146,5 +146,17 @@ TEST(OutputFile, HasTheUmasksPermissionsAndReplacesALink) {
   EXPECT_EQ(n_files, 3u) << "no temporary file stays";
 }
 
+TEST(OutputFile, AnExportIsForItsOwnerAndMayGoToADevice) {
+  const StoreFolder folder;
+  const std::string link = folder.path() + "/device", file = folder.path() + "/file";
+  ASSERT_EQ(symlink("/dev/null", link.c_str()), 0);
+  for (const std::string& path : {link, file}) write_file(path, "text", OutputFile::Readers::kOwnerOrDevice);
+  struct stat status = {};
+  ASSERT_EQ(lstat(link.c_str(), &status), 0);
+  EXPECT_TRUE(S_ISLNK(status.st_mode));
+  ASSERT_EQ(stat(file.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0600u);
+}
+
 }  // namespace
 }  // namespace warpchat

@@ -17,9 +17,33 @@ from program import ENDLESS, FOLDER, TINY, path, pdf, is_sanitized
 from pseudo_terminal import MAX_SECONDS, Case, Terminal
 
 WIDTH_QUESTION = "\x1b[6n"
+ASKS_FOR_MODIFIERS, ENDS_MODIFIERS = "\x1b[>1u\x1b[>4;1m", "\x1b[<u\x1b[>4m"
 
 
 class Conversation(Case):
+    def assert_modifiers_end(self, terminal):
+        """They are given back as often as they were asked for, at last."""
+        self.assertEqual(terminal.seen.count(ASKS_FOR_MODIFIERS), terminal.seen.count(ENDS_MODIFIERS))
+        self.assertGreater(terminal.seen.rfind(ENDS_MODIFIERS), terminal.seen.rfind(ASKS_FOR_MODIFIERS))
+
+    def test_an_unknown_terminal_is_asked_for_no_modifiers(self):
+        for term in ("linux", "vt220", "screen"):
+            terminal = self.start(TERM=term, TMUX="")
+            terminal.type("\x04")
+            terminal.wait()
+            self.assertIn("\x1b[?2004h", terminal.seen)
+            self.assertNotIn("\x1b[>", terminal.seen)
+
+    def test_ctrl_c_stops_an_answer_where_modifiers_are_reported(self):
+        """While it streams they are not, so that the key is a signal."""
+        terminal = self.start_endless()
+        self.wait_for_prompt(terminal)
+        begin = len(terminal.seen)
+        self.stop_an_answer(terminal)
+        self.assertIn(ENDS_MODIFIERS, terminal.seen[begin:])
+        terminal.wait_for("> ")
+        self.assertGreater(terminal.seen.rfind(ASKS_FOR_MODIFIERS), terminal.seen.rfind(ENDS_MODIFIERS))
+
     def test_answers_and_leaves_with_ctrl_d(self):
         terminal = self.start()
         self.send(terminal, "Hello")
@@ -32,7 +56,9 @@ class Conversation(Case):
         terminal = self.start()
         self.assertFalse(terminal.echoes())
         self.assertIn("\x1b[?2004h", terminal.seen)
+        self.assertIn(ASKS_FOR_MODIFIERS, terminal.seen)
         terminal.type("/exit\r")
+        terminal.wait_for(ENDS_MODIFIERS, raw=True)
         terminal.wait_for("\x1b[?2004l", raw=True)
         terminal.read_to_end()
         self.assertTrue(terminal.echoes())
@@ -98,6 +124,7 @@ class Conversation(Case):
             os.kill(terminal.pid, number)
             terminal.read_to_end()
             self.assertTrue(terminal.echoes())
+            self.assert_modifiers_end(terminal)
             self.assertEqual(terminal.wait(), -number)
 
     @unittest.skipIf(is_sanitized(), "sanitizers handle fatal signals themselves")
@@ -107,6 +134,7 @@ class Conversation(Case):
         terminal.read_to_end()
         self.assertTrue(terminal.echoes())
         self.assertIn("\x1b[?2004l", terminal.seen)
+        self.assert_modifiers_end(terminal)
         self.assertIn("\nchat: a fault of the program ended it (wrong memory access, SIGSEGV);", terminal.plain_seen)
         self.assertEqual(terminal.wait(), -signal.SIGSEGV)
 
@@ -118,10 +146,11 @@ class Conversation(Case):
         os.utime(model, (1, 1))
         terminal.type("again\r")
         terminal.wait_for("changed.gguf was written to after it was loaded; load it again")
-        terminal.wait_for("> again")
-        terminal.type(f"\x15/model {model}\r")  # Ctrl-U: the message came back
-        terminal.wait_for("> ")
-        self.send(terminal, "again")
+        terminal.wait_for("Up brings it back")
+        terminal.type(f"/model {model}\r")
+        terminal.wait_for("> again")  # ready to be sent
+        terminal.type("\r")
+        terminal.wait_for("\n\n> ")
         self.assertEqual([role for role, _ in self.messages(terminal)], ["user", "assistant"] * 2)
 
     def test_an_interrupt_by_signal_is_ctrl_c(self):
@@ -178,8 +207,17 @@ class Typing(Case):
     def test_wide_characters_and_clusters(self):
         self.assert_sent("日本語x\x7f\x1b[D\x1b[Da👨‍👩‍👧\x7f\r", "日a本語")
 
-    def test_a_line_end_of_either_kind_sends(self):
-        self.assert_sent("Hello\n", "Hello")
+    def test_a_line_break_is_no_line_end(self):
+        """Ctrl-J, a backslash before Enter, Alt-Enter, and Shift-Enter as terminals report it that are asked to."""
+        for typed in ("\n", "\\\r", "\x1b\r", "\x1b[13;2u", "\x1b[27;2;13~"):
+            self.assert_sent(f"one{typed}two\r", "one\ntwo")
+
+    def test_what_is_typed_while_the_model_loads_is_sent(self):
+        terminal = Terminal("-m", TINY, "--temp", "0", "-n", "12")
+        self.addCleanup(self.end, terminal)
+        terminal.type("Hello\r")
+        terminal.wait_for("\n\n> ")
+        self.assertEqual(self.messages(terminal)[0], ("user", "Hello"))
 
     def test_resizing_draws_the_line_anew(self):
         terminal = self.start()
@@ -195,7 +233,7 @@ class Typing(Case):
         self.assertEqual(terminal.seen.count(WIDTH_QUESTION), 3)
         terminal.type("\x1b[5;5R\x1b[5;3R\x1b[5;2R")  # skin tones apart, sequences joined, presentations narrow
         terminal.type("👍🏽")
-        terminal.wait_for("👍🏽\r\x1b[6C", raw=True)
+        terminal.wait_for("👍🏽\x1b[0m\r\x1b[6C", raw=True)
 
     def test_history_is_recalled_in_the_next_run(self):
         home = path("history_home")
@@ -399,7 +437,7 @@ class Slash(Case):
 
 
 class Looks(Case):
-    CURSOR_ONLY = re.compile(r"\x1b\[(\?25[lh]|\?2004[lh]|[0-9]*[ABCDJK]|6n|0m)")
+    CURSOR_ONLY = re.compile(r"\x1b\[(\?25[lh]|\?2004[lh]|[0-9]*[ABCDJK]|6n|0m|>1u|>4;1m|<u|>4m)")
 
     def test_no_color_means_none(self):
         terminal = self.start(NO_COLOR="1")
@@ -412,7 +450,7 @@ class Looks(Case):
         terminal.type("Hello\r")
         terminal.wait_for("\x1b[0;2m", raw=True)
         terminal = self.start("--hide-thinking", *template)
-        self.assertIn("> Hello\n(the answer was cut at 12 tokens", self.send(terminal, "Hello"))
+        self.assertIn("> Hello\n\n(the answer was cut at 12 tokens", self.send(terminal, "Hello"))
 
     def test_an_answer_to_a_prompt_flag_has_no_banner(self):
         terminal = Terminal("-m", TINY, "-p", "Hello", "--temp", "0", "-n", "4")

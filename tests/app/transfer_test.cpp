@@ -603,6 +603,8 @@ TEST_F(TransferFiles, AStoredConversationGoesOutAndComesBack) {
   const ConversationId first = store_->insert(branched());
   export_conversation(store_->tree(first), path("a.json"));
   export_conversation(store_->tree(first), path("a.md"));
+  EXPECT_EQ(std::filesystem::status(path("a.md")).permissions(),
+            std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
   store_->throw_away(first);
   const ConversationId second = import_into(*store_, path("a.md")).newest;
   EXPECT_NE(first, second);

@@ -255,9 +255,11 @@ class Remedies(StoreCase, Case):
                 command += " " + terminal.wait_for(" reloads the model")
             else:
                 terminal.wait_for("/trim leaves the oldest turns out")
+            terminal.wait_for("(your message was not sent; Up brings it back)")
+            terminal.type("\x1b[A")
             terminal.wait_for("> a b c d")
             terminal.type("\x15")
-            self.do(terminal, command, "> a b c d")  # the message is still there
+            self.do(terminal, command, "> a b c d")  # it is offered again
             terminal.type("\r")
             terminal.wait_for("(the answer was cut at 4 tokens")
             terminal.wait_for("\n> ")

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "models/text_format.h"
 #include "tests/app/screen.h"
 
 namespace warpchat {
@@ -55,8 +56,41 @@ constexpr WrapCase kWraps[] = {
     {"added_lines_are_indented", 12, "- one two three four", "- one two\n  three four\n", false, 2},
     {"an_escape_sequence_is_disarmed", 40, "a\x1b[31mb\x07", "a\xEF\xBF\xBD[31mb\xEF\xBF\xBD\n"},
     {"a_c1_control_is_disarmed", 40, "a\xC2\x9Bz", "a\xEF\xBF\xBDz\n"},
+    {"a_flag_of_tags_stays_whole", 4, "abc\U0001F3F4\U000E0067\U000E0062\U000E007Fd",
+     "abc\n\U0001F3F4\U000E0067\U000E0062\U000E007Fd\n"},
+    {"a_lone_tag_is_disarmed", 40, "a\U000E0067b\U0001F3F4\n\U000E0067", "a\uFFFDb\U0001F3F4\n\uFFFD\n"},
     {"empty", 10, "", ""},
 };
+
+// A tag must not come out apart from its flag: neither after the flag's line has ended, nor where a cluster is full.
+TEST(WordWrap, NoTagIsPartedFromItsFlag) {
+  WordWrap wrap({10, false});
+  std::string shown = wrap.add({"\U0001F3F4"});
+  shown += wrap.finish();
+  shown += wrap.add({"\U000E0067b"});
+  shown += wrap.finish();
+  EXPECT_EQ(shown, "\U0001F3F4\n\uFFFDb\n");
+  std::string joined, flag = "\U0001F3F4\U000E0067\U000E0062\U000E007F";
+  for (int i = 0; i < 40; ++i) joined += flag + "\u200D";
+  for (const int width : {2, 3, 10, 80}) {
+    WordWrap narrow({width, false, /*movable=*/true});
+    std::string out = narrow.add({joined});
+    out += narrow.finish();
+    CharacterFilter filter;
+    while (!out.empty()) {
+      const CodePoint c = first_code_point(out);
+      const bool is_movement = c.value == '\n' || c.value == '\r' || c.value == 0x1B;
+      ASSERT_TRUE(filter.can_show(c.value) || is_movement) << std::hex << static_cast<uint32_t>(c.value);
+      out.erase(0, c.bytes);
+    }
+  }
+}
+
+TEST(WordWrap, TheLinesOfAQuoteHaveItsMark) {
+  WordWrap wrap({12, false});
+  const std::string shown = wrap.add({"> - > one two three", {}, false, /*indent=*/6, /*bars=*/0b10001});
+  EXPECT_EQ(shown + wrap.finish(), "> - > one\n>   > two\n>   > three\n");
+}
 
 class Wrap : public testing::TestWithParam<WrapCase> {};
 

@@ -528,6 +528,12 @@ class Asked(Case):
         self.addCleanup(lambda: terminal.status is None and (os.kill(terminal.pid, signal.SIGKILL), terminal.wait()))
         return terminal
 
+    def question(self, terminal):
+        """The text before the first start's question. The line editor asks the terminal for its widths before its mark."""
+        offer = terminal.wait_for("quits):\n")
+        terminal.wait_for("> ")
+        return offer
+
     def place(self, *names):
         folder = os.path.join(self.home, ".cache/warpchat/models")
         os.makedirs(folder)
@@ -562,19 +568,57 @@ class Asked(Case):
         hub = self.hub()
         hub.repositories["Qwen/Qwen2.5-0.5B-Instruct-GGUF"] = hub.repositories[NAME]
         terminal = self.terminal(*self.ASK, hub=hub)
-        offer = terminal.wait_for("quits): ")
+        offer = self.question(terminal)
         self.assertEqual(re.findall(r"^  (\d)  Qwen/\S+ +[\d.]+ [MG]B .*(?:fits|too large)$", offer, re.M),
                          list("12345"), offer)
         self.assertIn(self.cache, offer)
-        terminal.type("9\n")
-        terminal.wait_for("quits): ")
-        terminal.type("1\n")
+        terminal.type("9\r")
+        self.question(terminal)
+        terminal.type("1\r")
         terminal.wait_for("downloaded and verified")
         self.assertEqual(terminal.wait(), 0)
 
+    def test_the_first_question_has_the_line_editor_and_asks_again(self):
+        hub = self.hub()
+        hub.repositories["Qwen/Qwen2.5-0.5B-Instruct-GGUF"] = hub.repositories[NAME]
+        os.makedirs(os.path.join(self.home, "models"))
+        text, model = (os.path.join(self.home, "models", name) for name in ("notes.txt", "tiny.gguf"))
+        with open(text, "w") as file:
+            file.write("no model")
+        shutil.copy(TINY, model)
+        terminal = self.terminal(*self.ASK, hub=hub)
+        for typed, seen in (("0", "choose a number from 1 to 5"), ("00", "choose a number from 1 to 5"),
+                            ("help", "These can be downloaded"), ("?", "These can be downloaded"),
+                            (text, f"{text}: ")):
+            self.question(terminal)
+            terminal.type(typed + "\r")
+            terminal.wait_for(seen)
+        self.question(terminal)
+        self.assertEqual(hub.requests, [])
+        terminal.type("/models/\x01~\x05t\t")  # to the line's begin, and to its end
+        terminal.wait_for("> ~/models/tiny.gguf")
+        terminal.type("\r")
+        self.assertEqual(terminal.wait(), 0)
+
+    def test_a_first_start_mentions_a_paused_download(self):
+        blobs = os.path.join(self.cache, "models--Qwen--Qwen2.5-3B-Instruct-GGUF/blobs")
+        os.makedirs(blobs)
+        with open(os.path.join(blobs, "0" * 64 + ".incomplete"), "wb") as half:
+            half.truncate(700_000_000)
+        terminal = self.terminal(*self.ASK, hub=self.hub())
+        offer = self.question(terminal)
+        self.assertEqual(offer.count("700 MB of it are downloaded already"), 1, offer)
+
+    def test_the_first_question_is_left(self):
+        for typed, code in (("\r", 1), ("quit\r", 1), ("/exit\r", 1), ("\x04", 1), ("\x03", 130)):
+            terminal = self.terminal(*self.ASK, hub=self.hub())
+            self.question(terminal)
+            terminal.type(typed)
+            self.assertEqual(terminal.wait(), code, typed)
+
     def test_questions_are_broken_at_words(self):
         terminal = self.terminal(*self.ASK, hub=self.hub(), columns=60)
-        offer = terminal.wait_for("quits): ")
+        offer = self.question(terminal)
         self.assertLessEqual(max(map(len, offer.split("\n"))), 60, offer)
         self.assertIn("Number, org/repo[:QUANT], search words or a file's path (Enter", " ".join(offer.split()))
 
@@ -587,25 +631,25 @@ class Asked(Case):
     def test_a_first_start_searches_the_hub(self):
         hub = self.hub()
         terminal = self.terminal(*self.ASK, hub=hub)
-        terminal.wait_for("quits): ")
-        terminal.type("nothing like it\n")
+        self.question(terminal)
+        terminal.type("nothing like it\r")
         terminal.wait_for("has no GGUF model with 'nothing like it'")
-        terminal.wait_for("quits): ")
+        self.question(terminal)
         lies = hub.repositories[NAME].lies
         lies["tiny-q4_k_m.gguf"] = {"lfs": {"oid": sha256(MODEL), "size": 60 << 40}}
-        terminal.type("tiny\n")
+        terminal.type("tiny\r")
         terminal.wait_for("too large")
-        terminal.wait_for("quits): ")
-        terminal.type("1\n")
+        self.question(terminal)
+        terminal.type("1\r")
         terminal.wait_for("download it anyway? [y/N] ")
         terminal.type("\n")
         terminal.wait_for("nothing was downloaded")
-        terminal.wait_for("quits): ")
+        self.question(terminal)
         lies.clear()
-        terminal.type("tiny\n")
+        terminal.type("tiny\r")
         terminal.wait_for(f"1  {NAME}:Q4_K_M")
-        terminal.wait_for("quits): ")
-        terminal.type("1\n")
+        self.question(terminal)
+        terminal.type("1\r")
         terminal.wait_for("downloaded and verified")
         self.assertEqual(terminal.wait(), 0)
 
@@ -626,9 +670,10 @@ class Asked(Case):
     def test_a_first_start_offline_asks_for_a_file(self):
         hub = self.hub()
         terminal = self.terminal("--offline", *self.ASK, hub=hub)
-        offer = terminal.wait_for("--offline was given, so none can be downloaded.\nA file's path (Enter quits): ")
+        offer = terminal.wait_for("--offline was given, so none can be downloaded.\nA file's path (Enter quits):\n")
+        terminal.wait_for("> ")
         self.assertIn(self.cache, offer)
-        terminal.type(TINY + "\n")
+        terminal.type(TINY + "\r")
         self.assertEqual(terminal.wait(), 0)
         self.assertEqual(hub.requests, [])
 
@@ -680,15 +725,15 @@ class Asked(Case):
 
     def test_a_first_start_takes_a_file_or_nothing(self):
         terminal = self.terminal(*self.ASK)
-        terminal.wait_for("quits): ")
-        terminal.type(TINY + "\n")
+        self.question(terminal)
+        terminal.type(TINY + "\r")
         self.assertEqual(terminal.wait(), 0)
         terminal = self.terminal(*self.ASK)
         self.assertEqual(terminal.wait(), 0)  # the model used before
         shutil.rmtree(os.path.join(self.home, ".local"))
         terminal = self.terminal(*self.ASK)
-        terminal.wait_for("quits): ")
-        terminal.type("\n")
+        self.question(terminal)
+        terminal.type("\r")
         self.assertEqual(terminal.wait(), 1)
 
     def test_of_several_one_is_asked_for(self):
