@@ -75,12 +75,12 @@ class ProductFunction : public BodyFunction {
   // name: of the products; variants: as in ProductVariants.
   ProductFunction(const std::string& name, std::vector<GemvSpec> variants, ProductForm form, ptx::Target target);
   const std::vector<GemvSpec>& variants() const { return variants_; }
-  uint32_t warps() const;  // per block
+  uint32_t warps() const;                           // per block
   // which: index of the variant. Addresses that no variant uses and the product lacks may be missing.
   void call(const VirtualBlock& block, const ptx::CallOperand& which, const GemvAddresses& at) const;
 
  private:
-  bool any_has(GemvEpilogue epilogue) const;
+  bool any(bool (*has)(GemvEpilogue)) const;  // of the variants' epilogues
   ptx::FunctionPointer write(const std::string& name, ptx::Target target) const;
   std::vector<GemvSpec> variants_;
   ProductForm form_;
