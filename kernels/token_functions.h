@@ -75,7 +75,7 @@ class ProductFunction : public BodyFunction {
   // name: of the products; variants: as in ProductVariants.
   ProductFunction(const std::string& name, std::vector<GemvSpec> variants, ProductForm form, ptx::Target target);
   const std::vector<GemvSpec>& variants() const { return variants_; }
-  uint32_t warps() const;                           // per block
+  uint32_t warps() const;  // per block
   // which: index of the variant. Addresses that no variant uses and the product lacks may be missing.
   void call(const VirtualBlock& block, const ptx::CallOperand& which, const GemvAddresses& at) const;
 
