@@ -7,6 +7,10 @@
 // ShareGPT: {"system", "conversations": [{"from", "value"}]}
 // LM Studio: {"name", "createdAt", "systemPrompt", "messages": [{"currentlySelected", "versions": [{"role", "content":
 //   [PART]} or {"role", "steps": [{"type": "contentBlock", "style": {"type": "thinking"}, "content": [PART]}]}]}]}
+// Gemini: Google Takeout, "My Activity": [{"header": "Gemini Apps", "title": "Prompted PROMPT", "time", "products":
+//   ["Gemini Apps"], "safeHtmlItem": [{"html": ANSWER}], "attachedFiles": [NAME], "imageFile": NAME}]. Which activities
+//   are of one conversation is not told, so each is one. Unverified against a real export: the keys of files, and
+//   titles in other languages than English, whose first words stay.
 #include "app/import_formats.h"
 
 #include <algorithm>
@@ -14,6 +18,7 @@
 #include <utility>
 
 #include "app/conversation_json.h"
+#include "app/html_text.h"
 #include "app/import_message.h"
 #include "app/import_tree.h"
 #include "engine/untrusted_json.h"
@@ -159,22 +164,6 @@ ConversationTree read_claude(const Json& conversation, ImportNotes& notes) {
 
 // ---- Open WebUI
 
-std::string without_entities(std::string_view text) {
-  constexpr std::pair<std::string_view, char> kEntities[] = {{"&lt;", '<'},    {"&gt;", '>'},   {"&quot;", '"'},
-                                                             {"&#x27;", '\''}, {"&#39;", '\''}, {"&amp;", '&'}};
-  std::string plain;
-  while (!text.empty()) {
-    const size_t before = std::min(text.find('&'), text.size());
-    plain += text.substr(0, before);
-    text.remove_prefix(before);
-    if (text.empty()) break;
-    const auto* entity = std::ranges::find_if(kEntities, [&](const auto& e) { return text.starts_with(e.first); });
-    plain += entity == std::end(kEntities) ? '&' : entity->second;
-    text.remove_prefix(entity == std::end(kEntities) ? 1 : entity->first.size());
-  }
-  return plain;
-}
-
 // The lines of a quote, without the summary above it.
 std::string quoted_lines(std::string_view block) {
   constexpr std::string_view kSummaryEnd = "</summary>";
@@ -293,6 +282,53 @@ ConversationTree read_lm_studio(const Json& conversation, ImportNotes& notes) {
   return tree;
 }
 
+// ---- Gemini
+
+// An entry of "My Activity", of whatever product.
+bool is_activity(const Json& value) {
+  return member(value, "header").is_string() && member(value, "title").is_string() && member(value, "time").is_string();
+}
+
+bool is_of_gemini(const Json& activity) {
+  std::vector<std::string> names = texts_of(member(activity, "products"));
+  names.push_back(text_of(member(activity, "header")));
+  return std::ranges::any_of(names, [](const std::string& name) {
+    return name.find("Gemini") != std::string::npos || name.find("Bard") != std::string::npos;
+  });
+}
+
+Message read_gemini_answer(const Json& activity, ImportNotes& notes) {
+  Message answer{.role = "assistant"};
+  const Json& items = member(activity, "safeHtmlItem");
+  if (!items.is_array()) return answer;
+  for (const Json& item : items) {
+    const HtmlText text = text_of_html(text_of(member(item, "html")));
+    append_paragraph(answer.content, text.markdown);
+    notes.leave_out(LeftOut::kPicture, text.n_pictures);
+  }
+  return answer;
+}
+
+ConversationTree read_gemini(const Json& activity, ImportNotes& notes) {
+  constexpr std::string_view kPrompted = "Prompted ";
+  ConversationTree tree;
+  tree.created = tree.updated = time_in(activity, {"time"}, store_time_now());
+  std::string prompt = text_of(member(activity, "title"));
+  const bool is_prompt = prompt.starts_with(kPrompted);
+  if (is_prompt) prompt.erase(0, kPrompted.size());
+  Message answer = read_gemini_answer(activity, notes);
+  if (!is_of_gemini(activity) || (!is_prompt && answer.content.empty())) {
+    notes.leave_out(LeftOut::kActivity);
+    return tree;
+  }
+  if (member(activity, "imageFile").is_string()) notes.leave_out(LeftOut::kPicture);
+  if (const Json& files = member(activity, "attachedFiles"); files.is_array())
+    notes.leave_out(LeftOut::kFile, files.size());
+  append_message(tree, {.role = "user", .content = std::move(prompt)}, tree.created, notes);
+  if (!answer.content.empty()) append_message(tree, std::move(answer), tree.created, notes);
+  return tree;
+}
+
 // ---- Lists of messages
 
 ConversationTree read_list(const Json& conversation, const Json& messages, ImportNotes& notes) {
@@ -316,7 +352,8 @@ const Json& conversations_in(const Json& value) {
 bool is_foreign_conversation(const Json& value) {
   constexpr const char* kKeys[] = {"mapping",  "chat_messages", "chat",         "history",
                                    "messages", "conversations", "conversation", "items"};
-  return std::ranges::any_of(kKeys, [&](const char* key) { return !member(value, key).is_null(); });
+  return is_activity(value) ||
+         std::ranges::any_of(kKeys, [&](const char* key) { return !member(value, key).is_null(); });
 }
 
 ConversationTree read_foreign_conversation(const Json& value, bool is_cut, ImportNotes& notes) {
@@ -324,6 +361,7 @@ ConversationTree read_foreign_conversation(const Json& value, bool is_cut, Impor
   if (!member(value, "chat_messages").is_null()) return read_claude(value, notes);
   if (member(value, "chat").is_object() || member(value, "history").is_object()) return read_open_webui(value, notes);
   if (has_versions(member(value, "messages"))) return read_lm_studio(value, notes);
+  if (is_activity(value)) return read_gemini(value, notes);
   for (const char* key : {"messages", "conversations", "conversation", "items"})
     if (const Json& list = member(value, key); list.is_array()) return read_list(value, list, notes);
   throw TransferError("", "", "has no array as 'messages'");

@@ -9,9 +9,10 @@
 namespace warpchat {
 
 // ChatGPT ("mapping"), Claude ("chat_messages"), Open WebUI ("chat" or "history"), ShareGPT ("conversations", "items"),
-// LM Studio ("messages" with "versions"), and any other list of messages as "messages". All that is text comes with its
-// branches, reasoning, files and times; notes get the rest. Missing times are the current time. Without turns if there
-// is no message; TransferError if it is damaged. is_cut: it was closed by close_cut_json().
+// LM Studio ("messages" with "versions"), Gemini in Google Takeout ("header", "title" and "time" of an activity), and
+// any other list of messages as "messages". All that is text comes with its branches, reasoning, files and times; notes
+// get the rest. Missing times are the current time. Without turns if there is no message; TransferError if it is
+// damaged. is_cut: it was closed by close_cut_json().
 bool is_foreign_conversation(const nlohmann::json& value);
 ConversationTree read_foreign_conversation(const nlohmann::json& value, bool is_cut, ImportNotes& notes);
 

@@ -20,6 +20,7 @@ constexpr Noun kNouns[] = {
     {"citation mark", "citation marks"},
     {"part of an unknown kind", "parts of an unknown kind"},
     {"message without a known role", "messages without a known role"},
+    {"activity without a prompt", "activities without a prompt"},
 };
 static_assert(std::size(kNouns) == static_cast<size_t>(LeftOut::kCount));
 

@@ -16,8 +16,9 @@ enum class LeftOut {
   kToolResult,
   kSystemMessage,  // one that follows other messages: a conversation has one, in front
   kCitation,
-  kPart,     // of an unknown kind
-  kMessage,  // without a role that is known
+  kPart,      // of an unknown kind
+  kMessage,   // without a role that is known
+  kActivity,  // that is no prompt
   kCount
 };
 

@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
-#include <utf8proc.h>
 
 #include <cerrno>
 #include <cstring>
@@ -15,6 +14,7 @@
 #include "models/error.h"
 #include "models/human_bytes.h"
 #include "models/text_format.h"
+#include "models/utf8.h"
 
 namespace warpchat {
 
@@ -78,26 +78,14 @@ std::string read_descriptor(int fd, const std::string& source) {
 
 }  // namespace
 
-std::optional<size_t> invalid_utf8_at(std::string_view text) {
-  const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(text.data());
-  for (size_t at = 0; at < text.size();) {
-    utf8proc_int32_t code_point;
-    const utf8proc_ssize_t n =
-        utf8proc_iterate(bytes + at, static_cast<utf8proc_ssize_t>(text.size() - at), &code_point);
-    if (n <= 0) return at;
-    at += static_cast<size_t>(n);
-  }
-  return std::nullopt;
-}
-
 void require_utf8(std::string_view text, const std::string& source) {
-  if (const std::optional<size_t> at = invalid_utf8_at(text))
-    throw Error(source + ": byte " + grouped(*at) + " is not valid UTF-8; convert the text to UTF-8 first");
+  if (const size_t at = find_invalid_utf8(text); at != std::string_view::npos)
+    throw Error(source + ": byte " + grouped(at) + " is not valid UTF-8; convert the text to UTF-8 first");
 }
 
 void require_text(std::string_view text, const std::string& source) {
   const bool has_nul = text.find('\0') != std::string_view::npos;
-  if (!has_nul && !text.starts_with(kFileKinds[0].start) && !invalid_utf8_at(text)) return;
+  if (!has_nul && !text.starts_with(kFileKinds[0].start) && is_valid_utf8(text)) return;
   for (const FileKind& kind : kFileKinds)
     if (text.starts_with(kind.start)) throw Error("cannot read " + source + ": it is " + std::string(kind.what));
   if (has_nul) throw Error("cannot read " + source + ": it is a binary file; only text can be read");

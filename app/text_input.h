@@ -2,14 +2,10 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 
 namespace warpchat {
-
-// The offset of the first byte outside of a valid UTF-8 character; nullopt if the text is valid.
-std::optional<size_t> invalid_utf8_at(std::string_view text);
 
 // Error "SOURCE: byte 1,234 is not valid UTF-8; ..." if the text is invalid.
 void require_utf8(std::string_view text, const std::string& source);

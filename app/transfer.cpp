@@ -42,8 +42,9 @@ void require_no_wrapping(std::string_view text, const std::string& name) {
 
 // A file that is cut off may end within a character.
 std::string_view without_cut_character(std::string_view text) {
-  const std::optional<size_t> end = invalid_utf8_at(text);
-  return end && first_character(text.substr(*end)).state == Utf8State::kIncomplete ? text.substr(0, *end) : text;
+  const size_t end = std::min(find_invalid_utf8(text), text.size());
+  const bool is_cut = end < text.size() && first_character(text.substr(end)).state == Utf8State::kIncomplete;
+  return is_cut ? text.substr(0, end) : text;
 }
 
 class JsonImport {
@@ -86,8 +87,8 @@ class JsonImport {
   }
 
   std::string clause_of(const JsonError& error, const JsonElements::Element& element) const {
-    if (const auto invalid = invalid_utf8_at(element.text))
-      return "byte " + grouped(element.at + *invalid) + " is not valid UTF-8; convert the text to UTF-8 first";
+    if (const size_t invalid = find_invalid_utf8(element.text); invalid != std::string_view::npos)
+      return "byte " + grouped(element.at + invalid) + " is not valid UTF-8; convert the text to UTF-8 first";
     if (!error.is_syntax) return (is_list_ ? place() + ": " : "") + error.what();
     return transfer_error(error, text_, element.at, "").clause(place());
   }

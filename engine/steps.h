@@ -131,7 +131,8 @@ class Steps {
   // call.
   virtual void begin(std::span<const Run> runs) = 0;
   virtual void embed(Buffer hidden) = 0;
-  // q, k, v = W . rmsnorm(hidden) + bias
+  // Every product of attention, of a dense FFN and of the logits adds its bias, if the model has one.
+  // q, k, v = W . rmsnorm(hidden)
   virtual void norm_qkv(uint32_t layer, Buffer hidden, Buffer q, Buffer k, Buffer v) = 0;
   // Applies QK norm where the model has it and RoPE to q and k, stores k and v in the layer's cache in its types, then
   // computes causal grouped-query attention up to each column's own position. Overwrites q, k and v. Gates of gated

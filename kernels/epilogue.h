@@ -8,8 +8,8 @@
 
 namespace warpchat {
 
-// Applies `epilogue` to a row's product and writes it to `y`, its output element. products: weights', and up's with
-// kSwiglu. bias: f32 [rows], with kBias.
+// Applies `epilogue` to a row's product and writes it to `y`, its output element. products: weights', and up's if
+// is_swiglu. bias: as in kernels/gemv.h.
 void write_product(ptx::Builder& b, GemvEpilogue epilogue, const std::vector<ptx::Reg<ptx::f32>>& products,
                    const std::optional<ptx::Global<ptx::f32>>& bias, const ptx::Reg<ptx::u32>& row,
                    const ptx::Global<ptx::f32>& y);

@@ -44,6 +44,7 @@ struct Destination : BlockRows {
   };
   std::optional<Addends> addends;
   Global<f32> y;
+  std::optional<Global<f32>> bias_pairs;  // with kBiasSwiglu
 };
 
 // The product that this block computes.
@@ -458,7 +459,7 @@ class GemmWriter {
   // Two matrices meet in shared memory, in the input's place, stage_columns at a time. Neighbouring lanes then have
   // neighbouring rows of 32 / rows_per_warp columns. Warps with the same rows alternate columns.
   void write_staged(const Tile& tile, const Sums& sums) {
-    const Global<f32> y = product_.destination().y;
+    const Destination to = product_.destination();
     const Rows rows = rows_of_warp(product_);
     Shared<f32> own = input_.stage(b_.warp()), of_rows = input_.stage(row_warp());
     // From the thread index: ptxas would keep the lane's quad alive from the start, and spill it.
@@ -472,7 +473,7 @@ class GemmWriter {
       b_.barrier();
       Reg<u32> end = b_.min(tile.count - begin, plan_.stage_columns());
       b_.for_("column", first, end, columns_at_once() * kStagedAtOnce, [&](Reg<u32> column) {
-        write_columns(rows, row, tile, y, begin, column, end, of_rows + (column * plan_.stage_column() + lane_row));
+        write_columns(rows, row, tile, to, begin, column, end, of_rows + (column * plan_.stage_column() + lane_row));
       });
       b_.barrier();
     });
@@ -498,7 +499,7 @@ class GemmWriter {
 
   // Writes every columns_at_once-th column of a row, from `column` to the stage's `end`. staged: the first matrix's
   // sum.
-  void write_columns(const Rows& rows, const Reg<u32>& row, const Tile& tile, const Global<f32>& y,
+  void write_columns(const Rows& rows, const Reg<u32>& row, const Tile& tile, const Destination& to,
                      const Reg<u32>& begin, const Reg<u32>& column, const Reg<u32>& end, const Shared<f32>& staged) {
     std::vector<Reg<u64>> places;
     Reg<u32> own_end = b_.select(row >= rows.first, end, 0u), of_block = begin + column;
@@ -518,7 +519,7 @@ class GemmWriter {
         const uint32_t other = plan_.row_warps() * plan_.stage_floats();
         const std::vector<Reg<f32>> products{staged.load(after * plan_.stage_column()) * factor,
                                              staged.load(after * plan_.stage_column() + other) * factor};
-        write_product(b_, spec_.epilogue, products, {}, row, y + places[i]);
+        write_product(b_, spec_.epilogue, products, to.bias_pairs, row, to.y + places[i]);
       });
     }
   }
@@ -530,7 +531,7 @@ class GemmWriter {
   const ProductOfBlock& product_;
   GemmInput& input_;
   std::optional<Shared<u32>> assignments_;  // [columns], with experts
-  std::deque<GemmWeights> weights_;  // addresses must be stable
+  std::deque<GemmWeights> weights_;         // addresses must be stable
   Var<f32> zero_;
 };
 
@@ -549,6 +550,8 @@ Declared declare_one(Builder& b, const GemmPlan& plan) {
     const Reg<u64> bias = b.param<u64>("bias");
     addends.emplace(Destination::Addends{bias, b.param<u64>("residual")});
   }
+  std::optional<Global<f32>> bias_pairs;
+  if (spec.epilogue == GemvEpilogue::kBiasSwiglu) bias_pairs.emplace(b.global<f32>("bias"));
   std::optional<LaunchParameters::Experts> experts;
   if (spec.experts > 0) {
     const Global<u32> order = b.global<u32>("order");
@@ -561,7 +564,7 @@ Declared declare_one(Builder& b, const GemmPlan& plan) {
   const BlockRows of_block{rows, b.block(Axis::kY)};
   std::optional<Reg<u32>> n_columns;
   if (spec.experts == 0) n_columns.emplace(b.param<u32>("n_columns"));
-  const auto destination = [=] { return Destination{of_block, addends, y}; };
+  const auto destination = [=] { return Destination{of_block, addends, y, bias_pairs}; };
   return {{halves, factors, experts, scratch, k, n_columns}, {of_block, std::move(matrices), destination, {}}};
 }
 
@@ -616,7 +619,7 @@ Declared declare_several(Builder& b, const GemmPlan& plan) {
     const Reg<u64> bias = own([&](uint32_t i) { return all[i].bias; });
     const Reg<u64> residual = own([&](uint32_t i) { return all[i].residual; });
     const Reg<u64> y = own([&](uint32_t i) { return all[i].y; });
-    return Destination{{own_rows, b.block(Axis::kY) - blocks_before}, {{bias, residual}}, b.pointer<f32>(y, 4)};
+    return Destination{{own_rows, b.block(Axis::kY) - blocks_before}, {{bias, residual}}, b.pointer<f32>(y, 4), {}};
   };
   const ProductOfBlock product{{rows, row_block}, {b.pointer<u8>(weights, 16)}, destination, format};
   return {{halves, factors, {}, scratch, k, n_columns}, product};

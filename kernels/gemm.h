@@ -22,14 +22,14 @@ struct GemmSpec {
   TensorType weights;  // every type that gemv reads except F32 and BF16, whose values f16 cannot hold exactly
   uint32_t rows, k;    // rows: at least 16; k: up to 2^24, as is_packable (kernels/weight_layout.h) requires
   GemvEpilogue epilogue = GemvEpilogue::kStore;
-  std::optional<TensorType> up = {};  // up matrix's type, with kSwiglu; empty: as `weights`
+  std::optional<TensorType> up = {};  // up matrix's type, if is_swiglu; empty: as `weights`
   // Warps per block (with two matrices, half of them for each), rows per warp (16 or 32) and columns per block (8 to
   // 64, a multiple of 8). 0: chosen automatically.
   uint32_t warps = 0, rows_per_warp = 0, columns_per_block = 0;
   // Split-K: number of blocks (up to 8) that share a tile's k; only one matrix, without experts. Small matrices then
   // fill the GPU. At most k / 128; the name only says whether it is above 1. 0, 1: no split.
   uint32_t split_k = 0;
-  uint32_t experts = 0;         // consecutive matrices; not part of the name. 0: one matrix for all columns
+  uint32_t experts = 0;                // consecutive matrices; not part of the name. 0: one matrix for all columns
   uint32_t assignments_per_input = 1;  // with experts: assignment i multiplies x[i / assignments_per_input]
   // Formats that the kernel supports, including `weights`; without experts, one matrix. A launch then has up to
   // kMaxGemmProducts products, each in any of these. Empty: one product, in `weights`.
@@ -51,11 +51,12 @@ struct GemmProducts : std::span<const GemmSpec> {
 bool has_gemm(TensorType weights);
 
 // Parameters in order, those that apply:
-//   up         as weights, with kSwiglu
+//   up         as weights, if is_swiglu
 //   halves     f16 [n_columns, f16_activation_size(k)]: x as in kernels/f16_activations.h
 //   factors    f32 [n_columns]: likewise. With experts, both have n_columns / assignments_per_input columns
-//   bias       f32 [rows], or null without kBias; absent, like residual, with experts or kSwiglu
-//   residual   f32 [n_columns, rows], may alias y; or null without kResidual
+//   bias       f32 [rows], or null unless adds_bias; absent, like residual, with experts or kSwiglu; with kBiasSwiglu,
+//              where residual is absent, f32 [rows, 2] as in gemv
+//   residual   f32 [n_columns, rows], may alias y; or null unless adds_residual
 //   order, tiles  only with experts: tiles of columns_per_block, as in kernels/expert_order.h
 //   scratch    u8 [gemm_scratch_bytes], only with split-K: zeroed once before the first launch; a launch leaves it
 //              ready for the next that does not overlap

@@ -32,7 +32,7 @@ void check(const GemmSpec& spec) {
     require(has_gemm(format), spec, "f16 cannot hold " + std::string(traits(format).name) + " values exactly");
   require(spec.assignments_per_input >= 1, spec, "assignments_per_input must be at least 1");
   if (!spec.up) return;
-  require(spec.epilogue == GemvEpilogue::kSwiglu, spec, "only swiglu has an up matrix");
+  require(is_swiglu(spec.epilogue), spec, "only swiglu has an up matrix");
   check_type(spec, *spec.up);
   require(is_float(*spec.up) == is_float(spec.weights), spec, "its two matrices have incompatible formats");
 }
@@ -46,7 +46,7 @@ uint64_t parts_bytes(const GemmPlan& plan, uint32_t n_columns) {
 
 bool has_gemm(TensorType weights) { return !is_float(weights) || weights == TensorType::kF16; }
 
-bool has_addends(const GemmSpec& spec) { return spec.experts == 0 && spec.epilogue != GemvEpilogue::kSwiglu; }
+bool has_addends(const GemmSpec& spec) { return spec.experts == 0 && !is_swiglu(spec.epilogue); }
 
 std::string name_of(const GemmSpec& spec) {
   GemmSpec any = spec;

@@ -417,7 +417,7 @@ GemvAddresses declare_addresses(Builder& b, const GemvPlan& plan) {
   Global<f32> x = b.global<f32>("x", uint64_t{s.columns} * s.k);
   std::optional<Global<f32>> gamma, bias;
   if (plan.normalises()) gamma.emplace(b.global<f32>("gamma", s.k));
-  if (s.epilogue == GemvEpilogue::kBias) bias.emplace(b.global<f32>("bias", s.rows));
+  if (adds_bias(s.epilogue)) bias.emplace(b.global<f32>("bias", s.rows * plan.matrices.size()));
   Global<f32> y = b.global<f32>("y", uint64_t{s.columns} * s.rows);
   return {std::move(matrices), x, gamma, bias, y, declare_columns(b, s.columns), {}, {}};
 }

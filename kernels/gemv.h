@@ -21,10 +21,22 @@ enum class GemvPrologue : uint8_t {
 };
 enum class GemvEpilogue : uint8_t {
   kStore,
-  kBias,      // + bias[row]
-  kResidual,  // y += the product
-  kSwiglu,    // silu(weights . x) * (up . x)
+  kBias,          // + bias[row]
+  kResidual,      // y += the product
+  kSwiglu,        // silu(weights . x) * (up . x)
+  kBiasResidual,  // y += the product + bias[row]
+  kBiasSwiglu,    // silu(weights . x + bias[row, 0]) * (up . x + bias[row, 1])
 };
+constexpr bool adds_bias(GemvEpilogue epilogue) {
+  return epilogue == GemvEpilogue::kBias || epilogue == GemvEpilogue::kBiasResidual ||
+         epilogue == GemvEpilogue::kBiasSwiglu;
+}
+constexpr bool adds_residual(GemvEpilogue epilogue) {
+  return epilogue == GemvEpilogue::kResidual || epilogue == GemvEpilogue::kBiasResidual;
+}
+constexpr bool is_swiglu(GemvEpilogue epilogue) {
+  return epilogue == GemvEpilogue::kSwiglu || epilogue == GemvEpilogue::kBiasSwiglu;
+}
 
 struct GemvSpec {
   TensorType weights;
@@ -34,7 +46,7 @@ struct GemvSpec {
   GemvPrologue prologue = GemvPrologue::kNone;
   GemvEpilogue epilogue = GemvEpilogue::kStore;
   float eps = 0;                      // for the prologue; not part of the name, as it is constant in a model
-  std::optional<TensorType> up = {};  // up matrix's type, with kSwiglu; empty: as `weights`
+  std::optional<TensorType> up = {};  // up matrix's type, if is_swiglu; empty: as `weights`
   // Work distribution. A block of `warps` warps takes rows_per_block rows; a warp processes rows_per_warp at a time for
   // each of its 32 / lanes_per_row lane groups. lanes_per_row: a power of two up to 32. 0: chosen from the shape. With
   // several columns of quantised weights only lanes_per_row matters, for the summation order.
@@ -43,13 +55,13 @@ struct GemvSpec {
 
 // Parameters in order, those that apply:
 //   weights    packed_bytes_per_row(weights, k) * rows bytes, 16-byte aligned: kernels/weight_layout.h
-//   up         as weights, with kSwiglu
+//   up         as weights, if is_swiglu
 //   x          f32 [columns, k], 16-byte aligned; columns: over all blocks
 //   gamma      f32 [k], with kRmsNorm
 // or instead of these two, for several columns of quantised weights:
 //   integers   b32 [int_activations_words(k, columns)], and
 //   factors    f32 [columns, rounded up to eight]: as kernels/int_activations.h has them, normalised with kRmsNorm
-//   bias       f32 [rows], with kBias
+//   bias       f32 [rows], if adds_bias; with kBiasSwiglu [rows, 2]: of weights and of up
 //   y          f32 [columns, rows]; not x
 //   n_columns  u32, only if columns > 1: 1 to the columns of all blocks; columns beyond are neither read nor written
 // A block reads x once and applies RMSNorm's factor to the products, which are linear in it. A NaN input makes every

@@ -472,7 +472,7 @@ Kernel gemv_of_columns(const GemvPlan& plan, Target target) {
   const Global<b32> integers = declare_integers(b, spec);
   const Global<f32> factors = declare_factors(b);
   std::optional<Global<f32>> bias;
-  if (spec.epilogue == GemvEpilogue::kBias) bias.emplace(b.global<f32>("bias", spec.rows));
+  if (adds_bias(spec.epilogue)) bias.emplace(b.global<f32>("bias", spec.rows * plan.matrices.size()));
   Global<f32> y = b.global<f32>("y", uint64_t{spec.columns} * spec.rows);
   const SharedColumns columns{integers, factors, b.param<u32>("n_columns"), declare_parts(b, plan)};
   const ProductOfColumns product{std::move(matrices), bias, {}, y, b.block(), {}};

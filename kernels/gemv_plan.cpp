@@ -25,7 +25,7 @@ void check(const GemvSpec& spec) {
   require(spec.columns >= 1 && spec.columns <= kMaxColumns, spec,
           "it has " + std::to_string(spec.columns) + " columns; expected 1 to " + std::to_string(kMaxColumns));
   if (!spec.up) return;
-  require(spec.epilogue == GemvEpilogue::kSwiglu, spec, "only swiglu has an up matrix");
+  require(is_swiglu(spec.epilogue), spec, "only swiglu has an up matrix");
   require(is_packable(*spec.up, spec.k) && is_float(*spec.up) == is_float(spec.weights) &&
               (!is_float(*spec.up) ||
                packed_streams(*spec.up, spec.k).unit_weights == packed_streams(spec.weights, spec.k).unit_weights),

@@ -60,7 +60,7 @@ ProductSpec product_of(GemvSpec gemv, PassKind kind, uint32_t columns) {
     GemmSpec gemm{gemv.weights, gemv.rows, gemv.k, gemv.epilogue, gemv.up};
     if (kind == PassKind::kBatch) {
       gemm.columns_per_block = std::min(kMaxGemmColumns, ceil_div(columns, 8) * 8);
-      const bool has_two = gemm.epilogue == GemvEpilogue::kSwiglu;
+      const bool has_two = is_swiglu(gemm.epilogue);
       gemm.warps = has_two ? swiglu_warps(gemm.rows) : kBatchWarps;
       if (!has_two) gemm.split_k = split_k_of(batch_row_blocks(gemm.rows), gemm.k);
     }
@@ -93,13 +93,14 @@ LayerSpecs layer_specs(const ModelConfig& c, const LayerConfig& layer, const Lay
     const GemvEpilogue epilogue = bias ? GemvEpilogue::kBias : GemvEpilogue::kStore;
     return product_of(product(weights, rows, c.hidden, GemvPrologue::kRmsNorm, epilogue), kind, columns);
   };
-  const auto residual = [&](TensorType weights, uint32_t k) {
-    return product_of(product(weights, c.hidden, k, GemvPrologue::kNone, GemvEpilogue::kResidual), kind, columns);
+  const auto residual = [&](TensorType weights, uint32_t k, bool bias) {
+    const GemvEpilogue epilogue = bias ? GemvEpilogue::kBiasResidual : GemvEpilogue::kResidual;
+    return product_of(product(weights, c.hidden, k, GemvPrologue::kNone, epilogue), kind, columns);
   };
   LayerSpecs specs;
   switch (layer.mixer) {
     case Mixer::kDeltaNet:
-      specs.output = residual(m.output, c.delta_net.inner());
+      specs.output = residual(m.output, c.delta_net.inner(), false);
       break;
     case Mixer::kAttention:
       if (c.gated_attention) specs.q_gate = projection(m.q_gate, q_width, false);
@@ -107,17 +108,19 @@ LayerSpecs layer_specs(const ModelConfig& c, const LayerConfig& layer, const Lay
       specs.k = projection(m.k, kv_width, f.has.k_bias);
       specs.v = projection(m.v, kv_width, f.has.v_bias);
       share_parts({&specs.q, &specs.k, &specs.v, &specs.q_gate});
-      specs.output = residual(m.output, q_width);
+      specs.output = residual(m.output, q_width, f.has.output_bias);
       break;
   }
   switch (layer.ffn) {
     case Ffn::kExperts:
       break;  // see expert_specs
     case Ffn::kDense:
-      GemvSpec gate_up = product(m.gate, c.ffn, c.hidden, GemvPrologue::kRmsNorm, GemvEpilogue::kSwiglu);
+      const bool bias = f.has.gate_bias || f.has.up_bias;
+      const GemvEpilogue epilogue = bias ? GemvEpilogue::kBiasSwiglu : GemvEpilogue::kSwiglu;
+      GemvSpec gate_up = product(m.gate, c.ffn, c.hidden, GemvPrologue::kRmsNorm, epilogue);
       gate_up.up = m.up;
       specs.gate_up = product_of(gate_up, kind, columns);
-      specs.down = residual(m.down, c.ffn);
+      specs.down = residual(m.down, c.ffn, f.has.down_bias);
       break;
   }
   return specs;
@@ -315,7 +318,7 @@ PassKind kind_of_tokens(uint32_t n_sequences) {
 
 DecoderFormats formats_of(const ModelTensors& tensors) {
   const auto type_of = [](const TensorInfo* matrix) { return matrix ? kernel_type(matrix->type) : TensorType::kF32; };
-  DecoderFormats formats{type_of(tensors.token_embd), type_of(tensors.output), {}};
+  DecoderFormats formats{type_of(tensors.token_embd), type_of(tensors.output), {}, tensors.output_bias != nullptr};
   for (const LayerTensors& t : tensors.layers)
     formats.layers.push_back({map(t.matrices, type_of),
                               map(t.vectors, [](const TensorInfo* vector) { return vector != nullptr; }),
@@ -345,8 +348,8 @@ DecoderSpecs decoder_specs(const ModelConfig& c, const DecoderFormats& formats, 
                            uint32_t columns, KvTypes cache) {
   // An architecture has QK norm in every attention layer or in none.
   const bool qk_norm = std::ranges::any_of(formats.layers, [](const LayerFormats& f) { return f.has.q_norm; });
-  const GemvSpec logits{formats.output,       c.n_vocab, c.hidden, 1, GemvPrologue::kRmsNorm,
-                        GemvEpilogue::kStore, c.rms_eps};
+  const GemvEpilogue of_logits = formats.has_output_bias ? GemvEpilogue::kBias : GemvEpilogue::kStore;
+  const GemvSpec logits{formats.output, c.n_vocab, c.hidden, 1, GemvPrologue::kRmsNorm, of_logits, c.rms_eps};
   DecoderSpecs specs{
       .kind = kind,
       .embedding = {formats.token_embd, c.n_vocab, c.hidden, columns},

@@ -32,6 +32,7 @@ struct LayerFormats {
 struct DecoderFormats {
   TensorType token_embd, output;
   std::vector<LayerFormats> layers;
+  bool has_output_bias = false;
 };
 
 DecoderFormats formats_of(const ModelTensors& tensors);
@@ -59,9 +60,9 @@ inline constexpr uint32_t kGemvColumns = 8;
 // up to kGemvColumns columns.
 using DecoderAttentionSpec = std::variant<AttentionSpec, FlashAttentionSpec>;
 
-// The steps of engine/steps.h as specs. q, k, v: normalised input, bias if the model has one; output, down: residual;
-// gate_up: normalised input, SwiGLU. RMSNorm is gemv's prologue. For gemm, f16_activations applies it, and for gemv of
-// several columns, int_activations: once for all products of an input.
+// The steps of engine/steps.h as specs. q, k, v: normalised input; output, down: residual; gate_up: normalised input,
+// SwiGLU. Each adds a bias if the model has one. RMSNorm is gemv's prologue. For gemm, f16_activations applies it, and
+// for gemv of several columns, int_activations: once for all products of an input.
 using LayerSpecs = LayerProducts<ProductSpec>;
 // A mixture-of-experts layer, in place of gate_up and down; the shared fields only with a shared expert.
 struct ExpertSpecs {

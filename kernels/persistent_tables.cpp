@@ -54,7 +54,7 @@ class TableWriter {
     }
     rows.push_back({});
     ProductRow& logits = rows.back().first[0];
-    logits = product(specs_.logits, variants_.normed, {at_.output, 0, at_.output_norm, 0, at_.logits});
+    logits = product(specs_.logits, variants_.normed, {at_.output, 0, at_.output_norm, at_.output_bias, at_.logits});
     set_ahead(logits, specs_.logits);
     return rows;
   }
@@ -96,7 +96,7 @@ class TableWriter {
       return static_cast<uint32_t>(std::min(all, max) / kAheadMultiple * kAheadMultiple);
     };
     row.ahead = part(matrices[0]);
-    if (spec.epilogue == GemvEpilogue::kSwiglu) row.up_ahead = part(matrices.at(1));
+    if (is_swiglu(spec.epilogue)) row.up_ahead = part(matrices.at(1));
   }
 
   void set_attention(LayerRow& row, size_t i) const {
@@ -109,7 +109,7 @@ class TableWriter {
     row.first[3] = product(s.q_gate, variants_.normed, {m.q_gate, 0, v.attn_norm, 0, at_.q_gate});
     const size_t n = is_present(s.q_gate) ? 4 : 3;
     share(std::span(row.first, n), std::array{&s.q, &s.k, &s.v, &s.q_gate});
-    row.output = product(s.output, variants_.output, {m.output, 0, 0, 0, at_.hidden});
+    row.output = product(s.output, variants_.output, {m.output, 0, 0, v.output_bias, at_.hidden});
     set_ahead(row.output, s.output);
     row.q_gamma = v.q_norm, row.k_gamma = v.k_norm;
     row.rope = specs_.ropes.at(i);
@@ -135,8 +135,10 @@ class TableWriter {
   void set_dense(LayerRow& row, size_t i) const {
     const LayerSpecs& s = specs_.layers[i];
     const LayerMatrices<uint64_t>& m = at_.layers[i].matrices;
-    row.gate_up = product(s.gate_up, variants_.gate_up, {m.gate, m.up, at_.layers[i].vectors.ffn_norm, 0, at_.inner});
-    row.down = product(s.down, variants_.down, {m.down, 0, 0, 0, at_.hidden});
+    const LayerVectors<uint64_t>& v = at_.layers[i].vectors;
+    row.gate_up =
+        product(s.gate_up, variants_.gate_up, {m.gate, m.up, v.ffn_norm, at_.layers[i].gate_up_bias, at_.inner});
+    row.down = product(s.down, variants_.down, {m.down, 0, 0, v.down_bias, at_.hidden});
     set_ahead(row.gate_up, s.gate_up), set_ahead(row.down, s.down);
   }
 

@@ -10,15 +10,16 @@ namespace warpchat {
 // Device addresses; 0 if the model lacks the tensor.
 struct LayerAddresses {
   LayerMatrices<uint64_t> matrices;  // packed
-  LayerVectors<uint64_t> vectors;
+  LayerVectors<uint64_t> vectors;    // without gate_bias and up_bias
   uint64_t k_pages = 0, v_pages = 0;
   ExpertMatrices<uint64_t> experts = {};
   DeltaMatrices<uint64_t> delta_matrices = {};
   DeltaVectors<uint64_t> delta_vectors = {};
+  uint64_t gate_up_bias = 0;  // f32 [ffn, 2], as kernels/gemv.h has it
 };
 struct DecoderAddresses {
   std::vector<LayerAddresses> layers;
-  uint64_t token_embd = 0, output = 0, output_norm = 0;
+  uint64_t token_embd = 0, output = 0, output_norm = 0, output_bias = 0;
   uint64_t hidden = 0, q = 0, k = 0, v = 0, mixed = 0, inner = 0, logits = 0;  // one column each
   uint64_t scratch = 0;                                                        // of incremental attention
   uint32_t n_pages = 0;                                                        // per layer, for keys and for values

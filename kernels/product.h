@@ -21,7 +21,7 @@ struct ProductMatrix {
   uint64_t row_bytes;  // packed
 };
 
-// The weights and, with kSwiglu, up, in the weights' format unless the spec says otherwise.
+// The weights and, if is_swiglu, up, in the weights' format unless the spec says otherwise.
 template <class Spec>
 std::vector<ProductMatrix> matrices_of(const Spec& spec) {
   std::vector<ProductMatrix> matrices;
@@ -29,7 +29,7 @@ std::vector<ProductMatrix> matrices_of(const Spec& spec) {
     matrices.push_back({type, packed_streams(type, spec.k), packed_bytes_per_row(type, spec.k)});
   };
   add(spec.weights);
-  if (spec.epilogue == GemvEpilogue::kSwiglu) add(spec.up.value_or(spec.weights));
+  if (is_swiglu(spec.epilogue)) add(spec.up.value_or(spec.weights));
   return matrices;
 }
 
@@ -52,8 +52,8 @@ ptx::Cost product_cost(const Spec& spec, const std::vector<ProductMatrix>& matri
     cost.bytes += n_reads * rows * matrix.row_bytes;
     cost.flops += 2 * rows * k * columns;
   }
-  const uint64_t n_outputs = columns * rows * (spec.epilogue == GemvEpilogue::kResidual ? 2 : 1);
-  const uint64_t n_vector = spec.epilogue == GemvEpilogue::kBias ? rows : 0;
+  const uint64_t n_outputs = columns * rows * (adds_residual(spec.epilogue) ? 2 : 1);
+  const uint64_t n_vector = adds_bias(spec.epilogue) ? rows * matrices.size() : 0;
   cost.bytes += input_bytes(spec, columns) + 4 * (n_outputs + n_vector);
   return cost;
 }
@@ -66,7 +66,7 @@ std::string product_name(const std::string& family, const Spec& spec, const std:
   if (!sizes.empty()) name += "_" + sizes;
   if constexpr (requires { spec.prologue; })
     if (spec.prologue == GemvPrologue::kRmsNorm) name += "_rmsnorm";
-  constexpr const char* kEpilogues[] = {"", "_bias", "_residual", "_swiglu"};
+  constexpr const char* kEpilogues[] = {"", "_bias", "_residual", "_swiglu", "_bias_residual", "_bias_swiglu"};
   return name + kEpilogues[static_cast<int>(spec.epilogue)];
 }
 

@@ -165,8 +165,8 @@ ProductFunction::ProductFunction(const std::string& name, std::vector<GemvSpec> 
 
 uint32_t ProductFunction::warps() const { return plan_of(variants_[0]).warps; }
 
-bool ProductFunction::any_has(GemvEpilogue epilogue) const {
-  return std::ranges::count(variants_, epilogue, &GemvSpec::epilogue) != 0;
+bool ProductFunction::any(bool (*has)(GemvEpilogue)) const {
+  return std::ranges::any_of(variants_, has, &GemvSpec::epilogue);
 }
 
 FunctionPointer ProductFunction::write(const std::string& name, Target target) const {
@@ -182,14 +182,14 @@ FunctionPointer ProductFunction::write(const std::string& name, Target target) c
     std::optional<Reg<u32>> rows;
     if (form_.takes_rows) rows.emplace(b.argument<u32>("rows", Sharing::kWarp));
     std::vector<Global<u8>> matrices = {address<u8>(b, "weights")};
-    if (any_has(GemvEpilogue::kSwiglu)) matrices.push_back(address<u8>(b, "up"));
+    if (any(is_swiglu)) matrices.push_back(address<u8>(b, "up"));
     Global<f32> x = address<f32>(b, "x");
     std::optional<Global<f32>> gamma, bias;
     if (plans[0].normalises()) gamma.emplace(address<f32>(b, "gamma"));
-    if (any_has(GemvEpilogue::kBias)) bias.emplace(address<f32>(b, "bias"));
+    if (any(adds_bias)) bias.emplace(address<f32>(b, "bias"));
     Global<f32> y = address<f32>(b, "y");
     std::optional<Pred> has_bias;
-    if (bias) has_bias.emplace(b.address(*bias) != 0);
+    if (any([](GemvEpilogue e) { return e == GemvEpilogue::kBias; })) has_bias.emplace(b.address(*bias) != 0);
     b.inlined([&] { gemv_body(b, plans, which, {matrices, x, gamma, bias, y, {}, rows, has_bias}, block); });
   });
 }
@@ -198,10 +198,10 @@ void ProductFunction::call(const VirtualBlock& block, const CallOperand& which, 
   std::vector<CallOperand> all = {which};
   if (form_.takes_rows) all.push_back(at.rows.value());
   all.push_back(at.matrices.at(0));
-  if (any_has(GemvEpilogue::kSwiglu)) all.push_back(at.matrices.at(1));
+  if (any(is_swiglu)) all.push_back(at.matrices.at(1));
   all.push_back(at.x);
   if (variants_[0].prologue == GemvPrologue::kRmsNorm) all.push_back(at.gamma.value());
-  if (any_has(GemvEpilogue::kBias)) all.push_back(at.bias ? CallOperand(*at.bias) : CallOperand::null());
+  if (any(adds_bias)) all.push_back(at.bias ? CallOperand(*at.bias) : CallOperand::null());
   all.push_back(at.y);
   block.call(function_, all);
 }

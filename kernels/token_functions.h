@@ -80,7 +80,7 @@ class ProductFunction : public BodyFunction {
   void call(const VirtualBlock& block, const ptx::CallOperand& which, const GemvAddresses& at) const;
 
  private:
-  bool any_has(GemvEpilogue epilogue) const;
+  bool any(bool (*has)(GemvEpilogue)) const;  // of the variants' epilogues
   ptx::FunctionPointer write(const std::string& name, ptx::Target target) const;
   std::vector<GemvSpec> variants_;
   ProductForm form_;

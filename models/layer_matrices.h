@@ -51,10 +51,13 @@ struct LayerVectors {
   T attn_norm{}, ffn_norm{};       // [hidden]
   T q_bias{}, k_bias{}, v_bias{};  // [n_heads * head_dim], [n_kv_heads * head_dim] x2
   T q_norm{}, k_norm{};            // [head_dim]
+  T output_bias{}, down_bias{};    // [hidden]
+  T gate_bias{}, up_bias{};        // [ffn]
   T shared_expert_gate{};          // [hidden]: the shared expert's output is multiplied by the sigmoid of this product
   static constexpr std::array kMembers = {
-      &LayerVectors::attn_norm, &LayerVectors::ffn_norm, &LayerVectors::q_bias, &LayerVectors::k_bias,
-      &LayerVectors::v_bias,    &LayerVectors::q_norm,   &LayerVectors::k_norm, &LayerVectors::shared_expert_gate};
+      &LayerVectors::attn_norm, &LayerVectors::ffn_norm, &LayerVectors::q_bias,    &LayerVectors::k_bias,
+      &LayerVectors::v_bias,    &LayerVectors::q_norm,   &LayerVectors::k_norm,    &LayerVectors::output_bias,
+      &LayerVectors::gate_bias, &LayerVectors::up_bias,  &LayerVectors::down_bias, &LayerVectors::shared_expert_gate};
 };
 
 template <class T>
@@ -93,6 +96,10 @@ inline constexpr LayerVectors<const char*> kVectorNames = {.attn_norm = "attn_no
                                                            .v_bias = "attn_v.bias",
                                                            .q_norm = "attn_q_norm.weight",
                                                            .k_norm = "attn_k_norm.weight",
+                                                           .output_bias = "attn_output.bias",
+                                                           .down_bias = "ffn_down.bias",
+                                                           .gate_bias = "ffn_gate.bias",
+                                                           .up_bias = "ffn_up.bias",
                                                            .shared_expert_gate = "ffn_gate_inp_shexp.weight"};
 
 // Products with x, where the FFN's gate and up are one.

@@ -87,7 +87,7 @@ struct ModelConfig {
 
   uint32_t n_blocks() const { return n_layers + n_unused_blocks; }
   uint32_t n_layers_with(Mixer mixer) const;
-  uint64_t delta_state_bytes() const;    // per sequence, for all delta-net layers
+  uint64_t delta_state_bytes() const;                 // per sequence, for all delta-net layers
   std::vector<uint32_t> cache_slot_of_layer() const;  // [n_layers]: index among the layers with the same mixer
 };
 
@@ -116,6 +116,7 @@ struct ModelTensors {
   const TensorInfo* token_embd;   // [n_vocab, hidden]
   const TensorInfo* output_norm;  // [hidden] F32
   const TensorInfo* output;       // [n_vocab, hidden]; token_embd if tied
+  const TensorInfo* output_bias;  // [n_vocab] F32, or null
   std::vector<LayerTensors> layers;
   std::vector<std::unique_ptr<TensorInfo>> views;  // referenced by layers
 };

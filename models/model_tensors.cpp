@@ -82,13 +82,13 @@ class Directory {
   void expect(const std::string& name) {
     if (const TensorInfo* tensor = file_.find_tensor(name)) note(*tensor);
   }
-  // A bias that no kernel adds: zeros change nothing.
-  void expect_zeros(const std::string& name) {
+  // Whether there is a bias to add. Zeros change nothing, so they need no kernel that adds them.
+  bool has_bias(const std::string& name) {
     const TensorInfo* tensor = file_.find_tensor(name);
-    if (!tensor) return;
-    if (!std::ranges::all_of(tensor->data, [](std::byte byte) { return byte == std::byte{0}; }))
-      file_.fail("tensor " + name + " holds numbers other than 0, and a bias there is not supported");
+    if (tensor == nullptr) return false;
+    if (!std::ranges::all_of(tensor->data, [](std::byte byte) { return byte == std::byte{0}; })) return true;
     note(*tensor);
+    return false;
   }
   void expect_all(const std::string& prefix) {
     for (const TensorInfo& tensor : file_.tensors())
@@ -114,9 +114,16 @@ class Directory {
   std::set<const TensorInfo*> known_;
 };
 
-// Query, key and value biases are optional in every architecture, each by itself.
-LayerVectors<bool> vectors_of(const Directory& directory, const ModelConfig& config, const std::string& block) {
+// Biases of attention and of a dense FFN are optional in every architecture, each by itself. Where the layer has no
+// such product, a bias other than zeros stays unknown.
+LayerVectors<bool> vectors_of(Directory& directory, const ModelConfig& config, const LayerConfig& kinds,
+                              const std::string& block) {
   LayerVectors<bool> has = vectors_of(config.architecture);
+  const bool is_attention = kinds.mixer == Mixer::kAttention, is_dense = kinds.ffn == Ffn::kDense;
+  has.output_bias = directory.has_bias(block + kVectorNames.output_bias) && is_attention;
+  has.gate_bias = directory.has_bias(block + kVectorNames.gate_bias) && is_dense;
+  has.up_bias = directory.has_bias(block + kVectorNames.up_bias) && is_dense;
+  has.down_bias = directory.has_bias(block + kVectorNames.down_bias) && is_dense;
   has.q_bias = directory.has(block + kVectorNames.q_bias);
   has.k_bias = directory.has(block + kVectorNames.k_bias);
   has.v_bias = directory.has(block + kVectorNames.v_bias);
@@ -204,7 +211,7 @@ LayerTensors read_layer(Directory& directory, const GgufFile& file, const ModelC
   LayerTensors layer;
   LayerMatrices<const char*> matrix_names = kMatrixNames;
   LayerVectors<const char*> vector_names = kVectorNames;
-  LayerVectors<bool> has = vectors_of(directory, config, block);
+  LayerVectors<bool> has = vectors_of(directory, config, kinds, block);
   if (config.gated_attention) vector_names.ffn_norm = "post_attention_norm.weight";
   const auto read_matrix = [&](const TensorInfo*& tensor, const char* name, const MatrixShape& shape) {
     if (tensor == nullptr && shape.rows > 0 && shape.k > 0)
@@ -234,8 +241,6 @@ LayerTensors read_layer(Directory& directory, const GgufFile& file, const ModelC
         if (is_present) tensor = directory.vector(block + name, n);
       },
       layer.vectors, vector_names, vector_sizes(config), has);
-  for (const char* bias : {"attn_output.bias", "ffn_gate.bias", "ffn_up.bias", "ffn_down.bias"})
-    directory.expect_zeros(block + bias);
   for_each(read_matrix, layer.matrices, matrix_names, matrix_shapes(config, kinds.mixer));
   if (kinds.ffn == Ffn::kExperts) layer.experts = read_experts(directory, file, config, block);
   return layer;
@@ -299,6 +304,10 @@ LayerVectors<uint32_t> vector_sizes(const ModelConfig& c) {
           .v_bias = kv,
           .q_norm = c.head_dim,
           .k_norm = c.head_dim,
+          .output_bias = c.hidden,
+          .down_bias = c.hidden,
+          .gate_bias = c.ffn,
+          .up_bias = c.ffn,
           .shared_expert_gate = c.hidden};
 }
 
@@ -320,7 +329,7 @@ ModelTensors find_model_tensors(const GgufFile& file, const ModelConfig& config)
   tensors.output_norm = directory.vector("output_norm.weight", config.hidden);
   tensors.output =
       config.tied_output ? tensors.token_embd : directory.matrix("output.weight", config.n_vocab, config.hidden);
-  directory.expect_zeros("output.bias");
+  tensors.output_bias = directory.has_bias("output.bias") ? directory.vector("output.bias", config.n_vocab) : nullptr;
   if (config.architecture == Architecture::kLlama) directory.expect("rope_freqs.weight");  // read with the config
   for (uint32_t i = 0; i < config.n_layers; ++i)
     tensors.layers.push_back(read_layer(directory, file, config, config.layers[i], "blk." + std::to_string(i) + "."));

@@ -15,25 +15,21 @@ void append_escaped(std::string& out, std::string_view bytes) {
   }
 }
 
-// The first character, or an invalid byte. Empty only at the end.
+// A character, or an invalid byte.
 struct Character {
   std::string_view bytes;
-  char32_t value = 0;
-  bool is_valid = false;
+  char32_t value;
+  bool is_valid;
 };
 
-Character character_at_start(std::string_view text) {
-  const Utf8Step step = first_character(text);
-  if (step.state != Utf8State::kValid) return {text.substr(0, 1), 0, false};
-  const std::string_view bytes = text.substr(0, step.bytes);
-  return {bytes, code_point_of(bytes), true};
-}
-
-template <class OnCharacter>  // (const Character&)
+// Calls on_character(const Character&) until it returns false.
+template <class OnCharacter>
 void for_each_character(std::string_view text, OnCharacter on_character) {
   while (!text.empty()) {
-    const Character character = character_at_start(text);
-    on_character(character);
+    const Utf8Step step = first_character(text);
+    const bool is_valid = step.state == Utf8State::kValid;
+    const Character character{text.substr(0, is_valid ? step.bytes : 1), step.value, is_valid};
+    if (!on_character(character)) return;
     text.remove_prefix(character.bytes.size());
   }
 }
@@ -68,15 +64,14 @@ std::string grouped(uint64_t number) {
 std::string printable(std::string_view text, size_t limit) {
   CharacterFilter filter;
   std::string out;
-  while (!text.empty()) {
-    if (out.size() >= limit) return out + "...";
-    const Character c = character_at_start(text);
+  for_each_character(text, [&](const Character& c) {
+    if (out.size() >= limit) return out += "...", false;
     if (c.is_valid && filter.can_show(c.value) && !is_separator(c.value))
       out += c.bytes;
     else
       append_escaped(out, c.bytes);
-    text.remove_prefix(c.bytes.size());
-  }
+    return true;
+  });
   return out;
 }
 
@@ -85,8 +80,8 @@ std::string replace_controls(std::string_view text) {
   std::string out;
   for_each_character(text, [&](const Character& c) {
     const bool can_show = filter.can_show(c.value) || c.value == '\n' || c.value == '\t';
-    if (c.is_valid && c.value == '\r') return;
-    out += c.is_valid && can_show ? c.bytes : kReplacementCharacter;
+    if (!c.is_valid || c.value != '\r') out += c.is_valid && can_show ? c.bytes : kReplacementCharacter;
+    return true;
   });
   return out;
 }
@@ -103,6 +98,7 @@ std::string escape_controls_in_json(std::string_view json) {
     } else {
       append_json_escape(out, c.value);
     }
+    return true;
   });
   return out;
 }

@@ -35,33 +35,37 @@ size_t ascii_prefix(std::string_view text) {
 }  // namespace
 
 Utf8Step first_character(std::string_view text) {
-  const Lead lead = lead_of(static_cast<uint8_t>(text[0]));
+  const auto first = static_cast<uint8_t>(text[0]);
+  const Lead lead = lead_of(first);
   if (lead.bytes == 0) return {1, Utf8State::kInvalid};
+  char32_t value = lead.bytes == 1 ? first : first & 0x7Fu >> lead.bytes;
   for (size_t i = 1; i < lead.bytes; ++i) {
     if (i == text.size()) return {i, Utf8State::kIncomplete};
     const auto byte = static_cast<uint8_t>(text[i]);
     const uint8_t from = i == 1 ? lead.second_from : 0x80, to = i == 1 ? lead.second_to : 0xBF;
     if (byte < from || byte > to) return {i, Utf8State::kInvalid};
+    value = value << 6 | (byte & 0x3Fu);
   }
-  return {lead.bytes, Utf8State::kValid};
+  return {lead.bytes, Utf8State::kValid, value};
 }
 
-char32_t code_point_of(std::string_view character) {
-  char32_t value = static_cast<uint8_t>(character[0]);
-  if (character.size() > 1) value &= 0x7Fu >> character.size();
-  for (const char c : character.substr(1)) value = value << 6 | (static_cast<uint8_t>(c) & 0x3Fu);
-  return value;
+char32_t next_code_point(std::string_view text, size_t& offset) {
+  const Utf8Step step = first_character(text.substr(offset));
+  offset += step.bytes;
+  return step.value;
 }
 
-bool is_valid_utf8(std::string_view text) {
-  for (;;) {
-    text.remove_prefix(ascii_prefix(text));
-    if (text.empty()) return true;
-    const Utf8Step step = first_character(text);
-    if (step.state != Utf8State::kValid) return false;
-    text.remove_prefix(step.bytes);
+size_t find_invalid_utf8(std::string_view text) {
+  for (size_t at = 0;;) {
+    at += ascii_prefix(text.substr(at));
+    if (at == text.size()) return std::string_view::npos;
+    const Utf8Step step = first_character(text.substr(at));
+    if (step.state != Utf8State::kValid) return at;
+    at += step.bytes;
   }
 }
+
+bool is_valid_utf8(std::string_view text) { return find_invalid_utf8(text) == std::string_view::npos; }
 
 std::string replace_invalid_utf8(std::string_view text) {
   std::string valid;

@@ -1,4 +1,4 @@
-// UTF-8 decoding by character. Distinguishes invalid bytes from incomplete characters.
+// UTF-8, for the whole program. Distinguishes invalid bytes from incomplete characters.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -13,6 +13,7 @@ enum class Utf8State { kValid, kInvalid, kIncomplete };
 struct Utf8Step {
   size_t bytes;  // length of the character; else of the longest valid beginning, at least 1
   Utf8State state;
+  char32_t value = 0;  // the code point of a valid character
 };
 
 // Whether a byte of valid text is a continuation byte.
@@ -21,9 +22,10 @@ constexpr bool continues_character(char byte) { return (static_cast<unsigned cha
 // First character of a non-empty text. Overlong forms, surrogates and values above U+10FFFF are invalid.
 Utf8Step first_character(std::string_view text);
 
-// Code point of one valid character.
-char32_t code_point_of(std::string_view character);
+// Code point of the character at `offset` of valid text; moves `offset` behind it.
+char32_t next_code_point(std::string_view text, size_t& offset);
 
+size_t find_invalid_utf8(std::string_view text);  // offset of the first character that is not valid, or npos
 bool is_valid_utf8(std::string_view text);
 
 // Replaces bytes that belong to no character by U+FFFD.

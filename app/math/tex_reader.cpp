@@ -9,7 +9,7 @@ namespace warpchat {
 Decoded decode_character(std::string_view text) {
   const Utf8Step step = first_character(text);
   if (step.state != Utf8State::kValid) throw Unreadable();
-  return {code_point_of(text.substr(0, step.bytes)), step.bytes};
+  return {step.value, step.bytes};
 }
 
 std::u32string decode_text(std::string_view text) {

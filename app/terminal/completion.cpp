@@ -5,7 +5,6 @@
 #include <filesystem>
 
 #include "app/terminal/graphemes.h"
-#include "app/text_input.h"
 #include "app/typed_path.h"
 #include "models/ascii.h"
 #include "models/text_format.h"
@@ -56,7 +55,7 @@ std::vector<Candidate> files(std::string_view typed) {
        !error && entry != end; entry.increment(error)) {
     const std::string found = entry->path().filename().string();
     if (!found.starts_with(name) || (found.starts_with('.') && name.empty())) continue;
-    if (invalid_utf8_at(found) || found.find('\n') != std::string::npos) continue;  // it cannot be typed
+    if (!is_valid_utf8(found) || found.find('\n') != std::string::npos) continue;  // it cannot be typed
     std::error_code unknown;
     const bool is_folder = entry->is_directory(unknown);
     candidates.push_back({quote + folder + found + (is_folder ? "/" : quote), found + (is_folder ? "/" : "")});

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "models/text_format.h"
+#include "models/utf8.h"
 
 namespace warpchat {
 
@@ -32,11 +33,8 @@ bool GraphemeBreaker::breaks_before(char32_t code_point) {
 }
 
 CodePoint first_code_point(std::string_view text) {
-  utf8proc_int32_t value = -1;
-  const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(text.data());
-  const utf8proc_ssize_t n = utf8proc_iterate(bytes, static_cast<utf8proc_ssize_t>(text.size()), &value);
-  if (n <= 0 || value < 0) return {kReplacement, 1};
-  return {static_cast<char32_t>(value), static_cast<size_t>(n)};
+  const Utf8Step step = first_character(text);
+  return step.state == Utf8State::kValid ? CodePoint{step.value, step.bytes} : CodePoint{kReplacement, 1};
 }
 
 size_t next_grapheme(std::string_view text, size_t from) {

@@ -6,8 +6,8 @@
 
 #include <fstream>
 
-#include "app/text_input.h"
 #include "engine/store/database.h"
+#include "models/utf8.h"
 
 namespace warpchat {
 
@@ -58,7 +58,7 @@ std::string unescape_history_line(std::string_view line) {
 History::History(std::string path) : path_(std::move(path)) {
   std::ifstream file(path_, std::ios::binary);
   for (std::string line; std::getline(file, line);)
-    if (!line.empty() && !invalid_utf8_at(line)) lines_.push_back(unescape_history_line(line));
+    if (!line.empty() && is_valid_utf8(line)) lines_.push_back(unescape_history_line(line));
   if (lines_.size() <= 2 * kKeptLines) return;
   lines_.erase(lines_.begin(), lines_.end() - kKeptLines);
   rewrite_file();

@@ -49,6 +49,8 @@ std::vector<float> floats_of(const TensorInfo* tensor) {
   return values;
 }
 
+const float* bias_of(const std::vector<float>& values) { return values.empty() ? nullptr : values.data(); }
+
 float* floats(Buffer buffer) { return static_cast<float*>(buffer.data); }
 float* column_of(Buffer buffer, uint32_t column) { return floats(buffer) + uint64_t{column} * buffer.width; }
 
@@ -140,7 +142,7 @@ class CpuSteps final : public Steps {
   const TensorInfo* embedding_;  // in the file; with tied embeddings rows are read from output_
   PackedMatrix output_;
   std::vector<Layer> layers_;
-  std::vector<float> output_norm_;
+  std::vector<float> output_norm_, output_bias_;  // output_bias_: empty if the model has none
   Pages activations_, logits_;
   PassState state_;
   Buffer q_gate_;                         // [columns, n_heads * head_dim], where attention is gated
@@ -170,7 +172,8 @@ CpuSteps::CpuSteps(const CpuKernels& kernels, const ModelConfig& config, const M
       expert_bytes_(expert_bytes(kernels, config, tensors)),
       experts_(pool_, kernels, products_, mappings_, weights_, config, max_columns_),
       embedding_(tensors.token_embd),
-      output_norm_(floats_of(tensors.output_norm)) {
+      output_norm_(floats_of(tensors.output_norm)),
+      output_bias_(floats_of(tensors.output_bias)) {
   for (const Rope& rope : config.ropes) ropes_.emplace_back(rope, config.rope_pairing);
   load(tensors, options);
   lay_out_buffers();
@@ -306,10 +309,9 @@ void CpuSteps::norm_qkv(uint32_t index, Buffer hidden, Buffer q, Buffer k, Buffe
   OperationTimer timer(profile_, op_qkv_,
                        matrices.q.n_bytes() + matrices.k.n_bytes() + matrices.v.n_bytes() + matrices.q_gate.n_bytes() +
                            column_bytes(uint64_t{hidden.width} + q.width + k.width + v.width + q_gate_.width));
-  const auto bias = [](const std::vector<float>& values) { return values.empty() ? nullptr : values.data(); };
-  const Product products[] = {{&matrices.q, floats(q), Epilogue::kStore, bias(vectors.q_bias)},
-                              {&matrices.k, floats(k), Epilogue::kStore, bias(vectors.k_bias)},
-                              {&matrices.v, floats(v), Epilogue::kStore, bias(vectors.v_bias)},
+  const Product products[] = {{&matrices.q, floats(q), Epilogue::kStore, bias_of(vectors.q_bias)},
+                              {&matrices.k, floats(k), Epilogue::kStore, bias_of(vectors.k_bias)},
+                              {&matrices.v, floats(v), Epilogue::kStore, bias_of(vectors.v_bias)},
                               {&matrices.q_gate, floats(q_gate_)}};
   products_.run(normalised(hidden, n_columns(), vectors.attn_norm),
                 std::span(products).first(config_.gated_attention ? 4 : 3));
@@ -382,23 +384,28 @@ bool CpuSteps::keep_wanted(Buffer mixed, Buffer hidden) {
 void CpuSteps::output_residual(uint32_t index, Buffer mixed, Buffer hidden) {
   const PackedMatrix& matrix = layers_[index].matrices.output;
   OperationTimer timer(profile_, op_output_, matrix.n_bytes() + column_bytes(mixed.width + 2 * uint64_t{hidden.width}));
-  const Product product{&matrix, floats(hidden), Epilogue::kAdd};
+  const Product product{&matrix, floats(hidden), Epilogue::kAdd, bias_of(layers_[index].vectors.output_bias)};
   products_.run(plain(mixed), {&product, 1});
 }
 
 void CpuSteps::norm_gate_up(uint32_t index, Buffer hidden, Buffer inner) {
   const LayerMatrices<PackedMatrix>& matrices = layers_[index].matrices;
+  const LayerVectors<std::vector<float>>& vectors = layers_[index].vectors;
   OperationTimer timer(
       profile_, op_gate_up_,
       matrices.gate.n_bytes() + matrices.up.n_bytes() + column_bytes(uint64_t{hidden.width} + inner.width));
-  const Product swiglu{&matrices.up, floats(inner), Epilogue::kStore, nullptr, &matrices.gate};
-  products_.run(normalised(hidden, n_columns(), layers_[index].vectors.ffn_norm), {&swiglu, 1});
+  const Product swiglu{.matrix = &matrices.up,
+                       .out = floats(inner),
+                       .bias = bias_of(vectors.up_bias),
+                       .gate = &matrices.gate,
+                       .gate_bias = bias_of(vectors.gate_bias)};
+  products_.run(normalised(hidden, n_columns(), vectors.ffn_norm), {&swiglu, 1});
 }
 
 void CpuSteps::down_residual(uint32_t index, Buffer inner, Buffer hidden) {
   const PackedMatrix& matrix = layers_[index].matrices.down;
   OperationTimer timer(profile_, op_down_, matrix.n_bytes() + column_bytes(inner.width + 2 * uint64_t{hidden.width}));
-  const Product product{&matrix, floats(hidden), Epilogue::kAdd};
+  const Product product{&matrix, floats(hidden), Epilogue::kAdd, bias_of(layers_[index].vectors.down_bias)};
   products_.run(plain(inner), {&product, 1});
 }
 
@@ -420,7 +427,7 @@ void CpuSteps::experts_residual(uint32_t index, Buffer hidden) {
 void CpuSteps::norm_logits(Buffer hidden, Buffer logits) {
   OperationTimer timer(profile_, op_logits_,
                        output_.n_bytes() + column_bytes(uint64_t{hidden.width} + config_.n_vocab));
-  const Product product{&output_, floats(logits)};
+  const Product product{&output_, floats(logits), Epilogue::kStore, bias_of(output_bias_)};
   products_.run(normalised(hidden, n_columns(), output_norm_), {&product, 1});
 }
 

@@ -196,7 +196,7 @@ void ProductRunner::prepare_tile(const ProductInput& input, const float* x, cons
 void ProductRunner::multiply(const Product& product, uint32_t k, uint32_t first_group, uint32_t end_group,
                              const Tile& tiles) const {
   const uint32_t rows = product.matrix->rows();
-  const auto run = [&](const PackedMatrix& matrix, Epilogue epilogue) {
+  const auto run = [&](const PackedMatrix& matrix, const float* bias, Epilogue epilogue) {
     const FormatKernels& format = matrix.format();
     MultiplyTiles m{};
     m.groups = matrix.group(first_group);
@@ -205,7 +205,7 @@ void ProductRunner::multiply(const Product& product, uint32_t k, uint32_t first_
     m.end_row = std::min(rows, end_group * kernels_.lanes);
     m.k = k;
     m.out_stride = rows;
-    m.bias = product.bias;
+    m.bias = bias;
     m.epilogue = epilogue;
     const auto run_columns = [&](MultiplyFunction run_tiles, uint32_t first, uint32_t end) {
       if (first == end) return;
@@ -219,9 +219,9 @@ void ProductRunner::multiply(const Product& product, uint32_t k, uint32_t first_
     run_columns(format.multiply_wide, 0, n_wide);
     run_columns(format.multiply, n_wide, tiles.columns);
   };
-  if (product.gate == nullptr) return run(*product.matrix, product.epilogue);
-  run(*product.gate, Epilogue::kStore);
-  run(*product.matrix, Epilogue::kSiluTimes);
+  if (product.gate == nullptr) return run(*product.matrix, product.bias, product.epilogue);
+  run(*product.gate, product.gate_bias, Epilogue::kStore);
+  run(*product.matrix, product.bias, Epilogue::kSiluTimes);
 }
 
 // The tile that begins at this column.

@@ -11,13 +11,15 @@ namespace warpchat {
 
 class ThreadPool;
 
-// out[column, row] = epilogue(matrix[row, :] . input[column, :]), or silu(gate . input) * (matrix . input).
+// out[column, row] = epilogue(matrix[row, :] . input[column, :] + bias[row]), or with a gate
+// silu(gate . input + gate_bias) * (matrix . input + bias).
 struct Product {
   const PackedMatrix* matrix;
   float* out;  // [columns, rows of the matrix]
   Epilogue epilogue = Epilogue::kStore;
-  const float* bias = nullptr;         // [rows], kStore only
+  const float* bias = nullptr;         // [rows]
   const PackedMatrix* gate = nullptr;  // same shape as matrix
+  const float* gate_bias = nullptr;    // [rows]
 };
 
 struct ProductInput {

@@ -41,8 +41,8 @@ struct Arguments {
 
 struct Input {  // input of matrix products
   Buffer x;
-  uint64_t gamma;           // 0: no norm
-  bool has_f16 = false;     // x contains f16 values of its columns, then their scales, instead of floats
+  uint64_t gamma;        // 0: no norm
+  bool has_f16 = false;  // x contains f16 values of its columns, then their scales, instead of floats
 };
 struct Product {  // matrix product with an input: device addresses, 0 if absent
   const ProductStep& step;
@@ -255,7 +255,7 @@ class GpuSteps final : public Steps, private DeviceSampler {
   LayerGraphs graphs_;
   std::array<PassKernels, kPassKinds> passes_;
   std::vector<LayerAddresses> layers_;
-  uint64_t token_embd_ = 0, output_norm_ = 0, output_ = 0, weight_bytes_per_token_ = 0;
+  uint64_t token_embd_ = 0, output_norm_ = 0, output_ = 0, output_bias_ = 0, weight_bytes_per_token_ = 0;
   std::array<Slot, 4> slots_;
   HostMemory logits_, error_;
   GpuSampler sampler_;

@@ -61,7 +61,8 @@ uint32_t GpuSizes::logits_columns() const { return std::min(columns(), std::max(
 
 uint64_t weights_bytes(const ModelConfig& config, const ModelTensors& tensors) {
   uint64_t sum = vector_bytes(*tensors.output_norm) + matrix_bytes(*tensors.token_embd) +
-                 (config.tied_output ? 0 : matrix_bytes(*tensors.output));
+                 (config.tied_output ? 0 : matrix_bytes(*tensors.output)) +
+                 (tensors.output_bias ? vector_bytes(*tensors.output_bias) : 0);
   const auto add_matrix = [&](const TensorInfo* matrix) {
     if (matrix) sum = saturating_sum({sum, matrix_bytes(*matrix)});
   };
@@ -72,7 +73,10 @@ uint64_t weights_bytes(const ModelConfig& config, const ModelTensors& tensors) {
     for_each(add_matrix, t.matrices);
     for_each(add_matrix, t.experts);
     for_each(add_matrix, t.delta_matrices);
-    for_each(add_vector, t.vectors);
+    LayerVectors<const TensorInfo*> vectors = t.vectors;
+    vectors.gate_bias = vectors.up_bias = nullptr;
+    for_each(add_vector, vectors);
+    sum = saturating_sum({sum, pairs_bytes(t.vectors.gate_bias, t.vectors.up_bias)});
     for_each(add_vector, t.delta_vectors);
     add_matrix(t.vectors.shared_expert_gate);
   }

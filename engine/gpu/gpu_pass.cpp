@@ -82,7 +82,7 @@ void GpuSteps::multiply_halves(const GpuStep& step, const Input& input, std::spa
     const GemmSpec& spec = all.products.emplace_back(std::get<GemmSpec>(product->step.spec));
     const uint64_t y = address_of(product->y);
     arguments.add(at(product->weights)), arguments.add(at(product->bias));
-    arguments.add(at(spec.epilogue == GemvEpilogue::kResidual ? y : 0)), arguments.add(at(y));
+    arguments.add(at(adds_residual(spec.epilogue) ? y : 0)), arguments.add(at(y));
   }
   const auto add_numbers = [&](const auto& number_of) {
     for (const GemmSpec& spec : all.products) arguments.add(number_of(spec));
@@ -122,7 +122,9 @@ void GpuSteps::multiply(const Product& product, const Input& input, uint32_t n_c
     } else {
       add_halves(arguments, input, n_columns);
       if (has_addends(*gemm))
-        arguments.add(at(product.bias)), arguments.add(at(gemm->epilogue == GemvEpilogue::kResidual ? y : 0));
+        arguments.add(at(product.bias)), arguments.add(at(adds_residual(gemm->epilogue) ? y : 0));
+      else
+        arguments.add_unless_null(product.bias);
       if (gemm->split_k > 1) arguments.add(at(activations_.address() + plan_.batch_scratch));
     }
     arguments.add(at(y));
@@ -369,8 +371,8 @@ void GpuSteps::output_residual(uint32_t index, Buffer mixed, Buffer hidden) {
   const bool is_attention = config_.layers[index].mixer == Mixer::kAttention;
   each_part([&] {
     const bool has_f16 = is_attention && writes_f16(kernels_of(segment_.kind).specs().attention);
-    multiply({segment_view(mixed), 0, has_f16},
-             {{pass().layers[index].output, layers_[index].matrices.output, 0, 0, segment_view(hidden)}});
+    multiply({segment_view(mixed), 0, has_f16}, {{pass().layers[index].output, layers_[index].matrices.output, 0,
+                                                  layers_[index].vectors.output_bias, segment_view(hidden)}});
   });
 }
 
@@ -378,14 +380,14 @@ void GpuSteps::norm_gate_up(uint32_t index, Buffer hidden, Buffer inner) {
   const LayerMatrices<uint64_t>& w = layers_[index].matrices;
   each_part([&] {
     multiply({segment_view(hidden), layers_[index].vectors.ffn_norm},
-             {{pass().layers[index].gate_up, w.gate, w.up, 0, segment_view(inner)}});
+             {{pass().layers[index].gate_up, w.gate, w.up, layers_[index].gate_up_bias, segment_view(inner)}});
   });
 }
 
 void GpuSteps::down_residual(uint32_t index, Buffer inner, Buffer hidden) {
   each_part([&] {
-    multiply({segment_view(inner), 0},
-             {{pass().layers[index].down, layers_[index].matrices.down, 0, 0, segment_view(hidden)}});
+    multiply({segment_view(inner), 0}, {{pass().layers[index].down, layers_[index].matrices.down, 0,
+                                         layers_[index].vectors.down_bias, segment_view(hidden)}});
   });
   end_layer(index);
 }
@@ -496,7 +498,7 @@ void GpuSteps::norm_logits(Buffer hidden, Buffer logits) {
     const Buffer y{reinterpret_cast<void*>(logits_row(wanted->row) - uint64_t{before} * logits.width * sizeof(float)),
                    logits.width};
     PassKernels& kernels = kernels_of(columns == 1 ? PassKind::kDecode : wanted->kind);
-    multiply(kernels, {x, output_norm_}, {{kernels.logits(), output_, 0, 0, y}}, columns);
+    multiply(kernels, {x, output_norm_}, {{kernels.logits(), output_, 0, output_bias_, y}}, columns);
     if (wanted->kind == PassKind::kPrefill && wanted->n == 1)
       kernels_of(PassKind::kDecode).prepare();  // overlaps with a prefill
   }

@@ -141,11 +141,14 @@ void GpuSteps::place_weights(const ModelTensors& tensors, const GpuOptions& opti
   const auto vector = [&](const TensorInfo* tensor) { return tensor == nullptr ? 0 : upload.place_vector(*tensor); };
   const auto matrix = [&](const TensorInfo* tensor) { return tensor == nullptr ? 0 : upload.place_matrix(*tensor); };
   for (const LayerTensors& t : tensors.layers) {
+    LayerVectors<const TensorInfo*> vectors = t.vectors;
+    vectors.gate_bias = vectors.up_bias = nullptr;  // the kernels read both as gate_up_bias
     layers_.push_back({.matrices = map(t.matrices, matrix),
-                       .vectors = map(t.vectors, vector),
+                       .vectors = map(vectors, vector),
                        .experts = map(t.experts, matrix),
                        .delta_matrices = map(t.delta_matrices, matrix),
-                       .delta_vectors = map(t.delta_vectors, vector)});
+                       .delta_vectors = map(t.delta_vectors, vector),
+                       .gate_up_bias = upload.place_pairs(t.vectors.gate_bias, t.vectors.up_bias)});
     layers_.back().vectors.shared_expert_gate =
         matrix(t.vectors.shared_expert_gate);  // a matrix of one row for the kernels
   }
@@ -157,6 +160,7 @@ void GpuSteps::place_weights(const ModelTensors& tensors, const GpuOptions& opti
   token_embd_ = matrix(tensors.token_embd);
   output_ = config_.tied_output ? token_embd_ : matrix(tensors.output);
   output_norm_ = vector(tensors.output_norm);
+  output_bias_ = vector(tensors.output_bias);
   weights_ = upload.finish();
   weight_bytes_per_token_ = weights_.n_bytes() - (config_.tied_output ? 0 : matrix_bytes(*tensors.token_embd));
   for (const LayerTensors& t : tensors.layers)
@@ -284,7 +288,7 @@ void GpuSteps::prepare_persistent() {
 PersistentLaunch& GpuSteps::persistent() {
   if (persistent_) return *persistent_;
   prepare_persistent();
-  DecoderAddresses at{layers_, token_embd_, output_, output_norm_};
+  DecoderAddresses at{layers_, token_embd_, output_, output_norm_, output_bias_};
   at.hidden = address_of(state_.hidden), at.logits = address_of(state_.logits);
   at.q = address_of(state_.q), at.k = address_of(state_.k), at.v = address_of(state_.v);
   at.mixed = address_of(state_.mixed), at.inner = address_of(state_.inner);

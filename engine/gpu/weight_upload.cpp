@@ -62,6 +62,11 @@ uint64_t matrix_bytes(const TensorInfo& tensor) { return rounded(packed_row_byte
 
 uint64_t vector_bytes(const TensorInfo& tensor) { return rounded(tensor.data.size()); }
 
+uint64_t pairs_bytes(const TensorInfo* first, const TensorInfo* second) {
+  const TensorInfo* any = first != nullptr ? first : second;
+  return any == nullptr ? 0 : rounded(2 * any->data.size());
+}
+
 WeightUpload::WeightUpload(const Stream& stream, uint64_t total_bytes, std::function<void(double)> progress)
     : stream_(stream),
       progress_(std::move(progress)),
@@ -120,6 +125,22 @@ uint64_t WeightUpload::place_vector(const TensorInfo& tensor) {
   const uint64_t address = allocate(tensor.data.size());
   const std::span<std::byte> staged = free_slot(tensor.data.size()).first(tensor.data.size());
   std::memcpy(staged.data(), tensor.data.data(), staged.size());
+  send(address, staged);
+  return address;
+}
+
+uint64_t WeightUpload::place_pairs(const TensorInfo* first, const TensorInfo* second) {
+  const uint64_t n_bytes = pairs_bytes(first, second);
+  if (n_bytes == 0) return 0;
+  const uint64_t address = allocate(n_bytes);
+  const std::span<std::byte> staged = free_slot(n_bytes).first(n_bytes);
+  std::ranges::fill(staged, std::byte{0});
+  const auto place = [&](const TensorInfo* tensor, size_t at) {
+    if (tensor == nullptr) return;
+    for (size_t i = 0; i < tensor->data.size(); i += sizeof(float))
+      std::memcpy(&staged[2 * i + at], &tensor->data[i], sizeof(float));
+  };
+  place(first, 0), place(second, sizeof(float));
   send(address, staged);
   return address;
 }

@@ -14,6 +14,7 @@ namespace warpchat {
 // Size of a tensor in device memory, rounded up to 256 bytes: matrices packed, vectors (rows() == 1 of F32) unchanged.
 uint64_t matrix_bytes(const TensorInfo& tensor);
 uint64_t vector_bytes(const TensorInfo& tensor);
+uint64_t pairs_bytes(const TensorInfo* first, const TensorInfo* second);  // of WeightUpload::place_pairs
 
 class WeightUpload {
  public:
@@ -24,6 +25,8 @@ class WeightUpload {
   // Returns the tensor's device address. Error for a matrix whose format or width no kernel supports.
   uint64_t place_matrix(const TensorInfo& tensor);
   uint64_t place_vector(const TensorInfo& tensor);
+  // The elements of two vectors side by side: f32 [n, 2]. Either may be null, then its elements are 0; 0 for none.
+  uint64_t place_pairs(const TensorInfo* first, const TensorInfo* second);
 
   // Waits for the last copy and passes the memory to the caller.
   DeviceMemory finish();

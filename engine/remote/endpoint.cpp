@@ -27,6 +27,7 @@ constexpr size_t kNearNames = 5, kLongestCompared = 200;
 constexpr std::chrono::seconds kListTimeout{60};
 constexpr milliseconds kWaitSlice{100};
 constexpr std::chrono::seconds kLongestWait{120};  // that a server may request
+constexpr size_t kShownBody = 120;                 // bytes of an answer, in a sentence
 constexpr std::string_view kEndings[] = {"/chat/completions", "/completions", "/models"};
 constexpr std::pair<std::string_view, ServerKind> kOwners[] = {{"vllm", ServerKind::kVllm},
                                                                {"sglang", ServerKind::kSgLang},
@@ -159,12 +160,15 @@ std::vector<RemoteModel> parse_models(const std::string& body) {
   if (document.is_discarded()) throw Error("it is not JSON");
   const json* list = document.is_array() ? &document : nullptr;
   if (document.is_object() && document.contains("data")) list = &document["data"];
-  if (list == nullptr || !list->is_array()) throw Error("it is not a list of models");
+  if (list == nullptr || !list->is_array())
+    throw Error("it is not a list of models but '" + printable(body, kShownBody) + "'");
   std::vector<RemoteModel> models;
   for (const json& model : *list) {
     if (!model.is_object() || !model.contains("id") || !model["id"].is_string()) continue;
     models.push_back({model["id"].get<std::string>(), context_of(model), kind_of(model)});
   }
+  if (models.empty() && !list->empty())
+    throw Error("no entry has a text as 'id', as in '" + printable(list->front().dump(), kShownBody) + "'");
   return models;
 }
 
@@ -199,7 +203,8 @@ std::vector<RemoteModel> list_models(const Endpoint& endpoint, const Waiting& wa
   try {
     return parse_models(answer.body);
   } catch (const Error& fault) {
-    throw Error("cannot read the model list of " + host_of(endpoint.url) + ": " + fault.what());
+    throw Error("cannot read the model list of " + host_of(endpoint.url) + ": " + fault.what() +
+                "; name a model, then no list is needed");
   }
 }
 

@@ -44,7 +44,7 @@ class Reader {
   }
 
   Value read_text(const std::string& text) {
-    if (find_invalid_utf8(text) != std::string::npos) throw Fault("a string among the variables is not valid UTF-8");
+    if (!is_valid_utf8(text)) throw Fault("a string among the variables is not valid UTF-8");
     return heap_.text(text_for(text, is_content_));
   }
 

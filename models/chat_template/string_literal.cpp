@@ -46,9 +46,9 @@ std::string unescape(std::string_view text) {
     if (const size_t i = kLetters.find(escape); i != std::string_view::npos) {
       out += kMeanings[i];
     } else if (escape == 'x' || escape == 'u' || escape == 'U') {
-      append_code_point(out, take_hex(text, at, escape == 'x' ? 2 : escape == 'u' ? 4 : 8));
+      append_utf8(take_hex(text, at, escape == 'x' ? 2 : escape == 'u' ? 4 : 8), out);
     } else if (escape >= '0' && escape <= '7') {
-      append_code_point(out, take_octal(text, --at));
+      append_utf8(take_octal(text, --at), out);
     } else if (escape == 'N') {
       throw Fault("the escape \\N{...} in a string is not supported");
     } else if (escape != '\n') {  // an escaped line end is dropped

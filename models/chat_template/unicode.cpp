@@ -92,32 +92,6 @@ void append_lower(std::u32string& out, std::u32string_view text, size_t at) {
 
 }  // namespace
 
-size_t find_invalid_utf8(std::string_view text) {
-  const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(text.data());
-  for (size_t at = 0; at < text.size();) {
-    utf8proc_int32_t c;
-    const utf8proc_ssize_t n = utf8proc_iterate(bytes + at, static_cast<utf8proc_ssize_t>(text.size() - at), &c);
-    if (n <= 0) return at;
-    at += static_cast<size_t>(n);
-  }
-  return std::string_view::npos;
-}
-
-char32_t next_code_point(std::string_view text, size_t& offset) {
-  const auto lead = static_cast<unsigned char>(text[offset]);
-  const int n = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
-  char32_t c = n == 1 ? lead : lead & (0x7Fu >> n);
-  for (int i = 1; i < n; ++i) c = c << 6 | (static_cast<unsigned char>(text[offset + i]) & 0x3Fu);
-  offset += n;
-  return c;
-}
-
-void append_code_point(std::string& out, char32_t c) {
-  utf8proc_uint8_t bytes[4];
-  const utf8proc_ssize_t n = utf8proc_encode_char(static_cast<utf8proc_int32_t>(c), bytes);
-  out.append(reinterpret_cast<const char*>(bytes), static_cast<size_t>(n));
-}
-
 std::u32string decode(std::string_view text) {
   std::u32string code_points;
   code_points.reserve(text.size());
@@ -128,7 +102,7 @@ std::u32string decode(std::string_view text) {
 std::string encode(std::u32string_view code_points) {
   std::string text;
   text.reserve(code_points.size());
-  for (char32_t c : code_points) append_code_point(text, c);
+  for (char32_t c : code_points) append_utf8(c, text);
   return text;
 }
 

@@ -8,12 +8,6 @@
 
 namespace warpchat::jinja {
 
-// Offset of the first byte that is not well-formed UTF-8, or npos.
-size_t find_invalid_utf8(std::string_view text);
-
-// Reads the code point at `offset` and moves `offset` behind it.
-char32_t next_code_point(std::string_view text, size_t& offset);
-void append_code_point(std::string& out, char32_t c);
 std::u32string decode(std::string_view text);
 std::string encode(std::u32string_view code_points);
 size_t count_code_points(std::string_view text);

@@ -43,12 +43,7 @@ bool is_closed(utf8proc_int32_t character) {
 }
 
 utf8proc_int32_t read_character(std::string_view text, size_t& at) {
-  utf8proc_int32_t character = -1;
-  const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(text.data()) + at;
-  const auto n = utf8proc_iterate(bytes, static_cast<utf8proc_ssize_t>(text.size() - at), &character);
-  if (n <= 0) throw Error("cannot compose a text that is not valid UTF-8");
-  at += static_cast<size_t>(n);
-  return character;
+  return static_cast<utf8proc_int32_t>(next_code_point(text, at));
 }
 
 void decompose(utf8proc_int32_t character, std::vector<utf8proc_int32_t>& characters) {

@@ -49,7 +49,7 @@ std::string text_of_output(std::string_view out, bool movable) {
     const std::string_view character = out.substr(0, step.bytes);
     out.remove_prefix(step.bytes);
     if (step.state != Utf8State::kValid) return ADD_FAILURE() << "invalid UTF-8", "";
-    const char32_t c = code_point_of(character);
+    const char32_t c = step.value;
     const bool may_show = filter.can_show(c) || c == '\n' || c == '\t' || (movable && c == '\r');
     if (!may_show) return ADD_FAILURE() << "U+" << std::hex << static_cast<uint32_t>(c), "";
     text += character;

@@ -12,6 +12,7 @@
 #include "app/memory_room.h"
 #include "app/terminal/history.h"
 #include "app/text_input.h"
+#include "tests/support/error_of.h"
 
 namespace warpchat {
 namespace {
@@ -46,10 +47,13 @@ constexpr Utf8Case kUtf8[] = {
     {"latin1", "caf\xE9", 3},
 };
 
-TEST(TextInput, FindsTheFirstInvalidByte) {
+TEST(TextInput, NamesTheFirstInvalidByte) {
   for (const Utf8Case& c : kUtf8) {
-    const std::optional<size_t> at = invalid_utf8_at(c.text);
-    EXPECT_EQ(at ? static_cast<int>(*at) : -1, c.fault) << c.name;
+    const std::string fault = error_of([&] { require_utf8(c.text, "a.txt"); });
+    EXPECT_EQ(fault, c.fault < 0 ? "no error"
+                                 : "a.txt: byte " + std::to_string(c.fault) +
+                                       " is not valid UTF-8; convert the text to UTF-8 first")
+        << c.name;
   }
 }
 

@@ -11,20 +11,24 @@
 namespace warpchat {
 namespace {
 
-constexpr std::string_view kExports[] = {
-    R"([{"title":"T","create_time":1763752323.1,"current_node":"d","mapping":{"r":{"message":null,"parent":null,"children":["a"]},"a":{"message":{"author":{"role":"user"},"content":{"content_type":"text","parts":["hi"]}},"parent":"r","children":["b","d"]},"b":{"message":{"author":{"role":"assistant"},"content":{"content_type":"thoughts","thoughts":[{"content":"hm"}]}},"parent":"a","children":["c"]},"c":{"message":{"author":{"role":"assistant"},"content":{"content_type":"text","parts":["yes"]},"metadata":{"model_slug":"m"}},"parent":"b","children":[]},"d":{"message":{"author":{"role":"assistant"},"content":{"content_type":"text","parts":["no"]}},"parent":"a","children":[]}}}])",
-    R"([{"uuid":"c","name":"T","created_at":"2024-06-27T10:00:00.123456Z","chat_messages":[{"uuid":"m","text":"hi","content":[{"type":"text","text":"hi"}],"sender":"human","attachments":[{"file_name":"a.txt","extracted_content":"one"}]},{"uuid":"n","parent_message_uuid":"m","content":[{"type":"thinking","thinking":"hm"},{"type":"tool_use"},{"type":"text","text":"yes"}],"sender":"assistant"}]}])",
-    R"([{"id":"1","created_at":1763752323,"chat":{"title":"T","system":"s","history":{"currentId":"b","messages":{"a":{"id":"a","parentId":null,"childrenIds":["b"],"role":"user","content":"hi","files":[{"type":"file","name":"n","file":{"data":{"content":"t"}}}]},"b":{"id":"b","parentId":"a","childrenIds":[],"role":"assistant","content":"<details type=\"reasoning\" done=\"true\">\n<summary>x</summary>\n> hm\n</details>\nyes"}}}}}])",
-    R"([{"id":"x","conversations":[{"from":"system","value":"s"},{"from":"human","value":"hi"},{"from":"gpt","value":"yes"}]}])",
-    R"({"name":"T","createdAt":1763752323120,"systemPrompt":"s","messages":[{"versions":[{"type":"singleStep","role":"user","content":[{"type":"text","text":"hi"}]}],"currentlySelected":0},{"versions":[{"role":"assistant","steps":[{"type":"contentBlock","content":[{"type":"text","text":"no"}]}]},{"role":"assistant","steps":[{"type":"contentBlock","style":{"type":"thinking"},"content":[{"type":"text","text":"hm"}]},{"type":"contentBlock","content":[{"type":"text","text":"yes"}]}]}],"currentlySelected":1}]})",
-    "{\"role\":\"user\",\"content\":\"hi\"}\n{\"role\":\"assistant\",\"content\":[{\"type\":\"text\",\"text\":\"yes\"}]"
-    "}\n",
-    R"({"format":"warpchat conversation","version":2,"title":"T","model":"m","created":"2025-11-21T19:12:03.120Z","updated":"2025-11-21T19:12:03.129Z","messages":[{"role":"system","content":"s"},{"role":"user","content":"hi","id":1,"created":"2025-11-21T19:12:03.121Z"},{"role":"assistant","content":"yes","reasoning":"hm","timings":{"prompt_tokens":1},"id":2,"created":"2025-11-21T19:12:03.122Z"}],"branches":[{"role":"assistant","content":"no","id":3,"parent":1,"created":"2025-11-21T19:12:03.123Z"}]})",
-    "# T\n\n<!-- warpchat conversation {\"version\":2} -->\n\n<!-- warpchat user {} -->\n## You\n\nhi\n\n"
-    "<!-- warpchat assistant {\"folded\":1} -->\n## m\n\n<!-- warpchat thought {} "
-    "-->\n<details><summary>Thought</summary>\n\nhm\n\n"
-    "<!-- warpchat end {} -->\n</details>\n\nyes\n",
-    "# T\n\n## User\n\nhi\n\n## Assistant\n\n```\n## User\n```\n\nyes\n",
+constexpr std::string_view
+    kExports[] =
+        {
+            R"([{"title":"T","create_time":1763752323.1,"current_node":"d","mapping":{"r":{"message":null,"parent":null,"children":["a"]},"a":{"message":{"author":{"role":"user"},"content":{"content_type":"text","parts":["hi"]}},"parent":"r","children":["b","d"]},"b":{"message":{"author":{"role":"assistant"},"content":{"content_type":"thoughts","thoughts":[{"content":"hm"}]}},"parent":"a","children":["c"]},"c":{"message":{"author":{"role":"assistant"},"content":{"content_type":"text","parts":["yes"]},"metadata":{"model_slug":"m"}},"parent":"b","children":[]},"d":{"message":{"author":{"role":"assistant"},"content":{"content_type":"text","parts":["no"]}},"parent":"a","children":[]}}}])",
+            R"([{"uuid":"c","name":"T","created_at":"2024-06-27T10:00:00.123456Z","chat_messages":[{"uuid":"m","text":"hi","content":[{"type":"text","text":"hi"}],"sender":"human","attachments":[{"file_name":"a.txt","extracted_content":"one"}]},{"uuid":"n","parent_message_uuid":"m","content":[{"type":"thinking","thinking":"hm"},{"type":"tool_use"},{"type":"text","text":"yes"}],"sender":"assistant"}]}])",
+            R"([{"id":"1","created_at":1763752323,"chat":{"title":"T","system":"s","history":{"currentId":"b","messages":{"a":{"id":"a","parentId":null,"childrenIds":["b"],"role":"user","content":"hi","files":[{"type":"file","name":"n","file":{"data":{"content":"t"}}}]},"b":{"id":"b","parentId":"a","childrenIds":[],"role":"assistant","content":"<details type=\"reasoning\" done=\"true\">\n<summary>x</summary>\n> hm\n</details>\nyes"}}}}}])",
+            R"([{"id":"x","conversations":[{"from":"system","value":"s"},{"from":"human","value":"hi"},{"from":"gpt","value":"yes"}]}])",
+            R"({"name":"T","createdAt":1763752323120,"systemPrompt":"s","messages":[{"versions":[{"type":"singleStep","role":"user","content":[{"type":"text","text":"hi"}]}],"currentlySelected":0},{"versions":[{"role":"assistant","steps":[{"type":"contentBlock","content":[{"type":"text","text":"no"}]}]},{"role":"assistant","steps":[{"type":"contentBlock","style":{"type":"thinking"},"content":[{"type":"text","text":"hm"}]},{"type":"contentBlock","content":[{"type":"text","text":"yes"}]}]}],"currentlySelected":1}]})",
+            R"([{"header":"Gemini Apps","title":"Prompted hi","time":"2025-05-02T12:34:56.789Z","safeHtmlItem":[{"html":"<h2>A</h2><p>yes <b>no</b></p><ol><li>1<ul><li>a &amp; b</li></ul></li></ol><pre><code>x\n</code></pre><table><tr><td>c</td></tr></table><blockquote><p>q</p></blockquote>"}]}])",
+            "{\"role\":\"user\",\"content\":\"hi\"}\n{\"role\":\"assistant\",\"content\":[{\"type\":\"text\",\"text\":"
+            "\"yes\"}]"
+            "}\n",
+            R"({"format":"warpchat conversation","version":2,"title":"T","model":"m","created":"2025-11-21T19:12:03.120Z","updated":"2025-11-21T19:12:03.129Z","messages":[{"role":"system","content":"s"},{"role":"user","content":"hi","id":1,"created":"2025-11-21T19:12:03.121Z"},{"role":"assistant","content":"yes","reasoning":"hm","timings":{"prompt_tokens":1},"id":2,"created":"2025-11-21T19:12:03.122Z"}],"branches":[{"role":"assistant","content":"no","id":3,"parent":1,"created":"2025-11-21T19:12:03.123Z"}]})",
+            "# T\n\n<!-- warpchat conversation {\"version\":2} -->\n\n<!-- warpchat user {} -->\n## You\n\nhi\n\n"
+            "<!-- warpchat assistant {\"folded\":1} -->\n## m\n\n<!-- warpchat thought {} "
+            "-->\n<details><summary>Thought</summary>\n\nhm\n\n"
+            "<!-- warpchat end {} -->\n</details>\n\nyes\n",
+            "# T\n\n## User\n\nhi\n\n## Assistant\n\n```\n## User\n```\n\nyes\n",
 };
 
 // What JSON and the formats are made of.
@@ -53,6 +57,11 @@ constexpr std::string_view kPieces[] = {"{",
                                         "\"messages\":",
                                         "\"conversations\":",
                                         "\"versions\":",
+                                        "\"header\":\"Gemini\",",
+                                        "\"title\":\"Prompted a\",",
+                                        "\"time\":\"2024-01-02T00:00:00Z\",",
+                                        "\"safeHtmlItem\":",
+                                        "{\"html\":\"<ul><li><p>a<b>\"}",
                                         "\"role\":\"user\",",
                                         "\"from\":\"gpt\",",
                                         "\"content\":",

@@ -143,6 +143,27 @@ const ExportCase kExports[] = {
          "content":{"content_type":"text","parts":["why"]}}},"b":{"parent":"a","children":[],"message":{"author":
          {"role":"assistant"},"content":{"content_type":"thoughts","thoughts":[{"content":"hm"}]}}}},"current_node":"b"}])",
      "", "user: why | assistant (hm): ", ""},
+    // Gemini
+    {"gemini",
+     R"json([{"header":"Gemini Apps","title":"Prompted what is 1 < 2?","titleUrl":"https://gemini.google.com/app",
+         "time":"2025-05-02T12:34:56.789Z","products":["Gemini Apps"],"activityControls":["Gemini Apps Activity"],
+         "attachedFiles":["a.pdf"],"imageFile":"b.png",
+         "safeHtmlItem":[{"html":"<p>It is <strong>true</strong>:</p><ul><li>1 &lt; 2</li></ul><img src=\"x\">"},
+                         {"html":"<p>Really.</p>"}]}])json",
+     "", "user: what is 1 < 2? | assistant: It is **true**:\n\n- 1 < 2\n\nReally.",
+     "left out: 2 pictures and 1 file without text"},
+    {"gemini_without_answer",
+     R"([{"header":"Bard","title":"Prompted hi","time":"2024-01-02T00:00:00Z","products":["Bard"]}])", "", "user: hi",
+     ""},
+    {"gemini_in_another_language",
+     R"([{"header":"Gemini-Apps","title":"Gefragt: hallo","time":"2024-01-02T00:00:00Z",
+         "safeHtmlItem":[{"html":"<p>Hallo!</p>"}]}])",
+     "", "user: Gefragt: hallo | assistant: Hallo!", ""},
+    {"gemini_among_other_activities",
+     R"([{"header":"Search","title":"Searched for x","time":"2024-01-02T00:00:00Z","products":["Search"]},
+         {"header":"Gemini Apps","title":"Gave feedback: Good response","time":"2024-01-02T00:00:00Z"},
+         {"header":"Gemini Apps","title":"Prompted hi","time":"2024-01-02T00:00:00Z","safeHtmlItem":[{"html":"yes"}]}])",
+     "", "user: hi | assistant: yes", "left out: 2 activities without a prompt"},
 };
 
 TEST(Import, TakesTheTextOfEveryExport) {
@@ -187,6 +208,26 @@ TEST(Import, KeepsTitlesTimesModelsAndVersions) {
   EXPECT_EQ(studio.turns[2].parent, 1);
   EXPECT_EQ(studio.turns[2].message.model, "qwen3");
   EXPECT_EQ(studio.turns[3].parent, 3);
+
+  const ConversationTree gemini = import_text(export_named("gemini").text).trees[0];
+  EXPECT_EQ(gemini.title, "");
+  EXPECT_EQ(timestamp(gemini.created), "2025-05-02T12:34:56.789Z");
+  EXPECT_EQ(gemini.turns[1].created, gemini.created);
+}
+
+TEST(Import, EachActivityOfGeminiIsAConversation) {
+  const ImportedText imported = import_text(
+      R"([{"header":"Gemini Apps","title":"Prompted second","time":"2024-01-02T00:00:02Z","safeHtmlItem":[{"html":"2"}]},
+          {"header":"Gemini Apps","title":"Prompted first","time":"2024-01-02T00:00:01Z","safeHtmlItem":[{"html":"1"}]}])");
+  ASSERT_EQ(imported.trees.size(), 2u);
+  EXPECT_EQ(line_of(imported.trees[0]), "user: first | assistant: 1");
+  EXPECT_EQ(line_of(imported.trees[1]), "user: second | assistant: 2");
+}
+
+TEST(Import, ActivitiesWithoutPromptsAreNoConversations) {
+  EXPECT_EQ(
+      error_of([] { import_text(R"([{"header":"Search","title":"Searched for x","time":"2024-01-02T00:00:00Z"}])"); }),
+      "f: no message found; left out: 1 activity without a prompt");
 }
 
 TEST(Import, InLinesOneEndsWithItsLine) {

@@ -4,7 +4,8 @@ usage: strangers.py LIBRARY [--folder FOLDER] [PROGRAM...]
        strangers.py LIBRARY [--folder FOLDER] numba-suite [PART...]
 
 Installs missing packages in a virtual environment in FOLDER (default: build/strangers beside LIBRARY). That needs the
-network and up to 2 GB. numba-suite runs numba-cuda's own tests: all (an hour) or the named parts (cudapy.test_atomics).
+network and up to 2 GB. tests/requirements/strangers/ names every package with the hashes of its files, so that nothing
+else is installed or run. numba-suite runs numba-cuda's own tests: all (an hour) or the named parts (cudapy.test_atomics).
 Exits with 1 if a program failed.
 """
 import argparse
@@ -15,20 +16,11 @@ import subprocess
 import sys
 import tempfile
 
-# Program: pip packages in the versions that ptx/README.md names; environment.
-PROGRAMS = {
-    "nvrtc": (["cuda-bindings==13.0.3", "nvidia-cuda-nvrtc==13.0.*", "numpy==2.4.6"], {}),
-    "numba": (["numba-cuda[cu13]==0.30.4", "numba==0.68.1", "cuda-bindings==13.0.3", "nvidia-cuda-nvrtc==13.0.*",
-               "nvidia-nvvm==13.0.*", "nvidia-cuda-runtime==13.0.*", "nvidia-cuda-cccl==13.0.*", "numpy==2.4.6",
-               "filecheck", "psutil", "cffi", "ml_dtypes", "pytest"], {}),
-    "triton": (["triton==3.9.0", "cuda-bindings==13.0.3", "numpy==2.4.6"], {}),
-    "tinygrad": (["tinygrad==0.14.0", "nvidia-cuda-nvrtc==13.0.*", "numpy==2.4.6"], {"DEV": "CUDA"}),
-    "tinygrad-ptx": (["tinygrad==0.14.0", "numpy==2.4.6"], {"DEV": "CUDA:PTX"}),
-    "halide": (["halide==21.0.0", "numpy==2.4.6"], {}),
-    "drjit": (["drjit==1.5.0", "numpy==2.4.6"], {}),
-    "taichi": (["taichi==1.7.4", "numpy==2.4.6"], {}),
-    "iree": (["iree-base-compiler==3.13.0", "iree-base-runtime==3.13.0", "numpy==2.4.6"], {}),
-}
+# Program: environment. Its packages, in the versions that ptx/README.md names: REQUIREMENTS/PROGRAM.txt, the program's
+# own first. No nvidia-nvjitlink among them: with it, numba generates machine code, which the emulator cannot run.
+REQUIREMENTS = pathlib.Path(__file__).resolve().parent.parent / "requirements" / "strangers"
+PROGRAMS = {"nvrtc": {}, "numba": {}, "triton": {}, "tinygrad": {"DEV": "CUDA"}, "tinygrad-ptx": {"DEV": "CUDA:PTX"},
+            "halide": {}, "drjit": {}, "taichi": {}, "iree": {}}
 
 
 def nvrtc():
@@ -242,32 +234,33 @@ def prepare(folder, library):
     for name in ("libcuda.so", "libcuda.so.1"):
         (names / name).unlink(missing_ok=True)
         (names / name).symlink_to(library)
-    # With nvJitLink, numba generates machine code, which the emulator cannot run. An invalid library hides it.
+    # An invalid library hides an nvJitLink of this machine from numba.
     (names / "libnvJitLink.so.13").write_text("not a library\n")
     environment = {k: v for k, v in os.environ.items() if k not in ("CUDA_HOME", "CUDA_PATH", "PYTHONPATH")}
     environment.update(LD_LIBRARY_PATH=str(names), DRJIT_LIBCUDA_PATH=str(names / "libcuda.so"))
     return python, environment
 
 
-def install(python, packages):
-    command = [python, "-m", "pip", "install", "-q", "--disable-pip-version-check", *packages]
-    subprocess.run(command, check=True)
-    subprocess.run([python, "-m", "pip", "uninstall", "-qy", "nvidia-nvjitlink"], check=True)
+def install(python, name):
+    """-> the program's package and version"""
+    requirements = REQUIREMENTS / f"{name.removesuffix('-ptx')}.txt"
+    subprocess.run([python, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--require-hashes", "--no-deps",
+                    "--only-binary", ":all:", "-r", requirements], check=True)
+    return next(line.split()[0] for line in requirements.read_text().splitlines() if "==" in line)
 
 
 def run_program(name, python, environment):
-    packages, variables = PROGRAMS[name]
-    install(python, packages)
+    package = install(python, name)
     command = [python, __file__, "--run", name.removesuffix("-ptx")]
     try:
-        done = subprocess.run(command, env={**environment, **variables}, capture_output=True, text=True, timeout=900)
+        done = subprocess.run(command, env={**environment, **PROGRAMS[name]}, capture_output=True, text=True, timeout=900)
     except subprocess.TimeoutExpired:
-        print(f"{name}: {packages[0]} has no end in 900 s", flush=True)
+        print(f"{name}: {package} has no end in 900 s", flush=True)
         return False
     if done.returncode == 0:
-        print(f"{name}: {packages[0]} runs", flush=True)
+        print(f"{name}: {package} runs", flush=True)
     else:
-        print(f"{name}: {packages[0]} fails\n{done.stdout[-2000:]}{done.stderr[-4000:]}", flush=True)
+        print(f"{name}: {package} fails\n{done.stdout[-2000:]}{done.stderr[-4000:]}", flush=True)
     return done.returncode == 0
 
 
@@ -292,12 +285,12 @@ NUMBA_EXPECTED = {
 
 def run_numba_suite(parts, python, environment):
     """Whether every failure is one of NUMBA_EXPECTED."""
-    install(python, PROGRAMS["numba"][0])
+    install(python, "numba")
     n_tests, expected, unexpected = 0, dict.fromkeys(NUMBA_EXPECTED.values(), 0), 0
     for part in parts or numba_parts(python):
         command = [python, "-m", "numba.runtests", f"numba.cuda.tests.{part}"]
         try:
-            done = subprocess.run(command, env={**environment, **PROGRAMS["numba"][1]}, capture_output=True, text=True,
+            done = subprocess.run(command, env={**environment, **PROGRAMS["numba"]}, capture_output=True, text=True,
                                   timeout=900)
             ran = re.search(r"^Ran (\d+) tests?", done.stderr, re.M)
             failures = re.split(r"^=+\n(?=ERROR|FAIL)", done.stderr, flags=re.M)[1:] if ran else [done.stderr[-2000:]]

@@ -134,11 +134,14 @@ TEST_P(Products, AddBiasAndAddToTheOutput) {
   const std::vector<float> before = normal_floats(size_t{s.columns} * s.rows, /*seed=*/8);
   std::vector<double> biased = reference(m, x), added = biased;
   for (size_t i = 0; i < added.size(); ++i) added[i] += before[i], biased[i] += bias[i % s.rows];
-  Product store, add;
-  store.bias = bias.data();
-  add.epilogue = Epilogue::kAdd;
+  std::vector<double> both = added;
+  for (size_t i = 0; i < both.size(); ++i) both[i] += bias[i % s.rows];
+  Product store, add, add_both;
+  store.bias = add_both.bias = bias.data();
+  add.epilogue = add_both.epilogue = Epilogue::kAdd;
   EXPECT_LE(relative_error(multiply(m, x, std::vector<float>(biased.size(), NAN), store), biased), kAllowed);
   EXPECT_LE(relative_error(multiply(m, x, before, add), added), kAllowed);
+  EXPECT_LE(relative_error(multiply(m, x, before, add_both), both), kAllowed);
 }
 
 TEST_P(Products, NormaliseTheInput) {
@@ -171,6 +174,29 @@ TEST_P(Products, GateWithSilu) {
     const std::vector<float> got = multiply(up, x, std::vector<float>(expected.size(), NAN), {}, &gate);
     EXPECT_LE(relative_error(got, expected), 3e-4) << size;  // of six outputs, the one with a large gate may be small
   }
+}
+
+TEST_P(Products, GateWithSiluOfBiasedProducts) {
+  const Shape& s = GetParam().shape;
+  const RandomMatrix& up = random_matrix(GetParam().type, s.rows, s.k, /*seed=*/12);
+  const RandomMatrix& gate = random_matrix(TensorType::kF16, s.rows, s.k, /*seed=*/13);
+  std::vector<float> x = normal_floats(size_t{s.columns} * s.k, /*seed=*/14);
+  for (float& v : x) v *= 0.3f;
+  const std::vector<float> bias = normal_floats(s.rows, /*seed=*/15), gate_bias = normal_floats(s.rows, /*seed=*/16);
+  const std::vector<double> ups = reference(up, x), gates = reference(gate, x);
+  for (const bool has_up : {true, false})
+    for (const bool has_gate : {true, false}) {
+      std::vector<double> expected = ups;
+      for (size_t i = 0; i < expected.size(); ++i) {
+        const double g = gates[i] + (has_gate ? gate_bias[i % s.rows] : 0);
+        expected[i] = g / (1 + std::exp(-g)) * (ups[i] + (has_up ? bias[i % s.rows] : 0));
+      }
+      Product product;
+      if (has_up) product.bias = bias.data();
+      if (has_gate) product.gate_bias = gate_bias.data();
+      const std::vector<float> got = multiply(up, x, std::vector<float>(expected.size(), NAN), product, &gate);
+      EXPECT_LE(relative_error(got, expected), 3e-4) << has_up << has_gate;
+    }
 }
 
 // Sequences can share a pass because a column's bits do not depend on its neighbours.

@@ -45,7 +45,7 @@ void render(std::string_view source, const ordered_json& variables) {
   try {
     const jinja::Template parsed = jinja::parse_template(source);
     const TracedText text = jinja::Interpreter(kLimits).run(parsed, variables);
-    require(jinja::find_invalid_utf8(text.bytes) == std::string::npos);
+    require(is_valid_utf8(text.bytes));
     size_t last = 0;
     for (const TextRange& range : text.content) {
       require((range.begin > last || last == 0) && range.begin < range.end && range.end <= text.bytes.size());

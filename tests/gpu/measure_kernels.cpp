@@ -35,11 +35,11 @@ Compiled ask_driver(const Context& context, const ptx::Kernel& kernel) {
         "cuFuncGetAttribute");
   if (kernel.dynamic_shared_bytes > 0)
     check(table->cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                                   static_cast<int>(kernel.dynamic_shared_bytes)),
+                                    static_cast<int>(kernel.dynamic_shared_bytes)),
           "cuFuncSetAttribute");
   check(table->cuOccupancyMaxActiveBlocksPerMultiprocessor(&compiled.blocks_per_sm, function,
-                                                          static_cast<int>(kernel.launch.threads.total()),
-                                                          kernel.dynamic_shared_bytes),
+                                                           static_cast<int>(kernel.launch.threads.total()),
+                                                           kernel.dynamic_shared_bytes),
         "cuOccupancyMaxActiveBlocksPerMultiprocessor");
   check(table->cuModuleUnload(module), "cuModuleUnload");
   return compiled;
@@ -138,7 +138,7 @@ class ProductBench {
   double graph_seconds(const ptx::Kernel& kernel, const GemvPlan& plan, const DeviceMemory& pool, uint32_t n) {
     const Module module(context_, {kernel});
     const GemvSpec& spec = plan.spec;
-    const std::vector<float> x = normal_floats(spec.k, /*seed=*/2), vectors = normal_floats(spec.rows + spec.k, 3);
+    const std::vector<float> x = normal_floats(spec.k, /*seed=*/2), vectors = normal_floats(2 * spec.rows + spec.k, 3);
     const DeviceMemory device_x(context_, x.size() * 4, "x"), gamma(context_, vectors.size() * 4, "gamma"),
         bias(context_, vectors.size() * 4, "bias"), y(context_, uint64_t{spec.rows} * 4, "y");
     stream_.upload(device_x.address(), std::as_bytes(std::span(x)));
@@ -157,7 +157,7 @@ class ProductBench {
       }
       arguments.push_back(device_x);
       if (spec.prologue == GemvPrologue::kRmsNorm) arguments.push_back(gamma);
-      if (spec.epilogue == GemvEpilogue::kBias) arguments.push_back(bias);
+      if (adds_bias(spec.epilogue)) arguments.push_back(bias);
       arguments.push_back(y);
       module.kernel(0).launch(stream_, arguments, kernel.launch.blocks);
     }

@@ -52,7 +52,7 @@ class GemmProblem {
     }
     for (uint32_t row = 0; row < spec.rows; ++row) {
       const float after = column(y, n_columns_)[row], before = gemv.y[size_t{n_columns_} * spec.rows + row];
-      EXPECT_TRUE(spec.epilogue == kResidual ? after == before : std::isnan(after)) << "beyond the columns, " << row;
+      EXPECT_TRUE(adds_residual(spec.epilogue) ? after == before : std::isnan(after)) << "beyond the columns, " << row;
     }
   }
   double worst_error(ptx::Target target) const {
@@ -132,6 +132,14 @@ const GemmCase kShapes[] = {
     {"k_of_halves_ends_in_a_quad", {.weights = kF16, .rows = 130, .k = 257, .epilogue = kBias}, 12},
     {"k_of_halves_ends_with_a_unit", {.weights = kF16, .rows = 16, .k = 136, .epilogue = kResidual}, 7},
     {"swiglu", {.weights = kQ4_K, .rows = 48, .k = 256, .epilogue = kSwiglu}, 10, kRmsNorm},
+    {"bias_and_residual", {.weights = kQ4_K, .rows = 70, .k = 256, .epilogue = kBiasResidual}, 33, kRmsNorm},
+    {"bias_and_residual_in_parts",
+     {.weights = kQ4_K, .rows = 70, .k = 256, .epilogue = kBiasResidual, .warps = 4, .split_k = 2},
+     40},
+    {"biases_of_swiglu", {.weights = kQ4_K, .rows = 53, .k = 256, .epilogue = kBiasSwiglu, .up = kQ6_K}, 10, kRmsNorm},
+    {"biases_of_swiglu_of_two_row_tiles",
+     {.weights = kQ4_1, .rows = 45, .k = 64, .epilogue = kBiasSwiglu, .rows_per_warp = 32, .columns_per_block = 24},
+     50},
     {"swiglu_of_halves", {.weights = kF16, .rows = 80, .k = 128, .epilogue = kSwiglu}, 17},
     {"mixed_formats", {.weights = kQ4_K, .rows = 21, .k = 256, .epilogue = kSwiglu, .up = kQ6_K}, 9, kRmsNorm},
     {"two_scales_beside_one", {.weights = kQ2_K, .rows = 21, .k = 256, .epilogue = kSwiglu, .up = kQ5_K}, 9},
@@ -192,7 +200,7 @@ struct SameKernelCase {
   } others[3];
 };
 const SameKernelCase kSameKernels[] = {
-    {"whole_tiles", {kQ4_K, 70, 256}, {{70, 256, kBias}, {32, 1280, kStore}, {300, 768, kBias}}},
+    {"whole_tiles", {kQ4_K, 70, 256}, {{70, 256, kBias}, {32, 1280, kStore}, {300, 768, kBiasResidual}}},
     {"ends_in_a_tile", {kQ8_0, 40, 128}, {{40, 32, kBias}, {70, 160, kStore}, {33, 288, kBias}}},
     {"ends_in_a_quad", {kF16, 40, 128}, {{40, 1, kBias}, {70, 129, kStore}, {33, 258, kStore}}},
     {"two_matrices", {kQ6_K, 40, 256, kSwiglu}, {{40, 512, kSwiglu}, {70, 256, kSwiglu}, {33, 768, kSwiglu}}},
@@ -223,7 +231,7 @@ class FusedGemms : public ::testing::TestWithParam<FusedCase> {
  protected:
   FusedGemms() {
     constexpr uint32_t kRows[] = {70, 37, 16, 33};  // one to three blocks
-    constexpr GemvEpilogue kEpilogues[] = {kBias, kStore, kResidual, kBias};
+    constexpr GemvEpilogue kEpilogues[] = {kBias, kStore, kResidual, kBiasResidual};
     const FusedCase& c = GetParam();
     for (size_t i = 0; i < c.of_products.size(); ++i) {
       GemmSpec spec{c.of_products[i], kRows[i], c.k, kEpilogues[i]};
@@ -248,7 +256,7 @@ class FusedGemms : public ::testing::TestWithParam<FusedCase> {
     const auto add = [&](const auto* p) { pointers.push_back(reinterpret_cast<uint64_t>(p)); };
     for (const GemmProblem& problem : problems_) {
       const GemvProblem& gemv = problem.gemv;
-      const bool adds = problem.spec.epilogue == kResidual, has_bias = problem.spec.epilogue == kBias;
+      const bool adds = adds_residual(problem.spec.epilogue), has_bias = adds_bias(problem.spec.epilogue);
       float* y = outputs.emplace_back(adds ? device.upload(gemv.y) : device.poisoned<float>(gemv.y.size()));
       add(device.upload(gemv.weights.bytes));
       pointers.push_back(has_bias ? reinterpret_cast<uint64_t>(device.upload(gemv.bias)) : 0);
@@ -467,6 +475,8 @@ TEST(GemmPlanTest, NamesSayWhatDiffers) {
   EXPECT_EQ(name_of(GemmSpec{.weights = kQ4_K, .rows = 64, .k = 256, .epilogue = kSwiglu, .up = kQ6_K, .warps = 2}),
             "gemm_q4k_q6k_swiglu_w2");
   EXPECT_EQ(name_of(GemmSpec{kF16, 64, 37, kResidual}), "gemm_f16");
+  EXPECT_EQ(name_of(GemmSpec{kF16, 64, 37, kBiasResidual}), "gemm_f16");
+  EXPECT_EQ(name_of(GemmSpec{kF16, 64, 37, kBiasSwiglu}), "gemm_f16_bias_swiglu");
   EXPECT_EQ(name_of(GemmSpec{.weights = kQ6_K, .rows = 64, .k = 256, .warps = 4, .split_k = 2}), "gemm_q6k_w4_p");
   EXPECT_EQ(name_of(GemmSpec{.weights = kQ6_K, .rows = 64, .k = 256, .formats = {kQ4_K, kQ6_K}}), "gemms_q4k_q6k");
 }

@@ -80,14 +80,15 @@ struct GemvProblem {
         weights(s.weights, s.rows, s.k, seed),
         x(outlier_floats(s.columns, s.k, seed + 1)),
         gamma(normal_floats(s.k, seed + 2)),
-        bias(normal_floats(s.rows, seed + 3)),
+        bias(normal_floats(s.rows * (is_swiglu(s.epilogue) ? 2 : 1), seed + 3)),
         y(normal_floats(size_t{s.columns} * s.rows, seed + 4)) {
-    if (s.epilogue == GemvEpilogue::kSwiglu) {
+    if (is_swiglu(s.epilogue)) {
       up.emplace(s.up.value_or(s.weights), s.rows, s.k, seed + 5);
       // Gates are near 1: silu saturates for larger ones and would hide their errors.
       for (float& v : s.prologue == GemvPrologue::kNone ? x : gamma) v *= 0.01f;
     }
-    for (float& v : bias) v *= 20;
+    if (!is_swiglu(s.epilogue))
+      for (float& v : bias) v *= 20;
     for (float& v : y) v *= 20;
   }
 
@@ -99,10 +100,27 @@ struct GemvProblem {
       for (uint32_t row = 0; row < spec.rows; ++row) {
         double& result = out[size_t{c} * spec.rows + row];
         const double product = dot(weights, row, in);
-        if (spec.epilogue == GemvEpilogue::kStore) result = product;
-        if (spec.epilogue == GemvEpilogue::kBias) result = product + bias[row];
-        if (spec.epilogue == GemvEpilogue::kResidual) result += product;
-        if (spec.epilogue == GemvEpilogue::kSwiglu) result = product / (1 + std::exp(-product)) * dot(*up, row, in);
+        const auto swiglu = [](double gate, double other) { return gate / (1 + std::exp(-gate)) * other; };
+        switch (spec.epilogue) {
+          case GemvEpilogue::kStore:
+            result = product;
+            break;
+          case GemvEpilogue::kBias:
+            result = product + bias[row];
+            break;
+          case GemvEpilogue::kResidual:
+            result += product;
+            break;
+          case GemvEpilogue::kSwiglu:
+            result = swiglu(product, dot(*up, row, in));
+            break;
+          case GemvEpilogue::kBiasResidual:
+            result += product + bias[row];
+            break;
+          case GemvEpilogue::kBiasSwiglu:
+            result = swiglu(product + bias[size_t{2} * row], dot(*up, row, in) + bias[size_t{2} * row + 1]);
+            break;
+        }
       }
     }
     return out;
@@ -134,7 +152,7 @@ struct GemvProblem {
                          const std::vector<uint32_t>& numbers, ptx::emulator::LaunchOptions options, std::string* fault,
                          const SplitKScratch& parts = {}) const {
     GuardedDevice device(target);
-    float* out = spec.epilogue == GemvEpilogue::kResidual ? device.upload(y) : device.poisoned<float>(y.size());
+    float* out = adds_residual(spec.epilogue) ? device.upload(y) : device.poisoned<float>(y.size());
     std::vector<uint64_t> arguments = {address(device.upload(weights.bytes))};
     if (up) arguments.push_back(address(device.upload(up->bytes)));
     // Columns from n_columns on must not be read.
@@ -157,9 +175,8 @@ struct GemvProblem {
       if (has || is_told) arguments.push_back(has ? upload() : 0);
     };
     if (!is_told || spec.epilogue != GemvEpilogue::kSwiglu)
-      add(spec.epilogue == GemvEpilogue::kBias, [&] { return address(device.upload(bias)); });
-    if (is_told && spec.epilogue != GemvEpilogue::kSwiglu)
-      add(spec.epilogue == GemvEpilogue::kResidual, [&] { return address(out); });
+      add(adds_bias(spec.epilogue), [&] { return address(device.upload(bias)); });
+    if (is_told && !is_swiglu(spec.epilogue)) add(adds_residual(spec.epilogue), [&] { return address(out); });
     std::byte* scratch = nullptr;
     if (parts.n_bytes > 0) {
       scratch = device.upload(std::vector<std::byte>(parts.n_bytes));

@@ -32,8 +32,8 @@ void expect_right(const GemvProblem& problem, const ptx::Kernel& kernel, uint32_
       expect_close(column, std::span(reference).subspan(size_t{c} * spec.rows, spec.rows), tolerance);
     } else {
       for (uint32_t row = 0; row < spec.rows; ++row) {
-        const float before = spec.epilogue == kResidual ? problem.y[size_t{c} * spec.rows + row]
-                                                        : std::numeric_limits<float>::quiet_NaN();
+        const float before = adds_residual(spec.epilogue) ? problem.y[size_t{c} * spec.rows + row]
+                                                          : std::numeric_limits<float>::quiet_NaN();
         EXPECT_TRUE(column[row] == before || (column[row] != column[row] && before != before)) << row;
       }
     }
@@ -115,6 +115,21 @@ constexpr GemvCase kShapes[] = {
     {"seven_columns", {.weights = kQ6_K, .rows = 40, .k = 256, .columns = 7, .epilogue = kBias, .rows_per_warp = 4}},
     {"small_model", {.weights = kQ4_1, .rows = 192, .k = 576, .prologue = kRmsNorm, .eps = kEps}},  // 4 lanes a row
     {"small_model_columns", {.weights = kQ4_1, .rows = 192, .k = 576, .columns = 5, .prologue = kRmsNorm, .eps = kEps}},
+    {"bias_and_residual", {.weights = kQ4_K, .rows = 37, .k = 512, .epilogue = kBiasResidual}},
+    {"bias_and_residual_of_columns", {.weights = kQ6_K, .rows = 37, .k = 512, .columns = 7, .epilogue = kBiasResidual}},
+    {"bias_and_residual_of_floats", {.weights = kF16, .rows = 21, .k = 100, .columns = 3, .epilogue = kBiasResidual}},
+    {"biases_of_swiglu",
+     {.weights = kQ8_0, .rows = 37, .k = 160, .prologue = kRmsNorm, .epilogue = kBiasSwiglu, .eps = kEps}},
+    {"biases_of_swiglu_of_columns",
+     {.weights = kQ4_K,
+      .rows = 37,
+      .k = 512,
+      .columns = 5,
+      .prologue = kRmsNorm,
+      .epilogue = kBiasSwiglu,
+      .eps = kEps,
+      .up = kQ6_K}},
+    {"biases_of_swiglu_of_floats", {.weights = kF32, .rows = 9, .k = 131, .columns = 2, .epilogue = kBiasSwiglu}},
     {"sixteen_lanes_a_row", {.weights = kQ8_0, .rows = 70, .k = 1536, .columns = 2, .epilogue = kResidual}},
     {"one_lane_a_row",
      {.weights = kQ5_0, .rows = 45, .k = 96, .columns = 1, .epilogue = kBias, .warps = 1, .lanes_per_row = 1}},
@@ -172,7 +187,7 @@ TEST(GemvRandomTest, MatchesDouble) {
     const uint32_t block = traits(type).block_weights;
     GemvSpec spec{type, 1 + below(90), block * (1 + below(block == 1 ? 700 : block == 32 ? 30 : 6)), 1 + below(8)};
     spec.prologue = below(2) ? kRmsNorm : kNone;
-    spec.epilogue = static_cast<GemvEpilogue>(below(4));
+    spec.epilogue = static_cast<GemvEpilogue>(below(6));
     spec.eps = kEps;
     spec.warps = 1 + below(9);
     spec.lanes_per_row = 1u << below(6);
@@ -227,6 +242,8 @@ TEST_P(GemvBits, AreThoseOfAColumnByItself) {
 constexpr GemvCase kBits[] = {
     {"sixteen_lanes", {kQ4_K, 40, 2048, 8, kRmsNorm, kSwiglu, kEps}},
     {"warp_a_row", {kQ6_K, 24, 4352, 4, kNone, kResidual}},
+    {"bias_and_residual", {kQ4_K, 40, 2048, 4, kNone, kBiasResidual}},
+    {"biases_of_swiglu", {kQ4_K, 40, 2048, 4, kRmsNorm, kBiasSwiglu, kEps}},
     {"warp_a_row_and_bias", {kQ4_K, 24, 4096, 4, kRmsNorm, kBias, kEps}},
     {"eight_lanes", {kQ5_0, 37, 896, 7, kRmsNorm, kStore, kEps}},
     {"four_lanes", {kQ4_1, 33, 576, 2, kRmsNorm, kStore, kEps}},
@@ -443,12 +460,20 @@ TEST(GemvPlanTest, ReportsLaunchAndCost) {
   EXPECT_EQ(kernel.static_shared_bytes, 2u * 8 * 8 * (16 + 4) * 4);  // sums of eight lanes, padded
   EXPECT_EQ(kernel.cost.bytes, 100 * packed_bytes_per_row(kQ4_K, 512) + 4 * (16 * 160 + 2 + 2 * 2 * 100));
   EXPECT_EQ(kernel.cost.flops, 2u * 100 * 512 * 2);
+  const GemvSpec two{.weights = kQ4_K, .rows = 100, .k = 512, .epilogue = kSwiglu};
+  GemvSpec with_biases = two;
+  with_biases.epilogue = kBiasSwiglu;
+  EXPECT_EQ(gemv(with_biases, ptx::sm_80).cost.bytes, gemv(two, ptx::sm_80).cost.bytes + 4 * 2 * 100);
 }
 
 TEST(GemvPlanTest, NamesSayWhatDiffers) {
   EXPECT_EQ(name_of({kQ4_K, 2048, 11008, 8, kRmsNorm, kSwiglu}), "gemv_q4k_2048x11008_rmsnorm_swiglu_c8_w16");
   EXPECT_EQ(name_of({.weights = kQ4_K, .rows = 64, .k = 256, .epilogue = kSwiglu, .up = kQ6_K, .rows_per_warp = 2}),
             "gemv_q4k_q6k_64x256_swiglu_c1_w16_r2");
+  EXPECT_EQ(name_of({.weights = kQ4_K, .rows = 64, .k = 256, .epilogue = kBiasResidual}),
+            "gemv_q4k_64x256_bias_residual_c1_w16");
+  EXPECT_EQ(name_of({.weights = kQ4_K, .rows = 64, .k = 256, .epilogue = kBiasSwiglu}),
+            "gemv_q4k_64x256_bias_swiglu_c1_w16");
 }
 
 struct Refused {

@@ -28,6 +28,14 @@ LayerFormats plain(bool qk_norm) {
   return formats;
 }
 
+// The biases that a layer has: all, or only some, so that a token function needs a variant for each.
+LayerFormats with_biases(bool of_attention, bool of_ffn, TensorType type = kF16) {
+  LayerFormats formats = all(type);
+  formats.has.output_bias = of_attention;
+  formats.has.gate_bias = formats.has.up_bias = formats.has.down_bias = of_ffn;
+  return formats;
+}
+
 LayerFormats with_experts(TensorType gate, TensorType down, TensorType router = kF32) {
   LayerFormats formats = plain(/*qk_norm=*/true);
   formats.experts = {router, gate, gate, down, gate, gate, down};
@@ -50,6 +58,9 @@ const DecoderCase kCases[] = {
     {"formats_differ_by_layer", {.layers = {all(kF16), mixed()}}, 3},
     {"layers_rotate_apart", {.n_ropes = 2, .layers = {all(kF16), all(kF16), all(kF16)}}, 3},
     {"qk_norm_without_bias", {.qk_norm = true, .bias = false, .layers = {plain(true), plain(true)}}},
+    {"biases_of_every_product", {.layers = {with_biases(true, true), with_biases(true, true)}, .output_bias = true}, 3},
+    {"biases_of_some_layers",
+     {.layers = {with_biases(true, false, kQ8_0), with_biases(false, true, kQ8_0), with_biases(true, true)}}},
     {"several_splits_and_choices",  // splits of the attention, and slots of the sampler
      {.hidden = 32, .ffn = 40, .n_vocab = 4500, .context = 300, .layers = {all(kF16), all(kF16)}},
      258},

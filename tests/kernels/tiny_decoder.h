@@ -20,6 +20,7 @@ struct TinyDecoderSpec {
   uint32_t n_ropes = 1;  // the layers take them in turn
   std::vector<LayerFormats> layers;
   TensorType embedding = TensorType::kF16, output = TensorType::kF16;
+  bool output_bias = false;
   std::vector<LayerKind> kinds = {};  // per layer; empty: dense attention
   ExpertsConfig experts = {};
   DeltaNetConfig delta_net = {};  // with delta nets, attention is gated
@@ -49,7 +50,7 @@ class TinyDecoder {
     c.experts = spec.experts;
     c.delta_net = spec.delta_net;
     c.gated_attention = spec.delta_net.n_v_heads > 0;
-    const DecoderFormats formats{spec.embedding, spec.output, spec.layers};
+    const DecoderFormats formats{spec.embedding, spec.output, spec.layers, spec.output_bias};
     specs_ = decoder_specs(c, formats, spec.context, PassKind::kDecode, 1);
     place_weights();
   }
@@ -156,6 +157,7 @@ class TinyDecoder {
     DeltaMatrices<const std::byte*> delta;
     DeltaVectors<const float*> delta_vectors;
     uint32_t place;  // index among the delta nets
+    const float* gate_up_bias;
   };
   struct Buffers {
     float *hidden, *q, *k, *v, *mixed, *inner, *logits;
@@ -181,12 +183,14 @@ class TinyDecoder {
                    const MatrixShape& m) { at = m.rows > 0 ? matrix(type, m.rows, m.k) : nullptr; },
                layer.matrices, f.matrices, matrix_shapes(config_));
       layer.vectors = map(vector_sizes(config_), [&](uint32_t n) { return vector(n); });
+      layer.gate_up_bias = vector(2 * s.ffn);
       place_experts(layer, f);
       place_delta_net(layer, f);
     }
     embedding_ = matrix(s.embedding, s.n_vocab, s.hidden);
     output_ = matrix(s.output, s.n_vocab, s.hidden);
     output_norm_ = vector(s.hidden);
+    output_bias_ = vector(s.n_vocab);
     std::vector<uint32_t> pages(n_pages());
     for (uint32_t i = 0; i < n_pages(); ++i) pages[i] = (i + 1) % n_pages();
     page_table_ = device_.upload(pages);
@@ -279,6 +283,17 @@ class TinyDecoder {
     return products_.at(name);
   }
 
+  // y = the product of x, normalised unless gamma is null, with its bias if it adds one.
+  void multiply(const ProductSpec& spec, const std::vector<const std::byte*>& weights, const float* x,
+                const float* gamma, const float* bias, float* y) {
+    std::vector<const void*> arguments(weights.begin(), weights.end());
+    arguments.push_back(x);
+    if (gamma != nullptr) arguments.push_back(gamma);
+    if (adds_bias(std::get<GemvSpec>(spec).epilogue)) arguments.push_back(bias);
+    arguments.push_back(y);
+    run(product(spec), arguments);
+  }
+
   static const void* number(uint64_t n) { return reinterpret_cast<const void*>(uintptr_t{n}); }  // between pointers
 
   void decode_token(Buffers& at) {
@@ -288,7 +303,7 @@ class TinyDecoder {
       kind.mixer == Mixer::kDeltaNet ? mix_by_delta_net(i, at) : mix_by_attention(i, at);
       kind.ffn == Ffn::kExperts ? through_experts(i, at) : through_dense(i, at);
     }
-    run(product(specs_.logits), {output_, at.hidden, output_norm_, at.logits});
+    multiply(specs_.logits, {output_}, at.hidden, output_norm_, output_bias_, at.logits);
     run(sample(persistent_sampling(persistent_spec()), target_),
         {at.logits, at.sampler, &at.state->choice, &at.state->position, at.error});
   }
@@ -298,10 +313,7 @@ class TinyDecoder {
     const LayerVectors<const float*>& vectors = layers_[i].vectors;
     const LayerSpecs& s = specs_.layers[i];
     const auto project = [&](const ProductSpec& spec, const std::byte* weights, const float* bias, float* y) {
-      std::vector<const void*> arguments = {weights, at.hidden, layers_[i].vectors.attn_norm};
-      if (std::get<GemvSpec>(spec).epilogue == GemvEpilogue::kBias) arguments.push_back(bias);
-      arguments.push_back(y);
-      run(product(spec), arguments);
+      multiply(spec, {weights}, at.hidden, vectors.attn_norm, bias, y);
     };
     project(s.q, w.q, vectors.q_bias, at.q), project(s.k, w.k, vectors.k_bias, at.k);
     project(s.v, w.v, vectors.v_bias, at.v);
@@ -317,7 +329,7 @@ class TinyDecoder {
     if (config_.gated_attention) attend.push_back(at.q_gate);
     attend.push_back(at.scratch), attend.push_back(at.error);
     run(incremental_attention(std::get<AttentionSpec>(specs_.attention), target_), attend);
-    run(product(s.output), {w.output, at.mixed, at.hidden});
+    multiply(s.output, {w.output}, at.mixed, nullptr, vectors.output_bias, at.hidden);
   }
 
   void mix_by_delta_net(size_t i, Buffers& at) {
@@ -338,8 +350,9 @@ class TinyDecoder {
   void through_dense(size_t i, Buffers& at) {
     const LayerMatrices<const std::byte*>& w = layers_[i].matrices;
     const LayerSpecs& s = specs_.layers[i];
-    run(product(s.gate_up), {w.gate, w.up, at.hidden, layers_[i].vectors.ffn_norm, at.inner});
-    run(product(s.down), {w.down, at.inner, at.hidden});
+    const LayerVectors<const float*>& vectors = layers_[i].vectors;
+    multiply(s.gate_up, {w.gate, w.up}, at.hidden, vectors.ffn_norm, layers_[i].gate_up_bias, at.inner);
+    multiply(s.down, {w.down}, at.inner, nullptr, vectors.down_bias, at.hidden);
   }
 
   void through_experts(size_t i, Buffers& at) {
@@ -367,8 +380,9 @@ class TinyDecoder {
     for (size_t i = 0; i < layers_.size(); ++i)
       all.layers.push_back({map(layers_[i].matrices, address), map(layers_[i].vectors, address), address(at.k_pages[i]),
                             address(at.v_pages[i]), map(layers_[i].experts, address), map(layers_[i].delta, address),
-                            map(layers_[i].delta_vectors, address)});
+                            map(layers_[i].delta_vectors, address), address(layers_[i].gate_up_bias)});
     all.output = address(output_), all.output_norm = address(output_norm_);
+    all.output_bias = spec_.output_bias ? address(output_bias_) : 0;
     all.hidden = address(at.hidden), all.q = address(at.q), all.k = address(at.k), all.v = address(at.v);
     all.mixed = address(at.mixed), all.inner = address(at.inner), all.logits = address(at.logits);
     all.q_gate = address(at.q_gate), all.qkv = address(at.qkv), all.z = address(at.z);
@@ -387,7 +401,7 @@ class TinyDecoder {
   DecoderSpecs specs_;
   std::vector<Layer> layers_;
   const std::byte *embedding_ = nullptr, *output_ = nullptr;
-  const float* output_norm_ = nullptr;
+  const float *output_norm_ = nullptr, *output_bias_ = nullptr;
   const uint32_t* page_table_ = nullptr;
   std::map<std::string, ptx::Kernel> products_;
   SamplerState sampler_;  // default: the largest logit

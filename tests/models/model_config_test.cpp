@@ -546,28 +546,50 @@ TEST(ModelTensors, FusedBiasesAreReadAsTheirParts) {
   }
 }
 
-TEST(ModelTensors, OtherBiasesMayBeZero) {
-  const auto add = [](const std::string& name, uint64_t n, float number) {
-    const Bytes bytes = build_tiny_model(small("llama"), 1);
-    const GgufFile file = GgufFile::view(bytes, "a.gguf");
-    GgufWriter writer;
-    writer.copy_metadata(file);
-    for (const TensorInfo& tensor : file.tensors())
-      writer.add_tensor(tensor.name, tensor.type, std::span(tensor.shape).first(tensor.n_dims), tensor.data);
-    const std::vector<float> numbers(n, number);
-    writer.add_tensor(name, TensorType::kF32, std::vector<uint64_t>{n}, std::as_bytes(std::span(numbers)));
-    return error_of(writer);
-  };
-  const uint64_t n_vocab = vocabulary_size(TinyVocabulary::kByteBpe);
-  for (const auto& [name, n] : {std::pair{"output.bias", n_vocab},
-                                {"blk.0.attn_output.bias", 64},
-                                {"blk.1.ffn_gate.bias", 96},
-                                {"blk.1.ffn_up.bias", 96},
-                                {"blk.2.ffn_down.bias", 64}}) {
-    EXPECT_EQ(add(name, n, 0), "");
-    EXPECT_EQ(add(name, n, 0.5f), std::string("cannot load a.gguf: tensor ") + name +
-                                      " holds numbers other than 0, and a bias there is not supported");
+// The file of a spec with one more vector of equal numbers.
+GgufWriter with_vector(const TinyModelSpec& spec, const std::string& name, uint64_t n, float number) {
+  GgufWriter writer = tiny_model(spec, 1);
+  const std::vector<float> numbers(n, number);
+  writer.add_tensor(name, TensorType::kF32, std::vector<uint64_t>{n}, std::as_bytes(std::span(numbers)));
+  return writer;
+}
+
+struct OtherBias {
+  const char* name;
+  uint64_t n;
+  const TensorInfo* (*of)(const ModelTensors&);
+};
+const OtherBias kOtherBiases[] = {
+    {"output.bias", vocabulary_size(TinyVocabulary::kByteBpe), [](const ModelTensors& t) { return t.output_bias; }},
+    {"blk.0.attn_output.bias", 64, [](const ModelTensors& t) { return t.layers[0].vectors.output_bias; }},
+    {"blk.1.ffn_gate.bias", 96, [](const ModelTensors& t) { return t.layers[1].vectors.gate_bias; }},
+    {"blk.1.ffn_up.bias", 96, [](const ModelTensors& t) { return t.layers[1].vectors.up_bias; }},
+    {"blk.2.ffn_down.bias", 64, [](const ModelTensors& t) { return t.layers[2].vectors.down_bias; }}};
+
+TEST(ModelTensors, OtherBiasesAreReadUnlessTheyAreZeros) {
+  for (const char* architecture : {"llama", "qwen2", "qwen3"})
+    for (const OtherBias& bias : kOtherBiases)
+      for (const float number : {0.0f, 0.5f}) {
+        const Bytes bytes = with_vector(small(architecture), bias.name, bias.n, number).bytes();
+        const GgufFile file = GgufFile::view(bytes, "a.gguf");
+        const ModelTensors tensors = read_model_tensors(file, read_model_config(file));
+        EXPECT_EQ(bias.of(tensors), number == 0 ? nullptr : file.find_tensor(bias.name)) << bias.name;
+      }
+}
+
+TEST(ModelTensors, OtherBiasesHaveTheRowsOfTheirProduct) {
+  for (const OtherBias& bias : kOtherBiases) {
+    const GgufWriter file = with_vector(small("llama"), bias.name, bias.n - 1, 0.5f);
+    EXPECT_EQ(error_of(file), "cannot load a.gguf: tensor " + std::string(bias.name) + " has shape [" +
+                                  std::to_string(bias.n - 1) + "], expected [" + std::to_string(bias.n) + "]");
   }
+}
+
+TEST(ModelTensors, BiasesOfProductsThatALayerLacksAreRefused) {
+  TinyModelSpec experts = small("qwen3moe");
+  experts.experts = {.n = 4, .n_used = 2, .ffn = 32, .normalises = true};
+  EXPECT_EQ(error_of(with_vector(experts, "blk.0.ffn_down.bias", 64, 0.5f)),
+            "cannot load a.gguf: tensor blk.0.ffn_down.bias is not part of a supported qwen3moe model");
 }
 
 TEST(ModelConfig, TheTokensCountWhateverVocabSizeSays) {

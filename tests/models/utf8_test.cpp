@@ -39,7 +39,10 @@ TEST(Utf8, FirstCharacter) {
     const Utf8Step step = first_character(c.text);
     EXPECT_EQ(step.bytes, c.bytes) << c.name;
     EXPECT_EQ(static_cast<int>(step.state), static_cast<int>(c.state)) << c.name;
-    EXPECT_EQ(is_valid_utf8("01234567" + c.text), c.state == Utf8State::kValid) << c.name;
+    const bool is_valid = c.state == Utf8State::kValid;
+    EXPECT_EQ(is_valid_utf8("01234567" + c.text), is_valid) << c.name;
+    EXPECT_EQ(find_invalid_utf8("aé世🌍" + c.text), is_valid ? std::string_view::npos : 10u) << c.name;
+    EXPECT_EQ(step.value == 0, !is_valid || c.text[0] == 0) << c.name;
   }
 }
 
@@ -49,6 +52,10 @@ TEST(Utf8, EveryCharacterIsValidAndItsBeginningsAreIncomplete) {
     std::string text;
     append_utf8(character, text);
     ASSERT_TRUE(is_valid_utf8(text)) << static_cast<uint32_t>(character);
+    ASSERT_EQ(first_character(text).value, character);
+    size_t at = 1;
+    ASSERT_EQ(next_code_point("x" + text + "y", at), character);
+    ASSERT_EQ(at, 1 + text.size());
     for (size_t bytes = 1; bytes < text.size(); ++bytes) {
       const Utf8Step step = first_character(std::string_view(text).substr(0, bytes));
       ASSERT_TRUE(step.state == Utf8State::kIncomplete && step.bytes == bytes) << static_cast<uint32_t>(character);

@@ -264,12 +264,17 @@ void add(Array& x, const Array& y) {
   for (size_t i = 0; i < x.size(); ++i) x[i] += y[i];
 }
 
+struct FeedForwardBiases {  // each may be null
+  const TensorInfo *gate, *up, *down;
+};
+
 // SwiGLU; x [n_tokens, k]
-Array feed_forward(const TensorInfo& gate, const TensorInfo& up, const TensorInfo& down, const Array& x) {
-  Array inner = multiply(gate, x);
-  const Array ups = multiply(up, x);
+Array feed_forward(const TensorInfo& gate, const TensorInfo& up, const TensorInfo& down, const Array& x,
+                   const FeedForwardBiases& biases = {}) {
+  Array inner = multiply(gate, x, biases.gate);
+  const Array ups = multiply(up, x, biases.up);
   for (size_t i = 0; i < inner.size(); ++i) inner[i] *= sigmoid(inner[i]) * ups[i];
-  return multiply(down, inner);
+  return multiply(down, inner, biases.down);
 }
 
 // The weight of each expert for a token with these scores; 0 for experts that it does not use.
@@ -322,7 +327,7 @@ void apply_layer(const LayerTensors& layer, const ModelConfig& config, const Lay
   const Array input = normalised(x, *vectors.attn_norm, config.rms_eps);
   switch (kinds.mixer) {
     case Mixer::kAttention:
-      add(x, multiply(*matrices.output, attention(layer, config, kinds, input)));
+      add(x, multiply(*matrices.output, attention(layer, config, kinds, input), vectors.output_bias));
       break;
     case Mixer::kDeltaNet:
       add(x, multiply(*matrices.output, delta_net(layer, config, input)));
@@ -332,7 +337,8 @@ void apply_layer(const LayerTensors& layer, const ModelConfig& config, const Lay
   const Array ffn_input = normalised(x, *vectors.ffn_norm, config.rms_eps);
   switch (kinds.ffn) {
     case Ffn::kDense:
-      return add(x, feed_forward(*matrices.gate, *matrices.up, *matrices.down, ffn_input));
+      return add(x, feed_forward(*matrices.gate, *matrices.up, *matrices.down, ffn_input,
+                                 {vectors.gate_bias, vectors.up_bias, vectors.down_bias}));
     case Ffn::kExperts:
       return add(x, mixture(layer, config.experts, ffn_input));
   }
@@ -356,7 +362,7 @@ std::vector<double> reference_logits(const GgufFile& file, const ModelConfig& co
     read_row(*tensors.token_embd, static_cast<size_t>(token), x.data() + x.size() - config.hidden);
   }
   for (size_t i = 0; i < tensors.layers.size(); ++i) apply_layer(tensors.layers[i], config, config.layers[i], x);
-  return multiply(*tensors.output, normalised(x, *tensors.output_norm, config.rms_eps));
+  return multiply(*tensors.output, normalised(x, *tensors.output_norm, config.rms_eps), tensors.output_bias);
 }
 
 }  // namespace warpchat

@@ -57,8 +57,25 @@ TEST(Endpoint, ListsOfModels) {
   EXPECT_EQ(llama.at(0).kind, ServerKind::kLlamaCpp);
   EXPECT_EQ(parse_models(R"({"data":[{"id":"a","context_length":-1},{"id":7},3,{"id":"b","owned_by":null}]})").size(),
             2u);
-  for (const char* none : {"", "{}", "7", "{\"data\":7}", "<html>", "[[[[["})
-    EXPECT_THROW(parse_models(none), Error) << none;
+  EXPECT_EQ(parse_models(R"({"data":[]})").size(), 0u);
+  const auto fault_of = [](const std::string& body) {
+    try {
+      parse_models(body);
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string("none");
+  };
+  for (const char* text : {"", "<html>", "[[[[["}) EXPECT_EQ(fault_of(text), "it is not JSON") << text;
+  for (const char* other : {"{}", "7", "null", "\"gpt\"", R"({"data":7})", R"({"data":null})",
+                            R"({"models":[{"name":"a"}]})", R"({"error":{"message":"no"}})"})
+    EXPECT_EQ(fault_of(other), "it is not a list of models but '" + std::string(other) + "'");
+  EXPECT_EQ(fault_of("{\"object\":\"" + std::string(200, 'x') + "\"}"),
+            "it is not a list of models but '{\"object\":\"" + std::string(109, 'x') + "...'");
+  for (const char* entries : {R"([7,{"id":"b"}])", R"({"data":[{"id":"b"}]})"}) EXPECT_EQ(fault_of(entries), "none");
+  for (const char* entries : {R"(["gpt"])", R"({"data":["gpt",7]})"})
+    EXPECT_EQ(fault_of(entries), "no entry has a text as 'id', as in '\"gpt\"'");
+  EXPECT_EQ(fault_of(R"({"data":[{"name":"a"}]})"), "no entry has a text as 'id', as in '{\"name\":\"a\"}'");
   EXPECT_THROW(parse_models(std::string(100000, '[')), Error);
   EXPECT_EQ(near_names({{"llama"}, {"qwen3-4b"}, {"qwen3-8b"}}, "qwen-8b"), "qwen3-8b, qwen3-4b, llama");
 }

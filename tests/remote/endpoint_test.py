@@ -114,6 +114,22 @@ class Answers(Case):
                           code=2)
         self.assert_answers(self.ask(several, "nolist", "-m", "llama"))
 
+    def test_lists_that_are_none(self):
+        server = self.server()
+        for page, words in (({"models": [{"name": "a"}]}, "it is not a list of models but '{\"models\": [{\"name\": \"a\"}]}'"),
+                            (None, "it is not a list of models but 'null'"),
+                            ({"detail": "Not\x1b[31m here"}, "it is not a list of models but '{\"detail\": "),
+                            ([["a"]], "no entry has a text as 'id', as in '[\"a\"]'")):
+            server.pages["/v1/models"] = page
+            sentence = f"cannot read the model list of {server.host}: {words}"
+            self.assert_fails(self.ask(server), sentence, "; name a model, then no list is needed")
+            self.assert_fails(Run("--endpoint", server.url, "--list-models", env=self.env()), sentence)
+            self.assert_answers(self.ask(server, "", "-m", "qwen3-4b"))
+            # A name is given to an address, whatever answers there.
+            run = Run("endpoint", "add", "box", server.url, env=self.env())
+            self.assertEqual((run.code, run.err.decode().splitlines()[-1]), (0, f"box: {server.url}, no key"), run)
+            self.assertEqual(Run("endpoint", "list", env=self.env()).out.decode(), f"box  {server.url}  no key\n")
+
     def test_list_models(self):
         server = self.server(models=["a", "b"])
         run = Run("--endpoint", server.url, "--list-models", env=self.env())

@@ -30,8 +30,8 @@ LatencyCounts write_latency(const GemmPlan& plan, uint32_t n_columns) {
                                                     ceil_div(plan.split_k, GemmPlan::kMergedParts) *
                                                     LatencyCounts{.l2 = 1};
   const GemvEpilogue epilogue = plan.spec.epilogue;
-  const LatencyCounts residual = epilogue == GemvEpilogue::kResidual ? LatencyCounts{.l2 = 1} : LatencyCounts{};
-  const LatencyCounts bias = epilogue == GemvEpilogue::kBias ? LatencyCounts{.common = 1} : LatencyCounts{};
+  const LatencyCounts residual = adds_residual(epilogue) ? LatencyCounts{.l2 = 1} : LatencyCounts{};
+  const LatencyCounts bias = adds_bias(epilogue) ? LatencyCounts{.common = 1} : LatencyCounts{};
   return bias + ceil_div(n_tiles, GemmPlan::kWrittenTiles) * residual + LatencyCounts{.local = 1};
 }
 

@@ -27,8 +27,8 @@ LatencyCounts fill_latency(const GemvPlan& plan) {
 LatencyCounts end_of_rows_latency(const GemvPlan& plan) {
   LatencyCounts counts{.local = static_cast<double>(std::bit_width(plan.lanes_per_row) - 1)};
   if (plan.normalises()) counts.local += 2;
-  if (plan.spec.epilogue == GemvEpilogue::kBias) counts.common += 1;
-  if (plan.spec.epilogue == GemvEpilogue::kResidual) counts.l2 += 1;
+  if (adds_bias(plan.spec.epilogue)) counts.common += 1;
+  if (adds_residual(plan.spec.epilogue)) counts.l2 += 1;
   return ceil_div(plan.spec.columns * plan.rows_per_warp, plan.lanes_per_row) * counts;
 }
 
@@ -38,7 +38,7 @@ WorkModel gemv_columns_work_model(const GemvPlan& plan) {
   const double n_rounds = ceil_div(plan.n_units, plan.lanes_per_row);
   // The barrier; the lanes' sums and their total; the column's factor, with the old value.
   LatencyCounts end{.l2 = 1, .local = 4};
-  if (plan.spec.epilogue == GemvEpilogue::kBias) end.common += 1;
+  if (adds_bias(plan.spec.epilogue)) end.common += 1;
   uint64_t row_bytes = 0;
   for (const ProductMatrix& matrix : plan.matrices) row_bytes += matrix.row_bytes;
   return {.pieces = plan.n_blocks,

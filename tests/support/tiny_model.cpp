@@ -92,6 +92,7 @@ class Builder {
       matrix("output.weight", spec_.formats.output, n_vocab, spec_.hidden, has_outlier() ? 0.3f : 3,
              {.small_column = true});
     }
+    if (spec_.biases == TinyBiases::kEvery) vector("output.bias", n_vocab, 0, 1);
     if (spec_.rope_scaling.kind == RopeScaling::Kind::kLlama3) add_frequency_divisors();
     return std::move(writer_);
   }
@@ -118,6 +119,16 @@ class Builder {
     matrix(blk + "ffn_gate.weight", f.ffn_gate, spec_.ffn, spec_.hidden, 1.5f, {.small_column = true});
     matrix(blk + "ffn_up.weight", f.ffn_up, spec_.ffn, spec_.hidden, 1, {.large_row = true, .small_column = true});
     matrix(blk + "ffn_down.weight", f.ffn_down, spec_.hidden, spec_.ffn, write_gain, {.small_column = true});
+    add_other_biases(blk, layer);
+  }
+
+  void add_other_biases(const std::string& blk, uint32_t layer) {
+    const bool is_every = spec_.biases == TinyBiases::kEvery, is_some = spec_.biases == TinyBiases::kSome;
+    const bool has_first = is_every || (is_some && layer % 2 == 1), has_last = is_every || (is_some && layer % 2 == 0);
+    if (has_first) vector(blk + "attn_output.bias", spec_.hidden, 0, 0.5f);
+    if (has_first) vector(blk + "ffn_gate.bias", spec_.ffn, 0, 0.5f);
+    if (has_last) vector(blk + "ffn_up.bias", spec_.ffn, 0, 0.5f);
+    if (has_last) vector(blk + "ffn_down.bias", spec_.hidden, 0, 0.5f);
   }
 
   // Hybrids have delta nets and gated attention.
@@ -147,6 +158,8 @@ class Builder {
       case TinyBiases::kQueriesOnly:
         return vector(blk + "attn_q.bias", q_rows, 0, 0.5f);
       case TinyBiases::kUsual:
+      case TinyBiases::kEvery:
+      case TinyBiases::kSome:
         break;
     }
     vector(blk + "attn_q.bias", q_rows, 0, 0.5f);

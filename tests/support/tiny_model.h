@@ -20,8 +20,9 @@ struct TinyFormats {
   static TinyFormats q4_k_m();  // Q4_K, with Q6_K for embedding, output, attn_v and ffn_down
 };
 
-// Biases of queries, keys and values, which qwen2 has.
-enum class TinyBiases { kUsual, kNone, kFused, kQueriesOnly };
+// kUsual: of queries, keys and values for qwen2, else none. kEvery: also those of attention's output, the dense FFN and
+// the logits. kSome: of those, odd layers have attention's and gate's, even ones up's and down's.
+enum class TinyBiases { kUsual, kNone, kFused, kQueriesOnly, kEvery, kSome };
 
 struct TinyModelSpec {
   std::string architecture = "qwen2";

@@ -4,6 +4,8 @@
 
 #include <fstream>
 #include <iterator>
+#include <map>
+#include <set>
 #include <sstream>
 
 #include "models/tokenizer/compose.h"
@@ -82,6 +84,59 @@ TEST(ReferenceIds, ComposedText) {
 }
 
 TEST(ReferenceIds, LlamaSpm) { expect_ids(kSpm, WARPCHAT_SOURCE_DIR "/tests/tokenizer/data/llama_spm.ids"); }
+
+std::string from_hex(std::string_view digits) {
+  std::string bytes;
+  for (size_t i = 0; i + 1 < digits.size(); i += 2)
+    bytes += static_cast<char>(std::stoi(std::string(digits.substr(i, 2)), nullptr, 16));
+  return bytes;
+}
+
+// mistral-common's ids (make_tekken.py). The vocabulary is cut to the tokens that the texts contain; `real` has their
+// ids in the whole one. A merge is any two tokens that make a third, in that one's order, as in converted files.
+TEST(ReferenceIds, Tekken) {
+  test::TestVocabulary vocabulary;
+  vocabulary.pre = "tekken";
+  std::vector<Token> real;
+  std::vector<std::string> bytes_of;  // by token
+  std::map<std::string, Token> own;   // by bytes
+  std::vector<std::pair<std::string, std::vector<Token>>> texts;
+  std::istringstream lines(contents(WARPCHAT_SOURCE_DIR "/tests/tokenizer/data/tekken.tsv"));
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream fields(line);
+    std::string kind, hex;
+    fields >> kind;
+    if (kind == "token") {
+      fields >> real.emplace_back() >> hex;
+      own.emplace(from_hex(hex), static_cast<Token>(bytes_of.size()));
+      bytes_of.push_back(from_hex(hex));
+    } else {
+      fields >> hex;
+      texts.emplace_back(from_hex(hex), std::vector(std::istream_iterator<Token>(fields), {}));
+    }
+  }
+  ASSERT_GE(texts.size(), 150u);
+  for (const std::string& bytes : bytes_of) {
+    std::set<std::pair<Token, Token>> pairs;
+    for (size_t i = 1; i < bytes.size(); ++i)
+      if (own.contains(bytes.substr(0, i)) && own.contains(bytes.substr(i)))
+        pairs.emplace(own[bytes.substr(0, i)], own[bytes.substr(i)]);
+    const auto text_of = [&](Token token) { return map_bytes(bytes_of[static_cast<size_t>(token)]); };
+    for (const auto& [left, right] : pairs) vocabulary.merges.push_back(text_of(left) + " " + text_of(right));
+    vocabulary.add(map_bytes(bytes));
+  }
+  const std::vector<std::byte> bytes = vocabulary.bytes();
+  const GgufFile file = GgufFile::view(bytes, "tekken");
+  for (const MergeMethod method : kMethods) {
+    const auto tokenizer = Tokenizer::from(file, method);
+    for (const auto& [text, ids] : texts) {
+      std::vector<Token> found;
+      for (const Token token : tokenizer->encode(text, false, false))
+        found.push_back(real.at(static_cast<size_t>(token)));
+      EXPECT_EQ(found, ids) << tokenizer->method() << ": " << text;
+    }
+  }
+}
 
 struct Case {
   const char* name;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "models/utf8.h"
+
 namespace warpchat::gui {
 
 namespace {
@@ -17,11 +19,9 @@ struct OutgoingMessage {
 OutgoingMessage letter_at(std::string_view text, size_t at) {
   const auto first = static_cast<unsigned char>(text[at]);
   if (first < 0x80) return {first >= 'A' && first <= 'Z' ? first + 32 : first, 1};
-  int32_t character = -1;
-  const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(text.data()) + at;
-  const auto n = utf8proc_iterate(bytes, static_cast<utf8proc_ssize_t>(text.size() - at), &character);
-  if (n <= 0) return {-first, 1};
-  return {utf8proc_tolower(character), static_cast<size_t>(n)};
+  const Utf8Step step = first_character(text.substr(at));
+  if (step.state != Utf8State::kValid) return {-first, 1};
+  return {utf8proc_tolower(static_cast<int32_t>(step.value)), step.bytes};
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include <md4c.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <utility>
 
@@ -11,6 +10,7 @@
 #include "app/gui/transcript/markdown_guard.h"
 #include "app/gui/transcript/markdown_pieces.h"
 #include "app/gui/transcript/plain_text.h"
+#include "app/html_text.h"
 #include "models/ascii.h"
 #include "models/utf8.h"
 
@@ -19,36 +19,6 @@ namespace {
 
 constexpr unsigned kFlags =
     MD_FLAG_TABLES | MD_FLAG_STRIKETHROUGH | MD_FLAG_TASKLISTS | MD_FLAG_NOHTMLBLOCKS | MD_FLAG_PERMISSIVEAUTOLINKS;
-
-// A number that is no character's stands for U+FFFD.
-void append_character(std::string& out, uint32_t code_point) {
-  const bool surrogate = code_point >= 0xD800 && code_point < 0xE000;
-  append_utf8(code_point == 0 || code_point > 0x10FFFF || surrogate ? U'\uFFFD' : code_point, out);
-}
-
-// "&amp;", "&#65;", "&#x41;"; a name we do not know stays as it is.
-std::string entity_text(std::string_view entity) {
-  static const std::map<std::string_view, uint32_t> kNames = {
-      {"amp", '&'},      {"lt", '<'},       {"gt", '>'},        {"quot", '"'},     {"apos", '\''},    {"nbsp", 0xA0},
-      {"copy", 0xA9},    {"reg", 0xAE},     {"deg", 0xB0},      {"plusmn", 0xB1},  {"middot", 0xB7},  {"times", 0xD7},
-      {"divide", 0xF7},  {"ndash", 0x2013}, {"mdash", 0x2014},  {"lsquo", 0x2018}, {"rsquo", 0x2019}, {"ldquo", 0x201C},
-      {"rdquo", 0x201D}, {"bull", 0x2022},  {"hellip", 0x2026}, {"euro", 0x20AC},  {"trade", 0x2122}, {"larr", 0x2190},
-      {"uarr", 0x2191},  {"rarr", 0x2192},  {"darr", 0x2193},   {"le", 0x2264},    {"ge", 0x2265},    {"ne", 0x2260}};
-  std::string out;
-  std::string_view name = entity.substr(1, entity.size() - 2);
-  if (name.starts_with('#')) {
-    const bool is_hex = name.size() > 1 && (name[1] == 'x' || name[1] == 'X');
-    name.remove_prefix(is_hex ? 2 : 1);
-    uint32_t value = 0;
-    std::from_chars(name.data(), name.data() + name.size(), value, is_hex ? 16 : 10);
-    append_character(out, value);
-  } else if (auto known = kNames.find(name); known != kNames.end()) {
-    append_character(out, known->second);
-  } else {
-    out = entity;
-  }
-  return out;
-}
 
 std::string attribute_text(const MD_ATTRIBUTE& attribute) {
   std::string out;

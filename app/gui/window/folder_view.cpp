@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "app/directories.h"
-#include "app/text_input.h"
 #include "app/typed_path.h"
 #include "models/ascii.h"
 #include "models/error.h"
@@ -27,7 +26,7 @@ void read_entries(FolderView& view) {
   std::error_code error;
   for (fs::directory_iterator entry(view.folder, error), end; !error && entry != end; entry.increment(error)) {
     FolderEntry found{.name = entry->path().filename().string()};
-    if (invalid_utf8_at(found.name)) continue;
+    if (!is_valid_utf8(found.name)) continue;
     std::error_code unknown;
     found.is_folder = entry->is_directory(unknown);
     if (!found.is_folder) found.bytes = entry->file_size(unknown);

@@ -29,8 +29,9 @@ struct PrepareInput {
   float* floats;      // like integers
 };
 
+// sum: with the bias, if there is one.
 enum class Epilogue {
-  kStore,      // out = sum + bias
+  kStore,      // out = sum
   kAdd,        // out += sum
   kSiluTimes,  // out = silu(out) * sum
 };
@@ -47,7 +48,7 @@ struct MultiplyTiles {
   uint32_t columns;
   float* out;  // [columns, out_stride]
   uint64_t out_stride;
-  const float* bias;  // [rows], or null; kStore only
+  const float* bias;  // [rows], or null
   Epilogue epilogue;
 };
 

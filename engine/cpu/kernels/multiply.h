@@ -238,9 +238,9 @@ __attribute__((noinline)) void finish(const MultiplyTiles& m, uint32_t row, uint
   for (uint32_t c = 0; c < columns; ++c) {
     float* out = m.out + (first_column + c) * m.out_stride + row;
     Floats sum = load<Floats>(sums + c * kLanes);
+    if (m.bias != nullptr) sum += read(m.bias + row);
     if (m.epilogue == Epilogue::kAdd) sum += read(out);
     if (m.epilogue == Epilogue::kSiluTimes) sum *= silu(read(out));
-    if (m.bias != nullptr) sum += read(m.bias + row);
     if (n == kLanes) {
       store(out, sum);
     } else {

@@ -140,14 +140,16 @@ void add_wrong_tensors(const Base& base, Variants& out) {
     }
   }
   const Document::Tensor& norm = base.document.tensors.back();
-  for (const char* stray : {"blk.0.attn_output.bias", "blk.0.ffn_gate_inp.bias", "blk.0.attn_sinks.weight",
-                            "blk.99.attn_norm.weight", "output.bias", "surprise", "tab\tand\nline", "\xff\xfe"})
-    add(std::string("stray_") + std::to_string(out.size()),
-        std::string_view(stray).ends_with("output.bias") ? "a bias there is not supported" : "is not part of",
-        [&](Document& document) {
-          document.tensors.push_back(norm);
-          document.tensors.back().name = stray;
-        });
+  const auto with_norm_as = [&](const char* name) {
+    return [&norm, name](Document& document) {
+      document.tensors.push_back(norm);
+      document.tensors.back().name = name;
+    };
+  };
+  for (const char* stray : {"blk.0.ffn_gate_inp.bias", "blk.0.attn_sinks.weight", "blk.99.attn_norm.weight", "surprise",
+                            "tab\tand\nline", "\xff\xfe"})
+    add(std::string("stray_") + std::to_string(out.size()), "is not part of", with_norm_as(stray));
+  add("output.bias_of_another_size", "tensor output.bias has shape", with_norm_as("output.bias"));
   add("no_tensors", "token_embd.weight is missing", [](Document& document) { document.tensors.clear(); });
   add("nameless", "empty name", [](Document& document) { document.tensors[0].name.clear(); });
   add("name_of_65_bytes", "at most 64", [](Document& document) { document.tensors[0].name = std::string(65, 'x'); });
