@@ -80,7 +80,8 @@ std::string read_descriptor(int fd, const std::string& source) {
 
 void require_utf8(std::string_view text, const std::string& source) {
   if (const size_t at = find_invalid_utf8(text); at != std::string_view::npos)
-    throw Error(source + ": byte " + grouped(at) + " is not valid UTF-8; convert the text to UTF-8 first");
+    throw Error(source + ": byte " + grouped(at) +
+                " is not valid UTF-8; convert the text to UTF-8 first, for example with iconv -f LATIN1 -t UTF-8");
 }
 
 void require_text(std::string_view text, const std::string& source) {
@@ -89,8 +90,7 @@ void require_text(std::string_view text, const std::string& source) {
   for (const FileKind& kind : kFileKinds)
     if (text.starts_with(kind.start)) throw Error("cannot read " + source + ": it is " + std::string(kind.what));
   if (has_nul) throw Error("cannot read " + source + ": it is a binary file; only text can be read");
-  throw Error(source + ": byte " + grouped(*invalid_utf8_at(text)) +
-              " is not valid UTF-8; convert the text to UTF-8 first, for example with iconv -f LATIN1 -t UTF-8");
+  require_utf8(text, source);
 }
 
 std::string read_standard_input() {

@@ -50,9 +50,12 @@ constexpr Utf8Case kUtf8[] = {
 TEST(TextInput, NamesTheFirstInvalidByte) {
   for (const Utf8Case& c : kUtf8) {
     const std::string fault = error_of([&] { require_utf8(c.text, "a.txt"); });
-    EXPECT_EQ(fault, c.fault < 0 ? "no error"
-                                 : "a.txt: byte " + std::to_string(c.fault) +
-                                       " is not valid UTF-8; convert the text to UTF-8 first")
+    EXPECT_EQ(
+        fault,
+        c.fault < 0
+            ? "no error"
+            : "a.txt: byte " + std::to_string(c.fault) +
+                  " is not valid UTF-8; convert the text to UTF-8 first, for example with iconv -f LATIN1 -t UTF-8")
         << c.name;
   }
 }
