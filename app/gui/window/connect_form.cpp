@@ -2,7 +2,7 @@
 #include "app/gui/window/connect_form.h"
 
 #include "app/gui/window/numbers.h"
-#include "models/text_format.h"
+#include "models/ascii.h"
 
 namespace warpchat::gui {
 
