@@ -219,7 +219,8 @@ Flow import_of(const std::string& name, const std::string& text) {
     const auto store = ConversationStore::open(store_folder(trial)).store;
     std::ofstream(trial.path(name)) << text;
     trial.begin();
-    const Imported imported = import_conversations(*store, trial.path(name));
+    Imported imported;
+    import_conversations(*store, trial.path(name), imported);
     trial.end();
     std::printf("%zu %s\n", imported.ids.size(), imported.left_out.c_str());
     trial.report().conversation = imported.newest;
