@@ -113,10 +113,10 @@ struct LayerTensors {
 TensorInfo expert_of(const TensorInfo& tensor, uint32_t index);
 
 struct ModelTensors {
-  const TensorInfo* token_embd;   // [n_vocab, hidden]
-  const TensorInfo* output_norm;  // [hidden] F32
-  const TensorInfo* output;       // [n_vocab, hidden]; token_embd if tied
-  const TensorInfo* output_bias;  // [n_vocab] F32, or null
+  const TensorInfo* token_embd = nullptr;   // [n_vocab, hidden]
+  const TensorInfo* output_norm = nullptr;  // [hidden] F32
+  const TensorInfo* output = nullptr;       // [n_vocab, hidden]; token_embd if tied
+  const TensorInfo* output_bias = nullptr;  // [n_vocab] F32, or null
   std::vector<LayerTensors> layers;
   std::vector<std::unique_ptr<TensorInfo>> views;  // referenced by layers
 };
