@@ -266,7 +266,7 @@ TEST(Import, OneThatIsWrongDoesNotLoseTheOthers) {
       {"bracket", R"({"messages":[{"role":"user"}})",
        "conversation 2: line 2, column 29: invalid JSON; the file may be cut off or damaged"},
       {"bytes", "{\"messages\":[{\"role\":\"user\",\"content\":\"\xff\"}]}",
-       "byte 86 is not valid UTF-8; convert the text to UTF-8 first, for example with iconv -f LATIN1 -t UTF-8"},
+       "byte 86 is not valid UTF-8; convert the text to UTF-8 first"},
       {"depth", "{\"messages\":" + std::string(100, '[') + std::string(100, ']') + "}",
        "conversation 2: its JSON is nested deeper than 64 levels"},
       {"number", R"({"messages":[],"x":1e400})", "conversation 2: a number in its JSON is out of range"},

@@ -483,8 +483,7 @@ struct DamageCase {
 const DamageCase kDamages[] = {
     {"empty", " \n", "f: the file is empty"},
     {"no_messages", "[]", "f: no message found"},
-    {"no_utf8", "[\"\xff\"]",
-     "f: byte 2 is not valid UTF-8; convert the text to UTF-8 first, for example with iconv -f LATIN1 -t UTF-8"},
+    {"no_utf8", "[\"\xff\"]", "f: byte 2 is not valid UTF-8; convert the text to UTF-8 first"},
     {"cut_json", "[{\"role\":\n \"us",
      "f: conversation 1: line 2, column 5: invalid JSON; the file may be cut off or damaged"},
     {"other_json", "{\"a\":1}", "f: has no 'messages'"},

@@ -5,6 +5,7 @@ usage: endpoint_test.py CHAT CLI_MODELS SIDE_BY_SIDE [unittest arguments]
 """
 import json
 import os
+import re
 import signal
 import stat
 import subprocess
@@ -136,7 +137,7 @@ class Answers(Case):
         self.assertEqual((run.code, run.out), (0, b"a  context 4,096\nb  context 4,096\n"), run)
         run = Run("--list-models", env=self.env(LLAMA_CACHE=FOLDER))
         self.assertEqual(run.code, 0, run)
-        self.assertIn(f"tiny.gguf  {TINY}\n", run.out.decode())
+        self.assertRegex(run.out.decode(), rf"(?m)^tiny\.gguf +\d+ kB  {re.escape(TINY)}$")
 
     def side_by_side(self, url, *arguments):
         done = subprocess.run([SIDE_BY_SIDE, url, "qwen3-4b", *arguments], env=self.env(), capture_output=True,
@@ -721,7 +722,9 @@ class Terminals(Case):
         terminal.wait_for("wörld")
         terminal.type("one two three four five\r")
         terminal.wait_for(f"the prompt needs 4,098 tokens or more, the context of {server.host} holds 4,096")
-        terminal.wait_for("one two three four five")  # the text is back, to be shortened
+        terminal.wait_for("Up brings it back")
+        terminal.type("\x1b[A")
+        terminal.wait_for("one two three four five")
         terminal.type("\x15/undo\r")
         terminal.wait_for("taken back: Hi")
         terminal.type("\x04")
