@@ -62,10 +62,10 @@ void Terminal::watch() {
 }
 
 void Terminal::set_mode(const termios& mode, const KeyReports& reports) {
-  int waiting = 0;
+  set_terminal_mode(original_, mode, reports);
+  int waiting = 0;  // asked now: before, a line could arrive between the question and the change
   if (std::exchange(is_original_, false) && ioctl(STDIN_FILENO, FIONREAD, &waiting) == 0)
     n_cooked_ = static_cast<size_t>(std::max(waiting, 0));
-  set_terminal_mode(original_, mode, reports);
 }
 
 void Terminal::leave() {
