@@ -331,7 +331,7 @@ class Kills(WindowCase):
                 self.window.key("ctrl+l")
                 self.window.type(question)
                 self.window.key("Return")
-                self.window.wait_for(lambda s: s["phase"] == "answer" or n_messages(s) == 2, "the answer")
+                self.window.wait_for(lambda s: s["phase"] == "answer", "the answer")  # it begins once all is stored
                 seen, began = [], time.monotonic()
                 lives = chance.uniform(0, 2.5)
                 while time.monotonic() - began < lives:
