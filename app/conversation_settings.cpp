@@ -112,8 +112,8 @@ void Conversation::show_models() const {
   for (const std::string& path : used_models_)  // some lie outside of the folders
     if (std::ranges::find(models, path, &FoundModel::path) == models.end()) models.push_back({path, path});
   for (const FoundModel& model : models) {
-    const uint64_t bytes = bytes_of(model);
-    text += "\n     " + printable(model.name, kMaxName) + (bytes > 0 ? "\t" + human_bytes(bytes) : "");
+    const std::string size = size_text(model);
+    text += "\n     " + printable(model.name, kMaxName) + (size.empty() ? "" : "\t" + size);
   }
   const EndpointBook book;
   for (const NamedEndpoint& endpoint : book.all()) text += "\n     " + endpoint.name + ", " + endpoint.url;

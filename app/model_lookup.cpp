@@ -18,6 +18,7 @@
 #include "models/ascii.h"
 #include "models/gguf_reader.h"
 #include "models/gguf_split.h"
+#include "models/human_bytes.h"
 #include "models/model_purpose.h"
 
 namespace warpchat {
@@ -223,7 +224,7 @@ std::optional<std::string> last_used_model(const std::string& state_directory) {
 
 }  // namespace
 
-uint64_t bytes_of(const FoundModel& model) {
+std::string size_text(const FoundModel& model) {
   std::error_code error;
   uint64_t bytes = 0;
   const auto add = [&](const std::string& path) {
@@ -236,7 +237,7 @@ uint64_t bytes_of(const FoundModel& model) {
     name->part = part;
     add(split_name(*name));
   }
-  return bytes;
+  return bytes > 0 ? human_bytes(bytes) : "";
 }
 
 bool has_words(std::string_view name, std::string_view words) {

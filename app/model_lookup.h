@@ -46,7 +46,7 @@ class NotCached : public UsageError {  // a hub's model that would have to be fe
 // that say that they cannot chat are left out (embeddings, adapters, drafts); their headers are read for that.
 std::vector<FoundModel> find_models(const std::vector<ModelFolder>& folders);
 
-uint64_t bytes_of(const FoundModel& model);  // on the disk, all parts of it; 0: unknown
+std::string size_text(const FoundModel& model);  // on the disk, all parts of it: "1.9 GB"; empty: unknown
 
 // Whether every word is somewhere in the name, without regard to case.
 bool has_words(std::string_view name, std::string_view words);

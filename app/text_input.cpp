@@ -126,11 +126,6 @@ std::string read_regular_file(const std::string& path, uint64_t max_bytes) {
   return read_file(path);
 }
 
-std::string_view without_byte_order_mark(std::string_view text) {
-  constexpr std::string_view kMark = "\xEF\xBB\xBF";
-  return text.starts_with(kMark) ? text.substr(kMark.size()) : text;
-}
-
 std::string without_last_newline(std::string text) {
   if (text.ends_with('\n')) text.pop_back();
   if (text.ends_with('\r')) text.pop_back();

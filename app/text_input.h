@@ -17,11 +17,8 @@ void require_text(std::string_view text, const std::string& source);
 std::string read_standard_input();
 std::string read_file(const std::string& path);
 
-// The same for regular files up to most_bytes. Error for a folder, a device, a pipe.
+// The same for regular files up to max_bytes. Error for a folder, a device, a pipe.
 std::string read_regular_file(const std::string& path, uint64_t max_bytes);
-
-// A byte order mark is no part of a text.
-std::string_view without_byte_order_mark(std::string_view text);
 
 // The text without its last line end, which files and `echo` add.
 std::string without_last_newline(std::string text);

@@ -45,10 +45,10 @@ void append_json_escape(std::string& out, char32_t unit) {
 }  // namespace
 
 bool CharacterFilter::can_show(char32_t c) {
-  constexpr char32_t kFlag = 0x1F3F4, kFirstTag = 0xE0020, kEndOfFlag = 0xE007F;
+  constexpr char32_t kFlag = 0x1F3F4, kEndOfFlag = 0xE007F;
   constexpr int kMaxTags = 7;  // a country of two letters, a part of up to four characters, the end
   const bool is_in_flag = tags_left_ > 0;
-  const bool is_tag = c >= kFirstTag && c <= kEndOfFlag;
+  const bool is_tag = is_flag_tag(c);
   tags_left_ = c == kFlag ? kMaxTags : is_tag && c != kEndOfFlag ? std::max(0, tags_left_ - 1) : 0;
   if (is_tag || c == 0xE0001) return is_tag && is_in_flag;
   if (c < 0x20 || (c >= 0x7F && c < 0xA0)) return false;

@@ -9,6 +9,9 @@ namespace warpchat {
 // 1932735904 -> "1,932,735,904".
 std::string grouped(uint64_t number);
 
+// A tag of a flag that consists of tags, or the end of them. Invisible elsewhere.
+constexpr bool is_flag_tag(char32_t c) { return c >= 0xE0020 && c <= 0xE007F; }
+
 // Which characters of a foreign text may be shown, asked in the text's order. Refused: C0, DEL and C1 controls (line
 // breaks and tabs, too), bidirectional embeddings, overrides and isolates, and tag characters, which are invisible,
 // except in a flag: U+1F3F4, at most six tags, U+E007F (Unicode Technical Standard 51). Left-to-right and right-to-left

@@ -67,6 +67,11 @@ size_t find_invalid_utf8(std::string_view text) {
 
 bool is_valid_utf8(std::string_view text) { return find_invalid_utf8(text) == std::string_view::npos; }
 
+std::string_view without_byte_order_mark(std::string_view text) {
+  constexpr std::string_view kMark = "\xEF\xBB\xBF";
+  return text.starts_with(kMark) ? text.substr(kMark.size()) : text;
+}
+
 std::string replace_invalid_utf8(std::string_view text) {
   std::string valid;
   valid.reserve(text.size());

@@ -28,6 +28,9 @@ char32_t next_code_point(std::string_view text, size_t& offset);
 size_t find_invalid_utf8(std::string_view text);  // offset of the first character that is not valid, or npos
 bool is_valid_utf8(std::string_view text);
 
+// A byte order mark is no part of a text.
+std::string_view without_byte_order_mark(std::string_view text);
+
 // Replaces bytes that belong to no character by U+FFFD.
 std::string replace_invalid_utf8(std::string_view text);
 

@@ -7,6 +7,7 @@
 #include "app/text_input.h"
 #include "models/error.h"
 #include "models/threads.h"
+#include "models/utf8.h"
 
 namespace warpchat {
 

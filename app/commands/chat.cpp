@@ -24,8 +24,8 @@
 #include "app/signals.h"
 #include "app/text_input.h"
 #include "engine/session/local_responder.h"
-#include "models/human_bytes.h"
 #include "models/text_format.h"
+#include "models/utf8.h"
 
 namespace warpchat {
 
@@ -162,11 +162,9 @@ int answer_from_endpoint(const ChatOptions& options) {
 std::string local_model_list() {
   constexpr size_t kMaxListed = 4096;
   std::string list;
-  for (const FoundModel& model : find_models(model_folders())) {
-    const uint64_t bytes = bytes_of(model);
-    list += printable(model.name, kMaxListed) + "\t" + (bytes > 0 ? human_bytes(bytes) : "") + "\t" +
-            printable(model.path, kMaxListed) + "\n";
-  }
+  for (const FoundModel& model : find_models(model_folders()))
+    list +=
+        printable(model.name, kMaxListed) + "\t" + size_text(model) + "\t" + printable(model.path, kMaxListed) + "\n";
   if (list.empty()) print_error(with_program_name("no model found; {chat} pull lists some that suit this machine"));
   return list;
 }

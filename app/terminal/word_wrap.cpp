@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "app/terminal/line_breaks.h"
+#include "models/text_format.h"
 #include "models/utf8.h"
 
 namespace warpchat {
@@ -20,7 +21,6 @@ constexpr int kLongWord = 24;             // columns; one that is as long, and h
 constexpr int kDictionaryLookahead = 12;  // columns after a break that a dictionary needs to be sure of it
 constexpr size_t kMaxNarrow = 64;         // clusters of a row beyond one a column: more of them take no columns
 
-bool is_tag(char32_t c) { return c >= 0xE0020 && c <= 0xE007F; }  // a flag's, the end of them too
 bool is_blank(std::string_view cluster) { return cluster == " " || cluster == "\t"; }
 bool is_word(std::string_view cluster) {
   const auto c = static_cast<unsigned char>(cluster[0]);
@@ -65,7 +65,7 @@ std::string WordWrap::finish() {
 
 void WordWrap::add_code_point(std::string_view bytes, char32_t c, const StyledText& piece) {
   const bool begins_cluster = breaker_.breaks_before(c) || row_.empty();
-  if (begins_cluster && is_tag(c)) {  // of a flag from which a full cluster or an end has parted it
+  if (begins_cluster && is_flag_tag(c)) {  // of a flag from which a full cluster or an end has parted it
     filter_ = {};
     add_code_point(kReplacementCharacter, 0xFFFD, piece);
   } else if (c == '\n') {

@@ -7,11 +7,11 @@
 #include "models/ascii.h"
 #include "models/error.h"
 #include "models/text_format.h"
+#include "models/utf8.h"
 
 namespace warpchat {
 
 namespace {
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 constexpr std::string_view kFields[] = {"event", "id", "retry"};
 
 struct Field {
@@ -72,8 +72,7 @@ void SseParser::finish() {
 }
 
 void SseParser::take_line(std::string_view line) {
-  if (std::exchange(is_first_line_, false) && line.starts_with(kByteOrderMark))
-    line.remove_prefix(kByteOrderMark.size());
+  if (std::exchange(is_first_line_, false)) line = without_byte_order_mark(line);
   if (line.empty()) return dispatch();
   if (line.front() == ':') return;
   const auto [field, value] = field_of(line);

@@ -95,10 +95,7 @@ void ChatWindow::remember_drafts(DraftsOf which) {
   };
   for (const auto& [conversation, draft] : drafts_)
     if (conversation != state_.open.id) remember(conversation, draft.text, draft.files);
-  std::vector<std::string> files;
-  for (const Attachment& file : state_.attachments)
-    if (!file.path.empty()) files.push_back(file.path);
-  remember(state_.open.id, composer_.draft(), files);
+  remember(state_.open.id, composer_.draft(), Composer::paths_of(state_.attachments));
 }
 
 // A program that is killed loses at most what was typed in the last half second.

@@ -102,12 +102,17 @@ void Composer::follow_sent(const ChatState& state) {
   }
 }
 
+std::vector<std::string> Composer::paths_of(const std::vector<Attachment>& attached) {
+  std::vector<std::string> paths;
+  for (const Attachment& file : attached)
+    if (!file.path.empty()) paths.push_back(file.path);
+  return paths;
+}
+
 Composer::Draft Composer::put_away(const ChatState& state) {
   follow_sent(state);
   sent_.reset();
-  Draft draft{.text = this->draft()};
-  for (const Attachment& file : state.attachments)
-    if (!file.path.empty()) draft.files.push_back(file.path);
+  Draft draft{.text = this->draft(), .files = paths_of(state.attachments)};
   for (const ChatMessage& message : state.open.messages)
     if (edited_ == message.key) draft.edited = message.turn, draft.edit = field_.text();
   edited_.reset();

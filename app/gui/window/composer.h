@@ -29,6 +29,8 @@ class Composer {
     bool waits = false;              // it is not yet, but was when this program ended last
   };
   Draft put_away(const ChatState& state);
+  // Those put back from a message have no path, and are lost with the program.
+  static std::vector<std::string> paths_of(const std::vector<Attachment>& attached);
   void take_up(const Draft& draft, const ChatState& state);
   std::optional<uint64_t> edited() const { return edited_; }
 
