@@ -70,10 +70,11 @@ void PromptReader::read_ahead() {
 
 // A line, or lines between two of nothing but """. A text to change is shown above it.
 PromptLine PromptReader::read_plain(const std::string& text) {
-  constexpr std::string_view kQuotes = "\"\"\"";
   terminal_.edit();
   take_interrupt();
   write_output((text.empty() ? "" : "was: " + text + "\n") + "You: ");
+  const std::shared_ptr<void> reads_ahead(nullptr, [this](void*) { terminal_.watch(); });
+  constexpr std::string_view kQuotes = "\"\"\"";
   std::string quoted;
   for (bool in_quotes = false;;) {
     const size_t end = plain_input_.find('\n');

@@ -41,7 +41,7 @@ Terminal::Terminal(Kind kind) : plain_(kind == Kind::kPlain) { tcgetattr(STDIN_F
 Terminal::~Terminal() { restore_terminal(); }
 
 void Terminal::edit() {
-  if (plain_) return watch();
+  if (plain_) return read_keys(0);
   termios mode = original_;
   mode.c_iflag &= ~static_cast<tcflag_t>(BRKINT | ICRNL | INLCR | IGNCR | INPCK | ISTRIP | IXON);
   mode.c_cflag |= CS8;
@@ -51,11 +51,13 @@ void Terminal::edit() {
   set_mode(mode, {.pastes = true, .modifiers = tells_modifiers()});
 }
 
-void Terminal::watch() {
+void Terminal::watch() { read_keys(NOFLSH); }
+
+void Terminal::read_keys(tcflag_t flush) {
   termios mode = original_;
   mode.c_iflag &= ~static_cast<tcflag_t>(ICRNL | INLCR | IGNCR);
-  mode.c_lflag &= ~static_cast<tcflag_t>(ECHO | ICANON);
-  mode.c_lflag |= ISIG | NOFLSH;  // Ctrl-C drops nothing that was typed before it
+  mode.c_lflag &= ~static_cast<tcflag_t>(ECHO | ICANON | NOFLSH);
+  mode.c_lflag |= ISIG | flush;
   mode.c_cc[VMIN] = 1;
   mode.c_cc[VTIME] = 0;
   set_mode(mode, {.pastes = !plain_});  // reported modifiers would make Ctrl-C a key

@@ -24,7 +24,8 @@ class Terminal {
   explicit Terminal(Kind kind);        // standard input must be one
   ~Terminal();                         // as it was before
 
-  // In a plain one, edit and watch do the same: keys come as bytes, Ctrl-C and Ctrl-Z are signals.
+  // In a plain one keys come as bytes and Ctrl-C and Ctrl-Z are signals in both. In edit, Ctrl-C drops what was typed
+  // before it, whether or not that has been read.
   bool is_plain() const { return plain_; }
   void edit();   // raw: every key comes as bytes, nothing is echoed, pasted text is bracketed
   void watch();  // while an answer streams: no echo, but Ctrl-C and Ctrl-Z are signals; typed text stays, also then
@@ -35,6 +36,7 @@ class Terminal {
   Input read(std::string& bytes, std::chrono::milliseconds timeout);
 
  private:
+  void read_keys(tcflag_t flush);  // NOFLSH: Ctrl-C drops nothing that was typed before it
   void set_mode(const termios& mode, const KeyReports& reports);
 
   bool plain_, is_original_ = true;

@@ -474,8 +474,14 @@ class PlainTerminal(Case):
         self.assertEqual(terminal.wait(), 0)
 
     def test_ctrl_c_hints_and_drops_the_line(self):
+        """Also what the program had not read by then."""
         terminal = self.start(TERM="dumb")
-        terminal.type("abc\x03")
+        terminal.type("ab")
+        terminal.wait_for("ab")
+        os.kill(terminal.pid, signal.SIGSTOP)
+        os.waitpid(terminal.pid, os.WUNTRACED)
+        terminal.type("c\x03")
+        os.kill(terminal.pid, signal.SIGCONT)
         terminal.wait_for("(Ctrl-D or /exit leaves)")
         terminal.type("Hello\n")
         terminal.wait_for("\n\nYou: ")
