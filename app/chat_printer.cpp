@@ -59,7 +59,7 @@ void ChatPrinter::end_answer(const updates::EndAnswer& end, const ChatState& now
   const bool stopped = end.status != MessageStatus::kComplete;
   ended_ = {has_text_};
   if (end.cut == AnswerCut::kTokenLimit && has_text_)
-    say("(" + cut_text(now.settings.max_tokens) + way_to_resume(now) + ")");
+    say("(" + cut_text(settings_of(now).max_tokens) + way_to_resume(now) + ")");
   std::erase_if(waiting_, [&](const NoticeItem& notice) { return notice.text == end.failure; });
   if (!end.failure.empty()) tell_error(with_remedy(end.failure, end.remedy, view_));
   for (NoticeItem& notice : std::exchange(waiting_, {})) {

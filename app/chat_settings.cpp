@@ -35,8 +35,16 @@ std::string shown(float value) {
   std::snprintf(text, sizeof text, "%g", static_cast<double>(value));
   return text;
 }
-std::string shown(uint32_t value) { return std::to_string(value); }
 std::string shown(bool value) { return value ? "on" : "off"; }
+template <class T>
+std::string shown(T value) {
+  return std::to_string(value);
+}
+
+struct Choice {  // a field of AnswerChoices, by its name there
+  std::string_view name;
+  double from = 0, to = kNoUpperBound;  // of numbers
+};
 
 struct OwnWay {  // getter and setter of a setting that is no plain field
   std::string (*get)(const ChatSettings&);
@@ -45,50 +53,28 @@ struct OwnWay {  // getter and setter of a setting that is no plain field
 
 struct Setting {
   std::string_view name, help;
-  std::variant<float SamplingParams::*, uint32_t SamplingParams::*, bool ChatSettings::*, OwnWay> field;
-  double from = 0, to = kNoUpperBound;  // of numbers
+  std::variant<Choice, bool ChatSettings::*, OwnWay> field;
 };
 
-constexpr OwnWay kSeed{[](const ChatSettings& s) { return std::to_string(s.session.sampling.seed); },
-                       [](ChatSettings& s, std::string_view v) {
-                         s.session.sampling.seed =
-                             v == "-1" ? std::random_device()() : number<uint64_t>("seed", v, 0, 1e19);
-                         s.session.sampling.seed_is_chosen = v != "-1";
-                       }};
-constexpr OwnWay kMaxTokens{[](const ChatSettings& s) { return std::to_string(s.session.max_tokens); },
-                            [](ChatSettings& s, std::string_view v) {
-                              s.session.max_tokens = number<int32_t>("n_predict", v, -1, kNoUpperBound);
-                            }};
 constexpr OwnWay kSystem{
     [](const ChatSettings& s) { return s.session.system_prompt; },
     [](ChatSettings& s, std::string_view v) { s.session.system_prompt = v == "none" || v == "\"\"" ? "" : v; }};
-constexpr OwnWay kThink{[](const ChatSettings& s) {
-                          const auto& variables = s.session.template_variables;
-                          if (!variables.contains(kEnableThinking)) return std::string("default");
-                          return variables[kEnableThinking].is_boolean() ? shown(variables[kEnableThinking].get<bool>())
-                                                                         : variables[kEnableThinking].dump();
-                        },
-                        [](ChatSettings& s, std::string_view v) {
-                          if (v == "default")
-                            s.session.template_variables.erase(kEnableThinking);
-                          else
-                            s.session.template_variables[kEnableThinking] =
-                                parse_switch("think", v, "on, off or default");
-                        }};
+
+constexpr double kMaxSeed = 9007199254740992.0;
 
 const Setting kSettings[] = {
-    {"temp", "temperature; 0: always the likeliest token", &SamplingParams::temperature, 0, 100},
-    {"top_k", "keep the k likeliest tokens; 0: all", &SamplingParams::top_k},
-    {"top_p", "keep the likeliest tokens of this total probability", &SamplingParams::top_p, 0, 1},
-    {"min_p", "drop tokens less likely than this share of the best", &SamplingParams::min_p, 0, 1},
-    {"repeat_penalty", "penalise recent tokens; 1: off", &SamplingParams::repeat_penalty, 0.01, 100},
-    {"repeat_last_n", "how many tokens are recent", &SamplingParams::penalty_window},
-    {"presence_penalty", "subtracted once from recent tokens' logits", &SamplingParams::presence_penalty, -100, 100},
-    {"frequency_penalty", "subtracted per occurrence", &SamplingParams::frequency_penalty, -100, 100},
-    {"seed", "seed of the sampler", kSeed},
-    {"n_predict", "longest answer in tokens; -1: no limit", kMaxTokens},
+    {"temp", "temperature; 0: always the likeliest token", Choice{"temp", 0, 100}},
+    {"top_k", "keep the k likeliest tokens; 0: all", Choice{"top-k"}},
+    {"top_p", "keep the likeliest tokens of this total probability", Choice{"top-p", 0, 1}},
+    {"min_p", "drop tokens less likely than this share of the best", Choice{"min-p", 0, 1}},
+    {"repeat_penalty", "penalise recent tokens; 1: off", Choice{"repeat-penalty", 0.01, 100}},
+    {"repeat_last_n", "how many tokens are recent", Choice{"repeat-last-n"}},
+    {"presence_penalty", "subtracted once from recent tokens' logits", Choice{"presence-penalty", -100, 100}},
+    {"frequency_penalty", "subtracted per occurrence", Choice{"frequency-penalty", -100, 100}},
+    {"seed", "seed of the sampler; -1: a new one for each answer", Choice{"seed", -1, kMaxSeed}},
+    {"n_predict", "longest answer in tokens; -1: no limit", Choice{"n-predict", -1}},
     {"system", "the system message; none: no message", kSystem},
-    {"think", "let the model think first: on, off or default", kThink},
+    {"think", "let the model think first: on, off or default", Choice{"think"}},
     {"titles", "let the model name a conversation after its first answer", &ChatSettings::titles},
     {"hide_thinking", "do not show its reasoning", &ChatSettings::hide_thinking},
     {"wordwrap", "break lines between words", &ChatSettings::word_wrap},
@@ -102,19 +88,65 @@ struct Overloaded : Ways... {
 template <class... Ways>
 Overloaded(Ways...) -> Overloaded<Ways...>;  // Clang deduces none of its own before version 17
 
+const NamedChoice& choice_named(std::string_view name) {
+  const auto choices = answer_choices();
+  return *std::ranges::find(choices, name, &NamedChoice::name);
+}
+
+// The values that hold, as if all had been chosen; think is empty where nobody has.
+AnswerChoices values_in(const AnswerOptions& session) {
+  const SamplingParams& p = session.sampling;
+  AnswerChoices values{.temperature = p.temperature,
+                       .top_p = p.top_p,
+                       .min_p = p.min_p,
+                       .repeat_penalty = p.repeat_penalty,
+                       .presence_penalty = p.presence_penalty,
+                       .frequency_penalty = p.frequency_penalty,
+                       .top_k = p.top_k,
+                       .repeat_last_n = p.penalty_window,
+                       .seed = static_cast<int64_t>(p.seed),
+                       .n_predict = session.max_tokens};
+  const auto think = session.template_variables.find(kEnableThinking);
+  if (think != session.template_variables.end() && think->is_boolean()) values.think = think->get<bool>();
+  return values;
+}
+
+template <class T>
+std::string shown(const std::optional<T>& value) {
+  return value ? shown(*value) : "default";
+}
+
 std::string value_of(const Setting& setting, const ChatSettings& s) {
-  return std::visit(Overloaded{[&](bool ChatSettings::*field) { return shown(s.*field); },
-                               [&](const OwnWay& way) { return way.get(s); },
-                               [&](auto SamplingParams::*field) { return shown(s.session.sampling.*field); }},
+  return std::visit(Overloaded{[&](const Choice& choice) {
+                                 const AnswerChoices values = over(s.choices, values_in(s.session));
+                                 return std::visit([&](auto member) { return shown(values.*member); },
+                                                   choice_named(choice.name).field);
+                               },
+                               [&](bool ChatSettings::*field) { return shown(s.*field); },
+                               [&](const OwnWay& way) { return way.get(s); }},
                     setting.field);
 }
 
+template <class T>
+T parsed(const Setting& setting, const Choice& choice, std::string_view text) {
+  if constexpr (std::is_same_v<T, bool>)
+    return parse_switch(setting.name, text, "on, off or default");
+  else
+    return number<T>(setting.name, text, choice.from, choice.to);
+}
+
+void choose(const Setting& setting, const Choice& choice, ChatSettings& s, std::string_view v) {
+  std::visit(
+      [&]<class T>(std::optional<T> AnswerChoices::*member) {
+        s.choices.*member = v == "default" ? std::nullopt : std::optional<T>(parsed<T>(setting, choice, v));
+      },
+      choice_named(choice.name).field);
+}
+
 void set_value(const Setting& setting, ChatSettings& s, std::string_view v) {
-  std::visit(Overloaded{[&](bool ChatSettings::*field) { s.*field = parse_switch(setting.name, v); },
-                        [&](const OwnWay& way) { way.set(s, v); },
-                        [&]<class T>(T SamplingParams::*field) {
-                          s.session.sampling.*field = number<T>(setting.name, v, setting.from, setting.to);
-                        }},
+  std::visit(Overloaded{[&](const Choice& choice) { choose(setting, choice, s, v); },
+                        [&](bool ChatSettings::*field) { s.*field = parse_switch(setting.name, v); },
+                        [&](const OwnWay& way) { way.set(s, v); }},
              setting.field);
 }
 
@@ -129,21 +161,6 @@ const Setting& setting_called(std::string_view name) {
   for (const Setting& setting : kSettings)
     if (setting.name == spelled) return setting;
   throw Error("unknown setting '" + std::string(name) + "'; /set lists them");
-}
-
-SamplingParams sampling_from(const SamplingFlags& flags, const SamplingParams& file) {
-  SamplingParams p = file;
-  p.temperature = flags.temperature.value_or(p.temperature);
-  p.top_k = flags.top_k.value_or(p.top_k);
-  p.top_p = flags.top_p.value_or(p.top_p);
-  p.min_p = flags.min_p.value_or(p.min_p);
-  p.repeat_penalty = flags.repeat_penalty.value_or(p.repeat_penalty);
-  p.presence_penalty = flags.presence_penalty.value_or(p.presence_penalty);
-  p.frequency_penalty = flags.frequency_penalty.value_or(p.frequency_penalty);
-  p.penalty_window = flags.repeat_last_n.value_or(p.penalty_window);
-  p.seed_is_chosen = flags.seed >= 0;
-  p.seed = flags.seed >= 0 ? static_cast<uint64_t>(flags.seed) : std::random_device()();
-  return p;
 }
 
 std::string template_from(const ChatOptions& options) {
@@ -170,7 +187,6 @@ nlohmann::ordered_json variables_from(const ChatOptions& options) {
     if (!variables.is_object())
       throw UsageError("--chat-template-kwargs takes a JSON object such as '{\"enable_thinking\": false}'");
   }
-  if (options.think) variables[kEnableThinking] = *options.think;
   return variables;
 }
 
@@ -183,14 +199,23 @@ ChatSettings settings_from(const ChatOptions& options, const SamplingParams& fil
   settings.session.chat_template = template_from(options);
   settings.session.template_variables = variables_from(options);
   settings.titles = options.titles.value_or(false);
-  settings.session.sampling = sampling_from(options, file);
-  settings.session.max_tokens = options.n_predict;
+  settings.session.sampling = file;
+  apply_choices(settings.session, over(options, options.kept_choices));
   settings.session.parse_special = options.parse_special;
   settings.session.drafts = !options.no_drafts;
   settings.hide_thinking = options.hide_thinking;
   settings.word_wrap = !options.no_word_wrap;
   settings.verbose = options.verbose;
   return settings;
+}
+
+void apply_choices(AnswerOptions& session, const AnswerChoices& choices) {
+  session.sampling = sampled(session.sampling, choices);
+  const int64_t seed = choices.seed.value_or(-1);
+  session.sampling.seed_is_chosen = seed >= 0;
+  session.sampling.seed = seed >= 0 ? static_cast<uint64_t>(seed) : std::random_device()();
+  session.max_tokens = choices.n_predict.value_or(-1);
+  if (choices.think) session.template_variables[kEnableThinking] = *choices.think;
 }
 
 void change_setting(ChatSettings& settings, std::string_view name, std::string_view value) {
@@ -223,11 +248,9 @@ std::vector<std::string> setting_arguments(const ChatSettings& settings, std::st
   return arguments;
 }
 
-std::optional<SamplingField> sampling_field(std::string_view name) {
-  const Setting& setting = setting_called(name);
-  if (const auto* number = std::get_if<float SamplingParams::*>(&setting.field)) return *number;
-  if (const auto* count = std::get_if<uint32_t SamplingParams::*>(&setting.field)) return *count;
-  return std::nullopt;
+const NamedChoice* choice_of_setting(std::string_view name) {
+  const auto* choice = std::get_if<Choice>(&setting_called(name).field);
+  return choice == nullptr ? nullptr : &choice_named(choice->name);
 }
 
 std::string list_settings(const ChatSettings& settings) {

@@ -57,11 +57,20 @@ std::string help_text() {
          "  Ctrl-_\tundoes the last change of the line\n";
 }
 
+// One for all answers of this run, which /set shows.
+ChatOptions with_drawn_seed(ChatOptions options) {
+  if (over(options, options.kept_choices).seed.value_or(-1) >= 0) return options;
+  options.seed.reset();
+  options.kept_choices.seed = static_cast<int64_t>(std::random_device()());
+  options.draws_seed = true;
+  return options;
+}
+
 }  // namespace
 
 Conversation::Conversation(const ChatOptions& options)
-    : options_(options),
-      controller_(options),
+    : options_(with_drawn_seed(options)),
+      controller_(options_),
       history_(history_path(options)),
       reader_(terminal_, history_, [this](std::string_view before) {
         return complete_line(before,
@@ -81,9 +90,6 @@ int Conversation::run() {
   if (!controller_.now().model) return 1;
   printer_.begin_conversation();
   noted_interrupts_.emplace();
-  AnswerSettings settings = controller_.now().settings;
-  settings.random_seed = false;  // it is shown, and can be set
-  act(ChangeSettings{settings});
   note_model();
   status_ = describe(*controller_.now().model);
   say(status_ + "\n/help lists commands, Ctrl-D leaves");
@@ -91,7 +97,8 @@ int Conversation::run() {
   tell_thinking();
   if (options_.resume && !(resumed && act(OpenStored{*resumed}))) return 1;
   if (resumed) show_opened();
-  if (options_.resume && !options_.system_prompt.empty() && options_.system_prompt != open().system_prompt &&
+  const bool is_flag = !options_.system_prompt.empty() && !options_.kept.contains("system-prompt");
+  if (options_.resume && is_flag && options_.system_prompt != open().system_prompt &&
       act(SetSystemPrompt{options_.system_prompt}))
     say("system message from now on: " + excerpt(options_.system_prompt, {}, 300));
   while (take_turn()) continue;
@@ -157,6 +164,7 @@ bool Conversation::run_slash(const SlashLine& line) {
       {A::kLaunch, [](C& c, Argument mode) { c.change_launch(mode); }},
       {A::kContext, [](C& c, Argument tokens) { c.change_context(tokens); }},
       {A::kTrim, [](C& c, Argument onoff) { c.trim(onoff); }},
+      {A::kConfig, [](C& c, Argument setting) { c.config(setting); }},
       {A::kSet, [](C& c, Argument setting) { c.set(setting); }},
       {A::kShow, [](C& c, Argument) { c.show(); }},
       {A::kPerf, [](C& c, Argument wanted) { c.perf(wanted); }},
@@ -274,7 +282,7 @@ void Conversation::regenerate() {
   if (messages().empty()) throw Error("there is no answer to regenerate");
   const ChatMessage& last = messages().back();
   const bool repeats = last.role == "assistant" && last.endpoint.empty() && last.status == MessageStatus::kComplete;
-  if (repeats && controller_.model() != nullptr && controller_.now().settings.sampling.temperature == 0)
+  if (repeats && controller_.model() != nullptr && settings_of(controller_.now()).sampling.temperature == 0)
     say("(at temp 0 the same model gives the same answer; /set temp changes that)");
   answer(Regenerate{messages().back().key}, "/regen", "the previous answer is shown again");
 }

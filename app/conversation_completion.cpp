@@ -54,6 +54,11 @@ std::vector<std::string> Conversation::arguments(SlashArgument kind, std::string
     }
     case SlashArgument::kSetting:
       return setting_arguments(settings(), typed);
+    case SlashArgument::kKey: {
+      std::vector<std::string> names;
+      for (const SettingsKey& key : settings_keys()) names.push_back(key.name + " ");
+      return names;
+    }
     case SlashArgument::kOnOff:
       return {"on", "off"};
     case SlashArgument::kPerf:

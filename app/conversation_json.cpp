@@ -1,9 +1,10 @@
-// {"format": "warpchat conversation", "version": 2, "title", "model", "created", "updated",
+// {"format": "warpchat conversation", "version": 2, "title", "model", "created", "updated", "settings",
 //  "messages": [{"role": "system", "content"}, {MESSAGE, "id", "created", "state"}, ...],  the shown branch
 //  "branches": [{MESSAGE, "id", "parent", "created", "state"}, ...]}                       all other turns
 // MESSAGE: the keys of a message's one JSON form, engine/message.h. The system message is there if the conversation has
 // one. Turns are numbered from 1 in the order they were made; the parent of one in "messages" is the one before it;
-// parent 0: a first message. Unknown keys are passed over. In version 1 a message is its role and content, and a
+// parent 0: a first message. "settings" is there if some were made: flags' long names and their values. Unknown keys
+// are passed over. In version 1 a message is its role and content, and a
 // thought stands in its answer's content.
 #include "app/conversation_json.h"
 
@@ -198,10 +199,13 @@ TransferError transfer_error(const JsonError& error, std::string_view whole, siz
 }
 
 ordered_json conversation_facts(const ConversationTree& tree) {
-  return {{"version", kFormatVersion},
-          {"model", tree.model},
-          {"created", timestamp(tree.created)},
-          {"updated", timestamp(tree.updated)}};
+  ordered_json facts = {{"version", kFormatVersion},
+                        {"model", tree.model},
+                        {"created", timestamp(tree.created)},
+                        {"updated", timestamp(tree.updated)}};
+  if (ordered_json settings = try_parse_untrusted_json<ordered_json>(tree.settings); settings.is_object())
+    facts["settings"] = std::move(settings);
+  return facts;
 }
 
 int64_t read_conversation_facts(const Json& facts, const std::string& name, const std::string& where,
@@ -215,6 +219,8 @@ int64_t read_conversation_facts(const Json& facts, const std::string& name, cons
   tree.model = reader.text(facts, "model");
   tree.created = reader.time(facts, "created");
   tree.updated = reader.time(facts, "updated");
+  if (const auto settings = facts.find("settings"); settings != facts.end() && settings->is_object())
+    tree.settings = settings->dump();
   return version;
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <sstream>
 #include <utility>
 
@@ -12,9 +13,11 @@
 #include "app/directories.h"
 #include "app/endpoint_book.h"
 #include "app/endpoint_choice.h"
+#include "app/kept_options.h"
 #include "app/model_choice.h"
 #include "app/model_loading.h"
 #include "app/output.h"
+#include "app/settings_file.h"
 #include "app/typed_path.h"
 #include "models/human_bytes.h"
 #include "models/number_in.h"
@@ -24,7 +27,7 @@ namespace warpchat {
 
 namespace {
 
-constexpr std::chrono::milliseconds kTick{100};
+constexpr std::chrono::milliseconds kLoadTick{100};
 constexpr size_t kMaxName = 300;  // bytes
 
 // "3 5"
@@ -35,6 +38,14 @@ std::pair<uint64_t, uint64_t> two_numbers(const std::string& text) {
   if (!(words >> first >> second) || words >> rest)
     throw Error("/perf diff takes the numbers of two answers, found '" + printable(text, 40) + "'");
   return {first, second};
+}
+
+// "temp 1" or "temp=1": the name, and its value, which may be empty.
+std::pair<std::string, std::string> parted(const std::string& argument) {
+  const size_t blank = std::min(argument.find_first_of(" \t="), argument.size());
+  const size_t equals = argument.substr(blank).starts_with('=') ? 1 : 0;
+  const size_t value = std::min(argument.find_first_not_of(" \t", blank + equals), argument.size());
+  return {argument.substr(0, blank), argument.substr(value)};
 }
 
 // What the file says it is, and how it is computed here.
@@ -54,10 +65,10 @@ std::string describe(const LoadedModel& model) {
 // The settings as /set shows them: from the controller, the open conversation and the terminal.
 ChatSettings Conversation::settings() const {
   ChatSettings all = look_;
-  const AnswerSettings& answers = controller_.now().settings;
+  const AnswerSettings answers = settings_of(controller_.now());
   all.session.sampling = answers.sampling;
   all.session.max_tokens = answers.max_tokens;
-  all.titles = answers.titles;
+  all.titles = controller_.now().titles;
   all.session.system_prompt = open().system_prompt;
   if (answers.think) all.session.template_variables[kEnableThinking] = *answers.think;
   return all;
@@ -161,34 +172,73 @@ void Conversation::trim(const std::string& onoff) {
 void Conversation::set(const std::string& argument) {
   ChatSettings changed = settings();
   if (argument.empty()) return write_text(list_settings(changed));
-  const size_t blank = std::min(argument.find_first_of(" \t="), argument.size());  // "temp 1" or "temp=1"
-  const size_t equals = argument.substr(blank).starts_with('=') ? 1 : 0;
-  const size_t value = std::min(argument.find_first_not_of(" \t", blank + equals), argument.size());
-  const std::string name = argument.substr(0, blank);
-  if (value == argument.size()) return say(shown_setting(changed, name));
-  change_setting(changed, name, argument.substr(value));
-  const auto& variables = changed.session.template_variables;
-  const bool says_think = variables.contains(kEnableThinking);
-  uint32_t chosen = controller_.now().settings.chosen;
-  if (const auto field = sampling_field(name)) chosen |= chosen_bit(*field);
-  act(ChangeSettings{{.sampling = changed.session.sampling,
-                      .chosen = chosen,
-                      .max_tokens = changed.session.max_tokens,
-                      .think = says_think ? std::optional<bool>(variables[kEnableThinking]) : std::nullopt,
-                      .random_seed = false,
-                      .titles = changed.titles}});
+  const auto [name, value] = parted(argument);
+  if (value.empty()) return say(shown_setting(changed, name));
+  change_setting(changed, name, value);
+  if (const NamedChoice* choice = choice_of_setting(name)) act(SetChoice{choice->name, changed.choices});
+  if (changed.titles != controller_.now().titles) act(SetTitles{changed.titles});
   act(SetSystemPrompt{changed.session.system_prompt});
-  look_.hide_thinking = changed.hide_thinking;
-  look_.word_wrap = changed.word_wrap;
+  keep_look(changed);
+  say(shown_setting(settings(), name));
+  if (choice_of_setting(name) == choice_of_setting("think")) tell_thinking();
+}
+
+void Conversation::config(const std::string& argument) {
+  if (argument.empty()) return write_text(settings_list(sound_settings_file()));
+  const auto [name, value] = parted(argument);
+  const SettingsKey key = settings_key_named(name);
+  if (value.empty()) {
+    const std::string kept = setting_text(sound_settings_file(), key);
+    return say(kept.empty() ? key.name + " is not set: " + key.help : key.name + ": " + kept);
+  }
+  const nlohmann::ordered_json kept = value == "default" ? nullptr : value_for_key(key, value);
+  follow_kept(key, kept);
+}
+
+// What can change while the program runs does so at once.
+void Conversation::follow_kept(const SettingsKey& key, const nlohmann::ordered_json& value) {
+  const auto choices = answer_choices();
+  if (std::ranges::find(choices, key.name, &NamedChoice::name) != choices.end()) {
+    if (!act(SetChoice{std::ranges::find(choices, key.name, &NamedChoice::name)->name,
+                       answer_choices_from(nlohmann::ordered_json{{key.name, value}}.dump()), /*for_new=*/true}))
+      return;
+  } else if (key.name == "system-prompt") {
+    if (!act(SetSystemPrompt{value.is_null() ? "" : value.get<std::string>(), /*for_new=*/true})) return;
+  } else if (key.name == "titles" && !value.is_null()) {
+    if (!act(SetTitles{value.get<bool>()})) return;
+  } else {
+    SettingsFile::change(key.name, value.is_null() ? std::nullopt : std::optional(value));
+    const bool is_on = value.is_boolean() && value.get<bool>();
+    if (key.name == "hide-thinking") look_.hide_thinking = is_on;
+    if (key.name == "no-wordwrap") look_.word_wrap = !is_on;
+    if (key.name == "verbose") look_.verbose = is_on;
+    set_output_habits({look_.word_wrap, options_.plain});
+    const bool counts_now = key.name == "hide-thinking" || key.name == "no-wordwrap" || key.name == "verbose";
+    if (!counts_now) return say("(" + key.name + " counts from the next start on)");
+  }
+  say(value.is_null() ? "(" + key.name + " is no longer kept)" : "(kept for new conversations and later starts)");
+}
+
+// The terminal's own settings hold for all conversations, so they are kept for later starts.
+void Conversation::keep_look(const ChatSettings& changed) {
+  const auto keep = [&](bool ChatSettings::*field, const char* key, bool value) {
+    if (changed.*field == look_.*field) return;
+    look_.*field = changed.*field;
+    try {
+      SettingsFile::change(key, value);
+    } catch (const Error& error) {
+      print_error(std::string(error.what()) + "; the setting counts until this program ends");
+    }
+  };
+  keep(&ChatSettings::hide_thinking, "hide-thinking", changed.hide_thinking);
+  keep(&ChatSettings::word_wrap, "no-wordwrap", !changed.word_wrap);
+  keep(&ChatSettings::verbose, "verbose", changed.verbose);
   set_output_habits({look_.word_wrap, options_.plain});
-  look_.verbose = changed.verbose;
-  say(shown_setting(changed, name));
-  if (says_think && shown_setting(changed, name).starts_with("think:")) tell_thinking();
 }
 
 void Conversation::tell_thinking() const {
   const ChatState& now = controller_.now();
-  if (now.settings.think.value_or(false) && now.model && !now.model->can_think)
+  if (settings_of(now).think.value_or(false) && now.model && !now.model->can_think)
     say("(" + cannot_think(now.model->name) + ")");
 }
 
@@ -215,7 +265,7 @@ std::string Conversation::timings() const {
   const Profile none;
   const Model* model = controller_.model();
   const bool has_gaps = !messages().empty() && !messages().back().endpoint.empty();
-  const SamplingParams& sampling = controller_.now().settings.sampling;
+  const SamplingParams sampling = settings_of(controller_.now()).sampling;
   const bool is_known = model != nullptr || sampling.seed_is_chosen;
   return timing_report(open().last_timings.value_or(Timings{}), is_known ? std::optional(sampling.seed) : std::nullopt,
                        model != nullptr ? model->decoder->steps().profile() : none,
@@ -228,7 +278,8 @@ std::string Conversation::load_report() {
   const auto end = std::chrono::steady_clock::now() + kLongest;
   const auto load = [this] { return controller_.now().profile->endpoint.value_or(EndpointProfile{}); };
   controller_.submit(WatchProfile{true});
-  while (!load().has_answered && std::chrono::steady_clock::now() < end && !take_interrupt()) controller_.turn(kTick);
+  while (!load().has_answered && std::chrono::steady_clock::now() < end && !take_interrupt())
+    controller_.turn(kLoadTick);
   if (!load().has_answered) return "(" + load().host + " has not reported its load)\n";
   if (!load().absence.empty()) return "(" + load().absence + ")\n";
   std::string text = load().host + "\n";

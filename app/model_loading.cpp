@@ -51,12 +51,18 @@ std::unique_ptr<Model> load(const ModelOptions& options, bool has_context_flag) 
 
 std::string find_model_file(const std::string& name) { return resolve_model(name, model_folders(), state_directory()); }
 
+void require_valid_flags(const ModelFlags& flags) {
+  cache_type(flags.cache_type_k, "--cache-type-k");
+  cache_type(flags.cache_type_v, "--cache-type-v");
+  if (flags.launch != "auto" && !launch_mode_named(flags.launch))
+    throw UsageError("unknown launch mode '" + flags.launch + "'; use " + launch_mode_list() + " or auto");
+}
+
 ModelOptions model_options(const ModelFlags& flags) {
+  require_valid_flags(flags);
   const KvTypes cache{cache_type(flags.cache_type_k, "--cache-type-k"),
                       cache_type(flags.cache_type_v, "--cache-type-v")};
   const std::optional<LaunchMode> launch = launch_mode_named(flags.launch);
-  if (!launch && flags.launch != "auto")
-    throw UsageError("unknown launch mode '" + flags.launch + "'; use " + launch_mode_list() + " or auto");
   ModelOptions options;
   options.device = flags.device;
   options.launch = launch;

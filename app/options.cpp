@@ -3,7 +3,9 @@
 
 #include <CLI/CLI.hpp>
 #include <cctype>
+#include <functional>
 #include <ranges>
+#include <type_traits>
 
 #include "app/arguments.h"
 #include "app/foreign_flags.h"
@@ -33,6 +35,7 @@ constexpr CommandEntry kCommandEntries[] = {
     {"compare", "compare two devices step by step, and name where they first differ"},
     {"bench", "measure tokens per second, as llama-bench does"},
     {"kernels", "list the GPU kernels of a model, and write their PTX"},
+    {"config", "show and change the settings that stay, in config.json"},
     {"help", "show the help of a command, or write a man page or a completion script"},
 };
 
@@ -106,8 +109,14 @@ const CLI::Validator& no_value() {
   return check;
 }
 
+// --verbose=false turns off what the settings file turns on.
 void toggle(CLI::App& app, const std::string& names, bool& value, const std::string& help) {
-  app.add_flag(names, value, help)->check(no_value());
+  static const CLI::Validator check(
+      [](std::string& text) {
+        return text == "true" || text == "false" ? "" : "takes no value but =true or =false, found '" + text + "'";
+      },
+      "");
+  app.add_flag(names, value, help)->check(check);
 }
 
 // Texts of the user: a second one does not replace the first without a word.
@@ -189,7 +198,7 @@ void add_model_flags(CLI::App& app, T& o, const std::string& context_help) {
   text(app, "--profile", o.profile, "FILE", "write a trace for Perfetto at the end, and a summary as FILE.md");
 }
 
-void add_sampling(CLI::App& app, SamplingFlags& o) {
+void add_sampling(CLI::App& app, AnswerChoices& o) {
   app.option_defaults()->group("Sampling (flags beat the model file, which beats the defaults)");
   number(app, "--temp", o.temperature, "temperature; 0: always the likeliest token; default 0.8", 0, 100);
   number(app, "--top-k", o.top_k, "keep the k likeliest tokens; 0: all; default 40", 0);
@@ -373,6 +382,16 @@ void add_kernels(CLI::App& app, KernelsOptions& o) {
   text(app, "--ptx", o.ptx_folder, "FOLDER", "write their PTX to FOLDER/token.ptx, few.ptx, batch.ptx and prompt.ptx");
 }
 
+void add_config(CLI::App& app, ConfigOptions& o) {
+  app.option_defaults()->group("Task");
+  app.add_option("KEY", o.words,
+                 "a flag's long name: shows its value; KEY VALUE: keeps it for later starts; nothing: lists all keys")
+      ->expected(0, 2)
+      ->option_text(" ");
+  toggle(app, "--unset", o.unset, "remove KEY, so that the default holds again");
+  toggle(app, "--json", o.json, "list what is kept as a JSON object");
+}
+
 void add_help(CLI::App& app, HelpOptions& o) {
   app.option_defaults()->group("Task");
   std::vector<std::string> names;
@@ -508,6 +527,7 @@ auto with_table(const std::string& command, const F& visit) {
   if (command == "compare") return visit(AddFlags<CompareOptions>(add_compare));
   if (command == "bench") return visit(AddFlags<BenchOptions>(add_bench));
   if (command == "kernels") return visit(AddFlags<KernelsOptions>(add_kernels));
+  if (command == "config") return visit(AddFlags<ConfigOptions>(add_config));
   if (command == "help") return visit(AddFlags<HelpOptions>(add_help));
   return visit(AddFlags<ChatOptions>(add_chat));
 }
@@ -522,10 +542,73 @@ void fill(CLI::App& app, AddFlags<T> add, T& options) {
   app.allow_extras();
 }
 
+// Flags of one run: what it is to do, where its output goes, and what only it can know.
+struct OneRunFlag {
+  std::string_view name, reason;
+};
+constexpr std::string_view kOneRun = "it belongs to one run";
+constexpr OneRunFlag kOneRunFlags[] = {
+    {"prompt", kOneRun},
+    {"file", kOneRun},
+    {"raw", kOneRun},
+    {"escape", kOneRun},
+    {"json", kOneRun},
+    {"resume", kOneRun},
+    {"gui", kOneRun},
+    {"gui-state", kOneRun},
+    {"converse", kOneRun},
+    {"yes", kOneRun},
+    {"list-models", kOneRun},
+    {"list-devices", kOneRun},
+    {"profile", kOneRun},
+    {"help", kOneRun},
+    {"version", kOneRun},
+    {"parallel", kOneRun},
+    {"layers-on-gpu", "device chooses a GPU or the CPU"},
+    {"no-think", "use \"think\": false"},
+    {"no-titles", "use \"titles\": false"},
+    {"api-key-env", "a server's key is stored with it: {chat} endpoint add NAME URL"},
+};
+
+constexpr const char* kPairs[] = {"think", "titles"};  // each has a flag with "no-" before it, too
+
+SettingsKey settings_key(CLI::Option& option) {
+  using Kind = SettingsKey::Kind;
+  SettingsKey key{option.get_lnames().front(), option.get_description(), words_of(option), Kind::kText};
+  if (option.get_items_expected_max() == 0) key.kind = Kind::kSwitch;
+  if (option.get_option_text() == "N") key.kind = Kind::kNumber;
+  if (option.get_option_text() == "JSON") key.kind = Kind::kJson;
+  return key;
+}
+
+// What the settings file says gives way to what the command line says where both cannot be meant.
+void settle(ChatOptions& o, const std::function<bool(const std::string&)>& is_given) {
+  const auto is_kept = [&](const std::string& name) { return o.kept.contains(name); };
+  const auto leave_out = [&](const std::string& name, std::string& value) {
+    if (is_kept(name)) value.clear(), o.kept.erase(name);
+  };
+  if (is_given("chat-template")) leave_out("chat-template-file", o.chat_template_file);
+  if (is_given("chat-template-file") || is_kept("chat-template-file")) leave_out("chat-template", o.chat_template);
+  if (is_given("endpoint")) leave_out("model", o.model);
+  constexpr const char* kOfThisMachine[] = {
+      "device",  "launch",       "ctx-size",  "chat-template", "chat-template-file", "cache-type-k",    "threads",
+      "profile", "cache-type-v", "cache-ram", "batch-size",    "ubatch-size",        "no-device-check", "offline"};
+  const bool names_file = is_given("model") && (o.model.find('/') == 0 || o.model.ends_with(".gguf"));
+  if (names_file || std::ranges::any_of(kOfThisMachine, is_given)) {
+    if (is_kept("endpoint")) leave_out("model", o.model);
+    leave_out("endpoint", o.endpoint);
+  }
+  if (o.endpoint.empty()) return;
+  leave_out("device", o.device);
+  leave_out("chat-template", o.chat_template);
+  leave_out("chat-template-file", o.chat_template_file);
+  if (is_kept("ctx-size")) o.context = ChatOptions().context;
+  if (is_kept("offline")) o.offline = false;
+}
+
 template <class T>
-ParsedOptions parse(const CommandLine& line, AddFlags<T> add) {
+ParsedOptions parse(const CommandLine& line, AddFlags<T> add, T options) {
   CLI::App app(purpose_of(line.command));
-  T options;
   fill(app, add, options);
   std::vector<std::string> arguments = translate_foreign_flags(
       line.arguments, [&](const std::string& name) { return app.get_option_no_throw(name) != nullptr; });
@@ -540,16 +623,54 @@ ParsedOptions parse(const CommandLine& line, AddFlags<T> add) {
     throw usage_error(app, error, line.command);
   }
   if (!app.remaining().empty()) throw unexpected_argument(app.remaining().front(), line.command, app);
+  if constexpr (std::is_same_v<T, ChatOptions>) {
+    const auto is_given = [&](const std::string& name) { return app.get_option("--" + name)->count() > 0; };
+    std::erase_if(options.kept, is_given);
+    settle(options, is_given);
+  }
   return {Options(std::move(options)), ""};
 }
 
 }  // namespace
 
-ParsedOptions parse_options(std::vector<std::string> arguments) {
+ParsedOptions parse_options(std::vector<std::string> arguments, const std::function<ChatOptions()>& kept) {
   std::vector<std::string_view> names;
   for (const CommandEntry& entry : kCommandEntries) names.push_back(entry.name);
   const CommandLine line = split_command(rewrite_arguments(std::move(arguments)), names);
-  return with_table(line.command, [&](auto add) { return parse(line, add); });
+  return with_table(line.command, [&]<class T>(AddFlags<T> add) {
+    if constexpr (std::is_same_v<T, ChatOptions>) return parse(line, add, kept());
+    return parse(line, add, T());
+  });
+}
+
+std::string reason_against_key(const std::string& name) {
+  for (const OneRunFlag& flag : kOneRunFlags)
+    if (name == flag.name) return with_program_name(flag.reason);
+  return "";
+}
+
+std::vector<SettingsKey> settings_keys() {
+  CLI::App app;
+  ChatOptions options;
+  fill(app, AddFlags<ChatOptions>(add_chat), options);
+  std::vector<SettingsKey> keys;
+  for (CLI::Option* option : app.get_options({}))
+    if (!option->get_lnames().empty() && reason_against_key(option->get_lnames().front()).empty())
+      keys.push_back(settings_key(*option));
+  return keys;
+}
+
+void set_by_key(ChatOptions& options, const std::string& key, const std::string& value) {
+  CLI::App app;
+  fill(app, AddFlags<ChatOptions>(add_chat), options);
+  const bool is_negated = value == "false" && std::ranges::find(kPairs, key) != std::end(kPairs);
+  std::vector<std::string> argument = {is_negated ? "--no-" + key : "--" + key + "=" + value};
+  try {
+    app.parse(argument);
+  } catch (const CLI::ParseError& error) {
+    const std::string text = error.what(), name = "--" + key + ": ";
+    throw UsageError(key + " " + (text.starts_with(name) ? text.substr(name.size()) : one_sentence(text)));
+  }
 }
 
 std::vector<CommandHelp> command_help() {

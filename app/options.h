@@ -1,11 +1,14 @@
 // What the command line asks for, one struct a command, and the parser that fills them.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "app/answer_choices.h"
 #include "app/help/command_help.h"
 #include "app/model_lookup.h"
 
@@ -15,6 +18,7 @@ struct CommonOptions {  // of every command
   std::string device;   // empty: the default
   bool list_devices = false;
   std::string log_file;
+  bool operator==(const CommonOptions&) const = default;
 };
 
 struct ModelFlags : CommonOptions {  // of every command that loads a model
@@ -28,26 +32,19 @@ struct ModelFlags : CommonOptions {  // of every command that loads a model
   bool no_device_check = false;           // a GPU is used without, or against, its check
   std::string profile;                    // FILE for a trace; empty: none
   std::optional<uint32_t> layers_on_gpu;  // llama.cpp's -ngl: all of them, or it is refused
+  bool operator==(const ModelFlags&) const = default;
 };
 
-struct SamplingFlags {  // what is given here beats the file
-  std::optional<float> temperature, top_p, min_p, repeat_penalty, presence_penalty, frequency_penalty;
-  std::optional<uint32_t> top_k, repeat_last_n;
-  int64_t seed = -1;  // -1: random
-};
-
-struct ChatOptions : ModelFlags, SamplingFlags {
+struct ChatOptions : ModelFlags, AnswerChoices {  // the choices: of the command line, above a conversation's
   std::optional<std::string> prompt;
   std::vector<std::string> prompt_files;  // before it, in this order
   std::string system_prompt;
-  int32_t n_predict = -1;  // -1: until the end of the answer
   bool raw = false, parse_special = false;
   bool no_drafts = false;  // decode token by token
   bool json = false;       // one answer as a JSON object
   bool escapes = false;    // \n and the like in -p are read
   bool converse = false;   // asked for by name, so that a prompt contradicts it
   std::string chat_template, chat_template_file, template_variables;  // the last: a JSON object
-  std::optional<bool> think;
   bool hide_thinking = false, verbose = false, no_word_wrap = false, plain = false;
   std::optional<bool> titles;         // by the model; nullopt: in the window
   bool no_history = false;            // keep neither conversations nor typed lines
@@ -60,6 +57,12 @@ struct ChatOptions : ModelFlags, SamplingFlags {
   uint32_t parallel = 1;  // conversations at once
   bool gui = false;       // in a window
   std::string gui_state;  // FILE for what the window shows, for tests; empty: none
+
+  bool draws_seed = false;              // kept_choices.seed is a random one
+  AnswerChoices kept_choices;           // of the settings file, below a conversation's
+  std::set<std::string> kept;           // flags whose values are the settings file's, without dashes
+  std::vector<std::string> complaints;  // about the settings file, a sentence each
+  bool operator==(const ChatOptions&) const = default;
 };
 
 struct PullOptions : CommonOptions {
@@ -123,6 +126,11 @@ struct KernelsOptions : CommonOptions {
   uint32_t context = 0;    // 0: the model's own, at most 8192
 };
 
+struct ConfigOptions : CommonOptions {
+  std::vector<std::string> words;  // KEY, or KEY VALUE
+  bool unset = false, json = false;
+};
+
 struct HelpOptions : CommonOptions {
   std::string command;  // empty: a conversation
   std::string format;   // of all commands: man, bash, zsh or fish; empty: help of one for people
@@ -130,15 +138,33 @@ struct HelpOptions : CommonOptions {
 
 using Options = std::variant<ChatOptions, PullOptions, EndpointOptions, TokenizeOptions, LogitsOptions, TemplateOptions,
                              PerplexityOptions, InspectOptions, CheckDeviceOptions, CompareOptions, BenchOptions,
-                             KernelsOptions, HelpOptions>;
+                             KernelsOptions, ConfigOptions, HelpOptions>;
 
 struct ParsedOptions {
   std::optional<Options> options;  // nullopt: `text` (--help, --version) answers everything
   std::string text;
 };
 
-// arguments: without the program's name. UsageError for anything that is not understood.
-ParsedOptions parse_options(std::vector<std::string> arguments);
+// arguments: without the program's name. UsageError for anything that is not understood. kept: called for a
+// conversation; what the settings file says of one, for flags that are not given.
+ParsedOptions parse_options(
+    std::vector<std::string> arguments, const std::function<ChatOptions()>& kept = [] { return ChatOptions(); });
+
+// A flag of a conversation that can be kept in the settings file.
+struct SettingsKey {
+  enum class Kind { kSwitch, kNumber, kText, kJson };  // of its value there
+  std::string name;                                    // the flag without dashes
+  std::string help;
+  std::vector<std::string> words;  // values to choose from; empty: not a few
+  Kind kind;
+};
+std::vector<SettingsKey> settings_keys();
+
+// Why a flag that exists is no key; empty: it is one, or there is no such flag.
+std::string reason_against_key(const std::string& name);
+
+// Sets the field of a key's flag as the command line would. UsageError for a value that does not fit.
+void set_by_key(ChatOptions& options, const std::string& key, const std::string& value);
 
 // All commands and their flags, a conversation first.
 std::vector<CommandHelp> command_help();

@@ -10,6 +10,7 @@
 
 #include "app/commands/commands.h"
 #include "app/devices.h"
+#include "app/kept_options.h"
 #include "app/log.h"
 #include "app/model_download.h"
 #include "app/options.h"
@@ -44,6 +45,8 @@ void leave_hanging_thread(const std::string& loss) {
 }
 
 int run_options(const Options& options) {
+  if (const auto* chat = std::get_if<ChatOptions>(&options))
+    for (const std::string& complaint : chat->complaints) print_error(complaint);
   const auto& common = std::visit([](const auto& o) -> const CommonOptions& { return o; }, options);
   if (!common.log_file.empty()) open_log(common.log_file);
   if (common.list_devices) {
@@ -91,7 +94,9 @@ int report_errors(const Body& body) {
 int run_program(std::vector<std::string> arguments) {
   install_signal_handlers();
   on_hanging_thread(leave_hanging_thread);
-  return report_errors([&] { return run_parsed(parse_options(std::move(arguments))); });
+  return report_errors([&] {
+    return run_parsed(parse_options(std::move(arguments), [] { return kept_options(SettingsFile::load()); }));
+  });
 }
 
 int run_program(const ParsedOptions& parsed) {

@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -38,6 +39,7 @@ struct ShowVersion {
 };
 struct SetSystemPrompt {
   std::string text;
+  bool for_new = false;  // of new conversations, kept in the settings file
 };
 struct AttachFile {
   std::string path;
@@ -118,8 +120,13 @@ struct LoadModel {
 };
 struct CancelLoading {};
 struct UnloadModel {};
-struct ChangeSettings {
-  AnswerSettings settings;
+struct SetChoice {
+  std::string_view name;  // in answer_choices()
+  AnswerChoices value;    // its field of that name; empty: what ranks below counts again
+  bool for_new = false;   // kept in the settings file, for conversations without an own value; else the open one's
+};
+struct SetTitles {  // kept in the settings file
+  bool on;
 };
 struct DismissNotice {
   uint64_t id;
@@ -139,7 +146,7 @@ using Action =
                  AttachFile, DropAttachment, CountTokens, NewConversation, OpenStored, Fork, Search, Rename, ThrowAway,
                  TakeFromTrash, EraseForEver, ExportConversation, ImportConversation, StopImport, TakeBackImport,
                  RefreshModels, SearchHub, ConnectServer, RenameEndpoint, RemoveEndpoint, LoadModel, CancelLoading,
-                 UnloadModel, ChangeSettings, DismissNotice, WatchProfile, ExportProfile>;
+                 UnloadModel, SetChoice, SetTitles, DismissNotice, WatchProfile, ExportProfile>;
 
 // Collects the actions of a window's panels while a frame is drawn; dispatched after it.
 class Actions {

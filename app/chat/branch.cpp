@@ -69,7 +69,7 @@ void Branch::reload() {
     remember();
     OpenConversation stored = read(library_.store(), now().id);
     const bool same = stored.title == now().title && stored.system_prompt == now().system_prompt &&
-                      stored.drops_oldest == now().drops_oldest;
+                      stored.choices == now().choices && stored.drops_oldest == now().drops_oldest;
     if (same && shows(stored.messages)) return;
     slot_.change(updates::ShowConversation{std::move(stored)});
   } catch (const std::exception&) {
@@ -91,6 +91,7 @@ OpenConversation Branch::read(const ConversationStore& store, ConversationId id)
   conversation.id = id;
   conversation.title = stored.summary.title;
   conversation.system_prompt = stored.system_prompt;
+  conversation.choices = answer_choices_from(stored.settings);
   conversation.drops_oldest = stored.drops_oldest;
   if (id == now().id && stored.drops_oldest) conversation.unseen_turns = now().unseen_turns;
   for (const Turn& turn : stored.turns) conversation.messages.push_back(message_of(store, turn));
@@ -211,6 +212,12 @@ void Branch::set_system_prompt(const std::string& text) {
   if (now().id != 0) library_.try_to([&](ConversationStore& store) { store.describe(now().id, text, model_); });
 }
 
+void Branch::set_choices(const AnswerChoices& choices) {
+  if (choices == now().choices) return;
+  slot_.change(updates::SetChoices{choices});
+  if (now().id != 0) library_.try_to([&](ConversationStore& store) { store.set_settings(now().id, to_text(choices)); });
+}
+
 void Branch::drop_oldest(bool on) {
   slot_.change(updates::SetDropsOldest{on});
   if (now().id != 0) library_.try_to([&](ConversationStore& store) { store.drop_oldest(now().id, on); });
@@ -316,7 +323,7 @@ void Branch::keep_message(ConversationStore& store, size_t i) {
   const ChatMessage message = messages()[i];
   if (now().id == 0) {
     const ConversationStore::Started started =
-        store.start({now().title, now().system_prompt, model_, now().drops_oldest}, message);
+        store.start({now().title, now().system_prompt, model_, now().drops_oldest, to_text(now().choices)}, message);
     slot_.change(updates::KeepTurn{started.conversation, message.key, started.turn});
     return;
   }
@@ -392,7 +399,8 @@ ConversationTree Branch::tree(size_t n_messages) const {
                         .model = model_,
                         .created = store_time_now(),
                         .updated = store_time_now(),
-                        .drops_oldest = now().drops_oldest};
+                        .drops_oldest = now().drops_oldest,
+                        .settings = to_text(now().choices)};
   for (size_t i = 0; i < n_messages; ++i) {
     const ChatMessage& message = messages()[i];
     if (is_empty(message)) continue;

@@ -39,6 +39,7 @@ class Branch {
   void show_version(uint64_t message, TurnId turn);
   TurnId last_turn() const { return turn_before(messages().size()); }  // that is stored; 0: none
   void set_system_prompt(const std::string& text);
+  void set_choices(const AnswerChoices& choices);
   void drop_oldest(bool on);
   // Stores what is not stored yet. patience: with another program that holds the store.
   void keep_all(std::chrono::milliseconds patience = Database::kPatience);

@@ -93,7 +93,7 @@ void ChatController::Parts::dispatch(OutgoingMessage message) {
   Action& action = std::get<Action>(message);
   const bool wants_model = std::visit(
       []<class T>(const T&) {
-        return is_one_of<T, Send, Regenerate, EditMessage, ContinueAnswer, LoadModel, UnloadModel, ChangeSettings,
+        return is_one_of<T, Send, Regenerate, EditMessage, ContinueAnswer, LoadModel, UnloadModel, SetChoice,
                          WatchProfile>;
       },
       action);
@@ -183,7 +183,7 @@ void ChatController::Parts::note_unread(ConversationId id, bool is_unread) {
 
 void ChatController::Parts::show_new() {
   auto chat = std::make_unique<ActiveChat>(state, library);
-  chat->branch.start_new(options.system_prompt);
+  chat->branch.start_new(state.now().default_system_prompt);
   if (models.responder()) chat->branch.set_model(models.responder()->facts().model);
   show(std::move(chat));
 }
@@ -352,7 +352,7 @@ void ChatController::Parts::measure_context() {
 // After the first answer, or a later one if the title request was stopped by an action.
 void ChatController::Parts::want_title(const ActiveChat& chat) {
   const OpenConversation& open = chat.now();
-  if (!state.now().settings.titles || open.id == 0 || open.messages.back().status != MessageStatus::kComplete) return;
+  if (!state.now().titles || open.id == 0 || open.messages.back().status != MessageStatus::kComplete) return;
   if (open.messages.size() != 2 && !titling.owes(open.id)) return;
   if (open.title != title_of_message(open.messages.front())) return;  // set by the user, or by the model already
   AnswerOptions request = models.options_for(open);
@@ -363,7 +363,7 @@ void ChatController::Parts::want_title(const ActiveChat& chat) {
 // With profiling on, the title's kernels would count for the answer.
 void ChatController::Parts::begin_title() {
   if (!titling.has_wish() || titling.running()) return;
-  if (!state.now().settings.titles || profile.measures()) return titling.forget();
+  if (!state.now().titles || profile.measures()) return titling.forget();
   const bool any_waits = std::any_of(chats.begin(), chats.end(), [](const auto& chat) { return !chat->is_over(); });
   if (any_waits || !deferred.empty() || !rest_tasks.empty() || !has_room()) return;
   titling.begin(models.responder());

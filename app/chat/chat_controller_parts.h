@@ -2,7 +2,10 @@
 #pragma once
 #include <deque>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -109,7 +112,9 @@ struct ChatController::Parts {
   void perform(LoadModel& wish);
   void perform(CancelLoading& wish);
   void perform(UnloadModel& wish);
-  void perform(ChangeSettings& wish);
+  void perform(SetChoice& wish);
+  void perform(SetTitles& wish);
+  void keep_in_settings_file(std::string_view key, const std::optional<nlohmann::ordered_json>& value);
   void perform(DismissNotice& wish);
   void perform(WatchProfile& wish);
   void perform(ExportProfile& wish);

@@ -17,10 +17,19 @@ std::string text_between(const ChatMessage& message, size_t begin, size_t end) {
   return part(message.reasoning, 0) + part(message.content, n_reasoning);
 }
 
-uint32_t chosen_bit(const SamplingField& field) {
-  const auto* found = std::find(std::begin(kSamplingFields), std::end(kSamplingFields), field);
-  return 1u << static_cast<uint32_t>(found - std::begin(kSamplingFields));
+AnswerSettings answer_settings(const ChatState& state, const AnswerChoices& conversation) {
+  const AnswerChoices own = over(state.flags, conversation), all = over(own, state.defaults);
+  AnswerSettings settings;
+  settings.sampling = sampled(state.model ? state.model->file_sampling : SamplingParams{}, all);
+  settings.random_seed = all.seed.value_or(-1) < 0;
+  settings.sampling.seed = settings.random_seed ? 0 : static_cast<uint64_t>(*all.seed);
+  settings.sampling.seed_is_chosen = !settings.random_seed && (own.seed || !state.default_seed_is_drawn);
+  settings.max_tokens = all.n_predict.value_or(-1);
+  settings.think = all.think;
+  return settings;
 }
+
+AnswerSettings settings_of(const ChatState& state) { return answer_settings(state, state.open.choices); }
 
 // Counts turns as Branch::prompt does: skips empty messages, and joins consecutive user messages.
 size_t n_unseen_messages(const OpenConversation& conversation) {

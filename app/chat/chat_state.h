@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "app/answer_choices.h"
 #include "app/chat/profiler_data.h"
 #include "engine/events.h"
 #include "engine/message.h"
@@ -63,6 +64,7 @@ struct OpenConversation {
   ConversationId id = 0;  // 0: nothing of it is stored yet
   std::string title;      // empty: it has none yet
   std::string system_prompt;
+  AnswerChoices choices;  // the user's for this conversation
   std::vector<ChatMessage> messages;
   uint32_t context_used = 0;  // tokens; 0: not known
   bool drops_oldest = false;  // the oldest turns are left out when the context is full (DropOldest)
@@ -154,25 +156,12 @@ struct RunningImport {
   bool operator==(const RunningImport&) const = default;
 };
 
-// The sampling values that a model's file has defaults for.
-using SamplingField = std::variant<float SamplingParams::*, uint32_t SamplingParams::*>;
-inline constexpr SamplingField kSamplingFields[] = {&SamplingParams::temperature,
-                                                    &SamplingParams::top_k,
-                                                    &SamplingParams::top_p,
-                                                    &SamplingParams::min_p,
-                                                    &SamplingParams::repeat_penalty,
-                                                    &SamplingParams::penalty_window,
-                                                    &SamplingParams::presence_penalty,
-                                                    &SamplingParams::frequency_penalty};
-
-// Settings for the next answers.
+// What holds for an answer.
 struct AnswerSettings {
   SamplingParams sampling;
-  uint32_t chosen = 0;        // bits, by kSamplingFields: what the user has set stays when the model changes
   int32_t max_tokens = -1;    // -1: until the answer ends
   std::optional<bool> think;  // nullopt: the model's default
   bool random_seed = true;    // a new seed for each answer
-  bool titles = false;        // the model names a conversation once it has answered
   bool operator==(const AnswerSettings&) const = default;
 };
 
@@ -241,7 +230,11 @@ struct ChatState {
   std::optional<LoadedModel> model;
   std::optional<LoadingModel> loading;
   std::optional<RunningImport> importing;
-  AnswerSettings settings;
+  AnswerChoices flags;                 // of this run: they rank above a conversation's choices
+  AnswerChoices defaults;              // of the settings file: they rank below
+  bool default_seed_is_drawn = false;  // by the front end, for this run
+  std::string default_system_prompt;   // of new conversations
+  bool titles = false;                 // the model names a conversation once it has answered
 
   std::vector<ConversationId> answering;  // conversations with an answer that runs or waits while another one is shown
   std::vector<ConversationId> unread;     // conversations whose answer ended since they were last shown
@@ -259,7 +252,10 @@ struct ChatState {
   bool operator==(const ChatState&) const = default;
 };
 
-uint32_t chosen_bit(const SamplingField& field);
+// For the answers of a conversation with these choices: the flags count first, then the choices, the settings file, and
+// the model's file. settings_of: of the open one.
+AnswerSettings answer_settings(const ChatState& state, const AnswerChoices& conversation);
+AnswerSettings settings_of(const ChatState& state);
 
 // Remedies before sending a message that would bring the conversation to this many tokens.
 Remedies remedies_before_sending(const ChatState& state, uint64_t tokens);

@@ -15,23 +15,14 @@ namespace warpchat {
 
 namespace {
 
-constexpr const char* kModel = "model";  // what errors of loading are about
+constexpr SamplingParams kSampledByServers{.top_k = 0, .min_p = 0};  // without fields that only some servers know
+constexpr const char* kModel = "model";                              // what errors of loading are about
 
-AnswerSettings answer_settings(const ChatSettings& settings, bool random_seed) {
-  AnswerSettings answer{.sampling = settings.session.sampling,
-                        .max_tokens = settings.session.max_tokens,
-                        .random_seed = random_seed,
-                        .titles = settings.titles};
+// The template's variables can choose it, too.
+std::optional<bool> think_in(const ChatSettings& settings) {
   const auto& variables = settings.session.template_variables;
-  if (variables.contains(kEnableThinking) && variables[kEnableThinking].is_boolean())
-    answer.think = variables[kEnableThinking];
-  return answer;
-}
-
-template <class Change>
-void for_each_field(const Change& change) {
-  for (const SamplingField& field : kSamplingFields)
-    std::visit([&](auto member) { change(member, chosen_bit(field)); }, field);
+  const auto think = variables.find(kEnableThinking);
+  return think != variables.end() && think->is_boolean() ? std::optional(think->get<bool>()) : std::nullopt;
 }
 
 std::string shown_name(const ChatOptions& flags) {
@@ -53,7 +44,11 @@ std::optional<LastServer> last_known_server() {
 ModelController::ModelController(StateStore& state, const ChatOptions& options, Surroundings surroundings)
     : state_(state), surroundings_(std::move(surroundings)), wanted_(options), loaded_(options) {
   try {
-    state_.change(updates::SetSettings{answer_settings(settings_from(options, {}), options.seed < 0)});
+    updates::SetRunChoices run{options, options.kept_choices, options.draws_seed};
+    if (!run.flags.think && !run.defaults.think) run.flags.think = think_in(settings_from(options, {}));
+    state_.change(run);
+    state_.change(updates::SetDefaultSystemPrompt{options.system_prompt});
+    state_.change(updates::SetTitles{options.titles.value_or(false)});
   } catch (const std::exception& error) {
     state_.tell_error(error.what());
   }
@@ -205,7 +200,6 @@ void ModelController::install(LoadOutcome outcome) {
   const bool failed_before = !attempt_->fault.empty();  // the previous model is back
   wanted_ = loaded_ = std::exchange(attempt_, std::nullopt)->flags;
   base_options_ = outcome.settings.session;
-  merge_settings(outcome.settings);
   state_.change(updates::SetModel{shown()});
   if (!failed_before) state_.forget_errors_about(kModel);
   remember();
@@ -289,33 +283,14 @@ void ModelController::unload() {
   if (!attempt_) settle();
 }
 
-// Settings of the user stay; the rest follows the flags and the file.
-void ModelController::merge_settings(const ChatSettings& defaults) {
-  AnswerSettings settings = state_.now().settings;
-  for_each_field([&](auto member, uint32_t bit) {
-    if ((settings.chosen & bit) == 0) settings.sampling.*member = defaults.session.sampling.*member;
-  });
-  if (!(settings == state_.now().settings)) state_.change(updates::SetSettings{settings});
-}
-
-// A changed value counts as set by the user, unless it was reset to the default.
-void ModelController::change_settings(AnswerSettings settings) {
-  const AnswerSettings& before = state_.now().settings;
-  for_each_field([&](auto member, uint32_t bit) {
-    if (settings.sampling.*member != before.sampling.*member && (before.chosen & bit) == 0) settings.chosen |= bit;
-  });
-  if (!(settings == before)) state_.change(updates::SetSettings{settings});
-}
-
 AnswerOptions ModelController::options_for(const OpenConversation& conversation) const {
-  const AnswerSettings& settings = state_.now().settings;
+  const AnswerSettings settings = answer_settings(state_.now(), conversation.choices);
   AnswerOptions options = base_options_;
   options.is_stopped = is_stopped_;
   options.system_prompt = conversation.system_prompt;
   options.drop_oldest = conversation.drops_oldest;
   options.sampling = settings.sampling;
   if (settings.random_seed) options.sampling.seed = std::random_device()();
-  options.sampling.seed_is_chosen = settings.sampling.seed_is_chosen && !settings.random_seed;
   options.max_tokens = settings.max_tokens;
   options.template_variables.erase(kEnableThinking);
   if (settings.think) options.template_variables[kEnableThinking] = *settings.think;
@@ -348,6 +323,7 @@ LoadedModel ModelController::shown() const {
             .endpoint = facts.endpoint,
             .status = there.empty() ? facts.endpoint : "answers come from " + there,
             .context = facts.context,
+            .file_sampling = kSampledByServers,
             .can_think = facts.can_think,
             .can_continue = facts.can_continue};
   const Steps& steps = model()->decoder->steps();

@@ -34,7 +34,6 @@ class ModelController {
   void show_status();  // after an answer, which may have changed the launch mode
   bool is_loading() const { return state_.now().loading.has_value(); }
 
-  void change_settings(AnswerSettings settings);
   void count(const CountTokens& wish);
   size_t count(const std::string& text) const;  // tokens; 0 without a model
 
@@ -61,7 +60,6 @@ class ModelController {
   void end(LoadOutcome outcome);
   void fail(const LoadOutcome& outcome);
   void install(LoadOutcome outcome);
-  void merge_settings(const ChatSettings& defaults);
   bool switch_launch(const LoadModel& wish);
   void settle();
   LoadedModel shown() const;

@@ -2,11 +2,13 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "app/chat/chat_controller_parts.h"
 #include "app/directories.h"
 #include "app/erased_lines.h"
+#include "app/settings_file.h"
 #include "app/transfer.h"
 #include "models/text_format.h"
 
@@ -64,7 +66,12 @@ void ChatController::Parts::perform(ShowVersion& wish) {
   shown_chat().branch.show_version(wish.message, wish.turn);
   for (const ChatMessage& message : shown_chat().now().messages) attachments.drop_files_of(message.turn);
 }
-void ChatController::Parts::perform(SetSystemPrompt& wish) { shown_chat().branch.set_system_prompt(wish.text); }
+void ChatController::Parts::perform(SetSystemPrompt& wish) {
+  if (!wish.for_new) return shown_chat().branch.set_system_prompt(wish.text);
+  state.change(updates::SetDefaultSystemPrompt{wish.text});
+  keep_in_settings_file("system-prompt",
+                        wish.text.empty() ? std::nullopt : std::optional<nlohmann::ordered_json>(wish.text));
+}
 void ChatController::Parts::perform(AttachFile& wish) { attachments.add(wish.path); }
 void ChatController::Parts::perform(DropAttachment& wish) { attachments.drop(wish.index); }
 void ChatController::Parts::perform(CountTokens& wish) { models.count(wish); }
@@ -227,7 +234,46 @@ void ChatController::Parts::perform(RemoveEndpoint& wish) {
 void ChatController::Parts::perform(LoadModel& wish) { models.load(wish); }
 void ChatController::Parts::perform(CancelLoading&) { models.cancel(); }
 void ChatController::Parts::perform(UnloadModel&) { models.unload(); }
-void ChatController::Parts::perform(ChangeSettings& wish) { models.change_settings(wish.settings); }
+
+// A flag gives way to what the user says while the program runs.
+void ChatController::Parts::perform(SetChoice& wish) {
+  const auto all = answer_choices();
+  const auto choice = std::ranges::find(all, wish.name, &NamedChoice::name);
+  if (choice == all.end()) return;
+  std::visit(
+      [&](auto member) {
+        const auto& value = wish.value.*member;
+        updates::SetRunChoices run{state.now().flags, state.now().defaults, state.now().default_seed_is_drawn};
+        if (wish.for_new)
+          run.defaults.*member = value;
+        else
+          (run.flags.*member).reset();
+        if (wish.for_new && wish.name == kSeedName) run.default_seed_is_drawn = false;
+        if (!(run.flags == state.now().flags && run.defaults == state.now().defaults)) state.change(run);
+        if (wish.for_new) return keep_in_settings_file(wish.name, json_of(wish.value, *choice));
+        AnswerChoices changed = shown_chat().now().choices;
+        changed.*member = value;
+        shown_chat().branch.set_choices(changed);
+      },
+      choice->field);
+}
+
+void ChatController::Parts::perform(SetTitles& wish) {
+  if (wish.on == state.now().titles) return;
+  state.change(updates::SetTitles{wish.on});
+  keep_in_settings_file("titles", wish.on);
+}
+
+// What could not be kept still counts in this run.
+void ChatController::Parts::keep_in_settings_file(std::string_view key,
+                                                  const std::optional<nlohmann::ordered_json>& value) {
+  try {
+    SettingsFile::change(key, value);
+  } catch (const std::exception& error) {
+    state.tell_error(std::string(error.what()) + "; the setting counts until this program ends");
+  }
+}
+
 void ChatController::Parts::perform(DismissNotice& wish) { state.change(updates::DropNotice{wish.id}); }
 void ChatController::Parts::perform(WatchProfile& wish) { profile.set_on(wish.on, models.model(), models.endpoint()); }
 

@@ -20,6 +20,7 @@ ChatMessage* find_message(OpenConversation& open, uint64_t key) {
 void make(OpenConversation& open, const ShowConversation& update) { open = update.conversation; }
 void make(OpenConversation& open, const SetTitle& update) { open.title = update.title; }
 void make(OpenConversation& open, const updates::SetSystemPrompt& update) { open.system_prompt = update.text; }
+void make(OpenConversation& open, const SetChoices& update) { open.choices = update.choices; }
 void make(OpenConversation& open, const SetContextUsed& update) { open.context_used = update.tokens; }
 void make(OpenConversation& open, const SetDropsOldest& update) {
   open.drops_oldest = update.on;
@@ -132,7 +133,12 @@ void make(ChatState& state, const SetDevices& update) { state.devices = update.d
 void make(ChatState& state, const SetModel& update) { state.model = update.model; }
 void make(ChatState& state, const SetLoading& update) { state.loading = update.loading; }
 void make(ChatState& state, const SetImporting& update) { state.importing = update.importing; }
-void make(ChatState& state, const SetSettings& update) { state.settings = update.settings; }
+void make(ChatState& state, const SetRunChoices& update) {
+  state.flags = update.flags, state.defaults = update.defaults;
+  state.default_seed_is_drawn = update.default_seed_is_drawn;
+}
+void make(ChatState& state, const SetDefaultSystemPrompt& update) { state.default_system_prompt = update.text; }
+void make(ChatState& state, const updates::SetTitles& update) { state.titles = update.on; }
 void make(ChatState& state, const SetProfile& update) { state.profile = update.profile; }
 void make(ChatState& state, const KeepAnswer& update) {
   if (state.answers.size() == kMaxKeptAnswers) state.answers.erase(state.answers.begin());

@@ -23,6 +23,9 @@ struct SetTitle {
 struct SetSystemPrompt {
   std::string text;
 };
+struct SetChoices {
+  AnswerChoices choices;
+};
 struct SetContextUsed {
   uint32_t tokens;
 };
@@ -138,8 +141,15 @@ struct SetLoading {
 struct SetImporting {
   std::optional<RunningImport> importing;
 };
-struct SetSettings {
-  AnswerSettings settings;
+struct SetRunChoices {
+  AnswerChoices flags, defaults;
+  bool default_seed_is_drawn;
+};
+struct SetDefaultSystemPrompt {
+  std::string text;
+};
+struct SetTitles {
+  bool on;
 };
 struct SetProfile {
   std::shared_ptr<const ProfilerData> profile;
@@ -158,17 +168,18 @@ struct DropNotice {
 }  // namespace updates
 
 using ConversationUpdate =
-    std::variant<updates::ShowConversation, updates::SetTitle, updates::SetSystemPrompt, updates::SetContextUsed,
-                 updates::SetDropsOldest, updates::SetUnseenTurns, updates::AddMessage, updates::KeepMessages,
-                 updates::KeepTurn, updates::SetSiblings, updates::SetPhase, updates::BeginAnswer,
-                 updates::ContinueAnswer, updates::SetPromptProgress, updates::AddPiece, updates::Reclassify,
-                 updates::AddToolCall, updates::EndAnswer>;
-using Update = std::variant<ConversationUpdate, updates::SetConversations, updates::SetSearch, updates::SetStoreFault,
-                            updates::SetAttachments, updates::SetCounted, updates::TakeSend, updates::SetRefusal,
-                            updates::SetAnswering, updates::SetUnread, updates::SetModels, updates::SetEndpoints,
-                            updates::SetServed, updates::SetHub, updates::SetDevices, updates::SetModel,
-                            updates::SetLoading, updates::SetImporting, updates::SetSettings, updates::SetProfile,
-                            updates::KeepAnswer, updates::AddNotice, updates::DropNotice>;
+    std::variant<updates::ShowConversation, updates::SetTitle, updates::SetSystemPrompt, updates::SetChoices,
+                 updates::SetContextUsed, updates::SetDropsOldest, updates::SetUnseenTurns, updates::AddMessage,
+                 updates::KeepMessages, updates::KeepTurn, updates::SetSiblings, updates::SetPhase,
+                 updates::BeginAnswer, updates::ContinueAnswer, updates::SetPromptProgress, updates::AddPiece,
+                 updates::Reclassify, updates::AddToolCall, updates::EndAnswer>;
+using Update =
+    std::variant<ConversationUpdate, updates::SetConversations, updates::SetSearch, updates::SetStoreFault,
+                 updates::SetAttachments, updates::SetCounted, updates::TakeSend, updates::SetRefusal,
+                 updates::SetAnswering, updates::SetUnread, updates::SetModels, updates::SetEndpoints,
+                 updates::SetServed, updates::SetHub, updates::SetDevices, updates::SetModel, updates::SetLoading,
+                 updates::SetImporting, updates::SetRunChoices, updates::SetDefaultSystemPrompt, updates::SetTitles,
+                 updates::SetProfile, updates::KeepAnswer, updates::AddNotice, updates::DropNotice>;
 
 void apply_update(OpenConversation& conversation, const ConversationUpdate& update);
 void apply_update(ChatState& state, const Update& update);

@@ -26,6 +26,7 @@ enum class SlashAction {
   kContext,
   kTrim,
   kSet,
+  kConfig,
   kShow,
   kSave,
   kLoad,
@@ -52,6 +53,7 @@ enum class SlashArgument {
   kDevice,
   kLaunchMode,
   kSetting,  // a name and its value
+  kKey,      // the same of the settings file
   kOnOff,
   kPerf,  // kOnOff, or two answers
 };

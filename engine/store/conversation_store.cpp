@@ -165,10 +165,10 @@ ConversationStore::Started ConversationStore::start(const NewConversation& conve
   Transaction transaction(database_);
   database_
       .prepare(
-          "INSERT INTO conversations(title, system_prompt, model, drops_oldest, created, updated)"
-          " VALUES (?1, ?2, ?3, ?4, ?5, ?5)")
-      .with(conversation.title, conversation.system_prompt, conversation.model, int64_t{conversation.drops_oldest},
-            store_time_now())
+          "INSERT INTO conversations(title, system_prompt, model, settings, drops_oldest, created, updated)"
+          " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)")
+      .with(conversation.title, conversation.system_prompt, conversation.model, conversation.settings,
+            int64_t{conversation.drops_oldest}, store_time_now())
       .run();
   Started started{database_.last_row(), 0};
   started.turn = extend(started.conversation, 0, first, TurnState::kComplete);
@@ -307,12 +307,13 @@ TurnId ConversationStore::show_newest_below(ConversationId conversation, TurnId 
 
 StoredConversation ConversationStore::load(ConversationId conversation) const {
   Statement row = database_.prepare(
-      "SELECT " + kSummary + ", c.system_prompt, c.drops_oldest, c.head FROM conversations AS c WHERE c.id = ?1");
+      "SELECT " + kSummary + ", c.system_prompt, c.settings, c.drops_oldest, c.head FROM conversations AS c WHERE c.id = ?1");
   if (!row.with(conversation).step()) throw gone("conversation");
   return {.summary = read_summary(row),
           .system_prompt = row.text(kSummaryColumns),
-          .drops_oldest = row.integer(kSummaryColumns + 1) != 0,
-          .turns = branch(row.integer(kSummaryColumns + 2))};
+          .settings = row.text(kSummaryColumns + 1),
+          .drops_oldest = row.integer(kSummaryColumns + 2) != 0,
+          .turns = branch(row.integer(kSummaryColumns + 3))};
 }
 
 // rest: SQL from WHERE on, with parameter ?1 and limit ?2.
@@ -355,6 +356,10 @@ void ConversationStore::retitle(ConversationId conversation, std::string_view ti
 
 void ConversationStore::describe(ConversationId conversation, std::string_view system_prompt, std::string_view model) {
   change("UPDATE conversations SET system_prompt = ?2, model = ?3 WHERE id = ?1", conversation, system_prompt, model);
+}
+
+void ConversationStore::set_settings(ConversationId conversation, std::string_view settings) {
+  change("UPDATE conversations SET settings = ?2 WHERE id = ?1", conversation, settings);
 }
 
 void ConversationStore::drop_oldest(ConversationId conversation, bool on) {

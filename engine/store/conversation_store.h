@@ -45,6 +45,7 @@ struct ConversationSummary {
 struct StoredConversation {
   ConversationSummary summary;
   std::string system_prompt;
+  std::string settings;     // JSON; empty: none
   bool drops_oldest;        // drop the oldest turns if not all fit the context
   std::vector<Turn> turns;  // the shown branch, oldest first
 };
@@ -57,6 +58,7 @@ struct ConversationTree {
   std::vector<Turn> turns;  // by id; parents before children
   TurnId shown = 0;         // last turn of the shown branch; 0: none
   bool drops_oldest = false;
+  std::string settings = {};  // as in StoredConversation
   bool operator==(const ConversationTree&) const = default;
 };
 std::vector<Turn> shown_branch(const ConversationTree& tree);  // oldest first
@@ -110,6 +112,7 @@ class ConversationStore {
   struct NewConversation {
     std::string title, system_prompt, model;
     bool drops_oldest = false;
+    std::string settings = {};
   };
   struct Started {
     ConversationId conversation;
@@ -161,6 +164,7 @@ class ConversationStore {
   void rename(ConversationId conversation, std::string_view title);
   void retitle(ConversationId conversation, std::string_view title);  // unless renamed by the user
   void describe(ConversationId conversation, std::string_view system_prompt, std::string_view model);
+  void set_settings(ConversationId conversation, std::string_view settings);
   void drop_oldest(ConversationId conversation, bool on);
   void throw_away(ConversationId conversation);
   void take_from_trash(ConversationId conversation);

@@ -45,7 +45,8 @@ ConversationTree ConversationStore::tree(ConversationId conversation) const {
                         .created = stored.summary.created,
                         .updated = stored.summary.updated,
                         .shown = stored.turns.empty() ? 0 : stored.turns.back().id,
-                        .drops_oldest = stored.drops_oldest};
+                        .drops_oldest = stored.drops_oldest,
+                        .settings = stored.settings};
   Statement row = database_.prepare("SELECT " + std::string(kTurnColumns) +
                                     " FROM whole_turns WHERE conversation = ?1 ORDER BY id");
   row.with(conversation);
@@ -64,10 +65,10 @@ ConversationId ConversationStore::insert(const ConversationTree& tree, const std
   Transaction transaction(database_);
   database_
       .prepare(
-          "INSERT INTO conversations(title, renamed, system_prompt, model, drops_oldest, created, updated)"
-          " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")
-      .with(title, int64_t{!tree.title.empty()}, tree.system_prompt, tree.model, int64_t{tree.drops_oldest},
-            tree.created, tree.updated)
+          "INSERT INTO conversations(title, renamed, system_prompt, model, settings, drops_oldest, created, updated)"
+          " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")
+      .with(title, int64_t{!tree.title.empty()}, tree.system_prompt, tree.model, tree.settings,
+            int64_t{tree.drops_oldest}, tree.created, tree.updated)
       .run();
   const ConversationId conversation = database_.last_row();
   std::unordered_map<TurnId, Place> places{{0, {0, 0}}};

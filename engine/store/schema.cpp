@@ -108,6 +108,10 @@ constexpr const char* kChoices = R"(
   ALTER TABLE conversations ADD COLUMN drops_oldest INTEGER NOT NULL DEFAULT 0;  -- 1: the model reads what fits of it
 )";
 
+constexpr const char* kConversationSettings = R"(
+  ALTER TABLE conversations ADD COLUMN settings TEXT NOT NULL DEFAULT '';  -- JSON object of what was set for it
+)";
+
 // An open turn's text is what its row has and then its pieces, in the order of their rows. So a long answer is appended
 // to, not written anew each second. When the turn ends, its row gets them.
 constexpr const char* kPieces = R"(
@@ -136,7 +140,7 @@ constexpr const char* kPieces = R"(
     ELSE '' END AS text FROM whole_turns;
 )";
 
-constexpr const char* kSteps[] = {kConversationsAndTurns, kSearchIndex, kMessages, kChoices, kPieces};
+constexpr const char* kSteps[] = {kConversationsAndTurns, kSearchIndex, kMessages, kChoices, kPieces, kConversationSettings};
 
 }  // namespace
 

@@ -87,7 +87,7 @@ TEST(Options, LeavesOutMeansDefault) {
   EXPECT_FALSE(o.prompt || !o.prompt_files.empty());
   EXPECT_FALSE(o.think);
   EXPECT_FALSE(o.temperature || o.top_k || o.top_p || o.min_p);
-  EXPECT_EQ(o.n_predict, -1);
+  EXPECT_EQ(o.n_predict, std::nullopt);
   EXPECT_EQ(o.context, -1);
 }
 
@@ -198,8 +198,10 @@ const RefusedCase kRefused[] = {
      "--ctx-size takes a whole number from 0 on, found '99999999999'; see chat --help"},
     {"no_seed", {"-s", "x"}, "--seed takes a whole number from -1 to 9007199254740992, found 'x'; see chat --help"},
     {"value_of_a_switch", {"--think=high"}, "--think takes no value, found 'high'; see chat --help"},
-    {"number_of_a_switch", {"--verbose=3"}, "--verbose takes no value, found '3'; see chat --help"},
-    {"no_of_a_switch", {"pull", "--offline=no", "x"}, "--offline takes no value, found 'no'; see chat pull --help"},
+    {"number_of_a_switch", {"--verbose=3"}, "--verbose takes no value but =true or =false, found '3'; see chat --help"},
+    {"no_of_a_switch",
+     {"pull", "--offline=no", "x"},
+     "--offline takes no value but =true or =false, found 'no'; see chat pull --help"},
     {"no_such_format",
      {"bench", "-o", "xml"},
      "--output takes md, csv, json or jsonl, found 'xml'; see chat bench --help"},

@@ -24,7 +24,7 @@ inline Answer failing(std::vector<Event> events = {}) { return {std::move(events
 class Bench {
  public:
   Bench() {
-    for (const char* name : {"XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "HOME"})
+    for (const char* name : {"XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "HOME"})
       setenv(name, folder_.path().c_str(), 1);
     for (const char* name : {"LLAMA_CACHE", "HF_HUB_CACHE", "HF_HOME"}) unsetenv(name);
     controller = std::make_unique<ChatController>(ChatOptions(), responder);
@@ -44,9 +44,7 @@ class Bench {
     }
   }
   void name_by_model() {
-    AnswerSettings settings = state().settings;
-    settings.titles = true;
-    submit(ChangeSettings{settings});
+    submit(SetTitles{true});
   }
   void ask(const std::string& what) { submit(Send{what}), settle(); }
   void stop() { submit(Stop{}), settle(); }

@@ -12,6 +12,7 @@
 #include <memory>
 
 #include "app/chat/titling.h"
+#include "app/settings_file.h"
 #include "tests/chat/chat_bench.h"
 
 namespace warpchat {
@@ -386,21 +387,43 @@ const Scenario kScenarios[] = {
        b.submit(NewConversation{}), b.submit(OpenStored{id}), b.settle();
      },
      "one > half, whole", "one > half, whole"},
-    {"what_the_user_sets_is_his",
+    {"what_is_set_belongs_to_its_conversation",
      [](Bench& b) {
-       AnswerSettings settings = b.state().settings;
-       const float before = settings.sampling.temperature;
-       settings.sampling.temperature = 0.125f;
-       b.submit(ChangeSettings{settings}), b.settle();
-       EXPECT_EQ(b.state().settings.chosen, chosen_bit(&SamplingParams::temperature));
-       settings = b.state().settings, settings.sampling.temperature = before;
-       b.submit(ChangeSettings{settings}), b.settle();
-       EXPECT_EQ(b.state().settings.chosen, chosen_bit(&SamplingParams::temperature)) << "for any setting";
-       settings.chosen = 0, settings.sampling.temperature = 0.5f;
-       b.submit(ChangeSettings{settings}), b.settle();
-       EXPECT_EQ(b.state().settings.chosen, 0u) << "reset to the default";
+       const auto temperature = [&] { return settings_of(b.state()).sampling.temperature; };
+       const float built_in = temperature();
+       b.submit(SetChoice{"temp", {.temperature = 0.125f}}), b.ask("one");
+       const ConversationId id = b.state().open.id;
+       EXPECT_EQ(b.responder->options_seen.back().sampling.temperature, 0.125f);
+       b.submit(NewConversation{}), b.settle();
+       EXPECT_EQ(temperature(), built_in);
+       b.submit(OpenStored{id}), b.settle();
+       EXPECT_EQ(temperature(), 0.125f);
+       b.submit(Fork{b.last()}), b.settle();
+       EXPECT_EQ(temperature(), 0.125f) << "a copy has it, too";
+       b.submit(SetChoice{"temp", {}}), b.settle();
+       EXPECT_EQ(temperature(), built_in) << "back to the default";
+       b.submit(OpenStored{id}), b.settle();
      },
-     "", ""},
+     "one > answer 1", "one > answer 1"},
+    {"the_settings_file_is_for_conversations_without_own_values",
+     [](Bench& b) {
+       const auto limit = [&] { return settings_of(b.state()).max_tokens; };
+       b.submit(SetChoice{"n-predict", {.n_predict = 7}}), b.ask("one");
+       const ConversationId id = b.state().open.id;
+       b.submit(SetChoice{"n-predict", {.n_predict = 5}, /*for_new=*/true});
+       b.submit(SetSystemPrompt{"be kind", /*for_new=*/true}), b.settle();
+       EXPECT_EQ(limit(), 7);
+       b.submit(NewConversation{}), b.settle();
+       EXPECT_EQ(limit(), 5);
+       EXPECT_EQ(b.state().open.system_prompt, "be kind");
+       b.submit(OpenStored{id}), b.settle();
+       EXPECT_EQ(b.state().open.system_prompt, "");
+       EXPECT_EQ(SettingsFile::load().values().dump(), R"({"n-predict":5,"system-prompt":"be kind"})");
+       b.submit(SetChoice{"n-predict", {}, /*for_new=*/true}), b.submit(SetSystemPrompt{"", /*for_new=*/true});
+       b.settle();
+       EXPECT_EQ(SettingsFile::load().values().dump(), "{}");
+     },
+     "one > answer 1", "one > answer 1"},
     {"undone", [](Bench& b) { b.ask("one"), b.ask("two"), b.submit(Undo{}), b.settle(); }, "one > answer 1",
      "one > answer 1", "your last message was taken back"},
     {"undone_and_shown_again",
@@ -627,7 +650,7 @@ const Scenario kScenarios[] = {
        b.ask("why");
        b.submit(Rename{b.state().open.id, "mine"});
        b.responder->answers = {};
-       b.submit(ChangeSettings{b.state().settings}), b.settle();
+       b.submit(SetChoice{"temp", {}}), b.settle();
        EXPECT_EQ(b.state().open.title, "mine");
        b.submit(Fork{b.last()}), b.ask("how");
        EXPECT_EQ(b.state().open.title, "mine (copy)");
@@ -741,7 +764,7 @@ TEST(ChatController, AMessageOutlivesAKillInTheFirstPass) {
   const StoreFolder folder;
   const pid_t child = fork();
   if (child == 0) {
-    for (const char* name : {"XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "HOME"})
+    for (const char* name : {"XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "HOME"})
       setenv(name, folder.path().c_str(), 1);
     const auto responder = std::make_shared<ScriptedResponder>();
     responder->begins = [] { raise(SIGKILL); };

@@ -234,16 +234,15 @@ TEST_F(ChatWorkerModelTest, WhatTheUserHasSetStaysWithAnotherModel) {
   options.model = with_temperature(0.25f, "quarter.gguf");
   WorkerWindow window(options);
   window.until_loaded();
-  AnswerSettings settings = window.state().settings;
+  const AnswerSettings settings = settings_of(window.state());
   EXPECT_EQ(settings.sampling.temperature, 0.25f);
   EXPECT_FALSE(settings.random_seed) << "the flags give one";
-  settings.sampling.top_k = 7;
-  settings.max_tokens = 2;
-  window.post(ChangeSettings{settings});
+  window.post(SetChoice{"top-k", {.top_k = 7}});
+  window.post(SetChoice{"n-predict", {.n_predict = 2}});
   window.post(LoadModel{with_temperature(0.5f, "half.gguf"), std::nullopt, std::nullopt, std::nullopt});
   window.until([&] { return window.state().model && window.state().model->name == "half"; }, "the other model");
-  EXPECT_EQ(window.state().settings.sampling.temperature, 0.5f);
-  EXPECT_EQ(window.state().settings.sampling.top_k, 7u);
+  EXPECT_EQ(settings_of(window.state()).sampling.temperature, 0.5f);
+  EXPECT_EQ(settings_of(window.state()).sampling.top_k, 7u);
   window.ask("hello");
   EXPECT_LE(window.messages()[1].tokens.size(), 2u);
 }
@@ -343,10 +342,8 @@ TEST_F(ChatWorkerModelTest, WhatIsKeptOfAnAnswerAgreesWithIt) {
   window.post(WatchProfile{true});
   bool has_ended_by_itself = false;
   for (int32_t seed = 1; seed <= 12 && !has_ended_by_itself; ++seed) {
-    AnswerSettings settings = window.state().settings;
-    settings.sampling.seed = static_cast<uint64_t>(seed), settings.random_seed = false;
-    window.post(ChangeSettings{settings});
     window.post(NewConversation{});
+    window.post(SetChoice{"seed", {.seed = seed}});
     window.ask("hello");
     window.until([&] { return window.state().answers.size() == static_cast<size_t>(seed); }, "what the answer took");
     const AnswerProfile& kept = *window.state().answers.back();

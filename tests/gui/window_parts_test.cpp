@@ -246,7 +246,7 @@ TEST(WindowMemory, ComesBackAsItWas) {
   WindowMemory memory;
   memory.place = {-20, 40, 900, 700, true};
   memory.dark = true, memory.zoom = 1.25f, memory.sidebar_width = 300, memory.sidebar_open = false;
-  memory.emulators = true, memory.titles = false, memory.profiler_share = 0.75f;
+  memory.emulators = true, memory.profiler_share = 0.75f;
   memory.drafts = {{0, {"Grüße,\n日本 🎉", {"/tmp/a b.pdf", "/ü.txt"}}}, {17, {"and more", {}}}};
   EXPECT_EQ(window_memory_from(to_json(memory)), memory);
   EXPECT_EQ(window_memory_from(to_json(WindowMemory{})), WindowMemory{});

@@ -282,6 +282,32 @@ class Chat(WindowCase):
         self.ask("hello", 2)
         self.assertEqual(self.rows("SELECT system_prompt FROM conversations"), [("Be brief",)])
 
+    def test_settings_of_this_chat_and_of_new_ones_stay(self):
+        self.open()
+        self.window.key("ctrl+comma")
+        self.window.click("max_tokens")
+        self.window.type("3")
+        self.window.wait_for(lambda s: s["settings"]["own"] == {"n-predict": 3}, "a limit of this chat")
+        self.window.click("scope:new")
+        self.window.click("max_tokens")
+        self.window.type("5")
+        self.window.click("system_prompt")
+        self.window.type("Be brief")
+        self.window.click("titles")
+        self.window.wait_for(lambda s: s["settings"]["default_system_prompt"] == "Be brief" and s["settings"]["titles"],
+                             "what new chats begin with")
+        self.window.key("Escape")
+        conversation = self.ask("hello", 2)["conversation"]["id"]
+        self.close()
+        with open(os.path.join(self.home, ".config/warpchat/config.json")) as file:
+            self.assertEqual(json.load(file), {"n-predict": 5, "system-prompt": "Be brief", "titles": True})
+        self.open()
+        state = self.window.wait_for(lambda s: s["conversation"]["system_prompt"] == "Be brief", "a new chat")
+        self.assertEqual((state["settings"]["max_tokens"], state["settings"]["own"]), (5, None))
+        self.window.click(f"conversation:{conversation}")
+        state = self.window.wait_for(lambda s: s["conversation"]["id"] == conversation, "the first one")
+        self.assertEqual((state["settings"]["max_tokens"], state["conversation"]["system_prompt"]), (3, ""))
+
 
 class Attachments(WindowCase):
     def files(self, size=(600, 400), **texts):

@@ -182,8 +182,6 @@ void ChatWindow::draw(std::vector<InputEvent> events) {
   pending_commands_ = std::exchange(commands_, {});
   window_.show(ui_.theme->background);
   for (Action& action : actions_.drain()) {
-    if (const auto* change = std::get_if<ChangeSettings>(&action))
-      if (change->settings.titles != state_.settings.titles) memory_.titles = change->settings.titles;
     if (const auto* shown = std::get_if<ShowVersion>(&action); shown && shown->message == 0) forget_taken_back();
     if (std::holds_alternative<Send>(action)) transcript_.scroll_to_end(), memory_.drafts.erase(state_.open.id);
     worker_.post(std::move(action));

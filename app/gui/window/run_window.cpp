@@ -134,7 +134,7 @@ int run_window(const ChatOptions& flags) {
   const std::string folder = state_directory();
   const WindowMemory memory = load_window_memory(folder);
   ChatOptions options = flags;
-  if (!options.titles) options.titles = memory.titles;
+  if (!options.titles) options.titles = true;
   GlfwWindow window(memory.place, "Warpchat");
   MemoryKeeper keeper(folder, memory);
   ChatWorker worker(options, GlfwWindow::wake);

@@ -1,6 +1,8 @@
 // Sampling is a table of controls; each has a slider, a number and, once it differs, the way back to the default.
 #include "app/gui/window/settings_panel.h"
 
+#include <imgui.h>
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -14,42 +16,47 @@ namespace warpchat::gui {
 
 namespace {
 
+using ControlField = std::variant<std::optional<float> AnswerChoices::*, std::optional<uint32_t> AnswerChoices::*>;
 struct Control {
   std::string_view name, text, about;
-  SamplingField field;
+  ControlField field;
   float from, to, step;  // of the slider
   int decimals;
 };
 
 constexpr Control kTable[SettingsPanel::kControls] = {
     {"temperature", "Temperature", "Higher: more varied answers. 0: always the likeliest token",
-     &SamplingParams::temperature, 0, 2, 0.05f, 2},
-    {"top_k", "Top k", "Only this many of the likeliest tokens are candidates. 0: all", &SamplingParams::top_k, 0, 200,
+     &AnswerChoices::temperature, 0, 2, 0.05f, 2},
+    {"top_k", "Top k", "Only this many of the likeliest tokens are candidates. 0: all", &AnswerChoices::top_k, 0, 200,
      1, 0},
-    {"top_p", "Top p", "Only the likeliest tokens that together have this probability. 1: all", &SamplingParams::top_p,
+    {"top_p", "Top p", "Only the likeliest tokens that together have this probability. 1: all", &AnswerChoices::top_p,
      0, 1, 0.01f, 2},
     {"min_p", "Min p", "Only tokens with at least this share of the likeliest one's probability. 0: all",
-     &SamplingParams::min_p, 0, 1, 0.01f, 2},
+     &AnswerChoices::min_p, 0, 1, 0.01f, 2},
     {"repeat_penalty", "Repeat penalty", "Above 1: tokens that occurred lately become less likely. 1: off",
-     &SamplingParams::repeat_penalty, 0.5f, 2, 0.01f, 2},
+     &AnswerChoices::repeat_penalty, 0.5f, 2, 0.01f, 2},
     {"repeat_last_n", "Repeat window (tokens)", "How many of the last tokens the penalties look at. 0: none",
-     &SamplingParams::penalty_window, 0, 512, 1, 0},
+     &AnswerChoices::repeat_last_n, 0, 512, 1, 0},
     {"presence_penalty", "Presence penalty", "Lowers tokens that have occurred, however often. 0: off",
-     &SamplingParams::presence_penalty, -2, 2, 0.05f, 2},
+     &AnswerChoices::presence_penalty, -2, 2, 0.05f, 2},
     {"frequency_penalty", "Frequency penalty", "Lowers tokens each time that they have occurred. 0: off",
-     &SamplingParams::frequency_penalty, -2, 2, 0.05f, 2},
+     &AnswerChoices::frequency_penalty, -2, 2, 0.05f, 2},
 };
 
 constexpr float kControl = 62;
 constexpr double kPromptRests = 0.5;  // seconds without a change after which a system prompt counts
 
-float get(const SamplingParams& params, const Control& control) {
-  return std::visit([&](auto member) { return static_cast<float>(params.*member); }, control.field);
-}
-
-void set(SamplingParams& params, const Control& control, float value) {
-  std::visit([&](auto member) { params.*member = static_cast<std::decay_t<decltype(params.*member)>>(value); },
-             control.field);
+float value_of(const AnswerSettings& settings, const Control& control) {
+  const SamplingParams& p = settings.sampling;
+  const AnswerChoices all{.temperature = p.temperature,
+                          .top_p = p.top_p,
+                          .min_p = p.min_p,
+                          .repeat_penalty = p.repeat_penalty,
+                          .presence_penalty = p.presence_penalty,
+                          .frequency_penalty = p.frequency_penalty,
+                          .top_k = p.top_k,
+                          .repeat_last_n = p.penalty_window};
+  return std::visit([&](auto field) { return static_cast<float>((all.*field).value_or(0)); }, control.field);
 }
 
 void heading(Ui& ui, Rect rect, std::string_view text) {
@@ -62,13 +69,49 @@ void show_in(TextField& field, const std::string& text) {
 
 }  // namespace
 
+// Choices that were not sent yet stay as they are here.
 void SettingsPanel::follow(const ChatState& state) {
-  if (!followed_ || !(state.settings == seen_)) settings_ = seen_ = state.settings;
-  followed_ = true;
-  if (prompt_of_ == state.open.id && state.open.system_prompt == seen_prompt_) return;
-  const bool typing = prompt_changed_at_ >= 0 && prompt_of_ == state.open.id;
-  prompt_of_ = state.open.id, seen_prompt_ = state.open.system_prompt;
+  const bool is_other = run_.open.id != state.open.id && state.open.messages.empty();
+  if (changed_.empty() || is_other) {
+    run_.flags = state.flags, run_.defaults = state.defaults, run_.open.choices = state.open.choices;
+    run_.default_seed_is_drawn = state.default_seed_is_drawn;
+  }
+  run_.open.id = state.open.id;
+  if (run_.model != state.model) run_.model = state.model;
+  const std::string& prompt = for_new_ ? state.default_system_prompt : state.open.system_prompt;
+  const bool is_same = prompt_of_ == state.open.id && prompt_for_new_ == for_new_;
+  if (is_same && prompt == seen_prompt_) return;
+  const bool typing = prompt_changed_at_ >= 0 && is_same;
+  prompt_of_ = state.open.id, prompt_for_new_ = for_new_, seen_prompt_ = prompt;
   if (!typing) show_in(system_prompt_, seen_prompt_);
+}
+
+AnswerSettings SettingsPanel::values() const {
+  if (!for_new_) return settings_of(run_);
+  ChatState alone;
+  alone.model = run_.model, alone.defaults = run_.defaults;
+  return settings_of(alone);
+}
+
+AnswerSettings SettingsPanel::defaults() const {
+  ChatState below;
+  below.model = run_.model;
+  if (!for_new_) below.defaults = run_.defaults;
+  return settings_of(below);
+}
+
+// A flag gives way to it, as in the controller.
+template <class T>
+void SettingsPanel::choose(std::optional<T> AnswerChoices::*field, std::optional<T> value) {
+  own().*field = value;
+  if (!for_new_) run_.flags.*field = std::nullopt;
+  for (const NamedChoice& choice : answer_choices())
+    if (choice.field == ChoiceField(field) && std::ranges::find(changed_, choice.name) == changed_.end())
+      changed_.push_back(choice.name);
+}
+
+void SettingsPanel::send_choices(Actions& actions) {
+  for (const std::string_view name : std::exchange(changed_, {})) actions.push(SetChoice{name, own(), for_new_});
 }
 
 void SettingsPanel::draw(Frame& f, Rect rect) {
@@ -80,7 +123,6 @@ void SettingsPanel::draw(Frame& f, Rect rect) {
   const Rect close = title.cut_right(ui.px(32)).in_middle(ui.px(32));
   ui.label_in(title, "Settings", {ui.theme->text, 1.05f, Face::kBold});
   if (ui.button("settings_close", close, {.icon = Icon::kClose, .tooltip = "Close (Esc)"})) open = false;
-  const AnswerSettings before = settings_;
   {
     ScrollArea area("settings", rect);
     Rect content = rect.inset(ui.px(16), 0);
@@ -88,35 +130,54 @@ void SettingsPanel::draw(Frame& f, Rect rect) {
     content.height = 1e5f;
     area.set_content_height(draw_all(f, content) + ui.px(16));
   }
-  if (!(settings_ == before)) f.actions.push(ChangeSettings{settings_});
+  if (!ImGui::IsMouseDown(ImGuiMouseButton_Left)) send_choices(f.actions);  // a slider's value is stored once
 }
 
 float SettingsPanel::draw_all(Frame& f, Rect rect) {
   Ui& ui = f.ui;
   const float top = rect.y;
+  draw_scope(f, rect.cut_top(ui.px(78)));
   draw_system_prompt(f, rect.cut_top(ui.px(150)));
   draw_thinking(ui, rect.cut_top(ui.px(70)));
-  if (settings_.think == true && f.state.model && !f.state.model->can_think)
+  if (values().think == true && f.state.model && !f.state.model->can_think)
     rect.cut_top(draw_cannot_think(ui, rect, f.state.model->name) + ui.px(10));
   draw_length(ui, rect.cut_top(ui.px(48)));
-  draw_seed(ui, rect.cut_top(ui.px(settings_.random_seed ? 44 : 84)));
-  if (ui.toggle("titles", rect.cut_top(ui.px(40)).in_middle(ui.px(32)), "Let the model name chats", settings_.titles))
-    settings_.titles = !settings_.titles;
-  const SamplingParams defaults = f.state.model ? f.state.model->file_sampling : SamplingParams{};
+  draw_seed(ui, rect.cut_top(ui.px(values().random_seed ? 44 : 84)));
   Rect title = rect.cut_top(ui.px(34));
   const ButtonLook reset{.text = "Reset all", .kind = ButtonKind::kGhost};
-  if (ui.button("sampling_reset", title.cut_right(ui.button_width(reset)), reset)) {
-    const SamplingParams before = std::exchange(settings_.sampling, defaults);
-    settings_.sampling.seed = before.seed;
-    settings_.sampling.seed_is_chosen = before.seed_is_chosen;
-    settings_.chosen = 0;
-  }
+  if (ui.button("sampling_reset", title.cut_right(ui.button_width(reset)), reset))
+    for (const Control& control : kTable)
+      std::visit([&]<class T>(std::optional<T> AnswerChoices::*field) { choose(field, std::optional<T>()); },
+                 control.field);
   heading(ui, title, "Sampling");
-  for (size_t i = 0; i < kControls; ++i) draw_control(ui, rect.cut_top(ui.px(kControl)), i, defaults);
+  for (size_t i = 0; i < kControls; ++i) draw_control(ui, rect.cut_top(ui.px(kControl)), i);
+  heading(ui, rect.cut_top(ui.px(34)), "All chats");
+  if (ui.toggle("titles", rect.cut_top(ui.px(40)).in_middle(ui.px(32)), "Let the model name chats", f.state.titles))
+    f.actions.push(SetTitles{!f.state.titles});
   heading(ui, rect.cut_top(ui.px(34)), "For developers");
   if (ui.toggle("emulators", rect.cut_top(ui.px(32)), "Show emulated GPUs", shows_emulators))
     shows_emulators = !shows_emulators;
   return rect.y - top;
+}
+
+void SettingsPanel::draw_scope(Frame& f, Rect rect) {
+  Ui& ui = f.ui;
+  Rect row = rect.cut_top(ui.px(32));
+  for (const bool is_for_new : {false, true}) {
+    const ButtonLook look{.text = is_for_new ? "New chats" : "This chat",
+                          .kind = for_new_ == is_for_new ? ButtonKind::kChosen : ButtonKind::kOutlined};
+    if (ui.button(is_for_new ? "scope:new" : "scope:this", row.cut_left(ui.button_width(look)), look) &&
+        for_new_ != is_for_new) {
+      finish(f.actions);
+      for_new_ = is_for_new;
+      follow(f.state);
+    }
+    row.cut_left(ui.px(6));
+  }
+  ui.paragraph({rect.x, rect.y + ui.px(6)},
+               for_new_ ? "Kept for chats that have no setting of their own, in every later start."
+                        : "Stored with this chat. What is not set here follows New chats, then the model.",
+               {ui.theme->faint_text, 0.78f}, rect.width);
 }
 
 void SettingsPanel::draw_system_prompt(Frame& f, Rect rect) {
@@ -132,14 +193,19 @@ void SettingsPanel::draw_system_prompt(Frame& f, Rect rect) {
   if (prompt_changed_at_ < 0) return;
   const double rest = prompt_changed_at_ + kPromptRests - ui.now;
   if (rest > 0 && ui.has_focus("system_prompt")) return ui.wake_in(rest);
-  finish(f.actions);
+  send_prompt(f.actions);
 }
 
-void SettingsPanel::finish(Actions& actions) {
+void SettingsPanel::send_prompt(Actions& actions) {
   if (prompt_changed_at_ < 0) return;
   prompt_changed_at_ = -1;
   seen_prompt_ = system_prompt_.text();
-  actions.push(SetSystemPrompt{seen_prompt_});
+  actions.push(SetSystemPrompt{seen_prompt_, prompt_for_new_});
+}
+
+void SettingsPanel::finish(Actions& actions) {
+  send_choices(actions);
+  send_prompt(actions);
 }
 
 void SettingsPanel::draw_thinking(Ui& ui, Rect rect) {
@@ -151,10 +217,11 @@ void SettingsPanel::draw_thinking(Ui& ui, Rect rect) {
   };
   const Choice choices[] = {
       {"think:default", "Model's default", std::nullopt}, {"think:on", "On", true}, {"think:off", "Off", false}};
+  const std::optional<bool> now = values().think;
   for (const Choice& choice : choices) {
     const ButtonLook look{.text = choice.text,
-                          .kind = settings_.think == choice.value ? ButtonKind::kChosen : ButtonKind::kOutlined};
-    if (ui.button(choice.name, row.cut_left(ui.button_width(look)), look)) settings_.think = choice.value;
+                          .kind = now == choice.value ? ButtonKind::kChosen : ButtonKind::kOutlined};
+    if (ui.button(choice.name, row.cut_left(ui.button_width(look)), look)) choose(&AnswerChoices::think, choice.value);
     row.cut_left(ui.px(6));
   }
 }
@@ -169,40 +236,55 @@ float SettingsPanel::draw_cannot_think(Ui& ui, Rect rect, const std::string& mod
 void SettingsPanel::draw_length(Ui& ui, Rect rect) {
   rect = rect.in_middle(ui.px(34));
   const Rect field = rect.cut_right(ui.px(130));
-  heading(ui, rect, "Max answer length (tokens)");
-  const bool limited = settings_.max_tokens >= 0;
-  if (!ui.has_focus("max_tokens")) show_in(max_tokens_, limited ? std::to_string(settings_.max_tokens) : "");
+  heading(ui, rect, "Max answer tokens");
+  const int32_t now = values().max_tokens;
+  if (!ui.has_focus("max_tokens")) show_in(max_tokens_, now >= 0 ? std::to_string(now) : "");
   const FieldResult result = max_tokens_.draw(ui, "max_tokens", field, {.placeholder = "no limit", .text = 0.9f});
   if (!result.changed) return;
-  if (max_tokens_.text().empty()) settings_.max_tokens = -1;
-  if (const auto n = number_in<int32_t>(max_tokens_.text()); n && *n > 0) settings_.max_tokens = *n;
+  if (max_tokens_.text().empty()) {
+    const bool is_limited_below = defaults().max_tokens >= 0;
+    choose(&AnswerChoices::n_predict, is_limited_below ? std::optional(-1) : std::nullopt);
+  }
+  if (const auto n = number_in<int32_t>(max_tokens_.text()); n && *n > 0)
+    choose(&AnswerChoices::n_predict, std::optional(*n));
 }
 
 void SettingsPanel::draw_seed(Ui& ui, Rect rect) {
-  if (ui.toggle("random_seed", rect.cut_top(ui.px(32)), "New seed for each answer", settings_.random_seed))
-    settings_.random_seed = !settings_.random_seed;
-  settings_.sampling.seed_is_chosen = !settings_.random_seed;
-  if (settings_.random_seed) return;
+  const AnswerSettings now = values();
+  if (ui.toggle("random_seed", rect.cut_top(ui.px(32)), "New seed for each answer", now.random_seed)) {
+    const std::optional<int64_t> other = now.random_seed          ? std::optional<int64_t>(0)
+                                         : defaults().random_seed ? std::nullopt
+                                                                  : std::optional<int64_t>(-1);
+    choose(&AnswerChoices::seed, other);
+  }
+  if (now.random_seed) return;
   rect = rect.cut_top(ui.px(40)).in_middle(ui.px(34));
   const Rect field = rect.cut_right(ui.px(130));
   heading(ui, rect, "Seed");
-  if (!ui.has_focus("seed")) show_in(seed_, std::to_string(settings_.sampling.seed));
+  if (!ui.has_focus("seed")) show_in(seed_, std::to_string(now.sampling.seed));
   if (!seed_.draw(ui, "seed", field, {.placeholder = "0", .text = 0.9f}).changed) return;
-  if (const auto n = number_in<uint64_t>(seed_.text())) settings_.sampling.seed = *n;
+  if (const auto n = number_in<int64_t>(seed_.text()); n && *n >= 0) choose(&AnswerChoices::seed, std::optional(*n));
 }
 
-void SettingsPanel::draw_control(Ui& ui, Rect rect, size_t index, const SamplingParams& defaults) {
+void SettingsPanel::draw_control(Ui& ui, Rect rect, size_t index) {
   const Control& control = kTable[index];
   const std::string name(control.name), number = name + ":number";
   Rect row = rect.cut_top(ui.px(32));
   const Rect field = row.cut_right(ui.px(64)).in_middle(ui.px(28));
-  float value = get(settings_.sampling, control);
-  const float normal = get(defaults, control);
+  const float before = value_of(values(), control), normal = value_of(defaults(), control);
+  float value = before;
+  const auto set = [&](std::optional<float> wanted) {
+    std::visit(
+        [&]<class T>(std::optional<T> AnswerChoices::*choice) {
+          choose(choice, wanted ? std::optional<T>(static_cast<T>(*wanted)) : std::nullopt);
+        },
+        control.field);
+  };
   if (value != normal) {
     const std::string tip = "Back to " + fixed(normal, control.decimals);
     if (ui.button(name + ":reset", row.cut_right(ui.px(30)), {.icon = Icon::kReset, .tooltip = tip})) {
-      value = normal;
-      settings_.chosen &= ~chosen_bit(control.field);
+      show_in(numbers_[index], fixed(normal, control.decimals));
+      return set(std::nullopt);
     }
   }
   const float text = ui.label_in(row, control.text, {ui.theme->text, 0.9f});
@@ -215,7 +297,7 @@ void SettingsPanel::draw_control(Ui& ui, Rect rect, size_t index, const Sampling
   if (numbers_[index].draw(ui, number, field, {.text = 0.85f}).changed)
     if (const auto typed = number_in<float>(numbers_[index].text()); typed && std::isfinite(*typed))
       value = std::clamp(*typed, control.from, control.to);
-  if (value != get(settings_.sampling, control)) set(settings_.sampling, control, value);
+  if (value != before) set(value);
 }
 
 }  // namespace warpchat::gui

@@ -1,7 +1,11 @@
-// Settings of answers: system prompt, sampling with the file's defaults, length, thinking, seed.
+// Settings of answers: system prompt, sampling with the file's defaults, length, thinking, seed. Either of the shown
+// conversation, or of new ones, which the settings file keeps.
 #pragma once
 #include <array>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "app/gui/window/shortcuts.h"
 #include "app/gui/window/text_field.h"
@@ -19,19 +23,30 @@ class SettingsPanel {
 
  private:
   void follow(const ChatState& state);
+  void draw_scope(Frame& f, Rect rect);
   void draw_system_prompt(Frame& f, Rect rect);
-  void draw_control(Ui& ui, Rect rect, size_t index, const SamplingParams& defaults);
+  void draw_control(Ui& ui, Rect rect, size_t index);
   static float draw_cannot_think(Ui& ui, Rect rect, const std::string& model);
   void draw_thinking(Ui& ui, Rect rect);
   void draw_length(Ui& ui, Rect rect);
   void draw_seed(Ui& ui, Rect rect);
   float draw_all(Frame& f, Rect rect);
 
-  AnswerSettings settings_, seen_;  // as set here; as the state had it last
-  bool followed_ = false;
+  AnswerChoices& own() { return for_new_ ? run_.defaults : run_.open.choices; }
+  AnswerSettings values() const;    // that hold, in the chosen scope
+  AnswerSettings defaults() const;  // that would hold without own choices
+  template <class T>
+  void choose(std::optional<T> AnswerChoices::*field, std::optional<T> value);
+  void send_choices(Actions& actions);
+  void send_prompt(Actions& actions);
+
+  bool for_new_ = false;                   // the scope
+  ChatState run_;                          // choices as made here, and what else decides the values
+  std::vector<std::string_view> changed_;  // names of choices that were made and not sent yet
   TextField system_prompt_, max_tokens_, seed_;
   std::array<TextField, kControls> numbers_;
   ConversationId prompt_of_ = -1;
+  bool prompt_for_new_ = false;
   std::string seen_prompt_;
   double prompt_changed_at_ = -1;
 };

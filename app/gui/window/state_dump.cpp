@@ -8,6 +8,7 @@
 #include "app/chat/answer_pace.h"
 #include "app/gui/window/numbers.h"
 #include "app/output.h"
+#include "engine/untrusted_json.h"
 
 namespace warpchat::gui {
 
@@ -163,14 +164,17 @@ std::string state_dump(const ChatState& state, const WindowFacts& facts, const s
   json["attachments_read"] = n_read;
   json["counted_tokens"] = state.counted_tokens;
   json["tokens_per_second"] = std::isfinite(state.open.tokens_per_second) ? state.open.tokens_per_second : 0;
-  json["settings"] = {{"temperature", state.settings.sampling.temperature},
-                      {"chosen", state.settings.chosen},
-                      {"top_k", state.settings.sampling.top_k},
-                      {"max_tokens", state.settings.max_tokens},
-                      {"seed", state.settings.sampling.seed},
-                      {"random_seed", state.settings.random_seed},
-                      {"titles", state.settings.titles},
-                      {"think", state.settings.think ? Json(*state.settings.think) : Json()}};
+  const AnswerSettings settings = settings_of(state);
+  const std::string own = to_text(state.open.choices);
+  json["settings"] = {{"temperature", settings.sampling.temperature},
+                      {"top_k", settings.sampling.top_k},
+                      {"max_tokens", settings.max_tokens},
+                      {"seed", settings.sampling.seed},
+                      {"random_seed", settings.random_seed},
+                      {"titles", state.titles},
+                      {"think", settings.think ? Json(*settings.think) : Json()},
+                      {"own", own.empty() ? Json() : try_parse_untrusted_json(own)},
+                      {"default_system_prompt", state.default_system_prompt}};
   json["notices"] = notices_json(state.notices);
   json["own_notices"] = facts.own_notices;
   json["refusal"] = state.refusal ? Json{{"tokens", state.refusal->tokens},

@@ -61,7 +61,6 @@ WindowMemory window_memory_from(const std::string& text) {
   read_flag(json, "sidebar_open", memory.sidebar_open);
   read_number(json, "profiler_share", memory.profiler_share, kMinProfilerShare, 1.0f);
   read_flag(json, "emulators", memory.emulators);
-  read_flag(json, "titles", memory.titles);
   if (const auto drafts = json.find("drafts"); drafts != json.end() && drafts->is_array())
     for (const Json& draft : *drafts) read_draft(draft, memory.drafts);
   if (const auto folders = json.find("folders"); folders != json.end() && folders->is_array())
@@ -76,7 +75,6 @@ std::string to_json(const WindowMemory& memory) {
       {"zoom", memory.zoom},         {"sidebar_width", memory.sidebar_width}, {"sidebar_open", memory.sidebar_open}};
   if (memory.profiler_share != kUsualProfilerShare) json["profiler_share"] = memory.profiler_share;
   if (memory.emulators) json["emulators"] = true;
-  if (!memory.titles) json["titles"] = false;
   for (const auto& [conversation, draft] : memory.drafts) {
     json["drafts"].push_back({{"conversation", conversation}, {"text", draft.text}});
     if (!draft.files.empty()) json["drafts"].back()["files"] = draft.files;

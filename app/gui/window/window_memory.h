@@ -19,7 +19,6 @@ struct WindowMemory {
   bool sidebar_open = true;
   float profiler_share = kUsualProfilerShare;  // of the height beside the sidebar
   bool emulators = false;                      // are offered as devices
-  bool titles = true;                          // by the model
   struct Draft {                               // what was written and attached, and not sent
     std::string text;
     std::vector<std::string> files;  // paths

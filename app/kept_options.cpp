@@ -1,0 +1,165 @@
+// Each key is set as its flag would be, so that both accept the same.
+#include "app/kept_options.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "app/chat_settings.h"
+#include "app/devices.h"
+#include "app/model_loading.h"
+#include "app/nearest_name.h"
+#include "app/program_name.h"
+#include "app/text_input.h"
+#include "engine/untrusted_json.h"
+#include "models/ascii.h"
+#include "models/text_format.h"
+
+namespace warpchat {
+
+namespace {
+
+using nlohmann::ordered_json;
+using Kind = SettingsKey::Kind;
+
+constexpr size_t kMaxQuoted = 60, kMaxShown = 60;  // characters
+
+std::string text_of(const ordered_json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
+
+bool is_secret(const std::string& key) {
+  const std::string name = lower_case(key);
+  return name.find("api") != std::string::npos || name.find("token") != std::string::npos ||
+         name.find("secret") != std::string::npos || name.find("password") != std::string::npos;
+}
+
+UsageError no_key(const std::string& name) {
+  const std::string shown = printable(name, kMaxQuoted);
+  if (const std::string reason = reason_against_key(name); !reason.empty())
+    return UsageError(shown + " is no setting that stays; " + reason);
+  if (is_secret(name))
+    return UsageError(shown + " is no setting, and secrets are not kept here; " +
+                      with_program_name("{chat} endpoint add NAME URL --key-from-stdin stores a server's key"));
+  std::vector<std::string> names;
+  for (const SettingsKey& key : settings_keys()) names.push_back(key.name);
+  return UsageError("unknown setting '" + shown + "'" + perhaps_meant(nearest_name(name, names)) +
+                    with_program_name("; {chat} config lists all"));
+}
+
+std::string expected(const SettingsKey& key) {
+  switch (key.kind) {
+    case Kind::kSwitch:
+      return "takes true or false";
+    case Kind::kNumber:
+      return "takes a number";
+    case Kind::kJson:
+      return "takes an object such as {\"name\": 1}";
+    case Kind::kText:
+      break;
+  }
+  return "takes a text in quotes";
+}
+
+// The flag's value; UsageError for one of another kind.
+std::string flag_value(const SettingsKey& key, const ordered_json& value) {
+  const bool fits = key.kind == Kind::kSwitch   ? value.is_boolean()
+                    : key.kind == Kind::kNumber ? value.is_number()
+                    : key.kind == Kind::kJson   ? value.is_object()
+                                                : value.is_string();
+  if (!fits) throw UsageError(key.name + " " + expected(key) + ", found " + printable(value.dump(), kMaxQuoted));
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+// Everything that a start would check before it loads a model.
+void apply(ChatOptions& options, const SettingsKey& key, const ordered_json& value) {
+  ChatOptions changed = options;
+  set_by_key(changed, key.name, flag_value(key, value));
+  ChatOptions alone;
+  set_by_key(alone, key.name, flag_value(key, value));
+  settings_from(alone, {});
+  require_valid_flags(alone);
+  require_known_device(alone.device);
+  options = std::move(changed);
+}
+
+}  // namespace
+
+SettingsKey settings_key_named(const std::string& name) {
+  std::string spelled = lower_case(name);
+  spelled.erase(0, std::min(spelled.find_first_not_of('-'), spelled.size()));
+  std::ranges::replace(spelled, '_', '-');
+  for (const SettingsKey& key : settings_keys())
+    if (key.name == spelled) return key;
+  throw no_key(spelled);
+}
+
+SettingsFile sound_settings_file() {
+  SettingsFile file = SettingsFile::load();
+  if (!file.fault().empty()) throw Error(file.fault() + "; repair the file or remove it");
+  return file;
+}
+
+std::string settings_list(const SettingsFile& file) {
+  std::string list = file.path() + "\n";
+  for (const SettingsKey& key : settings_keys()) {
+    const auto kept = file.values().find(key.name);
+    const bool is_kept = kept != file.values().end() && complaint_about(key.name, *kept).empty();
+    list += "  " + key.name + "\t" + (is_kept ? printable(text_of(*kept), kMaxShown) : "-") + "\t" +
+            (is_kept ? "config.json" : "default") + "\t" + key.help + "\n";
+  }
+  return list;
+}
+
+std::string setting_text(const SettingsFile& file, const SettingsKey& key) {
+  const auto kept = file.values().find(key.name);
+  if (kept == file.values().end()) return "";
+  if (const std::string complaint = complaint_about(key.name, *kept); !complaint.empty()) throw Error(complaint);
+  return text_of(*kept);
+}
+
+ordered_json value_for_key(const SettingsKey& key, const std::string& typed) {
+  require_utf8(typed, key.name);
+  ordered_json value = typed;
+  if (key.kind == Kind::kSwitch) {
+    if (typed == "on" || typed == "yes") value = true;
+    if (typed == "off" || typed == "no") value = false;
+  }
+  if (key.kind != Kind::kText)
+    if (ordered_json parsed = try_parse_untrusted_json<ordered_json>(typed); !parsed.is_discarded()) value = parsed;
+  ChatOptions options;
+  if (value.is_string() && key.kind == Kind::kNumber) set_by_key(options, key.name, typed);  // says what fits
+  apply(options, key, value);
+  return value;
+}
+
+std::string complaint_about(const std::string& key, const ordered_json& value) {
+  try {
+    ChatOptions options;
+    const auto keys = settings_keys();
+    const auto found = std::ranges::find(keys, key, &SettingsKey::name);
+    if (found == keys.end()) throw no_key(key);
+    if (!value.is_null()) apply(options, *found, value);
+    return "";
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+ChatOptions kept_options(const SettingsFile& file) {
+  ChatOptions options;
+  if (!file.fault().empty()) options.complaints.push_back(file.fault() + "; its settings are ignored");
+  const std::vector<SettingsKey> keys = file.values().empty() ? std::vector<SettingsKey>() : settings_keys();
+  for (const auto& [name, value] : file.values().items()) {
+    try {
+      const auto key = std::ranges::find(keys, name, &SettingsKey::name);
+      if (key == keys.end()) throw no_key(name);
+      if (value.is_null()) continue;
+      apply(options, *key, value);
+      options.kept.insert(name);
+    } catch (const Error& error) {
+      options.complaints.push_back(file.path() + ": " + error.what() + "; the other settings count");
+    }
+  }
+  options.kept_choices = std::exchange(static_cast<AnswerChoices&>(options), {});
+  return options;
+}
+
+}  // namespace warpchat

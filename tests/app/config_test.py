@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+"""Settings that stay: `chat config`, the file behind it, /set and /config, and what a restart brings back.
+
+usage: config_test.py CHAT CLI_MODELS [unittest arguments]
+"""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from program import CHAT, TINY, environment
+from pseudo_terminal import StoreCase, Terminal
+
+
+class Home(unittest.TestCase):
+    def setUp(self):
+        self.home = tempfile.mkdtemp(prefix="warpchat_config_")
+        self.addCleanup(shutil.rmtree, self.home, True)
+        self.path = os.path.join(self.home, ".config/warpchat/config.json")
+
+    def run_chat(self, *arguments, code=0, stdin=""):
+        done = subprocess.run([CHAT, *arguments], input=stdin, capture_output=True, text=True, timeout=120,
+                              env=environment(self.home))
+        self.assertEqual(done.returncode, code, done.stderr)
+        return done
+
+    def write(self, text):
+        os.makedirs(os.path.dirname(self.path), exist_ok=True)
+        with open(self.path, "w") as file:
+            file.write(text)
+
+    def text(self):
+        with open(self.path) as file:
+            return file.read()
+
+    def answer(self, *arguments):
+        done = self.run_chat("-m", TINY, "-p", "Hello", "--json", *arguments)
+        return json.loads(done.stdout), done.stderr
+
+
+class TheCommand(Home):
+    def test_a_key_is_listed_set_shown_and_removed(self):
+        listed = self.run_chat("config").stdout
+        self.assertIn(self.path, listed)
+        self.assertRegex(listed, r"n-predict +- +default +longest answer")
+        self.assertIn("n-predict is not set: longest answer", self.run_chat("config", "n-predict").stderr)
+        self.run_chat("config", "n-predict", "3")
+        self.run_chat("config", "think", "off")
+        self.run_chat("config", "repeat_penalty", "1.1")
+        self.assertEqual(json.loads(self.text()), {"n-predict": 3, "think": False, "repeat-penalty": 1.1})
+        self.assertEqual(self.run_chat("config", "n-predict").stdout, "3\n")
+        self.assertRegex(self.run_chat("config").stdout, r"n-predict +3 +config\.json")
+        self.assertEqual(json.loads(self.run_chat("config", "--json").stdout), json.loads(self.text()))
+        self.run_chat("config", "n-predict", "-1")
+        self.assertEqual(self.run_chat("config", "n-predict").stdout, "-1\n")
+        self.run_chat("config", "--unset", "n-predict")
+        self.assertNotIn("n-predict", self.text())
+        self.assertEqual(os.stat(self.path).st_mode & 0o777, 0o600)
+
+    def test_what_is_wrong_is_refused(self):
+        for words, said in ((("temp", "hot"), "temp takes a number from 0 to 100, found 'hot'"),
+                            (("verbose", "3"), "verbose takes true or false"),
+                            (("prompt", "hi"), "prompt is no setting that stays"),
+                            (("tmep", "1"), "perhaps you mean temp"),
+                            (("api-key", "sk-secret"), "secrets are not kept here"),
+                            (("--unset",), "--unset KEY"), (("a", "b", "c"), "config")):
+            done = self.run_chat("config", *words, code=2)
+            self.assertIn(said, done.stderr)
+            self.assertNotIn("sk-secret", done.stderr)
+        self.assertFalse(os.path.exists(self.path))
+
+
+class TheFile(Home):
+    def test_it_counts_for_a_single_prompt_and_flags_beat_it(self):
+        self.write('{"n-predict": 3, "temp": 0, "seed": 7, "colour": "red", "top-k": "many", "future": [1]}')
+        answer, said = self.answer()
+        self.assertEqual((answer["usage"]["completion_tokens"], answer["seed"]), (3, 7))
+        for name in ("colour", "top-k", "future"):
+            self.assertIn(name, said)
+        self.assertEqual(said.count(self.path), 3)
+        self.assertEqual(self.answer("-n", "2")[0]["usage"]["completion_tokens"], 2)
+        self.run_chat("config", "n-predict", "4")
+        self.assertEqual(json.loads(self.text())["future"], [1], "what is not known stays")
+
+    def test_one_that_is_no_json_is_named_with_its_line_and_stays(self):
+        broken = '{"n-predict": 3,\n "temp" 1}\n'
+        self.write(broken)
+        answer, said = self.answer("-n", "2")
+        self.assertIn(self.path + ", line 2: ", said)
+        self.assertEqual(answer["usage"]["completion_tokens"], 2)
+        for words in (("config",), ("config", "temp", "1"), ("config", "--unset", "temp")):
+            self.assertIn("line 2", self.run_chat(*words, code=1).stderr)
+        self.assertEqual(self.text(), broken)
+
+
+class AfterARestart(StoreCase):
+    """The model's file has no sampling values, so the built-in ones are the last to count."""
+
+    def chat(self, *arguments):
+        terminal = Terminal("-m", TINY, "-n", "4", *arguments, home=self.home)
+        self.addCleanup(self.end, terminal)
+        self.wait_for_prompt(terminal)
+        return terminal
+
+    def command(self, terminal, line, said):
+        terminal.type(line + "\r")
+        terminal.wait_for(said)
+
+    def kept(self):
+        with open(os.path.join(self.home, ".config/warpchat/config.json")) as file:
+            return json.load(file)
+
+    def test_a_conversation_comes_back_with_its_settings(self):
+        first = self.chat()
+        self.command(first, "/set temp 0.25", "temp: 0.25")
+        self.command(first, "/set system Be kind", "system: Be kind")
+        self.send(first, "Hello")
+        self.command(first, "/config min-p 0.125", "(kept for new conversations and later starts)")
+        self.command(first, "/config system-prompt Be brief", "(kept for new conversations and later starts)")
+        self.command(first, "/config threads 1", "(threads counts from the next start on)")
+        self.command(first, "/config min-p", "min-p: 0.125")
+        self.command(first, "/set hide_thinking on", "hide_thinking: on")
+        self.command(first, "/set temp", "temp: 0.25")
+        self.command(first, "/new\r/set temp", "temp: 0.8")
+        self.command(first, "/set system", "system: Be brief")
+        self.leave(first)
+        self.assertEqual(self.kept(), {"min-p": 0.125, "system-prompt": "Be brief", "threads": 1,
+                                       "hide-thinking": True})
+        self.assertEqual(self.rows("SELECT settings, system_prompt FROM conversations"), [('{"temp":0.25}', "Be kind")])
+
+        again = self.chat("--resume")
+        self.command(again, "/set temp", "temp: 0.25")
+        self.command(again, "/set system", "system: Be kind")
+        self.command(again, "/set min_p", "min_p: 0.125")
+        self.command(again, "/set hide_thinking", "hide_thinking: on")
+        self.command(again, "/set temp default", "temp: 0.8")
+        self.command(again, "/set temp 0.5", "temp: 0.5")
+        self.command(again, "/config threads default", "(threads counts")
+        self.leave(again)
+        self.assertNotIn("threads", self.kept())
+
+        flagged = self.chat("--resume", "--temp", "0.75")
+        self.command(flagged, "/set temp", "temp: 0.75")
+        self.command(flagged, "/set temp 0.25", "temp: 0.25")
+        self.leave(flagged)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0]] + sys.argv[3:])
