@@ -92,12 +92,19 @@ std::optional<nlohmann::ordered_json> json_of(const AnswerChoices& choices, cons
       choice.field);
 }
 
-std::string to_text(const AnswerChoices& choices) {
+std::string to_text(const AnswerChoices& choices, const std::string& assistant) {
   nlohmann::ordered_json json;
+  if (!assistant.empty()) json["assistant"] = assistant;
   for_each_field([&](std::string_view name, auto member) {
     if (choices.*member) json[std::string(name)] = json_value(*(choices.*member));
   });
   return json.is_null() ? "" : json.dump();
+}
+
+std::string assistant_in(const std::string& text) {
+  const auto json = try_parse_untrusted_json<nlohmann::ordered_json>(text);
+  const auto found = json.is_object() ? json.find("assistant") : json.end();
+  return found != json.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
 AnswerChoices answer_choices_from(const std::string& text) {

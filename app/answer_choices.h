@@ -43,8 +43,10 @@ inline constexpr std::string_view kSeedName = "seed";
 // The value of one field; nullopt: it is empty.
 std::optional<nlohmann::ordered_json> json_of(const AnswerChoices& choices, const NamedChoice& choice);
 
-// {"temp": 0.5}; empty: none. The other way, values of another kind and unknown names are left out.
-std::string to_text(const AnswerChoices& choices);
+// What a conversation's settings are, as it is stored with it: {"assistant": "NAME", "temp": 0.5}; empty: none. The
+// other way, values of another kind and unknown names are left out.
+std::string to_text(const AnswerChoices& choices, const std::string& assistant = "");
 AnswerChoices answer_choices_from(const std::string& text);
+std::string assistant_in(const std::string& text);
 
 }  // namespace warpchat

@@ -200,7 +200,7 @@ ChatSettings settings_from(const ChatOptions& options, const SamplingParams& fil
   settings.session.template_variables = variables_from(options);
   settings.titles = options.titles.value_or(false);
   settings.session.sampling = file;
-  apply_choices(settings.session, over(options, options.kept_choices));
+  apply_choices(settings.session, over(options, over(options.assistant_choices, options.kept_choices)));
   settings.session.parse_special = options.parse_special;
   settings.session.drafts = !options.no_drafts;
   settings.hide_thinking = options.hide_thinking;

@@ -59,7 +59,7 @@ std::string help_text() {
 
 // One for all answers of this run, which /set shows.
 ChatOptions with_drawn_seed(ChatOptions options) {
-  if (over(options, options.kept_choices).seed.value_or(-1) >= 0) return options;
+  if (over(options, over(options.assistant_choices, options.kept_choices)).seed.value_or(-1) >= 0) return options;
   options.seed.reset();
   options.kept_choices.seed = static_cast<int64_t>(std::random_device()());
   options.draws_seed = true;
@@ -164,6 +164,7 @@ bool Conversation::run_slash(const SlashLine& line) {
       {A::kLaunch, [](C& c, Argument mode) { c.change_launch(mode); }},
       {A::kContext, [](C& c, Argument tokens) { c.change_context(tokens); }},
       {A::kTrim, [](C& c, Argument onoff) { c.trim(onoff); }},
+      {A::kAssistant, [](C& c, Argument name) { c.change_assistant(name); }},
       {A::kConfig, [](C& c, Argument setting) { c.config(setting); }},
       {A::kSet, [](C& c, Argument setting) { c.set(setting); }},
       {A::kShow, [](C& c, Argument) { c.show(); }},
@@ -199,8 +200,8 @@ bool Conversation::follow() {
       printer_.flush();
       if (!controller_.busy()) break;
       if (noted_interrupts_) reader_.read_ahead();  // a line has been read before
+      controller_.turn(kTick);                      // a prompt that is being built stops by itself (stop_prompt_when)
       if (noted_interrupts_ && take_interrupt()) interrupt();
-      controller_.turn(kTick);
     }
   } catch (...) {  // output failed: stop the answer, because it cannot be seen
     for (controller_.submit(Stop{}); controller_.busy();) controller_.turn(kTick);

@@ -100,6 +100,7 @@ class Conversation {
   void change_context(const std::string& tokens);
   void trim(const std::string& onoff);
   void set(const std::string& argument);
+  void change_assistant(const std::string& name);
   void config(const std::string& argument);
   void follow_kept(const SettingsKey& key, const nlohmann::ordered_json& value);
   void keep_look(const ChatSettings& changed);

@@ -1,4 +1,5 @@
 // Completions of the commands' arguments from the current state.
+#include "app/assistants.h"
 #include "app/conversation.h"
 #include "app/directories.h"
 #include "app/endpoint_book.h"
@@ -54,6 +55,11 @@ std::vector<std::string> Conversation::arguments(SlashArgument kind, std::string
     }
     case SlashArgument::kSetting:
       return setting_arguments(settings(), typed);
+    case SlashArgument::kAssistant: {
+      std::vector<std::string> names = assistant_names();
+      names.emplace_back("none");
+      return names;
+    }
     case SlashArgument::kKey: {
       std::vector<std::string> names;
       for (const SettingsKey& key : settings_keys()) names.push_back(key.name + " ");

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "app/answer_stream.h"
+#include "app/assistants.h"
 #include "app/chat/answer_pace.h"
 #include "app/chat/compare_answers.h"
 #include "app/conversation.h"
@@ -17,6 +18,7 @@
 #include "app/model_choice.h"
 #include "app/model_loading.h"
 #include "app/output.h"
+#include "app/program_name.h"
 #include "app/settings_file.h"
 #include "app/typed_path.h"
 #include "models/human_bytes.h"
@@ -181,6 +183,18 @@ void Conversation::set(const std::string& argument) {
   keep_look(changed);
   say(shown_setting(settings(), name));
   if (choice_of_setting(name) == choice_of_setting("think")) tell_thinking();
+}
+
+void Conversation::change_assistant(const std::string& name) {
+  if (name.empty()) {
+    std::string list = open().assistant.empty() ? "no assistant is chosen" : "now: " + printable(open().assistant);
+    for (const std::string& other : assistant_names())
+      list += "\n     " + printable(other) + "\t" + description_of(load_assistant(other));
+    return say(list + "\n(/assistant NAME chooses one; " + program_name() + " assistant add NAME makes one)");
+  }
+  const bool is_none = name == "none";
+  if (!act(SetAssistant{is_none ? "" : name}) || open().assistant != (is_none ? "" : name)) return;
+  say(is_none ? "no assistant from now on; the system message stays" : printable(name) + " answers from now on");
 }
 
 void Conversation::config(const std::string& argument) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "app/assistants.h"
 #include "app/chat_settings.h"
 #include "app/devices.h"
 #include "app/model_loading.h"
@@ -80,6 +81,21 @@ void apply(ChatOptions& options, const SettingsKey& key, const ordered_json& val
   options = std::move(changed);
 }
 
+void apply_all(ChatOptions& options, const ordered_json& settings, const std::string& source) {
+  const std::vector<SettingsKey> keys = settings.empty() ? std::vector<SettingsKey>() : settings_keys();
+  for (const auto& [name, value] : settings.items()) {
+    try {
+      const auto key = std::ranges::find(keys, name, &SettingsKey::name);
+      if (key == keys.end()) throw no_key(name);
+      if (value.is_null()) continue;
+      apply(options, *key, value);
+      options.kept.insert(name);
+    } catch (const Error& error) {
+      options.complaints.push_back(source + ": " + error.what() + "; the other settings count");
+    }
+  }
+}
+
 }  // namespace
 
 SettingsKey settings_key_named(const std::string& name) {
@@ -143,22 +159,25 @@ std::string complaint_about(const std::string& key, const ordered_json& value) {
   }
 }
 
-ChatOptions kept_options(const SettingsFile& file) {
+ChatOptions kept_options(const SettingsFile& file, const std::string& assistant) {
   ChatOptions options;
   if (!file.fault().empty()) options.complaints.push_back(file.fault() + "; its settings are ignored");
-  const std::vector<SettingsKey> keys = file.values().empty() ? std::vector<SettingsKey>() : settings_keys();
-  for (const auto& [name, value] : file.values().items()) {
-    try {
-      const auto key = std::ranges::find(keys, name, &SettingsKey::name);
-      if (key == keys.end()) throw no_key(name);
-      if (value.is_null()) continue;
-      apply(options, *key, value);
-      options.kept.insert(name);
-    } catch (const Error& error) {
-      options.complaints.push_back(file.path() + ": " + error.what() + "; the other settings count");
-    }
-  }
+  apply_all(options, file.values(), file.path());
   options.kept_choices = std::exchange(static_cast<AnswerChoices&>(options), {});
+  const std::string name = assistant.empty() ? options.assistant : assistant;
+  if (name.empty()) return options;
+  const Assistant chosen = load_assistant(name);
+  const bool has_model = chosen.settings.contains("model"), has_endpoint = chosen.settings.contains("endpoint");
+  if (has_model != has_endpoint) options.model.clear(), options.endpoint.clear();  // the file's are of another pair
+  apply_all(options, chosen.settings, file_of_assistant(name));
+  options.assistant_choices = std::exchange(static_cast<AnswerChoices&>(options), {});
+  options.assistant = name;
+  return options;
+}
+
+ChatOptions options_of_settings(const ordered_json& settings, const std::string& source) {
+  ChatOptions options;
+  apply_all(options, settings, source);
   return options;
 }
 

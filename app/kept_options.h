@@ -8,8 +8,12 @@
 
 namespace warpchat {
 
-// What the file says; `kept` names its keys, and each wrong key or value is a complaint that names it.
-ChatOptions kept_options(const SettingsFile& file);
+// What the file says, and above it the assistant of this name (empty: none); `kept` names their keys, and each wrong
+// key or value is a complaint that names it. Error if there is no such assistant.
+ChatOptions kept_options(const SettingsFile& file, const std::string& assistant = "");
+
+// The settings of one such object; source: the file that complaints name.
+ChatOptions options_of_settings(const nlohmann::ordered_json& settings, const std::string& source);
 
 // The sentence for a key or value of the file that does not count; empty: it counts.
 std::string complaint_about(const std::string& key, const nlohmann::ordered_json& value);

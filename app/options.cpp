@@ -35,6 +35,7 @@ constexpr CommandEntry kCommandEntries[] = {
     {"compare", "compare two devices step by step, and name where they first differ"},
     {"bench", "measure tokens per second, as llama-bench does"},
     {"kernels", "list the GPU kernels of a model, and write their PTX"},
+    {"assistant", "manage assistants: list, show, add, remove, export, import"},
     {"config", "show and change the settings that stay, in config.json"},
     {"help", "show the help of a command, or write a man page or a completion script"},
 };
@@ -218,6 +219,8 @@ void add_chat(CLI::App& app, ChatOptions& o) {
   single_text(app, "-p,--prompt", o.prompt, "TEXT", "answer this and exit; piped standard input comes before it");
   repeated(app, "-f,--file", o.prompt_files, "FILE", "a prompt from a file; comes before -p");
   single_text(app, "--system-prompt", o.system_prompt, "TEXT", "the system message; default: none");
+  text(app, "--assistant", o.assistant, "NAME",
+       "a system message and settings by name; see '" + program_name() + " assistant'");
   number(app, "-n,--n-predict", o.n_predict, "longest answer in tokens; -1, the default: no limit", -1);
   toggle(app, "--raw", o.raw, "complete the prompt without a chat template");
   toggle(app, "-e,--escape", o.escapes, "read \\n, \\t, \\\\ and the like in -p; default: they are text");
@@ -392,6 +395,19 @@ void add_config(CLI::App& app, ConfigOptions& o) {
   toggle(app, "--json", o.json, "list what is kept as a JSON object");
 }
 
+void add_assistant(CLI::App& app, AssistantOptions& o) {
+  app.option_defaults()->group("Task");
+  app.add_option(
+         "ACTION", o.action,
+         "list (the default), show NAME, add NAME and flags of a conversation, remove NAME, export NAME FILE, or "
+         "import FILE, also an Ollama Modelfile or llama.cpp's presets")
+      ->check(one_of({"list", "show", "add", "remove", "export", "import"}))
+      ->option_text(" ");
+  app.add_option("NAME", o.name, "its name for --assistant")->option_text(" ");
+  app.add_option("FILE", o.file, "the file")->option_text(" ");
+  text(app, "--name", o.new_name, "NAME", "import it under this name; default: the file's");
+}
+
 void add_help(CLI::App& app, HelpOptions& o) {
   app.option_defaults()->group("Task");
   std::vector<std::string> names;
@@ -527,6 +543,7 @@ auto with_table(const std::string& command, const F& visit) {
   if (command == "compare") return visit(AddFlags<CompareOptions>(add_compare));
   if (command == "bench") return visit(AddFlags<BenchOptions>(add_bench));
   if (command == "kernels") return visit(AddFlags<KernelsOptions>(add_kernels));
+  if (command == "assistant") return visit(AddFlags<AssistantOptions>(add_assistant));
   if (command == "config") return visit(AddFlags<ConfigOptions>(add_config));
   if (command == "help") return visit(AddFlags<HelpOptions>(add_help));
   return visit(AddFlags<ChatOptions>(add_chat));
@@ -606,6 +623,17 @@ void settle(ChatOptions& o, const std::function<bool(const std::string&)>& is_gi
   if (is_kept("offline")) o.offline = false;
 }
 
+// "add NAME" takes the flags of a conversation, which are parsed by themselves.
+CommandLine without_flags(CommandLine line, AssistantOptions& options) {
+  const auto asks_for_help = [](const std::string& word) { return word == "-h" || word == "--help"; };
+  auto& words = line.arguments;
+  if (words.empty() || words[0] != "add" || std::ranges::any_of(words, asks_for_help)) return line;
+  const auto first = std::ranges::find_if(words, [](const std::string& word) { return word.starts_with('-'); });
+  options.flags.assign(first, words.end());
+  words.erase(first, words.end());
+  return line;
+}
+
 template <class T>
 ParsedOptions parse(const CommandLine& line, AddFlags<T> add, T options) {
   CLI::App app(purpose_of(line.command));
@@ -633,13 +661,23 @@ ParsedOptions parse(const CommandLine& line, AddFlags<T> add, T options) {
 
 }  // namespace
 
-ParsedOptions parse_options(std::vector<std::string> arguments, const std::function<ChatOptions()>& kept) {
+ParsedOptions parse_options(std::vector<std::string> arguments, const KeptOptions& kept) {
   std::vector<std::string_view> names;
   for (const CommandEntry& entry : kCommandEntries) names.push_back(entry.name);
   const CommandLine line = split_command(rewrite_arguments(std::move(arguments)), names);
   return with_table(line.command, [&]<class T>(AddFlags<T> add) {
-    if constexpr (std::is_same_v<T, ChatOptions>) return parse(line, add, kept());
-    return parse(line, add, T());
+    T options;
+    if constexpr (std::is_same_v<T, AssistantOptions>) {
+      const CommandLine words = without_flags(line, options);
+      return parse(words, add, std::move(options));
+    }
+    if constexpr (std::is_same_v<T, ChatOptions>) {
+      options = kept("");
+      ParsedOptions parsed = parse(line, add, options);
+      const std::string name = parsed.options ? std::get<ChatOptions>(*parsed.options).assistant : "";
+      return name.empty() ? parsed : parse(line, add, kept(name));
+    }
+    return parse(line, add, std::move(options));
   });
 }
 
@@ -658,6 +696,34 @@ std::vector<SettingsKey> settings_keys() {
     if (!option->get_lnames().empty() && reason_against_key(option->get_lnames().front()).empty())
       keys.push_back(settings_key(*option));
   return keys;
+}
+
+std::vector<std::pair<std::string, std::string>> settings_of_flags(const std::vector<std::string>& arguments) {
+  CLI::App app;
+  ChatOptions options;
+  fill(app, AddFlags<ChatOptions>(add_chat), options);
+  std::vector<std::string> translated = translate_foreign_flags(
+      rewrite_arguments(arguments), [&](const std::string& name) { return app.get_option_no_throw(name) != nullptr; });
+  std::ranges::reverse(translated);
+  try {
+    app.parse(translated);
+  } catch (const CLI::ParseError& error) {
+    throw usage_error(app, error, "chat");
+  }
+  if (!app.remaining().empty()) throw unexpected_argument(app.remaining().front(), "chat", app);
+  std::vector<std::pair<std::string, std::string>> found;
+  for (const CLI::Option* option : app.get_options({})) {
+    if (option->count() == 0) continue;
+    const std::string name = option->get_lnames().front();
+    const auto pair = std::ranges::find_if(kPairs, [&](const char* key) { return name == "no-" + std::string(key); });
+    if (pair != std::end(kPairs))
+      found.emplace_back(*pair, "false");
+    else if (const std::string reason = reason_against_key(name); !reason.empty())
+      throw UsageError("--" + name + " is no setting that stays; " + reason);
+    else
+      found.emplace_back(name, option->results().back());
+  }
+  return found;
 }
 
 void set_by_key(ChatOptions& options, const std::string& key, const std::string& value) {

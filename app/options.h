@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -39,6 +40,7 @@ struct ChatOptions : ModelFlags, AnswerChoices {  // the choices: of the command
   std::optional<std::string> prompt;
   std::vector<std::string> prompt_files;  // before it, in this order
   std::string system_prompt;
+  std::string assistant;  // its name; empty: none
   bool raw = false, parse_special = false;
   bool no_drafts = false;  // decode token by token
   bool json = false;       // one answer as a JSON object
@@ -59,6 +61,7 @@ struct ChatOptions : ModelFlags, AnswerChoices {  // the choices: of the command
   std::string gui_state;  // FILE for what the window shows, for tests; empty: none
 
   bool draws_seed = false;              // kept_choices.seed is a random one
+  AnswerChoices assistant_choices;      // of `assistant`, between a conversation's and the settings file's
   AnswerChoices kept_choices;           // of the settings file, below a conversation's
   std::set<std::string> kept;           // flags whose values are the settings file's, without dashes
   std::vector<std::string> complaints;  // about the settings file, a sentence each
@@ -131,6 +134,11 @@ struct ConfigOptions : CommonOptions {
   bool unset = false, json = false;
 };
 
+struct AssistantOptions : CommonOptions {
+  std::string action = "list", name, file, new_name;
+  std::vector<std::string> flags;  // of a conversation, for "add"
+};
+
 struct HelpOptions : CommonOptions {
   std::string command;  // empty: a conversation
   std::string format;   // of all commands: man, bash, zsh or fish; empty: help of one for people
@@ -138,7 +146,7 @@ struct HelpOptions : CommonOptions {
 
 using Options = std::variant<ChatOptions, PullOptions, EndpointOptions, TokenizeOptions, LogitsOptions, TemplateOptions,
                              PerplexityOptions, InspectOptions, CheckDeviceOptions, CompareOptions, BenchOptions,
-                             KernelsOptions, ConfigOptions, HelpOptions>;
+                             KernelsOptions, ConfigOptions, AssistantOptions, HelpOptions>;
 
 struct ParsedOptions {
   std::optional<Options> options;  // nullopt: `text` (--help, --version) answers everything
@@ -146,9 +154,10 @@ struct ParsedOptions {
 };
 
 // arguments: without the program's name. UsageError for anything that is not understood. kept: called for a
-// conversation; what the settings file says of one, for flags that are not given.
+// conversation; what the settings file and this assistant (empty: none) say, for flags that are not given.
+using KeptOptions = std::function<ChatOptions(const std::string& assistant)>;
 ParsedOptions parse_options(
-    std::vector<std::string> arguments, const std::function<ChatOptions()>& kept = [] { return ChatOptions(); });
+    std::vector<std::string> arguments, const KeptOptions& kept = [](const std::string&) { return ChatOptions(); });
 
 // A flag of a conversation that can be kept in the settings file.
 struct SettingsKey {
@@ -162,6 +171,9 @@ std::vector<SettingsKey> settings_keys();
 
 // Why a flag that exists is no key; empty: it is one, or there is no such flag.
 std::string reason_against_key(const std::string& name);
+
+// The keys that flags of a conversation set, and their values. UsageError for flags of one run and other words.
+std::vector<std::pair<std::string, std::string>> settings_of_flags(const std::vector<std::string>& arguments);
 
 // Sets the field of a key's flag as the command line would. UsageError for a value that does not fit.
 void set_by_key(ChatOptions& options, const std::string& key, const std::string& value);

@@ -95,7 +95,9 @@ int run_program(std::vector<std::string> arguments) {
   install_signal_handlers();
   on_hanging_thread(leave_hanging_thread);
   return report_errors([&] {
-    return run_parsed(parse_options(std::move(arguments), [] { return kept_options(SettingsFile::load()); }));
+    return run_parsed(parse_options(std::move(arguments), [](const std::string& assistant) {
+      return kept_options(SettingsFile::load(), assistant);
+    }));
   });
 }
 

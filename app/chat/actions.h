@@ -125,6 +125,9 @@ struct SetChoice {
   AnswerChoices value;    // its field of that name; empty: what ranks below counts again
   bool for_new = false;   // kept in the settings file, for conversations without an own value; else the open one's
 };
+struct SetAssistant {  // of the open conversation, with its system message; its model or server is loaded
+  std::string name;    // empty: none
+};
 struct SetTitles {  // kept in the settings file
   bool on;
 };
@@ -146,7 +149,7 @@ using Action =
                  AttachFile, DropAttachment, CountTokens, NewConversation, OpenStored, Fork, Search, Rename, ThrowAway,
                  TakeFromTrash, EraseForEver, ExportConversation, ImportConversation, StopImport, TakeBackImport,
                  RefreshModels, SearchHub, ConnectServer, RenameEndpoint, RemoveEndpoint, LoadModel, CancelLoading,
-                 UnloadModel, SetChoice, SetTitles, DismissNotice, WatchProfile, ExportProfile>;
+                 UnloadModel, SetChoice, SetAssistant, SetTitles, DismissNotice, WatchProfile, ExportProfile>;
 
 // Collects the actions of a window's panels while a frame is drawn; dispatched after it.
 class Actions {

@@ -4,12 +4,16 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/assistants.h"
+#include "models/text_format.h"
+
 namespace warpchat {
 
 namespace {
 
 // With other programs, which write to the store for a few milliseconds at a time: an answer waits for it.
 constexpr std::chrono::milliseconds kPatience{500};
+constexpr size_t kMaxShownName = 64;
 
 MessageStatus status_of(const Turn& turn) {
   if (turn.state == TurnState::kComplete) return MessageStatus::kComplete;
@@ -39,6 +43,16 @@ std::string failure_alone(const std::vector<ChatMessage>& messages) {
   return !messages.empty() && is_failure_alone(messages.back()) ? messages.back().failure : "";
 }
 
+// Nullopt: there is no such assistant any more.
+std::optional<AnswerChoices> choices_of_assistant(const std::string& name) {
+  if (name.empty()) return std::nullopt;
+  try {
+    return options_of(load_assistant(name));
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
 }  // namespace
 
 std::optional<size_t> Branch::index_of(uint64_t message) const {
@@ -47,11 +61,13 @@ std::optional<size_t> Branch::index_of(uint64_t message) const {
   return std::nullopt;
 }
 
-void Branch::start_new(std::string system_prompt) {
+void Branch::start_new(std::string system_prompt, std::string assistant, const AnswerChoices& assistant_choices) {
   seen_.clear();
   replaced_.reset();
   OpenConversation conversation;
   conversation.system_prompt = std::move(system_prompt);
+  conversation.assistant = std::move(assistant);
+  conversation.assistant_choices = assistant_choices;
   slot_.change(updates::ShowConversation{std::move(conversation)});
 }
 
@@ -60,7 +76,11 @@ void Branch::open(ConversationId id) {
   OpenConversation conversation = read(library_.store(), id);
   if (id != now().id) seen_.clear();
   replaced_.reset();
+  const std::string assistant = conversation.assistant;
   slot_.change(updates::ShowConversation{std::move(conversation)});
+  if (!assistant.empty() && !choices_of_assistant(assistant))
+    state_.tell("the assistant '" + printable(assistant, kMaxShownName) +
+                "' of this conversation is gone or damaged; its settings do not count");
 }
 
 void Branch::reload() {
@@ -69,7 +89,8 @@ void Branch::reload() {
     remember();
     OpenConversation stored = read(library_.store(), now().id);
     const bool same = stored.title == now().title && stored.system_prompt == now().system_prompt &&
-                      stored.choices == now().choices && stored.drops_oldest == now().drops_oldest;
+                      stored.choices == now().choices && stored.assistant == now().assistant &&
+                      stored.drops_oldest == now().drops_oldest;
     if (same && shows(stored.messages)) return;
     slot_.change(updates::ShowConversation{std::move(stored)});
   } catch (const std::exception&) {
@@ -92,6 +113,8 @@ OpenConversation Branch::read(const ConversationStore& store, ConversationId id)
   conversation.title = stored.summary.title;
   conversation.system_prompt = stored.system_prompt;
   conversation.choices = answer_choices_from(stored.settings);
+  conversation.assistant = assistant_in(stored.settings);
+  conversation.assistant_choices = choices_of_assistant(conversation.assistant).value_or(AnswerChoices());
   conversation.drops_oldest = stored.drops_oldest;
   if (id == now().id && stored.drops_oldest) conversation.unseen_turns = now().unseen_turns;
   for (const Turn& turn : stored.turns) conversation.messages.push_back(message_of(store, turn));
@@ -215,7 +238,18 @@ void Branch::set_system_prompt(const std::string& text) {
 void Branch::set_choices(const AnswerChoices& choices) {
   if (choices == now().choices) return;
   slot_.change(updates::SetChoices{choices});
-  if (now().id != 0) library_.try_to([&](ConversationStore& store) { store.set_settings(now().id, to_text(choices)); });
+  keep_settings();
+}
+
+void Branch::set_assistant(const std::string& name, const AnswerChoices& choices) {
+  slot_.change(updates::SetAssistant{name, choices});
+  keep_settings();
+}
+
+void Branch::keep_settings() {
+  if (now().id == 0) return;
+  const std::string settings = to_text(now().choices, now().assistant);
+  library_.try_to([&](ConversationStore& store) { store.set_settings(now().id, settings); });
 }
 
 void Branch::drop_oldest(bool on) {
@@ -322,8 +356,9 @@ void Branch::finish_answers() {
 void Branch::keep_message(ConversationStore& store, size_t i) {
   const ChatMessage message = messages()[i];
   if (now().id == 0) {
-    const ConversationStore::Started started =
-        store.start({now().title, now().system_prompt, model_, now().drops_oldest, to_text(now().choices)}, message);
+    const ConversationStore::Started started = store.start(
+        {now().title, now().system_prompt, model_, now().drops_oldest, to_text(now().choices, now().assistant)},
+        message);
     slot_.change(updates::KeepTurn{started.conversation, message.key, started.turn});
     return;
   }
@@ -400,7 +435,7 @@ ConversationTree Branch::tree(size_t n_messages) const {
                         .created = store_time_now(),
                         .updated = store_time_now(),
                         .drops_oldest = now().drops_oldest,
-                        .settings = to_text(now().choices)};
+                        .settings = to_text(now().choices, now().assistant)};
   for (size_t i = 0; i < n_messages; ++i) {
     const ChatMessage& message = messages()[i];
     if (is_empty(message)) continue;

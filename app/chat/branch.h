@@ -22,7 +22,7 @@ class Branch {
   const std::vector<ChatMessage>& messages() const { return now().messages; }
   std::optional<size_t> index_of(uint64_t message) const;
 
-  void start_new(std::string system_prompt);
+  void start_new(std::string system_prompt, std::string assistant, const AnswerChoices& assistant_choices);
   void open(ConversationId id);  // Error
   // Reads the conversation again from the store if everything is stored. Unchanged messages keep their keys.
   void reload();
@@ -40,6 +40,7 @@ class Branch {
   TurnId last_turn() const { return turn_before(messages().size()); }  // that is stored; 0: none
   void set_system_prompt(const std::string& text);
   void set_choices(const AnswerChoices& choices);
+  void set_assistant(const std::string& name, const AnswerChoices& choices);
   void drop_oldest(bool on);
   // Stores what is not stored yet. patience: with another program that holds the store.
   void keep_all(std::chrono::milliseconds patience = Database::kPatience);
@@ -70,6 +71,7 @@ class Branch {
     std::vector<ChatMessage> messages;
   };
   void remember();
+  void keep_settings();
   OpenConversation read(const ConversationStore& store, ConversationId id);
   bool shows(const std::vector<ChatMessage>& stored) const;
   ChatMessage message_of(const ConversationStore& store, const Turn& turn);

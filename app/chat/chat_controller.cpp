@@ -183,7 +183,7 @@ void ChatController::Parts::note_unread(ConversationId id, bool is_unread) {
 
 void ChatController::Parts::show_new() {
   auto chat = std::make_unique<ActiveChat>(state, library);
-  chat->branch.start_new(state.now().default_system_prompt);
+  chat->branch.start_new(state.now().default_system_prompt, options.assistant, options.assistant_choices);
   if (models.responder()) chat->branch.set_model(models.responder()->facts().model);
   show(std::move(chat));
 }

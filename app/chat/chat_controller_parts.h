@@ -113,6 +113,7 @@ struct ChatController::Parts {
   void perform(CancelLoading& wish);
   void perform(UnloadModel& wish);
   void perform(SetChoice& wish);
+  void perform(SetAssistant& wish);
   void perform(SetTitles& wish);
   void keep_in_settings_file(std::string_view key, const std::optional<nlohmann::ordered_json>& value);
   void perform(DismissNotice& wish);

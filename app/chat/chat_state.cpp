@@ -17,8 +17,9 @@ std::string text_between(const ChatMessage& message, size_t begin, size_t end) {
   return part(message.reasoning, 0) + part(message.content, n_reasoning);
 }
 
-AnswerSettings answer_settings(const ChatState& state, const AnswerChoices& conversation) {
-  const AnswerChoices own = over(state.flags, conversation), all = over(own, state.defaults);
+AnswerSettings answer_settings(const ChatState& state, const OpenConversation& conversation) {
+  const AnswerChoices own = over(over(state.flags, conversation.choices), conversation.assistant_choices);
+  const AnswerChoices all = over(own, state.defaults);
   AnswerSettings settings;
   settings.sampling = sampled(state.model ? state.model->file_sampling : SamplingParams{}, all);
   settings.random_seed = all.seed.value_or(-1) < 0;
@@ -29,7 +30,7 @@ AnswerSettings answer_settings(const ChatState& state, const AnswerChoices& conv
   return settings;
 }
 
-AnswerSettings settings_of(const ChatState& state) { return answer_settings(state, state.open.choices); }
+AnswerSettings settings_of(const ChatState& state) { return answer_settings(state, state.open); }
 
 // Counts turns as Branch::prompt does: skips empty messages, and joins consecutive user messages.
 size_t n_unseen_messages(const OpenConversation& conversation) {

@@ -64,7 +64,9 @@ struct OpenConversation {
   ConversationId id = 0;  // 0: nothing of it is stored yet
   std::string title;      // empty: it has none yet
   std::string system_prompt;
-  AnswerChoices choices;  // the user's for this conversation
+  AnswerChoices choices;            // the user's for this conversation
+  std::string assistant;            // its name; empty: none
+  AnswerChoices assistant_choices;  // of it; they rank below
   std::vector<ChatMessage> messages;
   uint32_t context_used = 0;  // tokens; 0: not known
   bool drops_oldest = false;  // the oldest turns are left out when the context is full (DropOldest)
@@ -252,9 +254,9 @@ struct ChatState {
   bool operator==(const ChatState&) const = default;
 };
 
-// For the answers of a conversation with these choices: the flags count first, then the choices, the settings file, and
-// the model's file. settings_of: of the open one.
-AnswerSettings answer_settings(const ChatState& state, const AnswerChoices& conversation);
+// For the answers of a conversation: the flags count first, then its choices, its assistant, the settings file, and the
+// model's file. settings_of: of the open one.
+AnswerSettings answer_settings(const ChatState& state, const OpenConversation& conversation);
 AnswerSettings settings_of(const ChatState& state);
 
 // Remedies before sending a message that would bring the conversation to this many tokens.

@@ -284,7 +284,7 @@ void ModelController::unload() {
 }
 
 AnswerOptions ModelController::options_for(const OpenConversation& conversation) const {
-  const AnswerSettings settings = answer_settings(state_.now(), conversation.choices);
+  const AnswerSettings settings = answer_settings(state_.now(), conversation);
   AnswerOptions options = base_options_;
   options.is_stopped = is_stopped_;
   options.system_prompt = conversation.system_prompt;

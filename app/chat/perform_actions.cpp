@@ -5,9 +5,11 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "app/assistants.h"
 #include "app/chat/chat_controller_parts.h"
 #include "app/directories.h"
 #include "app/erased_lines.h"
+#include "app/model_loading.h"
 #include "app/settings_file.h"
 #include "app/transfer.h"
 #include "models/text_format.h"
@@ -256,6 +258,23 @@ void ChatController::Parts::perform(SetChoice& wish) {
         shown_chat().branch.set_choices(changed);
       },
       choice->field);
+}
+
+void ChatController::Parts::perform(SetAssistant& wish) {
+  if (wish.name.empty()) return shown_chat().branch.set_assistant("", {});
+  try {
+    const Assistant assistant = load_assistant(wish.name);
+    const ChatOptions wanted = options_of(assistant);
+    for (const std::string& complaint : wanted.complaints) state.tell_error(complaint);
+    shown_chat().branch.set_assistant(assistant.name, wanted);
+    if (assistant.settings.contains("system-prompt")) shown_chat().branch.set_system_prompt(wanted.system_prompt);
+    if (!wanted.endpoint.empty()) return models.load({.path = wanted.model, .endpoint = wanted.endpoint});
+    if (wanted.model.empty()) return;
+    const std::string file = find_model_file(wanted.model);
+    if (!state.now().model || state.now().model->path != file) models.load({.path = file});
+  } catch (const Error& error) {
+    state.tell_error(error.what());
+  }
 }
 
 void ChatController::Parts::perform(SetTitles& wish) {

@@ -21,6 +21,9 @@ void make(OpenConversation& open, const ShowConversation& update) { open = updat
 void make(OpenConversation& open, const SetTitle& update) { open.title = update.title; }
 void make(OpenConversation& open, const updates::SetSystemPrompt& update) { open.system_prompt = update.text; }
 void make(OpenConversation& open, const SetChoices& update) { open.choices = update.choices; }
+void make(OpenConversation& open, const updates::SetAssistant& update) {
+  open.assistant = update.name, open.assistant_choices = update.choices;
+}
 void make(OpenConversation& open, const SetContextUsed& update) { open.context_used = update.tokens; }
 void make(OpenConversation& open, const SetDropsOldest& update) {
   open.drops_oldest = update.on;

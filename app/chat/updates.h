@@ -26,6 +26,10 @@ struct SetSystemPrompt {
 struct SetChoices {
   AnswerChoices choices;
 };
+struct SetAssistant {
+  std::string name;
+  AnswerChoices choices;  // its own
+};
 struct SetContextUsed {
   uint32_t tokens;
 };
@@ -169,8 +173,8 @@ struct DropNotice {
 
 using ConversationUpdate =
     std::variant<updates::ShowConversation, updates::SetTitle, updates::SetSystemPrompt, updates::SetChoices,
-                 updates::SetContextUsed, updates::SetDropsOldest, updates::SetUnseenTurns, updates::AddMessage,
-                 updates::KeepMessages, updates::KeepTurn, updates::SetSiblings, updates::SetPhase,
+                 updates::SetAssistant, updates::SetContextUsed, updates::SetDropsOldest, updates::SetUnseenTurns,
+                 updates::AddMessage, updates::KeepMessages, updates::KeepTurn, updates::SetSiblings, updates::SetPhase,
                  updates::BeginAnswer, updates::ContinueAnswer, updates::SetPromptProgress, updates::AddPiece,
                  updates::Reclassify, updates::AddToolCall, updates::EndAnswer>;
 using Update =

@@ -49,6 +49,7 @@ constexpr SlashCommand kCommands[] = {
      "reload the model with a context of N tokens; without N: show its size"},
     {A::kTrim, "/trim", Takes::kOnOff, "[on|off]",
      "leave the oldest turns out when the context is full (they stay stored)"},
+    {A::kAssistant, "/assistant", Takes::kAssistant, "[NAME|none]", "let an assistant answer, or list them"},
     {A::kConfig, "/config", Takes::kKey, "[KEY [VALUE]]",
      "keep a setting for new conversations and later starts (VALUE default: no longer), or list them"},
     {A::kSet, "/set", Takes::kSetting, "[NAME [VALUE]]", "change a setting, or show it; without NAME: list them"},

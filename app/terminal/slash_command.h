@@ -27,6 +27,7 @@ enum class SlashAction {
   kTrim,
   kSet,
   kConfig,
+  kAssistant,
   kShow,
   kSave,
   kLoad,
@@ -53,6 +54,7 @@ enum class SlashArgument {
   kDevice,
   kLaunchMode,
   kSetting,  // a name and its value
+  kAssistant,
   kKey,      // the same of the settings file
   kOnOff,
   kPerf,  // kOnOff, or two answers

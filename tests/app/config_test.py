@@ -96,6 +96,37 @@ class TheFile(Home):
         self.assertEqual(self.text(), broken)
 
 
+class TheAssistants(Home):
+    def test_one_is_made_shown_used_exported_and_removed(self):
+        self.assertIn("there is no assistant", self.run_chat("assistant").stderr)
+        self.run_chat("assistant", "add", "short", "-sys", "Be short.", "-n", "3", "--temp", "0", "--no-think")
+        self.assertRegex(self.run_chat("assistant", "list").stdout, r"short +Be short\.  \(n-predict 3, .*temp 0")
+        self.assertEqual(json.loads(self.run_chat("assistant", "show", "short").stdout),
+                         {"system-prompt": "Be short.", "n-predict": 3, "think": False, "temp": 0})
+        self.assertEqual(self.answer("--assistant", "short")[0]["usage"]["completion_tokens"], 3)
+        self.assertEqual(self.answer("--assistant", "short", "-n", "2")[0]["usage"]["completion_tokens"], 2)
+        exported = os.path.join(self.home, "x.json")
+        self.run_chat("assistant", "export", "short", exported)
+        self.run_chat("assistant", "import", exported, "--name", "other")
+        self.assertIn("other was until now: Be short.", self.run_chat("assistant", "import", exported, "--name",
+                                                                       "other").stderr)
+        self.assertEqual(self.run_chat("assistant", "show", "other").stdout,
+                         self.run_chat("assistant", "show", "short").stdout)
+        self.run_chat("assistant", "remove", "short")
+        self.assertIn("there is no assistant 'short'",
+                      self.run_chat("-m", TINY, "-p", "x", "--assistant", "short", code=1).stderr)
+
+    def test_what_is_wrong_is_refused(self):
+        for words, code, said in ((("add", "x"), 2, "an assistant needs a setting"),
+                                  (("add", "x", "-p", "hi"), 2, "--prompt is no setting that stays"),
+                                  (("add", "x", "--temp", "hot"), 2, "--temp takes a number"),
+                                  (("add", "a/b", "--temp", "1"), 1, "cannot be an assistant's name"),
+                                  (("add",), 2, "usage: "), (("export", "x"), 2, "usage: "),
+                                  (("show", "x"), 1, "there is no assistant 'x'"),
+                                  (("import", "/nowhere"), 1, "/nowhere")):
+            self.assertIn(said, self.run_chat("assistant", *words, code=code).stderr)
+
+
 class AfterARestart(StoreCase):
     """The model's file has no sampling values, so the built-in ones are the last to count."""
 
@@ -141,6 +172,27 @@ class AfterARestart(StoreCase):
         self.command(again, "/config threads default", "(threads counts")
         self.leave(again)
         self.assertNotIn("threads", self.kept())
+
+        subprocess.run([CHAT, "assistant", "add", "short", "-sys", "Be short.", "--temp", "0.125", "--min-p", "0.25"],
+                       env=environment(self.home), check=True, capture_output=True)
+        assisted = self.chat("--resume")
+        self.command(assisted, "/assistant short", "short answers from now on")
+        self.command(assisted, "/set temp", "temp: 0.5")
+        self.command(assisted, "/set min_p", "min_p: 0.25")
+        self.command(assisted, "/set system", "system: Be short.")
+        self.leave(assisted)
+        assisted = self.chat("--resume")
+        self.command(assisted, "/set min_p", "min_p: 0.25")
+        self.command(assisted, "/assistant", "now: short")
+        self.command(assisted, "/assistant none", "no assistant from now on")
+        self.command(assisted, "/set min_p", "min_p: 0.125")
+        self.command(assisted, "/assistant short", "short answers")
+        self.leave(assisted)
+        subprocess.run([CHAT, "assistant", "remove", "short"], env=environment(self.home), check=True)
+        without = self.chat("--resume")
+        self.assertIn("the assistant 'short' of this conversation is gone", without.seen)
+        self.command(without, "/set min_p", "min_p: 0.125")
+        self.leave(without)
 
         flagged = self.chat("--resume", "--temp", "0.75")
         self.command(flagged, "/set temp", "temp: 0.75")

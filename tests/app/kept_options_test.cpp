@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "app/assistants.h"
 #include "app/chat_settings.h"
 #include "tests/store/store_folder.h"
 
@@ -18,10 +19,10 @@ namespace {
 
 using nlohmann::ordered_json;
 
-class KeptOptions : public ::testing::Test {
+class KeptSettings : public ::testing::Test {
  protected:
-  KeptOptions() { setenv("XDG_CONFIG_HOME", folder_.path().c_str(), 1); }
-  ~KeptOptions() override { unsetenv("XDG_CONFIG_HOME"); }
+  KeptSettings() { setenv("XDG_CONFIG_HOME", folder_.path().c_str(), 1); }
+  ~KeptSettings() override { unsetenv("XDG_CONFIG_HOME"); }
 
   std::string path() const { return folder_.path() + "/warpchat/config.json"; }
   void write(const std::string& text) {
@@ -33,7 +34,7 @@ class KeptOptions : public ::testing::Test {
     return {std::istreambuf_iterator<char>(file), {}};
   }
   static ChatOptions options_of(std::vector<std::string> arguments) {
-    const auto kept = [] { return kept_options(SettingsFile::load()); };
+    const auto kept = [](const std::string& assistant) { return kept_options(SettingsFile::load(), assistant); };
     return std::get<ChatOptions>(*parse_options(std::move(arguments), kept).options);
   }
 
@@ -55,12 +56,14 @@ ordered_json sample_value(const SettingsKey& key) {
   }
   if (key.name == "device" || key.name == "cache-type-k" || key.name == "cache-type-v" || key.name == "launch")
     return key.name == "device" ? "cpu" : key.name == "launch" ? "graph" : "f32";
+  if (key.name == "assistant") return "some";
   if (key.name == "chat-template") return "chatml";
   if (key.name == "chat-template-file") return "/dev/null";
   return "some text";
 }
 
-TEST_F(KeptOptions, EachKeyCountsAsItsFlagDoes) {
+TEST_F(KeptSettings, EachKeyCountsAsItsFlagDoes) {
+  save_assistant({"some"});
   const std::vector<SettingsKey> keys = settings_keys();
   EXPECT_GT(keys.size(), 30u);
   for (const SettingsKey& key : keys) {
@@ -81,7 +84,7 @@ TEST_F(KeptOptions, EachKeyCountsAsItsFlagDoes) {
   EXPECT_EQ(text(), "{}\n");
 }
 
-TEST_F(KeptOptions, EachSwitchCanBeTurnedOffAgain) {
+TEST_F(KeptSettings, EachSwitchCanBeTurnedOffAgain) {
   for (const SettingsKey& key : settings_keys()) {
     if (key.kind != SettingsKey::Kind::kSwitch) continue;
     SettingsFile::change(key.name, true);
@@ -117,7 +120,7 @@ constexpr FaultCase kFaults[] = {
     {"hf_token", "\"hf_1\"", "secrets are not kept here"},
 };
 
-TEST_F(KeptOptions, AWrongKeyOrValueIsNamedAndTheRestCounts) {
+TEST_F(KeptSettings, AWrongKeyOrValueIsNamedAndTheRestCounts) {
   for (const FaultCase& fault : kFaults) {
     write("{\"min-p\": 0.25, \"" + std::string(fault.key) + "\": " + fault.value + ", \"n-predict\": 3}");
     const ChatOptions options = options_of({});
@@ -130,7 +133,7 @@ TEST_F(KeptOptions, AWrongKeyOrValueIsNamedAndTheRestCounts) {
   }
 }
 
-TEST_F(KeptOptions, AFileWithoutAnObjectIsIgnoredAndNeverWrittenOver) {
+TEST_F(KeptSettings, AFileWithoutAnObjectIsIgnoredAndNeverWrittenOver) {
   for (const auto& [broken, line] :
        std::initializer_list<std::pair<const char*, const char*>>{{"{\"temp\": 1,\n\"top-k\": }\n", ", line 2: "},
                                                                   {"[1]", ", line 1: "},
@@ -149,7 +152,7 @@ TEST_F(KeptOptions, AFileWithoutAnObjectIsIgnoredAndNeverWrittenOver) {
   EXPECT_EQ(text(), "{\n  \"temp\": 0.5\n}\n");
 }
 
-TEST_F(KeptOptions, WritingKeepsOtherKeysTheirOrderAndALink) {
+TEST_F(KeptSettings, WritingKeepsOtherKeysTheirOrderAndALink) {
   const std::string elsewhere = std::filesystem::path(path()).parent_path().parent_path() / "dotfiles.json";
   write("");
   std::filesystem::remove(path());
@@ -161,7 +164,7 @@ TEST_F(KeptOptions, WritingKeepsOtherKeysTheirOrderAndALink) {
   EXPECT_EQ(ordered_json::parse(text()).dump(), R"({"zebra":[1,2],"apple":null,"top-k":5})");
 }
 
-TEST_F(KeptOptions, NoChangeOfSeveralWritersIsLost) {
+TEST_F(KeptSettings, NoChangeOfSeveralWritersIsLost) {
   const std::vector<std::string> keys = {"temp", "top-p", "min-p", "seed"};
   std::vector<std::thread> writers;
   for (const std::string& key : keys)
@@ -172,7 +175,7 @@ TEST_F(KeptOptions, NoChangeOfSeveralWritersIsLost) {
   for (const std::string& key : keys) EXPECT_EQ(ordered_json::parse(text())[key], 5) << key;
 }
 
-TEST_F(KeptOptions, FlagsDecideWhereTheSettingsExcludeThem) {
+TEST_F(KeptSettings, FlagsDecideWhereTheSettingsExcludeThem) {
   write(R"({"endpoint": "http://box:1", "model": "served", "device": "cpu", "ctx-size": 512, "offline": true})");
   EXPECT_EQ(options_of({}).endpoint, "http://box:1");
   EXPECT_EQ(options_of({}).model, "served");

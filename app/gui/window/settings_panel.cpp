@@ -74,6 +74,7 @@ void SettingsPanel::follow(const ChatState& state) {
   const bool is_other = run_.open.id != state.open.id && state.open.messages.empty();
   if (changed_.empty() || is_other) {
     run_.flags = state.flags, run_.defaults = state.defaults, run_.open.choices = state.open.choices;
+    run_.open.assistant_choices = state.open.assistant_choices;
     run_.default_seed_is_drawn = state.default_seed_is_drawn;
   }
   run_.open.id = state.open.id;
@@ -96,7 +97,7 @@ AnswerSettings SettingsPanel::values() const {
 AnswerSettings SettingsPanel::defaults() const {
   ChatState below;
   below.model = run_.model;
-  if (!for_new_) below.defaults = run_.defaults;
+  if (!for_new_) below.defaults = run_.defaults, below.open.assistant_choices = run_.open.assistant_choices;
   return settings_of(below);
 }
 

@@ -1,0 +1,109 @@
+// A file an assistant, so that it can be edited, copied and removed by hand.
+#include "app/assistants.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "app/directories.h"
+#include "app/kept_options.h"
+#include "app/nearest_name.h"
+#include "app/output.h"
+#include "app/program_name.h"
+#include "app/text_input.h"
+#include "engine/untrusted_json.h"
+#include "models/text_format.h"
+#include "models/utf8.h"
+
+namespace warpchat {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr uint64_t kMaxAssistantBytes = 1 << 20;
+constexpr size_t kMaxName = 64, kMaxShownPrompt = 60;
+constexpr std::string_view kFolder = "assistants", kExtension = ".json", kSystemPrompt = "system-prompt";
+
+std::string folder() { return config_directory() + "/" + std::string(kFolder); }
+
+ordered_json read_settings(const std::string& path) {
+  try {
+    ordered_json settings = parse_untrusted_json<ordered_json>(read_regular_file(path, kMaxAssistantBytes));
+    if (settings.is_object()) return settings;
+  } catch (const JsonError& error) {
+    throw Error(path + " is damaged: " + error.what() + "; repair the file or remove it");
+  }
+  throw Error(path + " is no JSON object; repair the file or remove it");
+}
+
+}  // namespace
+
+bool is_assistant_name(const std::string& text) {
+  return !text.empty() && text.size() <= kMaxName && text[0] != '.' && text[0] != '-' && is_valid_utf8(text) &&
+         std::ranges::none_of(text,
+                              [](char c) { return c == '/' || static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
+}
+
+std::string file_of_assistant(const std::string& name) { return folder() + "/" + name + std::string(kExtension); }
+
+std::vector<std::string> assistant_names() {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(folder(), error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string file = entry->path().filename().string();
+    if (!file.ends_with(kExtension)) continue;
+    if (std::string name = file.substr(0, file.size() - kExtension.size()); is_assistant_name(name))
+      names.push_back(std::move(name));
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+Assistant load_assistant(const std::string& name) {
+  if (is_assistant_name(name) && access(file_of_assistant(name).c_str(), F_OK) == 0)
+    return {name, read_settings(file_of_assistant(name))};
+  throw Error("there is no assistant '" + printable(name, kMaxName) + "'" +
+              perhaps_meant(nearest_name(name, assistant_names())) +
+              with_program_name("; {chat} assistant list names all"));
+}
+
+void save_assistant(const Assistant& assistant) {
+  if (!is_assistant_name(assistant.name))
+    throw Error(
+        "'" + printable(assistant.name, kMaxName) +
+        "' cannot be an assistant's name; it has 1 to 64 bytes without '/', and begins with neither '.' nor '-'");
+  if (!make_private_directory(folder())) throw Error("cannot create " + folder());
+  write_file(file_of_assistant(assistant.name), assistant.settings.dump(2) + "\n", OutputFile::Readers::kOwner);
+}
+
+void remove_assistant(const std::string& name) {
+  if (!is_assistant_name(name) || access(file_of_assistant(name).c_str(), F_OK) != 0) load_assistant(name);
+  const std::string path = file_of_assistant(name);
+  if (unlink(path.c_str()) != 0) throw Error("cannot remove " + path + ": " + std::strerror(errno));
+}
+
+ChatOptions options_of(const Assistant& assistant) {
+  return options_of_settings(assistant.settings, file_of_assistant(assistant.name));
+}
+
+std::string description_of(const Assistant& assistant) {
+  std::string prompt, rest;
+  for (const auto& [key, value] : assistant.settings.items()) {
+    std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+    std::ranges::replace(text, '\n', ' ');
+    if (key == kSystemPrompt)
+      prompt = printable(text, kMaxShownPrompt);
+    else
+      rest += (rest.empty() ? "" : ", ") + printable(key, kMaxName) + " " + printable(text, kMaxShownPrompt);
+  }
+  if (rest.empty()) return prompt;
+  return prompt + (prompt.empty() ? "" : "  ") + "(" + rest + ")";
+}
+
+}  // namespace warpchat

@@ -1,0 +1,44 @@
+// Assistants: a name with a system message, settings, a model or a server. Each is a file of its own, NAME.json in
+// assistants/ of the configuration: one JSON object with the keys of the settings file.
+#pragma once
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "app/options.h"
+
+namespace warpchat {
+
+struct Assistant {
+  std::string name;
+  nlohmann::ordered_json settings = nlohmann::ordered_json::object();
+};
+
+// 1 to 64 bytes of UTF-8 without '/' and control characters, not beginning with '.' or '-'.
+bool is_assistant_name(const std::string& text);
+
+std::vector<std::string> assistant_names();  // sorted
+
+// Error: there is none of that name (the sentence has a similar one), or its file is no JSON object.
+Assistant load_assistant(const std::string& name);
+
+void save_assistant(const Assistant& assistant);  // in place of one of that name; Error
+void remove_assistant(const std::string& name);   // Error if there is none
+std::string file_of_assistant(const std::string& name);
+
+// Its settings as options of a conversation, with a complaint for each that does not count.
+ChatOptions options_of(const Assistant& assistant);
+
+// "Answer briefly.  (temp 0.2, model qwen)": on one line.
+std::string description_of(const Assistant& assistant);
+
+// Reads a file of this program, an Ollama Modelfile, or llama.cpp's presets (INI), which may hold several. name:
+// instead of the file's own; empty: that, or what the file is called. notes: a sentence for each line that has no
+// meaning here. Error for any other file, and for a template that is not Jinja.
+struct ImportedAssistants {
+  std::vector<Assistant> assistants;
+  std::vector<std::string> notes;
+};
+ImportedAssistants read_assistants(const std::string& path, const std::string& name);
+
+}  // namespace warpchat
