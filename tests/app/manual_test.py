@@ -69,7 +69,9 @@ def own_flags():
     text = chat_help()
     commands = re.search(r"^Commands:\n(.*?)^\S", text, flags=re.M | re.S).group(1)
     names = re.findall(r"^  ([a-z][a-z-]+) ", commands, flags=re.M)
-    return {name: set(FLAG.findall(chat_help(name) if name else text)) for name in ["", *names]}
+    own = {name: set(FLAG.findall(chat_help(name) if name else text)) for name in ["", *names]}
+    own["assistant"] |= own[""]  # of which it is made
+    return own
 
 
 def chat_calls(line):
