@@ -35,6 +35,12 @@ class Answers(Case):
         self.assertIn(b"chat: a context of 4,096 is beyond the model's maximum of 1,024 tokens", run.err)
         self.assertNotIn(b"maximum", self.run_well("-m", TINY, "-c", "1024", "-p", "Hello", *ONE_ANSWER).err)
 
+    def test_a_question_needs_no_flag(self):
+        expected = self.run_well("-m", TINY, "-p", "pull me up", *ONE_ANSWER).out
+        for words in (("pull me up",), ("--", "pull", "me", "up")):
+            self.assertEqual(self.run_well("-m", TINY, *ONE_ANSWER, *words).out, expected, words)
+        self.assert_refused(Run("pul", "me", "up"), 2, "unknown command pul; perhaps you mean chat pull")
+
     def test_temperature_0_and_equal_seeds_repeat_themselves(self):
         for flags in (("--temp", "0"), ("--temp", "2", "-s", "7")):
             first, second = (self.run_well("-m", TINY, "-p", "Hello", "-n", "20", *flags) for _ in range(2))
