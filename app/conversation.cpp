@@ -75,7 +75,7 @@ Conversation::Conversation(const ChatOptions& options)
 
 int Conversation::run() {
   std::optional<ConversationId> resumed;  // found before the model is loaded, which takes a while
-  if (options_.resume) resumed = find_resumed(options_.resume->empty() ? "1" : *options_.resume);
+  if (options_.resume) resumed = find_resumed(*options_.resume);
   controller_.turn(std::chrono::milliseconds(0));
   follow();
   if (!controller_.now().model) return 1;

@@ -224,7 +224,8 @@ void add_chat(CLI::App& app, ChatOptions& o) {
   text(app, "--chat-template-kwargs", o.template_variables, "JSON", "variables for the template: {\"name\": value}");
   app.add_option_function<std::vector<std::string>>(
          "--resume", [&o](const std::vector<std::string>& wanted) { o.resume = wanted.empty() ? "" : wanted.back(); },
-         "continue the last conversation, or the one with this number in /list or this title")
+         "continue the last conversation, or the one with this number in /list or this title; with a prompt: by one "
+         "answer, which is stored")
       ->expected(0, 1)
       ->allow_extra_args(false)
       ->option_text("[N|TITLE]");
