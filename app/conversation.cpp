@@ -316,7 +316,27 @@ void Conversation::clear_screen() const {
   if (moves_cursor()) write_styled_output("\x1b[H\x1b[2J\x1b[3J");
 }
 
+// Ctrl-C keeps those that are read.
+void Conversation::read_all(const std::string& named, const FoundFiles& found) {
+  const size_t n_before = controller_.now().attachments.size();
+  for (const std::string& path : found.paths) {
+    const size_t n = controller_.now().attachments.size();
+    if (act(AttachFile{path}) && controller_.now().attachments.size() == n) break;
+  }
+  const std::vector<Attachment>& files = controller_.now().attachments;
+  Attachment all;
+  for (size_t i = n_before; i < files.size(); ++i) all.bytes += files[i].bytes, all.n_tokens += files[i].n_tokens;
+  const size_t n_read = files.size() - n_before;
+  for (const std::string& line : found.about_skipped()) say(line);
+  if (n_read == 0) return say("(no file was attached)");
+  say("read " + counted(n_read, "file") + " of " + named + ": " + size_of(all) + ", sent before your next message");
+  if (n_read < found.paths.size())
+    say("(" + counted(found.paths.size() - n_read, "file") + " not read; /read lists those that are)");
+  tell_too_long();
+}
+
 void Conversation::read(const std::string& path) {
+  if (const std::optional<FoundFiles> found = find_files(path)) return read_all(path, *found);
   const size_t n_before = controller_.now().attachments.size();
   if (!act(AttachFile{path})) return;
   if (controller_.now().attachments.size() == n_before) return say("(stopped; the file was not attached)");

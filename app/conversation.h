@@ -9,6 +9,7 @@
 #include "app/chat/chat_controller.h"
 #include "app/chat_printer.h"
 #include "app/chat_settings.h"
+#include "app/found_files.h"
 #include "app/options.h"
 #include "app/signals.h"
 #include "app/terminal/history.h"
@@ -53,6 +54,7 @@ class Conversation {
   void start_anew();
   void clear_screen() const;
   void read(const std::string& path);
+  void read_all(const std::string& named, const FoundFiles& found);
   void tell_too_long() const;
   void list_files() const;
   void unread(const std::string& number);

@@ -209,7 +209,9 @@ void add_chat(CLI::App& app, ChatOptions& o) {
   app.option_defaults()->group("Conversation");
   single_text(app, "-p,--prompt", o.prompt, "TEXT",
               "answer this and exit, as a question without a flag does; piped standard input comes before it");
-  repeated(app, "-f,--file", o.prompt_files, "FILE", "a prompt from a file; comes before -p");
+  repeated(app, "-f,--file", o.prompt_files, "FILE",
+           "a prompt from a file; comes before -p; a folder, or a pattern in quotes such as 'src/**/*.h': all text "
+           "files there");
   single_text(app, "--system-prompt", o.system_prompt, "TEXT", "the system message; default: none");
   number(app, "-n,--n-predict", o.n_predict, "longest answer in tokens; -1, the default: no limit", -1);
   toggle(app, "--raw", o.raw, "complete the prompt without a chat template");

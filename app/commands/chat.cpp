@@ -12,6 +12,7 @@
 #include "app/conversation.h"
 #include "app/directories.h"
 #include "app/endpoint_choice.h"
+#include "app/found_files.h"
 #ifdef WARPCHAT_GUI
 #include "app/gui/run_window.h"
 #endif
@@ -62,6 +63,23 @@ std::string prompt_text(const std::string& file) {
   return without_last_newline(std::string(without_byte_order_mark(bytes)));
 }
 
+// The same of all files that a folder or a pattern names, each under its name.
+std::string prompt_text_of(const std::string& named) {
+  std::optional<FoundFiles> found = named == "-" ? std::nullopt : find_files(named);
+  if (!found) return prompt_text(named);
+  std::string text;
+  for (const std::string& path : found->paths) {
+    try {
+      text = joined(std::move(text),
+                    text_for_model({.role = "user", .files = {{.name = path, .text = prompt_text(path)}}}));
+    } catch (const Error&) {
+      found->skipped.push_back(path);
+    }
+  }
+  for (const std::string& line : found->about_skipped()) print_error(line);
+  return text;
+}
+
 // Standard input, then the files, then -p. Standard input is not waited for when it is a terminal and there is another
 // prompt.
 std::string read_prompt(const ChatOptions& options) {
@@ -71,7 +89,7 @@ std::string read_prompt(const ChatOptions& options) {
     if (input_is_terminal()) write_error_text("type your prompt, then Ctrl-D\n");
     prompt = prompt_text("-");
   }
-  for (const std::string& file : options.prompt_files) prompt = joined(std::move(prompt), prompt_text(file));
+  for (const std::string& file : options.prompt_files) prompt = joined(std::move(prompt), prompt_text_of(file));
   if (options.prompt) {
     require_utf8(*options.prompt, "--prompt");
     prompt = joined(std::move(prompt), options.escapes ? unescaped(*options.prompt) : *options.prompt);

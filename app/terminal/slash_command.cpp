@@ -40,7 +40,7 @@ constexpr SlashCommand kCommands[] = {
      "import conversations from a .md or .json file, also other programs'"},
     {A::kExport, "/export", Takes::kFile, "FILE", "write this conversation as .md or .json"},
     {A::kRead, "/read", Takes::kFile, "[FILE]",
-     "attach a text file or a PDF to the next message; without FILE: list them"},
+     "attach a text file or a PDF to the next message, or those of a folder or src/**/*.h; without FILE: list them"},
     {A::kUnread, "/unread", Takes::kNumber, "[N]", "detach file N from the next message; without N: all"},
     {A::kModel, "/model", Takes::kModel, "[MODEL]", "list models, or change to another one"},
     {A::kDevice, "/device", Takes::kDevice, "[DEVICE]", "list devices, or change to another one"},
