@@ -2,6 +2,7 @@
 #include "app/conversation.h"
 
 #include <cassert>
+#include <cstdio>
 #include <map>
 #include <utility>
 
@@ -32,6 +33,12 @@ std::string size_of(const Attachment& file) {
   return human_bytes(file.bytes) + (file.n_tokens > 0 ? ", " + counted(file.n_tokens, "token") : "");
 }
 
+std::string speed_text(double tokens_per_second) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%.1f tokens/s", tokens_per_second);
+  return text;
+}
+
 std::string help_line(const SlashCommand& command) {
   return "  " + std::string(command.name) + " " + std::string(command.arguments) + "\t" + std::string(command.help) +
          "\n";
@@ -53,6 +60,7 @@ std::string help_text() {
          "  Ctrl-C\tstops an answer and keeps its text\n"
          "  Tab\tcompletes commands and arguments; again: lists them\n"
          "  Up, Down, Ctrl-R\trecall and search earlier messages\n"
+         "  Ctrl-X Ctrl-E\topens the message in your editor (VISUAL or EDITOR)\n"
          "  Ctrl-O\topens a long paste, which is shown as [pasted 312 lines]\n"
          "  Ctrl-_\tundoes the last change of the line\n";
 }
@@ -67,6 +75,7 @@ Conversation::Conversation(const ChatOptions& options)
         return complete_line(before,
                              [this](SlashArgument kind, std::string_view typed) { return arguments(kind, typed); });
       }) {
+  reader_.list_commands();
   controller_.stop_prompt_when(has_interrupt);
   look_.hide_thinking = options.hide_thinking;
   look_.word_wrap = !options.no_word_wrap;
@@ -102,8 +111,8 @@ int Conversation::run() {
 bool Conversation::take_turn() {
   if (controller_.now().model && status_ != describe(*controller_.now().model))
     say(status_ = describe(*controller_.now().model));
-  const PromptLine line = reader_.read(std::exchange(prefilled_, {}));
-  if (line.kind == PromptLine::Kind::kEnd && !editing_) return false;
+  const PromptLine line = reader_.read(std::exchange(prefilled_, {}), usage());
+  if (line.kind == PromptLine::Kind::kEnd && editing_ == 0) return false;
   try {
     if (line.kind == PromptLine::Kind::kText) return take_line(line.text);
     drop_line(line);
@@ -114,6 +123,18 @@ bool Conversation::take_turn() {
     print_error(sentence_of(error, View::kTerminal));
   }
   return true;
+}
+
+std::string Conversation::usage() const {
+  const Timings last = open().last_timings.value_or(Timings{});
+  const uint32_t size = controller_.now().model ? controller_.now().model->context : 0;
+  std::string text;
+  if (last.generated_tokens > 1 && last.generate_seconds > 0)
+    text = speed_text(last.generated_tokens / last.generate_seconds);
+  if (open().context_used > 0)
+    text += (text.empty() ? "context " : ", context ") + grouped(open().context_used) +
+            (size > 0 ? " of " + grouped(size) : "") + " tokens";
+  return text;
 }
 
 void Conversation::drop_line(const PromptLine& line) {

@@ -25,6 +25,7 @@ class Conversation {
 
  private:
   bool take_turn();                         // false: the user leaves
+  std::string usage() const;                // speed of the last answer, and what the context holds
   bool take_line(const std::string& line);  // false: the user leaves
   void drop_line(const PromptLine& line);   // by Ctrl-C, or without text
   bool run_slash(const SlashLine& line);    // false: the user leaves
