@@ -69,7 +69,7 @@ class Answers(Case):
                            ("late.txt", b"x" * 9000 + b"\xff")):
             with open(os.path.join(folder, name), "wb") as file:
                 file.write(text)
-        blocks = {name: f"{folder}/{name}:\n\n````\n{text}\n````\n\n"
+        blocks = {name: f"{folder}/{name}:\n\n```\n{text}\n```\n\n"
                   for name, text in (("a.txt", "one"), ("b.txt", "two"), ("c.md", "three"))}
         here = ("-m", TINY, "--raw", "-c", "1024", *ONE_ANSWER)
         for sources, names in (((folder,), blocks), ((os.path.join(folder, "[ab].txt"),), ("a.txt", "b.txt")),
