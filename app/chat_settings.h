@@ -23,6 +23,9 @@ ChatSettings settings_from(const ChatOptions& options, const SamplingParams& fil
 // /set NAME VALUE. Error for an unknown name and for a value that does not fit.
 void change_setting(ChatSettings& settings, std::string_view name, std::string_view value);
 
+bool is_setting(std::string_view name);
+bool is_answer_setting(std::string_view name);  // of how answers are made, not of the conversation or the terminal
+
 // "temp: 0.8"; a setting that is empty is "none". Error for an unknown name.
 std::string shown_setting(const ChatSettings& settings, std::string_view name);
 

@@ -10,6 +10,7 @@
 #include "app/directories.h"
 #include "app/log.h"
 #include "app/model_loading.h"
+#include "app/nearest_name.h"
 #include "app/output.h"
 #include "app/remedies.h"
 #include "app/terminal/spinner.h"
@@ -47,7 +48,9 @@ std::string help_line(const SlashCommand& command) {
 // With or without its slash.
 std::string help_of(const std::string& word) {
   const SlashCommand* command = find_slash_command(word.starts_with('/') ? word : "/" + word);
-  if (command == nullptr) throw Error("unknown command " + printable(word, 60) + "; /help lists them");
+  if (command == nullptr)
+    throw Error("unknown command " + printable(word, 60) + perhaps_meant(nearest_slash_command(word)) +
+                "; /help lists them");
   return help_line(*command);
 }
 
@@ -138,7 +141,7 @@ std::string Conversation::usage() const {
 }
 
 void Conversation::drop_line(const PromptLine& line) {
-  if (std::exchange(editing_, false))
+  if (std::exchange(editing_, 0) != 0)
     say("(the message was not changed)");
   else if (line.text.empty())
     say("(Ctrl-D or /exit leaves)");
@@ -146,11 +149,11 @@ void Conversation::drop_line(const PromptLine& line) {
 
 bool Conversation::take_line(const std::string& line) {
   if (line.find_first_not_of(" \t\n") == std::string::npos) {
-    if (editing_) drop_line({});
+    if (editing_ != 0) drop_line({});
     return true;
   }
-  if (std::exchange(editing_, false)) {
-    edit(line);
+  if (const uint64_t edited = std::exchange(editing_, 0); edited != 0) {
+    replace(edited, line);
     return true;
   }
   if (const std::optional<SlashLine> slash = parse_slash_line(line)) return run_slash(*slash);
@@ -166,7 +169,7 @@ bool Conversation::run_slash(const SlashLine& line) {
       {A::kHelp, [](C&, Argument command) { write_text(command.empty() ? help_text() : help_of(command)); }},
       {A::kClear, [](C& c, Argument) { c.start_anew(), c.clear_screen(); }},
       {A::kNew, [](C& c, Argument) { c.start_anew(), say("new conversation"); }},
-      {A::kRegenerate, [](C& c, Argument) { c.regenerate(); }},
+      {A::kRegenerate, [](C& c, Argument other) { c.regenerate(other); }},
       {A::kContinue, [](C& c, Argument) { c.go_on(); }},
       {A::kEdit, [](C& c, Argument text) { c.edit(text); }},
       {A::kUndo, [](C& c, Argument) { c.undo(); }},
@@ -259,7 +262,9 @@ void Conversation::answer(Action action, const std::string& typed, std::string_v
 // A text is not lost. Where a key can recall it, the line stays free for the command that makes room for it.
 void Conversation::offer_again() {
   if (terminal_.is_plain()) return void(prefilled_ = refused_);
-  if (refused_.starts_with("/edit ")) history_.add(refused_);  // what was typed may be its text alone
+  const std::string edited = refused_.starts_with("/edit ") ? refused_.substr(std::string_view("/edit ").size()) : "";
+  if (parse_count(edited) > 0) return say("(your message was not sent; " + refused_ + " asks for it, Up recalls it)");
+  if (!edited.empty()) history_.add(refused_);  // what was typed may be its text alone
   say("(your message was not sent; Up brings it back)");
 }
 
@@ -291,13 +296,29 @@ std::string Conversation::larger_than_made_for(uint64_t tokens) const {
                    "; shorten the message, or /context " + std::to_string(context) + " goes beyond that at a risk";
 }
 
-void Conversation::regenerate() {
+// other: "temp=0.2 seed=7" or a model, for this answer alone.
+void Conversation::regenerate(const std::string& other) {
   if (messages().empty()) throw Error("there is no answer to regenerate");
+  if (other.empty()) return regenerate_with(std::nullopt);
+  const std::string name = other.substr(0, other.find_first_of(" \t="));
+  if (is_setting(name) || other.find('=') != std::string::npos) return regenerate_with(settings_for_once(other));
+  const LoadedModel before = controller_.now().model.value_or(LoadedModel{});
+  change_model(other);
+  const std::optional<LoadedModel>& now = controller_.now().model;
+  if (!now || (now->path == before.path && now->endpoint == before.endpoint)) return;  // the reason has been said
+  regenerate_with(std::nullopt);
+  refused_.clear();  // it was for that model
+  load_model({.path = before.path, .endpoint = before.endpoint});
+}
+
+void Conversation::regenerate_with(const std::optional<AnswerSettings>& settings) {
   const ChatMessage& last = messages().back();
   const bool repeats = last.role == "assistant" && last.endpoint.empty() && last.status == MessageStatus::kComplete;
-  if (repeats && controller_.model() != nullptr && controller_.now().settings.sampling.temperature == 0)
-    say("(at temp 0 the same model gives the same answer; /set temp changes that)");
-  answer(Regenerate{messages().back().key}, "/regen", "the previous answer is shown again");
+  const LoadedModel model = controller_.now().model.value_or(LoadedModel{});
+  const float temperature = settings.value_or(controller_.now().settings).sampling.temperature;
+  if (repeats && last.model == model.path && temperature == 0)
+    say("(at temp 0 the same model gives the same answer; /regen temp=0.8 changes that)");
+  answer(Regenerate{last.key, settings}, "/regen", "the previous answer is shown again");
 }
 
 void Conversation::go_on() {
@@ -306,14 +327,38 @@ void Conversation::go_on() {
   answer(ContinueAnswer{messages().back().key}, "/continue", "the answer is unchanged");
 }
 
-void Conversation::edit(const std::string& text) {
-  const ChatMessage& last = last_of("user");
-  editing_ = text.empty();
-  if (editing_) {
-    prefilled_ = last.content;
-    return;
+// The user's messages, first to last.
+std::vector<const ChatMessage*> Conversation::questions() const {
+  std::vector<const ChatMessage*> found;
+  for (const ChatMessage& message : messages())
+    if (message.role == "user") found.push_back(&message);
+  return found;
+}
+
+// A number is that of a message; another text replaces the last one.
+void Conversation::edit(const std::string& argument) {
+  const ChatMessage* message = &last_of("user");
+  const uint32_t number = parse_count(argument);
+  if (number == 0 && !argument.empty()) return replace(message->key, argument);
+  if (number > 0) {
+    const std::vector<const ChatMessage*> all = questions();
+    if (number > all.size())
+      throw Error("you have sent " + counted(all.size(), "message") + " here, found number " + grouped(number) +
+                  "; /history shows them");
+    message = all[number - 1];
+    if (number < all.size())
+      say("(what follows message " + grouped(number) + " will be another version, which /versions shows)");
   }
-  answer(EditMessage{last.key, text}, "/edit " + text,
+  editing_ = message->key;
+  prefilled_ = message->content;
+}
+
+void Conversation::replace(uint64_t message, const std::string& text) {
+  const std::vector<const ChatMessage*> all = questions();
+  const auto place = std::ranges::find(all, message, &ChatMessage::key);
+  const bool is_last = place == all.end() || place + 1 == all.end();
+  answer(EditMessage{message, text},
+         "/edit " + (is_last ? text : std::to_string(static_cast<size_t>(place - all.begin()) + 1)),
          "the previous message and its answer are shown again; Up recalls yours");
 }
 

@@ -47,9 +47,12 @@ class Conversation {
   void send(const std::string& text);
   void offer_remedies(const RefusedPrompt& refusal);
   std::string larger_than_made_for(uint64_t tokens) const;
-  void regenerate();
+  void regenerate(const std::string& other);
+  void regenerate_with(const std::optional<AnswerSettings>& settings);  // nullopt: as the next answers
   void go_on();
-  void edit(const std::string& text);
+  void edit(const std::string& argument);
+  void replace(uint64_t message, const std::string& text);
+  std::vector<const ChatMessage*> questions() const;
   void undo();
   void fork();
   void start_anew();
@@ -103,6 +106,7 @@ class Conversation {
   void change_context(const std::string& tokens);
   void trim(const std::string& onoff);
   void set(const std::string& argument);
+  AnswerSettings settings_for_once(const std::string& changes) const;
   void show();
   void perf(const std::string& wanted);
   void compare(const std::string& numbers) const;
@@ -118,7 +122,7 @@ class Conversation {
   std::string status_;                    // the model's status as printed last: an answer may change the launch mode
   std::string prefilled_;                 // what the next prompt starts with
   std::string refused_;                   // the last line that was refused, for the prompt after a remedy
-  bool editing_ = false;                  // the next line replaces the last message
+  uint64_t editing_ = 0;                  // key of the message that the next line replaces; 0: none
   bool loading_stopped_ = false;          // by Ctrl-C
   bool measures_ = false;                 // the user has asked for kernel times
   std::vector<std::string> used_models_;  // paths of those loaded in this conversation's run

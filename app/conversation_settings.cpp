@@ -24,7 +24,7 @@ namespace warpchat {
 
 namespace {
 
-constexpr std::chrono::milliseconds kTick{100};
+constexpr std::chrono::milliseconds kLoadTick{100};
 constexpr size_t kMaxName = 300;  // bytes
 
 // "3 5"
@@ -158,6 +158,27 @@ void Conversation::trim(const std::string& onoff) {
   prefilled_ = std::exchange(refused_, {});
 }
 
+// "temp=0.2 seed 7"
+AnswerSettings Conversation::settings_for_once(const std::string& changes) const {
+  ChatSettings changed = settings();
+  std::istringstream words(changes);
+  for (std::string name, value; words >> name;) {
+    const size_t equals = std::min(name.find('='), name.size());
+    value = name.substr(std::min(equals + 1, name.size()));
+    const bool is_apart = equals == name.size();
+    name.resize(equals);
+    if (!is_answer_setting(name)) throw Error("/regen cannot change " + name + "; /set " + name + " does");
+    if (is_apart && !(words >> value)) throw Error("/regen needs a value for " + name + ": /regen " + name + "=VALUE");
+    change_setting(changed, name, value);
+  }
+  AnswerSettings once = controller_.now().settings;
+  once.sampling = changed.session.sampling;
+  once.max_tokens = changed.session.max_tokens;
+  const auto& variables = changed.session.template_variables;
+  once.think = variables.contains(kEnableThinking) ? std::optional<bool>(variables[kEnableThinking]) : std::nullopt;
+  return once;
+}
+
 void Conversation::set(const std::string& argument) {
   ChatSettings changed = settings();
   if (argument.empty()) return write_text(list_settings(changed));
@@ -228,7 +249,8 @@ std::string Conversation::load_report() {
   const auto end = std::chrono::steady_clock::now() + kLongest;
   const auto load = [this] { return controller_.now().profile->endpoint.value_or(EndpointProfile{}); };
   controller_.submit(WatchProfile{true});
-  while (!load().has_answered && std::chrono::steady_clock::now() < end && !take_interrupt()) controller_.turn(kTick);
+  while (!load().has_answered && std::chrono::steady_clock::now() < end && !take_interrupt())
+    controller_.turn(kLoadTick);
   if (!load().has_answered) return "(" + load().host + " has not reported its load)\n";
   if (!load().absence.empty()) return "(" + load().absence + ")\n";
   std::string text = load().host + "\n";

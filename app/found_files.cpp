@@ -20,9 +20,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kMaxFiles = 1000;
-constexpr size_t kMaxLooks = 100'000;        // entries of folders
-constexpr uint64_t kMaxTextBytes = 4 << 20;  // of all, as of one attached file
-constexpr size_t kMaxNamed = 10;             // skipped files
+constexpr size_t kMaxLooks = 100'000;         // entries of folders
+constexpr uint64_t kMaxFoundBytes = 4 << 20;  // of all, as of one attached file
+constexpr size_t kMaxNamed = 10;              // skipped files
 
 bool has_pattern(std::string_view text) { return text.find_first_of("*?[") != std::string_view::npos; }
 
@@ -84,8 +84,8 @@ class FileSearch {
       std::error_code unknown;
       const bool is_wanted = is_text_or_pdf(path);
       if (is_wanted && !is_pdf(path)) bytes += fs::file_size(path, unknown);
-      if (bytes > kMaxTextBytes)
-        throw Error("the text files of " + named_ + " have more than " + human_bytes(kMaxTextBytes) +
+      if (bytes > kMaxFoundBytes)
+        throw Error("the text files of " + named_ + " have more than " + human_bytes(kMaxFoundBytes) +
                     "; name fewer of them");
       (is_wanted ? files.paths : files.skipped).push_back(path);
     }

@@ -307,8 +307,7 @@ void ModelController::change_settings(AnswerSettings settings) {
   if (!(settings == before)) state_.change(updates::SetSettings{settings});
 }
 
-AnswerOptions ModelController::options_for(const OpenConversation& conversation) const {
-  const AnswerSettings& settings = state_.now().settings;
+AnswerOptions ModelController::options_for(const OpenConversation& conversation, const AnswerSettings& settings) const {
   AnswerOptions options = base_options_;
   options.is_stopped = is_stopped_;
   options.system_prompt = conversation.system_prompt;

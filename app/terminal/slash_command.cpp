@@ -18,9 +18,10 @@ using Takes = SlashArgument;
 
 constexpr SlashCommand kCommands[] = {
     {A::kHelp, "/help", Takes::kText, "[COMMAND]", "show this list, or one command of it"},
-    {A::kRegenerate, "/regen", Takes::kNone, "", "answer the last message again"},
+    {A::kRegenerate, "/regen", Takes::kModel, "[NAME=VALUE|MODEL]",
+     "answer the last message again, perhaps with other settings or another model, only this time"},
     {A::kContinue, "/continue", Takes::kNone, "", "continue an answer that was stopped or cut"},
-    {A::kEdit, "/edit", Takes::kText, "[TEXT]", "change the last message and answer it"},
+    {A::kEdit, "/edit", Takes::kText, "[N|TEXT]", "change the last message, or your N-th one, and answer it"},
     {A::kUndo, "/undo", Takes::kNone, "", "take back the last message and its answer"},
     {A::kFork, "/fork", Takes::kNone, "", "continue in a copy; the original stays unchanged"},
     {A::kNew, "/new", Takes::kNone, "", "start a new conversation"},
@@ -95,6 +96,12 @@ const SlashCommand* find_slash_command(std::string_view word) {
   return found == std::end(kCommands) ? nullptr : found;
 }
 
+std::string nearest_slash_command(std::string_view word) {
+  std::vector<std::string> names;
+  for (const SlashCommand& known : kCommands) names.emplace_back(known.name);
+  return nearest_name(word, names);
+}
+
 std::optional<SlashLine> parse_slash_line(std::string_view line) {
   line = trimmed(line, kBlanks);
   if (!line.starts_with('/')) return std::nullopt;
@@ -104,10 +111,8 @@ std::optional<SlashLine> parse_slash_line(std::string_view line) {
   const SlashCommand* command = find_slash_command(word);
   if (!command) {
     if (!is_letters(word.substr(1))) return std::nullopt;
-    std::vector<std::string> names;
-    for (const SlashCommand& known : kCommands) names.emplace_back(known.name);
-    const std::string meant = nearest_name(word, names);
-    throw Error("unknown command " + std::string(word) + perhaps_meant(meant) + "; /help lists them");
+    throw Error("unknown command " + std::string(word) + perhaps_meant(nearest_slash_command(word)) +
+                "; /help lists them");
   }
   if (argument.empty() && !command->arguments.empty() && !command->arguments.starts_with('['))
     throw missing_argument(*command);
