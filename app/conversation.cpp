@@ -184,6 +184,7 @@ bool Conversation::run_slash(const SlashLine& line) {
       {A::kSet, [](C& c, Argument setting) { c.set(setting); }},
       {A::kShow, [](C& c, Argument) { c.show(); }},
       {A::kPerf, [](C& c, Argument wanted) { c.perf(wanted); }},
+      {A::kCopy, [](C& c, Argument wanted) { c.copy(wanted); }},
       {A::kSave, [](C& c, Argument title) { c.save(title); }},
       {A::kList, [](C& c, Argument count) { c.list(count); }},
       {A::kSearch, [](C& c, Argument words) { c.search(words); }},

@@ -63,6 +63,11 @@ class Conversation {
   void list_files() const;
   void unread(const std::string& number);
 
+  // app/conversation_copy.cpp
+  void copy(const std::string& wanted);
+  bool save_code(const std::string& wanted);  // false: it names no code block
+  std::string code_of_last_answer(const std::string& number) const;
+
   // app/conversation_stored.cpp
   void save(const std::string& title);
   void list(const std::string& count);

@@ -48,6 +48,7 @@ bool Conversation::look(const std::function<void(const ConversationStore&)>& at)
 }
 
 void Conversation::save(const std::string& title) {
+  if (save_code(title)) return;
   if (open().id == 0) throw Error("there is no message yet");
   if (act(Rename{open().id, title})) say("title: " + printable(title, kShownOfMessage));
 }

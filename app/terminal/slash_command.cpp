@@ -30,7 +30,9 @@ constexpr SlashCommand kCommands[] = {
     {A::kSearch, "/search", Takes::kText, "WORDS", "find conversations with these words"},
     {A::kLoad, "/load", Takes::kConversation, "N|TITLE", "open a conversation by its number in the list or its title"},
     {A::kHistory, "/history", Takes::kNone, "", "show this conversation from its beginning"},
-    {A::kSave, "/save", Takes::kText, "TITLE", "set this conversation's title (conversations are always stored)"},
+    {A::kCopy, "/copy", Takes::kText, "[code [N]]", "copy the last answer to the clipboard, or the code block N of it"},
+    {A::kSave, "/save", Takes::kText, "TITLE|code N FILE",
+     "set this conversation's title, or write code block N of the last answer to a file"},
     {A::kVersions, "/versions", Takes::kNumber, "[N]", "show other versions of the messages, or go back to one"},
     {A::kDelete, "/delete", Takes::kConversation, "[N|TITLE]",
      "move a conversation to the trash, or several: 1 3 5-8; without N: this one"},
@@ -75,7 +77,7 @@ Error missing_argument(const SlashCommand& command) {
   } kMeanings[] = {{"FILE", "a file", "chat.md"},
                    {"N", "a number", "N"},
                    {"WORDS", "words to find", "WORDS"},
-                   {"TITLE", "a title", "TITLE"},
+                   {"TITLE|code N FILE", "a title", "TITLE"},
                    {"N|TITLE", "a number or a title", "N|TITLE"}};
   const std::string name(command.name);
   std::string meaning = "an argument", example(command.arguments);

@@ -27,6 +27,7 @@ enum class SlashAction {
   kTrim,
   kSet,
   kShow,
+  kCopy,
   kSave,
   kLoad,
   kHistory,
