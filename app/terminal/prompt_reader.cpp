@@ -187,7 +187,9 @@ void PromptReader::take_cursor_column(int column) {
 void PromptReader::draw() {
   const TerminalSize size = terminal_size();
   const auto max_rows = static_cast<size_t>(std::max(size.rows, 1));
-  write_styled_output(view_.draw(editor_.layout(size.columns, max_rows), size.columns, size.rows));
+  PromptLayout layout = editor_.layout(size.columns, max_rows);
+  clear_below_on_exit(layout.n_listed > 0);
+  write_styled_output(view_.draw(std::move(layout), size.columns, size.rows));
 }
 
 }  // namespace warpchat

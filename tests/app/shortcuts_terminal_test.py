@@ -6,6 +6,7 @@ usage: shortcuts_terminal_test.py CHAT CLI_MODELS [unittest arguments]
 import base64
 import json
 import os
+import signal
 import sys
 import tempfile
 import unittest
@@ -166,6 +167,10 @@ class Menu(ShortcutCase):
         terminal.type("hi\r")
         self.assertRegex(terminal.wait_for(" tokens/s, context ") + terminal.wait_for(" tokens"),
                          r"\n> \n[0-9.]+[1-9][0-9]* of 1,024\Z")
+        begin = len(terminal.seen)
+        os.kill(terminal.pid, signal.SIGTERM)
+        terminal.wait()
+        self.assertIn("\x1b[J", terminal.seen[begin:])  # nothing of it stays below the shell's prompt
         plain = self.start("--plain", home=self.home)
         self.do(plain, "hi", "You: ")
         self.assertNotIn("tokens/s", plain.seen)
