@@ -7,6 +7,7 @@
 #include <random>
 #include <variant>
 
+#include "app/nearest_name.h"
 #include "app/parse_number.h"
 #include "app/text_input.h"
 #include "engine/untrusted_json.h"
@@ -151,7 +152,7 @@ void set_value(const Setting& setting, ChatSettings& s, std::string_view v) {
 }
 
 // As the flags and other programs spell it, too.
-const Setting& setting_called(std::string_view name) {
+const Setting* find_setting(std::string_view name) {
   constexpr std::pair<std::string_view, std::string_view> kOtherNames[] = {
       {"temperature", "temp"}, {"max_tokens", "n_predict"}, {"system_prompt", "system"}};
   std::string spelled = lower_case(name);
@@ -159,8 +160,16 @@ const Setting& setting_called(std::string_view name) {
   for (const auto& [other, own] : kOtherNames)
     if (spelled == other) spelled = own;
   for (const Setting& setting : kSettings)
-    if (setting.name == spelled) return setting;
-  throw Error("unknown setting '" + std::string(name) + "'; /set lists them");
+    if (setting.name == spelled) return &setting;
+  return nullptr;
+}
+
+const Setting& setting_called(std::string_view name) {
+  if (const Setting* setting = find_setting(name)) return *setting;
+  std::vector<std::string> names;
+  for (const Setting& setting : kSettings) names.emplace_back(setting.name);
+  throw Error("unknown setting '" + std::string(name) + "'" + perhaps_meant(nearest_name(name, names)) +
+              "; /set lists them");
 }
 
 std::string template_from(const ChatOptions& options) {
@@ -217,6 +226,8 @@ void apply_choices(AnswerOptions& session, const AnswerChoices& choices) {
   session.max_tokens = choices.n_predict.value_or(-1);
   if (choices.think) session.template_variables[kEnableThinking] = *choices.think;
 }
+
+bool is_setting(std::string_view name) { return find_setting(name) != nullptr; }
 
 void change_setting(ChatSettings& settings, std::string_view name, std::string_view value) {
   set_value(setting_called(name), settings, value);

@@ -31,6 +31,7 @@ void change_setting(ChatSettings& settings, std::string_view name, std::string_v
 
 // The choice that a setting is, as answer_choices() has it; null: it is none. Error for an unknown name.
 const NamedChoice* choice_of_setting(std::string_view name);
+bool is_setting(std::string_view name);
 
 // "temp: 0.8"; a setting that is empty is "none". Error for an unknown name.
 std::string shown_setting(const ChatSettings& settings, std::string_view name);

@@ -2,6 +2,7 @@
 #include "app/conversation.h"
 
 #include <cassert>
+#include <cstdio>
 #include <map>
 #include <utility>
 
@@ -9,6 +10,7 @@
 #include "app/directories.h"
 #include "app/log.h"
 #include "app/model_loading.h"
+#include "app/nearest_name.h"
 #include "app/output.h"
 #include "app/remedies.h"
 #include "app/terminal/spinner.h"
@@ -32,6 +34,12 @@ std::string size_of(const Attachment& file) {
   return human_bytes(file.bytes) + (file.n_tokens > 0 ? ", " + counted(file.n_tokens, "token") : "");
 }
 
+std::string speed_text(double tokens_per_second) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%.1f tokens/s", tokens_per_second);
+  return text;
+}
+
 std::string help_line(const SlashCommand& command) {
   return "  " + std::string(command.name) + " " + std::string(command.arguments) + "\t" + std::string(command.help) +
          "\n";
@@ -40,7 +48,9 @@ std::string help_line(const SlashCommand& command) {
 // With or without its slash.
 std::string help_of(const std::string& word) {
   const SlashCommand* command = find_slash_command(word.starts_with('/') ? word : "/" + word);
-  if (command == nullptr) throw Error("unknown command " + printable(word, 60) + "; /help lists them");
+  if (command == nullptr)
+    throw Error("unknown command " + printable(word, 60) + perhaps_meant(nearest_slash_command(word)) +
+                "; /help lists them");
   return help_line(*command);
 }
 
@@ -53,6 +63,7 @@ std::string help_text() {
          "  Ctrl-C\tstops an answer and keeps its text\n"
          "  Tab\tcompletes commands and arguments; again: lists them\n"
          "  Up, Down, Ctrl-R\trecall and search earlier messages\n"
+         "  Ctrl-X Ctrl-E\topens the message in your editor (VISUAL or EDITOR)\n"
          "  Ctrl-O\topens a long paste, which is shown as [pasted 312 lines]\n"
          "  Ctrl-_\tundoes the last change of the line\n";
 }
@@ -76,6 +87,7 @@ Conversation::Conversation(const ChatOptions& options)
         return complete_line(before,
                              [this](SlashArgument kind, std::string_view typed) { return arguments(kind, typed); });
       }) {
+  reader_.list_commands();
   controller_.stop_prompt_when(has_interrupt);
   look_.hide_thinking = options.hide_thinking;
   look_.word_wrap = !options.no_word_wrap;
@@ -84,7 +96,7 @@ Conversation::Conversation(const ChatOptions& options)
 
 int Conversation::run() {
   std::optional<ConversationId> resumed;  // found before the model is loaded, which takes a while
-  if (options_.resume) resumed = find_resumed(options_.resume->empty() ? "1" : *options_.resume);
+  if (options_.resume) resumed = find_resumed(*options_.resume);
   controller_.turn(std::chrono::milliseconds(0));
   follow();
   if (!controller_.now().model) return 1;
@@ -109,8 +121,8 @@ int Conversation::run() {
 bool Conversation::take_turn() {
   if (controller_.now().model && status_ != describe(*controller_.now().model))
     say(status_ = describe(*controller_.now().model));
-  const PromptLine line = reader_.read(std::exchange(prefilled_, {}));
-  if (line.kind == PromptLine::Kind::kEnd && !editing_) return false;
+  const PromptLine line = reader_.read(std::exchange(prefilled_, {}), usage());
+  if (line.kind == PromptLine::Kind::kEnd && editing_ == 0) return false;
   try {
     if (line.kind == PromptLine::Kind::kText) return take_line(line.text);
     drop_line(line);
@@ -123,8 +135,20 @@ bool Conversation::take_turn() {
   return true;
 }
 
+std::string Conversation::usage() const {
+  const Timings last = open().last_timings.value_or(Timings{});
+  const uint32_t size = controller_.now().model ? controller_.now().model->context : 0;
+  std::string text;
+  if (last.generated_tokens > 1 && last.generate_seconds > 0)
+    text = speed_text(last.generated_tokens / last.generate_seconds);
+  if (open().context_used > 0)
+    text += (text.empty() ? "context " : ", context ") + grouped(open().context_used) +
+            (size > 0 ? " of " + grouped(size) : "") + " tokens";
+  return text;
+}
+
 void Conversation::drop_line(const PromptLine& line) {
-  if (std::exchange(editing_, false))
+  if (std::exchange(editing_, 0) != 0)
     say("(the message was not changed)");
   else if (line.text.empty())
     say("(Ctrl-D or /exit leaves)");
@@ -132,11 +156,11 @@ void Conversation::drop_line(const PromptLine& line) {
 
 bool Conversation::take_line(const std::string& line) {
   if (line.find_first_not_of(" \t\n") == std::string::npos) {
-    if (editing_) drop_line({});
+    if (editing_ != 0) drop_line({});
     return true;
   }
-  if (std::exchange(editing_, false)) {
-    edit(line);
+  if (const uint64_t edited = std::exchange(editing_, 0); edited != 0) {
+    replace(edited, line);
     return true;
   }
   if (const std::optional<SlashLine> slash = parse_slash_line(line)) return run_slash(*slash);
@@ -152,7 +176,7 @@ bool Conversation::run_slash(const SlashLine& line) {
       {A::kHelp, [](C&, Argument command) { write_text(command.empty() ? help_text() : help_of(command)); }},
       {A::kClear, [](C& c, Argument) { c.start_anew(), c.clear_screen(); }},
       {A::kNew, [](C& c, Argument) { c.start_anew(), say("new conversation"); }},
-      {A::kRegenerate, [](C& c, Argument) { c.regenerate(); }},
+      {A::kRegenerate, [](C& c, Argument other) { c.regenerate(other); }},
       {A::kContinue, [](C& c, Argument) { c.go_on(); }},
       {A::kEdit, [](C& c, Argument text) { c.edit(text); }},
       {A::kUndo, [](C& c, Argument) { c.undo(); }},
@@ -169,6 +193,7 @@ bool Conversation::run_slash(const SlashLine& line) {
       {A::kSet, [](C& c, Argument setting) { c.set(setting); }},
       {A::kShow, [](C& c, Argument) { c.show(); }},
       {A::kPerf, [](C& c, Argument wanted) { c.perf(wanted); }},
+      {A::kCopy, [](C& c, Argument wanted) { c.copy(wanted); }},
       {A::kSave, [](C& c, Argument title) { c.save(title); }},
       {A::kList, [](C& c, Argument count) { c.list(count); }},
       {A::kSearch, [](C& c, Argument words) { c.search(words); }},
@@ -247,7 +272,9 @@ void Conversation::answer(Action action, const std::string& typed, std::string_v
 // A text is not lost. Where a key can recall it, the line stays free for the command that makes room for it.
 void Conversation::offer_again() {
   if (terminal_.is_plain()) return void(prefilled_ = refused_);
-  if (refused_.starts_with("/edit ")) history_.add(refused_);  // what was typed may be its text alone
+  const std::string edited = refused_.starts_with("/edit ") ? refused_.substr(std::string_view("/edit ").size()) : "";
+  if (parse_count(edited) > 0) return say("(your message was not sent; " + refused_ + " asks for it, Up recalls it)");
+  if (!edited.empty()) history_.add(refused_);  // what was typed may be its text alone
   say("(your message was not sent; Up brings it back)");
 }
 
@@ -279,13 +306,29 @@ std::string Conversation::larger_than_made_for(uint64_t tokens) const {
                    "; shorten the message, or /context " + std::to_string(context) + " goes beyond that at a risk";
 }
 
-void Conversation::regenerate() {
+// other: "temp=0.2 seed=7" or a model, for this answer alone.
+void Conversation::regenerate(const std::string& other) {
   if (messages().empty()) throw Error("there is no answer to regenerate");
+  if (other.empty()) return regenerate_with(std::nullopt);
+  const std::string name = other.substr(0, other.find_first_of(" \t="));
+  if (is_setting(name) || other.find('=') != std::string::npos) return regenerate_with(settings_for_once(other));
+  const LoadedModel before = controller_.now().model.value_or(LoadedModel{});
+  change_model(other);
+  const std::optional<LoadedModel>& now = controller_.now().model;
+  if (!now || (now->path == before.path && now->endpoint == before.endpoint)) return;  // the reason has been said
+  regenerate_with(std::nullopt);
+  refused_.clear();  // it was for that model
+  load_model({.path = before.path, .endpoint = before.endpoint});
+}
+
+void Conversation::regenerate_with(const std::optional<AnswerSettings>& settings) {
   const ChatMessage& last = messages().back();
   const bool repeats = last.role == "assistant" && last.endpoint.empty() && last.status == MessageStatus::kComplete;
-  if (repeats && controller_.model() != nullptr && settings_of(controller_.now()).sampling.temperature == 0)
-    say("(at temp 0 the same model gives the same answer; /set temp changes that)");
-  answer(Regenerate{messages().back().key}, "/regen", "the previous answer is shown again");
+  const LoadedModel model = controller_.now().model.value_or(LoadedModel{});
+  const float temperature = settings.value_or(settings_of(controller_.now())).sampling.temperature;
+  if (repeats && last.model == model.path && temperature == 0)
+    say("(at temp 0 the same model gives the same answer; /regen temp=0.8 changes that)");
+  answer(Regenerate{last.key, settings}, "/regen", "the previous answer is shown again");
 }
 
 void Conversation::go_on() {
@@ -294,14 +337,38 @@ void Conversation::go_on() {
   answer(ContinueAnswer{messages().back().key}, "/continue", "the answer is unchanged");
 }
 
-void Conversation::edit(const std::string& text) {
-  const ChatMessage& last = last_of("user");
-  editing_ = text.empty();
-  if (editing_) {
-    prefilled_ = last.content;
-    return;
+// The user's messages, first to last.
+std::vector<const ChatMessage*> Conversation::questions() const {
+  std::vector<const ChatMessage*> found;
+  for (const ChatMessage& message : messages())
+    if (message.role == "user") found.push_back(&message);
+  return found;
+}
+
+// A number is that of a message; another text replaces the last one.
+void Conversation::edit(const std::string& argument) {
+  const ChatMessage* message = &last_of("user");
+  const uint32_t number = parse_count(argument);
+  if (number == 0 && !argument.empty()) return replace(message->key, argument);
+  if (number > 0) {
+    const std::vector<const ChatMessage*> all = questions();
+    if (number > all.size())
+      throw Error("you have sent " + counted(all.size(), "message") + " here, found number " + grouped(number) +
+                  "; /history shows them");
+    message = all[number - 1];
+    if (number < all.size())
+      say("(what follows message " + grouped(number) + " will be another version, which /versions shows)");
   }
-  answer(EditMessage{last.key, text}, "/edit " + text,
+  editing_ = message->key;
+  prefilled_ = message->content;
+}
+
+void Conversation::replace(uint64_t message, const std::string& text) {
+  const std::vector<const ChatMessage*> all = questions();
+  const auto place = std::ranges::find(all, message, &ChatMessage::key);
+  const bool is_last = place == all.end() || place + 1 == all.end();
+  answer(EditMessage{message, text},
+         "/edit " + (is_last ? text : std::to_string(static_cast<size_t>(place - all.begin()) + 1)),
          "the previous message and its answer are shown again; Up recalls yours");
 }
 
@@ -325,7 +392,27 @@ void Conversation::clear_screen() const {
   if (moves_cursor()) write_styled_output("\x1b[H\x1b[2J\x1b[3J");
 }
 
+// Ctrl-C keeps those that are read.
+void Conversation::read_all(const std::string& named, const FoundFiles& found) {
+  const size_t n_before = controller_.now().attachments.size();
+  for (const std::string& path : found.paths) {
+    const size_t n = controller_.now().attachments.size();
+    if (act(AttachFile{path}) && controller_.now().attachments.size() == n) break;
+  }
+  const std::vector<Attachment>& files = controller_.now().attachments;
+  Attachment all;
+  for (size_t i = n_before; i < files.size(); ++i) all.bytes += files[i].bytes, all.n_tokens += files[i].n_tokens;
+  const size_t n_read = files.size() - n_before;
+  for (const std::string& line : found.about_skipped()) say(line);
+  if (n_read == 0) return say("(no file was attached)");
+  say("read " + counted(n_read, "file") + " of " + named + ": " + size_of(all) + ", sent before your next message");
+  if (n_read < found.paths.size())
+    say("(" + counted(found.paths.size() - n_read, "file") + " not read; /read lists those that are)");
+  tell_too_long();
+}
+
 void Conversation::read(const std::string& path) {
+  if (const std::optional<FoundFiles> found = find_files(path)) return read_all(path, *found);
   const size_t n_before = controller_.now().attachments.size();
   if (!act(AttachFile{path})) return;
   if (controller_.now().attachments.size() == n_before) return say("(stopped; the file was not attached)");

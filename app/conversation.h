@@ -9,6 +9,7 @@
 #include "app/chat/chat_controller.h"
 #include "app/chat_printer.h"
 #include "app/chat_settings.h"
+#include "app/found_files.h"
 #include "app/options.h"
 #include "app/signals.h"
 #include "app/terminal/history.h"
@@ -24,6 +25,7 @@ class Conversation {
 
  private:
   bool take_turn();                         // false: the user leaves
+  std::string usage() const;                // speed of the last answer, and what the context holds
   bool take_line(const std::string& line);  // false: the user leaves
   void drop_line(const PromptLine& line);   // by Ctrl-C, or without text
   bool run_slash(const SlashLine& line);    // false: the user leaves
@@ -45,17 +47,26 @@ class Conversation {
   void send(const std::string& text);
   void offer_remedies(const RefusedPrompt& refusal);
   std::string larger_than_made_for(uint64_t tokens) const;
-  void regenerate();
+  void regenerate(const std::string& other);
+  void regenerate_with(const std::optional<AnswerSettings>& settings);  // nullopt: as the next answers
   void go_on();
-  void edit(const std::string& text);
+  void edit(const std::string& argument);
+  void replace(uint64_t message, const std::string& text);
+  std::vector<const ChatMessage*> questions() const;
   void undo();
   void fork();
   void start_anew();
   void clear_screen() const;
   void read(const std::string& path);
+  void read_all(const std::string& named, const FoundFiles& found);
   void tell_too_long() const;
   void list_files() const;
   void unread(const std::string& number);
+
+  // app/conversation_copy.cpp
+  void copy(const std::string& wanted);
+  bool save_code(const std::string& wanted);  // false: it names no code block
+  std::string code_of_last_answer(const std::string& number) const;
 
   // app/conversation_stored.cpp
   void save(const std::string& title);
@@ -104,6 +115,7 @@ class Conversation {
   void config(const std::string& argument);
   void follow_kept(const SettingsKey& key, const nlohmann::ordered_json& value);
   void keep_look(const ChatSettings& changed);
+  AnswerSettings settings_for_once(const std::string& changes) const;
   void show();
   void perf(const std::string& wanted);
   void compare(const std::string& numbers) const;
@@ -119,7 +131,7 @@ class Conversation {
   std::string status_;                    // the model's status as printed last: an answer may change the launch mode
   std::string prefilled_;                 // what the next prompt starts with
   std::string refused_;                   // the last line that was refused, for the prompt after a remedy
-  bool editing_ = false;                  // the next line replaces the last message
+  uint64_t editing_ = 0;                  // key of the message that the next line replaces; 0: none
   bool loading_stopped_ = false;          // by Ctrl-C
   bool measures_ = false;                 // the user has asked for kernel times
   std::vector<std::string> used_models_;  // paths of those loaded in this conversation's run

@@ -1,11 +1,13 @@
 // Numbers come first, so that a conversation called "3" is found by its title only where no list has three entries.
 #include "app/conversation_list.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <ctime>
 #include <set>
 #include <sstream>
 
+#include "engine/store/database.h"
 #include "engine/store/search_words.h"
 #include "models/number_in.h"
 #include "models/text_format.h"
@@ -92,6 +94,26 @@ ConversationId find_conversation(const ConversationStore& store, const std::vect
     throw Error(counted(found.size(), "title") + " have " + shown +
                 " in them: say more, or take a number from /search " + printable(wanted, 60));
   return found.front().id;
+}
+
+FoundConversation find_resumed(const ConversationStore& store, const std::string& wanted) try {
+  const uint32_t number = wanted.empty() ? 1 : parse_count(wanted);
+  std::vector<ConversationId> all;
+  for (const ConversationSummary& latest : store.list(std::max<uint32_t>(number, 1))) all.push_back(latest.id);
+  if (all.empty()) return {.fault = "no conversation is stored yet; leave out --resume"};
+  const std::vector<ConversationSummary> titled =
+      wanted.empty() ? std::vector<ConversationSummary>{} : store.find_title(wanted);
+  if (number == 0 && titled.empty())
+    return {.fault = "no title has '" + printable(wanted, 60) +
+                     "' in it; --resume alone continues the newest conversation, and a question stands before it"};
+  if (number > all.size() && (titled.size() != 1 || titled.front().title != wanted))
+    return {.fault = "no conversation has the number " + grouped(number) + ": " + counted(all.size(), "conversation") +
+                     (all.size() == 1 ? " is" : " are") + " stored; --resume alone continues the newest one"};
+  return {.id = wanted.empty() ? all.front() : find_conversation(store, all, wanted)};
+} catch (const DamagedDatabase&) {
+  throw;
+} catch (const Error& error) {
+  return {.fault = error.what()};
 }
 
 std::vector<uint32_t> parse_numbers(const std::string& text) {

@@ -23,6 +23,14 @@ VersionList list_versions(const ConversationTree& tree);
 ConversationId find_conversation(const ConversationStore& store, const std::vector<ConversationId>& listed,
                                  const std::string& wanted);
 
+// The conversation that --resume names: by its title, or its number as /list would show it; "": the newest. Else fault
+// says why there is none.
+struct FoundConversation {
+  ConversationId id = 0;
+  std::string fault = {};
+};
+FoundConversation find_resumed(const ConversationStore& store, const std::string& wanted);
+
 // Numbers and ranges of them, "1 3 5-8", by which the last list calls conversations; ascending. Empty: the text is no
 // such thing.
 std::vector<uint32_t> parse_numbers(const std::string& text);

@@ -171,6 +171,32 @@ void Conversation::trim(const std::string& onoff) {
   prefilled_ = std::exchange(refused_, {});
 }
 
+// "temp=0.2 seed 7"
+AnswerSettings Conversation::settings_for_once(const std::string& changes) const {
+  ChatSettings changed = settings();
+  std::istringstream words(changes);
+  for (std::string name, value; words >> name;) {
+    const size_t equals = std::min(name.find('='), name.size());
+    value = name.substr(std::min(equals + 1, name.size()));
+    const bool is_apart = equals == name.size();
+    name.resize(equals);
+    if (choice_of_setting(name) == nullptr) throw Error("/regen cannot change " + name + "; /set " + name + " does");
+    if (is_apart && !(words >> value)) throw Error("/regen needs a value for " + name + ": /regen " + name + "=VALUE");
+    change_setting(changed, name, value);
+  }
+  AnswerSettings once = settings_of(controller_.now());
+  const AnswerChoices& chosen = changed.choices;
+  once.sampling = sampled(once.sampling, chosen);
+  once.max_tokens = chosen.n_predict.value_or(once.max_tokens);
+  if (chosen.think) once.think = chosen.think;
+  if (chosen.seed) {
+    once.random_seed = *chosen.seed < 0;
+    once.sampling.seed = once.random_seed ? 0 : static_cast<uint64_t>(*chosen.seed);
+    once.sampling.seed_is_chosen = !once.random_seed;
+  }
+  return once;
+}
+
 void Conversation::set(const std::string& argument) {
   ChatSettings changed = settings();
   if (argument.empty()) return write_text(list_settings(changed));

@@ -12,7 +12,6 @@
 #include "app/terminal/conversation_text.h"
 #include "app/terminal/pager.h"
 #include "app/terminal/spinner.h"
-#include "engine/store/database.h"
 #include "engine/store/search_words.h"
 #include "engine/tool_calls.h"
 #include "models/text_format.h"
@@ -49,6 +48,7 @@ bool Conversation::look(const std::function<void(const ConversationStore&)>& at)
 }
 
 void Conversation::save(const std::string& title) {
+  if (save_code(title)) return;
   if (open().id == 0) throw Error("there is no message yet");
   if (act(Rename{open().id, title})) say("title: " + printable(title, kShownOfMessage));
 }
@@ -111,34 +111,12 @@ void Conversation::load(const std::string& wanted) {
   if (act(OpenStored{*id})) show_opened();
 }
 
-// By a title, or a number as /list would show it.
 std::optional<ConversationId> Conversation::find_resumed(const std::string& wanted) {
-  std::optional<ConversationId> found;
-  std::string fault;
-  const auto find = [&](const ConversationStore& store) {
-    const uint32_t number = parse_count(wanted);
-    const std::vector<ConversationId> all = ids_of(store.list(std::max<uint32_t>(number, 1)));
-    const std::vector<ConversationSummary> titled = store.find_title(wanted);
-    if (all.empty()) {
-      fault = "no conversation is stored yet; leave out --resume";
-    } else if (number > all.size() && (titled.size() != 1 || titled.front().title != wanted)) {
-      fault = "no conversation has the number " + grouped(number) + ": " + counted(all.size(), "conversation") +
-              (all.size() == 1 ? " is" : " are") + " stored; --resume alone continues the newest one";
-    } else {
-      found = find_conversation(store, all, wanted);
-    }
-  };
-  controller_.read([&](const ConversationStore& store) {
-    try {
-      find(store);
-    } catch (const DamagedDatabase&) {
-      throw;
-    } catch (const Error& error) {
-      fault = error.what();
-    }
-  });
-  if (!fault.empty()) throw Error(fault);
-  return found;
+  FoundConversation found;
+  const bool is_read =
+      controller_.read([&](const ConversationStore& store) { found = warpchat::find_resumed(store, wanted); });
+  if (!found.fault.empty()) throw Error(found.fault);
+  return is_read ? std::optional(found.id) : std::nullopt;
 }
 
 // Settings stay, except the system message, which belongs to the conversation.

@@ -14,6 +14,7 @@
 #include "app/parse_number.h"
 #include "app/program_name.h"
 #include "app/version.h"
+#include "models/ascii.h"
 #include "models/text_format.h"
 
 namespace warpchat {
@@ -216,8 +217,11 @@ void add_sampling(CLI::App& app, AnswerChoices& o) {
 
 void add_chat(CLI::App& app, ChatOptions& o) {
   app.option_defaults()->group("Conversation");
-  single_text(app, "-p,--prompt", o.prompt, "TEXT", "answer this and exit; piped standard input comes before it");
-  repeated(app, "-f,--file", o.prompt_files, "FILE", "a prompt from a file; comes before -p");
+  single_text(app, "-p,--prompt", o.prompt, "TEXT",
+              "answer this and exit, as a question without a flag does; piped standard input comes before it");
+  repeated(app, "-f,--file", o.prompt_files, "FILE",
+           "a prompt from a file; comes before -p; a folder, or a pattern in quotes such as 'src/**/*.h': all text "
+           "files there");
   single_text(app, "--system-prompt", o.system_prompt, "TEXT", "the system message; default: none");
   text(app, "--assistant", o.assistant, "NAME",
        "a system message and settings by name; see '" + program_name() + " assistant'");
@@ -234,8 +238,10 @@ void add_chat(CLI::App& app, ChatOptions& o) {
   text(app, "--chat-template-kwargs", o.template_variables, "JSON", "variables for the template: {\"name\": value}");
   app.add_option_function<std::vector<std::string>>(
          "--resume", [&o](const std::vector<std::string>& wanted) { o.resume = wanted.empty() ? "" : wanted.back(); },
-         "continue the last conversation, or the one with this number in /list or this title")
+         "continue the last conversation, or the one with this number in /list or this title; with a prompt: by one "
+         "answer, which is stored")
       ->expected(0, 1)
+      ->allow_extra_args(false)
       ->option_text("[N|TITLE]");
   toggle(app, "--no-history", o.no_history, "store neither the conversation nor typed lines on disk");
   app.add_flag_callback(
@@ -488,22 +494,66 @@ std::vector<std::string> commands_of_program() {
   return names;
 }
 
-UsageError unexpected_argument(const std::string& argument, const std::string& command, const CLI::App& app) {
-  for (const CommandEntry& entry : kCommandEntries)
-    if (argument == entry.name)
-      return UsageError("the command comes first: " + program_name() + " " + argument + " and then its flags");
-  for (const ForeignCommand& foreign : kForeignCommands)
-    if (argument == foreign.name)
-      return UsageError("unknown command " + argument + "; " + with_program_name(foreign.instead));
-  if (argument.ends_with(".gguf")) return UsageError("name a model with -m: " + program_name() + " -m " + argument);
-  if (command == "chat" && argument.find(' ') != std::string::npos)
-    return UsageError("unexpected text '" + printable(argument, 60) + "'; ask a question with -p: " + program_name() +
-                      " -p TEXT");
+UsageError model_without_flag(const std::string& file) {
+  return UsageError("name a model with -m: " + program_name() + " -m " + file);
+}
+
+// Whether words of the command line that no flag takes may be a question.
+enum class WordsAre { kUnexpected, kPerhapsQuestion };
+
+UsageError unexpected_argument(const std::string& argument, const std::string& command, const CLI::App& app,
+                               WordsAre words) {
+  if (argument.ends_with(".gguf")) return model_without_flag(argument);
   const bool flag = argument.starts_with('-');
   std::string meant = nearest_name(argument, flag ? flags_of(app) : commands_of_program());
   if (!flag && !meant.empty()) meant = program_name() + " " + meant;
   return UsageError((flag ? "unknown flag " : "unexpected argument '") + argument + (flag ? "" : "'") +
-                    perhaps_meant(meant) + "; " + help_hint(command) + " lists what there is");
+                    perhaps_meant(meant) + "; " + help_hint(command) + " lists what there is" +
+                    (words == WordsAre::kPerhapsQuestion ? "; a question goes in quotes" : ""));
+}
+
+// The first word of a question is no name of a command or model, nor one with a typing error: what was meant is
+// unclear.
+void require_no_name(const std::string& word) {
+  const std::string question = "; a question that begins so goes behind --: " + program_name() + " -- QUESTION";
+  for (const CommandEntry& entry : kCommandEntries)
+    if (word == entry.name)
+      throw UsageError("the command comes first: " + program_name() + " " + word + " and then its flags" + question);
+  for (const ForeignCommand& foreign : kForeignCommands)
+    if (word == foreign.name)
+      throw UsageError("unknown command " + word + "; " + with_program_name(foreign.instead) + question);
+  if (word.ends_with(".gguf")) throw model_without_flag(word);
+  for (const CommandEntry& entry : kCommandEntries)
+    if (letters_apart(lower_case(word), entry.name) <= 1)
+      throw UsageError("unknown command " + word + perhaps_meant(program_name() + " " + std::string(entry.name)) +
+                       question);
+}
+
+template <class T>
+void read_extras(const std::vector<std::string>& extras, const std::string& command, const CLI::App& app, T&) {
+  if (!extras.empty())
+    throw unexpected_argument(
+        extras.front(), command, app,
+        extras.size() > 1 && !extras.front().starts_with('-') ? WordsAre::kPerhapsQuestion : WordsAre::kUnexpected);
+}
+
+// The words are the prompt, as behind -p. A question in quotes is one word here; words behind "--" are no names.
+void read_extras(const std::vector<std::string>& extras, const std::string& command, const CLI::App& app,
+                 ChatOptions& options) {
+  const auto mark = std::ranges::find(extras, "--");
+  const auto flag = std::find_if(extras.begin(), mark, [](const std::string& word) { return word.starts_with('-'); });
+  if (flag != mark)
+    throw unexpected_argument(*flag, command, app,
+                              flag == extras.begin() ? WordsAre::kUnexpected : WordsAre::kPerhapsQuestion);
+  if (mark != extras.begin()) require_no_name(extras.front());
+  std::vector<std::string> words(extras.begin(), mark);
+  if (mark != extras.end()) words.insert(words.end(), mark + 1, extras.end());
+  if (words.empty()) return;
+  const std::string question = with_blanks(words);
+  if (options.prompt)
+    throw UsageError("both -p and '" + printable(question, 60) +
+                     "' ask a question; give one of them, with all of its text");
+  options.prompt = question;
 }
 
 // Translates CLI11's errors into our wording.
@@ -634,12 +684,19 @@ CommandLine without_flags(CommandLine line, AssistantOptions& options) {
   return line;
 }
 
+// CLI11 drops a "--" right behind a flag whose value may be missing; a second one stays.
+void keep_mark_behind(std::string_view flag, std::vector<std::string>& arguments) {
+  const auto mark = std::ranges::find(arguments, "--");
+  if (mark != arguments.begin() && mark != arguments.end() && *(mark - 1) == flag) arguments.insert(mark, "--");
+}
+
 template <class T>
 ParsedOptions parse(const CommandLine& line, AddFlags<T> add, T options) {
   CLI::App app(purpose_of(line.command));
   fill(app, add, options);
   std::vector<std::string> arguments = translate_foreign_flags(
       line.arguments, [&](const std::string& name) { return app.get_option_no_throw(name) != nullptr; });
+  keep_mark_behind("--resume", arguments);
   std::ranges::reverse(arguments);
   try {
     app.parse(arguments);
@@ -650,7 +707,7 @@ ParsedOptions parse(const CommandLine& line, AddFlags<T> add, T options) {
   } catch (const CLI::ParseError& error) {
     throw usage_error(app, error, line.command);
   }
-  if (!app.remaining().empty()) throw unexpected_argument(app.remaining().front(), line.command, app);
+  read_extras(app.remaining(), line.command, app, options);
   if constexpr (std::is_same_v<T, ChatOptions>) {
     const auto is_given = [&](const std::string& name) { return app.get_option("--" + name)->count() > 0; };
     std::erase_if(options.kept, is_given);
@@ -710,7 +767,7 @@ std::vector<std::pair<std::string, std::string>> settings_of_flags(const std::ve
   } catch (const CLI::ParseError& error) {
     throw usage_error(app, error, "chat");
   }
-  if (!app.remaining().empty()) throw unexpected_argument(app.remaining().front(), "chat", app);
+  if (!app.remaining().empty()) throw unexpected_argument(app.remaining().front(), "chat", app, WordsAre::kUnexpected);
   std::vector<std::pair<std::string, std::string>> found;
   for (const CLI::Option* option : app.get_options({})) {
     if (option->count() == 0) continue;

@@ -127,6 +127,8 @@ void write_styled_output(std::string_view bytes, CursorIs cursor) {
   write_or_throw(all);
 }
 
+void copy_by_terminal(std::string_view base64) { write_styled_output("\x1b]52;c;" + std::string(base64) + "\a"); }
+
 void write_styled_error(std::string_view bytes) { write_all(STDERR_FILENO, bytes); }
 
 void set_row_below(std::string_view row) {

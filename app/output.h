@@ -28,6 +28,9 @@ enum class CursorIs { kWithinRow, kBehindRow };
 void write_styled_output(std::string_view bytes, CursorIs cursor = CursorIs::kWithinRow);
 void write_styled_error(std::string_view bytes);
 
+// Asks the terminal to put a text, as base64, on its clipboard (OSC 52), of which nothing is shown.
+void copy_by_terminal(std::string_view base64);
+
 // A row that stays below all that is written to a terminal that moves its cursor, and shorter than the terminal's rows;
 // empty: none. Foreign text in it has passed PromptView.
 void set_row_below(std::string_view row);

@@ -18,7 +18,8 @@ struct Send {
 };
 struct Stop {};
 struct Regenerate {
-  uint64_t message;  // key of an answer, or of a user message without one
+  uint64_t message;                                       // key of an answer, or of a user message without one
+  std::optional<AnswerSettings> settings = std::nullopt;  // of this answer alone; nullopt: those of the state
 };
 struct EditMessage {
   uint64_t message;  // key; a user's message is answered again with its files, an answer is only replaced

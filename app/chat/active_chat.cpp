@@ -96,7 +96,10 @@ void ActiveChat::ask(std::shared_ptr<Responder> responder, const AnswerOptions& 
 
 void ActiveChat::wait(const Question& question) {
   accept(question);
-  waiting_ = {.n_kept = now().messages.size(), .continues = question.continues, .message = now().messages.back().key};
+  waiting_ = {.n_kept = now().messages.size(),
+              .continues = question.continues,
+              .message = now().messages.back().key,
+              .settings = question.settings};
   slot.change(updates::SetPhase{AnswerPhase::kWaiting});
 }
 

@@ -15,9 +15,10 @@ namespace warpchat {
 struct Question {
   size_t n_kept;
   std::optional<Message> added = {};
-  std::string title = {};  // for a conversation without a title
-  bool continues = false;  // the last message is an answer to continue
-  uint64_t message = 0;    // key of the message in question; 0: a new one
+  std::string title = {};                       // for a conversation without a title
+  bool continues = false;                       // the last message is an answer to continue
+  uint64_t message = 0;                         // key of the message in question; 0: a new one
+  std::optional<AnswerSettings> settings = {};  // of this answer alone
 };
 
 // The first title of a conversation that begins with this message.

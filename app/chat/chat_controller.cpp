@@ -257,7 +257,9 @@ bool ChatController::Parts::ask(ActiveChat& chat, const Question& question) {
   }
   try {
     if (Model* model = models.model()) profile.begin_answer(*model);
-    chat.ask(models.responder(), models.options_for(chat.now()), question);
+    chat.ask(models.responder(),
+             models.options_for(chat.now(), question.settings.value_or(answer_settings(state.now(), chat.now()))),
+             question);
     return true;
   } catch (const PromptTooLong& error) {
     refuse_for_length(error, chat, question);
@@ -340,7 +342,8 @@ void ChatController::Parts::measure_context() {
   const std::pair<uint64_t, const Responder*> what{open.messages.back().key, responder.get()};
   if (std::exchange(measured, what) == what) return;
   try {
-    const auto tokens = responder->count(shown_chat().branch.prompt(open.messages.size()), models.options_for(open));
+    const auto tokens = responder->count(shown_chat().branch.prompt(open.messages.size()),
+                                         models.options_for(open, answer_settings(state.now(), open)));
     if (tokens) shown_chat().slot.change(updates::SetContextUsed{*tokens});
   } catch (const PromptTooLong& error) {
     shown_chat().slot.change(updates::SetContextUsed{error.tokens - 1});
@@ -355,7 +358,7 @@ void ChatController::Parts::want_title(const ActiveChat& chat) {
   if (!state.now().titles || open.id == 0 || open.messages.back().status != MessageStatus::kComplete) return;
   if (open.messages.size() != 2 && !titling.owes(open.id)) return;
   if (open.title != title_of_message(open.messages.front())) return;  // set by the user, or by the model already
-  AnswerOptions request = models.options_for(open);
+  AnswerOptions request = models.options_for(open, answer_settings(state.now(), open));
   if (state.now().model && state.now().model->can_think) request.template_variables[kEnableThinking] = false;
   titling.want(open.id, chat.branch.prompt(open.messages.size()), std::move(request));
 }

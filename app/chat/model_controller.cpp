@@ -283,8 +283,7 @@ void ModelController::unload() {
   if (!attempt_) settle();
 }
 
-AnswerOptions ModelController::options_for(const OpenConversation& conversation) const {
-  const AnswerSettings settings = answer_settings(state_.now(), conversation);
+AnswerOptions ModelController::options_for(const OpenConversation& conversation, const AnswerSettings& settings) const {
   AnswerOptions options = base_options_;
   options.is_stopped = is_stopped_;
   options.system_prompt = conversation.system_prompt;

@@ -37,7 +37,11 @@ void ChatController::Parts::perform(Stop&) {
   if (shown_chat().is_over()) attachments.cancel();
   shown_chat().halt();
 }
-void ChatController::Parts::perform(Regenerate& wish) { ask_user(shown_chat().regenerate(wish.message)); }
+void ChatController::Parts::perform(Regenerate& wish) {
+  std::optional<Question> question = shown_chat().regenerate(wish.message);
+  if (question) question->settings = wish.settings;
+  ask_user(question);
+}
 void ChatController::Parts::perform(ContinueAnswer& wish) { ask_user(shown_chat().go_on(wish.message)); }
 void ChatController::Parts::perform(DropOldest& wish) { shown_chat().branch.drop_oldest(wish.on); }
 

@@ -12,6 +12,7 @@
 #include "app/conversation.h"
 #include "app/directories.h"
 #include "app/endpoint_choice.h"
+#include "app/found_files.h"
 #ifdef WARPCHAT_GUI
 #include "app/gui/run_window.h"
 #endif
@@ -21,6 +22,8 @@
 #include "app/output.h"
 #include "app/pdf_text.h"
 #include "app/program_name.h"
+#include "app/resumed_chat.h"
+#include "app/resumed_options.h"
 #include "app/signals.h"
 #include "app/text_input.h"
 #include "engine/session/local_responder.h"
@@ -61,6 +64,23 @@ std::string prompt_text(const std::string& file) {
   return without_last_newline(std::string(without_byte_order_mark(bytes)));
 }
 
+// The same of all files that a folder or a pattern names, each under its name.
+std::string prompt_text_of(const std::string& named) {
+  std::optional<FoundFiles> found = named == "-" ? std::nullopt : find_files(named);
+  if (!found) return prompt_text(named);
+  std::string text;
+  for (const std::string& path : found->paths) {
+    try {
+      text = joined(std::move(text),
+                    text_for_model({.role = "user", .files = {{.name = path, .text = prompt_text(path)}}}));
+    } catch (const Error&) {
+      found->skipped.push_back(path);
+    }
+  }
+  for (const std::string& line : found->about_skipped()) print_error(line);
+  return text;
+}
+
 // Standard input, then the files, then -p. Standard input is not waited for when it is a terminal and there is another
 // prompt.
 std::string read_prompt(const ChatOptions& options) {
@@ -70,7 +90,7 @@ std::string read_prompt(const ChatOptions& options) {
     if (input_is_terminal()) write_error_text("type your prompt, then Ctrl-D\n");
     prompt = prompt_text("-");
   }
-  for (const std::string& file : options.prompt_files) prompt = joined(std::move(prompt), prompt_text(file));
+  for (const std::string& file : options.prompt_files) prompt = joined(std::move(prompt), prompt_text_of(file));
   if (options.prompt) {
     require_utf8(*options.prompt, "--prompt");
     prompt = joined(std::move(prompt), options.escapes ? unescaped(*options.prompt) : *options.prompt);
@@ -86,11 +106,13 @@ std::optional<uint64_t> seed_of(const Responder& responder, const ChatSettings& 
   return sampling.seed;
 }
 
+// resumed: the stored conversation to answer in; null: none.
 StreamedAnswer answer(Responder& responder, const ChatOptions& options, const ChatSettings& settings,
-                      const std::string& text) {
+                      const std::string& text, ResumedChat* resumed) {
   const Prompt prompt = options.raw ? Prompt(text) : Prompt(std::vector<Message>{{.role = "user", .content = text}});
   try {
-    const std::unique_ptr<Generation> generation = responder.start(prompt, settings.session);
+    const std::unique_ptr<Generation> generation = resumed != nullptr ? resumed->ask(responder, settings.session, text)
+                                                                      : responder.start(prompt, settings.session);
     StreamedAnswer streamed =
         stream_answer(*generation, settings, options.json ? AnswerGoes::kIntoText : AnswerGoes::kToOutput,
                       options.endpoint.empty() ? AnswerFrom::kThisMachine : AnswerFrom::kServer);
@@ -107,8 +129,14 @@ StreamedAnswer answer(Responder& responder, const ChatOptions& options, const Ch
   }
 }
 
+// Found before anything is loaded or asked. Null without --resume.
+std::unique_ptr<ResumedChat> resumed_chat(const ChatOptions& options) {
+  return options.resume ? std::make_unique<ResumedChat>(options) : nullptr;
+}
+
 // remembers: which model it was, for later starts.
 int answer_once(const ChatOptions& options, const std::string& prompt, bool remembers) {
+  const std::unique_ptr<ResumedChat> resumed = resumed_chat(options);
   const std::unique_ptr<Model> model = load_model(options);
   if (model->has_faulty_gpu) print_error(model->device_reason + "; using the CPU instead");
   if (const std::string warning = long_context(*model); !warning.empty()) print_error(warning);
@@ -117,7 +145,7 @@ int answer_once(const ChatOptions& options, const std::string& prompt, bool reme
   if (settings.verbose) model->decoder->steps().set_measuring(true);
   LocalResponder responder(*model);
   if (options.think.value_or(false) && !responder.facts().can_think) print_error(cannot_think(model_name(*model)));
-  const StreamedAnswer streamed = answer(responder, options, settings, prompt);
+  const StreamedAnswer streamed = answer(responder, options, settings, prompt, resumed.get());
   const std::string report =
       timing_report(streamed.end.timings, settings.session.sampling.seed, model->decoder->steps().profile());
   log_line("answered:\n" + report);
@@ -146,12 +174,13 @@ int answer_from_endpoint(const ChatOptions& options) {
     return 0;
   }
   const std::string prompt = read_prompt(options);
+  const std::unique_ptr<ResumedChat> resumed = resumed_chat(options);
   const std::unique_ptr<RemoteResponder> responder = open_endpoint(options, wait_at_terminal());
   const std::string endpoint = responder->facts().endpoint;
   if (const std::string there = where_text_goes(endpoint); !there.empty())
     write_error_text("answers come from " + there + "\n");
   const ChatSettings settings = settings_from(options, servers_own_sampling());
-  const StreamedAnswer streamed = answer(*responder, options, settings, prompt);
+  const StreamedAnswer streamed = answer(*responder, options, settings, prompt, resumed.get());
   const std::string report = timing_report(streamed.end.timings, seed_of(*responder, settings), Profile());
   log_line("answered by " + endpoint + ":\n" + report);
   if (settings.verbose) write_error_text(report);
@@ -192,17 +221,20 @@ int run_in_window(const ChatOptions& options) {
 
 }  // namespace
 
-int run_command(const ChatOptions& options) {
+int run_command(const ChatOptions& given) {
+  const bool interactive = is_interactive(given);
+  const ChatOptions options = with_resumed(given, interactive ? ResumedChoices::kLeft : ResumedChoices::kTaken);
   if (options.converse && (options.prompt || !options.prompt_files.empty()))
     throw UsageError("-cnv and -i start a conversation, -p and -f print one answer; use one or the other");
   if (options.parallel != 1) throw Error("--parallel above 1 is not supported: a prompt has one answer; leave it out");
   set_output_habits({!options.no_word_wrap, options.plain});
   settings_from(options, {});  // faults of flags show before anything is loaded
-  const bool interactive = is_interactive(options), is_remote = !options.endpoint.empty();
-  if (options.resume && (options.gui || options.no_history || !interactive))
-    throw UsageError(options.gui   ? "--resume works in the terminal; the window lists all conversations"
-                     : interactive ? "--no-history stores no conversation, --resume continues one; use one or the other"
-                                   : "--resume continues a conversation in a terminal; leave out -p, -f and the pipe");
+  const bool is_remote = !options.endpoint.empty();
+  if (options.resume && (options.gui || options.no_history || options.raw))
+    throw UsageError(options.gui ? "--resume works in the terminal; the window lists all conversations"
+                     : options.no_history
+                         ? "--no-history stores no conversation, --resume continues one; use one or the other"
+                         : "--raw completes a text, --resume continues a conversation; use one or the other");
   if (options.json && (options.gui || interactive))
     throw UsageError("--json prints one answer; use it with -p, -f or standard input");
   if (is_remote) require_remote_flags(options);

@@ -18,12 +18,13 @@ constexpr int kHelpWidth = 80;  // columns, where it goes to no terminal
 
 constexpr std::string_view kExamples = R"(
 Usage: {chat} [FLAGS]            a conversation in the terminal
-       {chat} -p TEXT [FLAGS]    one answer
+       {chat} "QUESTION" [FLAGS] one answer; -p QUESTION is the same
        {chat} COMMAND [FLAGS]    {chat} COMMAND --help tells more
 
 Examples:
   {chat} -m qwen2.5-3b-instruct-q4_k_m.gguf
   {chat} -m Qwen/Qwen2.5-3B-Instruct-GGUF:Q4_K_M
+  {chat} "Why is the sky blue?"
   git diff | {chat} -p "Write a commit message for this change."
 )";
 

@@ -34,9 +34,8 @@ std::vector<Candidate> beginning_with(std::string_view typed, const std::vector<
 
 std::vector<Candidate> command_names(std::string_view typed) {
   std::vector<Candidate> candidates;
-  for (const SlashCommand& command : slash_commands())
-    if (command.name.starts_with(typed))
-      candidates.push_back({std::string(command.name) + " ", std::string(command.name)});
+  for (const SlashCommand* command : commands_beginning_with(typed))
+    candidates.push_back({std::string(command->name) + " ", std::string(command->name)});
   return candidates;
 }
 
@@ -112,6 +111,34 @@ Completion complete_line(std::string_view text, const ArgumentList& arguments) {
 }
 
 Completion complete_path(std::string_view text) { return {0, files(text)}; }
+
+std::vector<const SlashCommand*> commands_beginning_with(std::string_view typed) {
+  std::vector<const SlashCommand*> commands;
+  for (const SlashCommand& command : slash_commands())
+    if (typed.starts_with('/') && command.name.starts_with(typed)) commands.push_back(&command);
+  return commands;
+}
+
+std::vector<std::string> menu_rows(const std::vector<const SlashCommand*>& commands, std::optional<size_t> chosen,
+                                   int width) {
+  const size_t n_shown = std::min(commands.size(), kMaxRows);
+  const size_t chosen_row = chosen.value_or(0);
+  const size_t first = chosen_row < n_shown ? 0 : chosen_row + 1 - n_shown;
+  const auto label = [](const SlashCommand& command) {
+    return std::string(command.name) + (command.arguments.empty() ? "" : " ") + std::string(command.arguments);
+  };
+  size_t widest = 0;
+  for (size_t i = first; i < first + n_shown; ++i) widest = std::max(widest, label(*commands[i]).size());
+  std::vector<std::string> rows;
+  for (size_t i = first; i < first + n_shown; ++i) {
+    std::string row = (chosen == i ? "> " : "  ") + label(*commands[i]);
+    row.append(widest + 2 + kBetweenNames - row.size(), ' ');
+    rows.push_back(fitting(row + std::string(commands[i]->help), width - 1));
+  }
+  if (n_shown < commands.size())
+    rows.push_back(fitting("  " + grouped(commands.size() - n_shown) + " more; type on", width - 1));
+  return rows;
+}
 
 std::vector<std::string> in_columns(const std::vector<Candidate>& candidates, int width) {
   int widest = 1;

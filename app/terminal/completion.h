@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,13 @@ Completion complete_line(std::string_view text, const ArgumentList& arguments);
 
 // The files that a path so far may become.
 Completion complete_path(std::string_view text);
+
+// The commands whose names begin so. None for a text that is not the beginning of a command's name.
+std::vector<const SlashCommand*> commands_beginning_with(std::string_view typed);
+
+// A row a command, with its arguments and what it does, as many as a screen can spare; chosen: the one with a mark.
+std::vector<std::string> menu_rows(const std::vector<const SlashCommand*>& commands, std::optional<size_t> chosen,
+                                   int width);
 
 // Names in columns of a terminal's width, downwards, as many rows as a screen can spare and how many are left.
 std::vector<std::string> in_columns(const std::vector<Candidate>& candidates, int width);

@@ -31,6 +31,14 @@ void LineEditor::begin(std::string text) {
   history_index_ = history_.lines().size();
   search_.reset();
   candidates_.clear();
+  hint_.clear();
+  menu_is_open_ = menu_is_dismissed_ = false;
+  chosen_.reset();
+}
+
+void LineEditor::change(std::string_view text) {
+  buffer_.text_end();
+  buffer_.replace_left(0, text);
 }
 
 std::string LineEditor::take_line() {
@@ -43,9 +51,12 @@ std::string LineEditor::take_line() {
 PromptLayout LineEditor::layout(int width, size_t max_rows) const {
   if (!search_) {
     PromptLayout layout = lay_out_prompt(kPromptMark, kContinuationMark, buffer_, width, max_rows);
-    if (candidates_.empty()) return layout;
-    for (std::string& row : in_columns(candidates_, width)) {
+    for (std::string& row : candidates_.empty() ? menu_rows(menu(), chosen_, width) : in_columns(candidates_, width)) {
       layout.rows.push_back({row, text_width(row)});
+      ++layout.n_listed;
+    }
+    if (!hint_.empty()) {
+      layout.rows.push_back({hint_, 0});
       ++layout.n_listed;
     }
     return layout;
@@ -58,8 +69,12 @@ PromptLayout LineEditor::layout(int width, size_t max_rows) const {
 
 EditOutcome LineEditor::press(const Key& key) {
   if (search_) return press_searching(key);
+  if (key.kind == KeyKind::kCursorColumn) return EditOutcome::kEditing;
+  hint_.clear();
+  if (press_in_menu(key)) return EditOutcome::kEditing;
   const bool again = std::exchange(completed_, key.kind == KeyKind::kTab);
-  if (key.kind != KeyKind::kCursorColumn) candidates_.clear();
+  const bool behind_ctrl_x = std::exchange(behind_ctrl_x_, key.kind == KeyKind::kControl && key.letter == 'X');
+  candidates_.clear();
   switch (key.kind) {
     case KeyKind::kText:
       buffer_.insert(key.text);
@@ -68,7 +83,7 @@ EditOutcome LineEditor::press(const Key& key) {
       buffer_.paste(key.text);
       break;
     case KeyKind::kControl:
-      return press_control(key.letter);
+      return press_control(key.letter, behind_ctrl_x);
     case KeyKind::kEnter:
       return enter();
     case KeyKind::kNewline:
@@ -145,7 +160,42 @@ EditOutcome LineEditor::press(const Key& key) {
   return EditOutcome::kEditing;
 }
 
-EditOutcome LineEditor::press_control(char letter) {
+// What is typed opens it, and all other keys close it: a line that was recalled has none.
+bool LineEditor::press_in_menu(const Key& key) {
+  const std::vector<const SlashCommand*> commands = menu();
+  const std::optional<size_t> chosen = std::exchange(chosen_, std::nullopt);
+  menu_is_open_ = key.kind == KeyKind::kText || key.kind == KeyKind::kBackspace || key.kind == KeyKind::kTab;
+  if (!buffer_.text().starts_with('/')) menu_is_dismissed_ = false;
+  if (commands.empty()) return false;
+  const size_t n = commands.size();
+  switch (key.kind) {
+    case KeyKind::kDown:
+      chosen_ = chosen ? (*chosen + 1) % n : 0;
+      break;
+    case KeyKind::kUp:
+      chosen_ = (chosen.value_or(0) + n - 1) % n;
+      break;
+    case KeyKind::kEscape:
+      menu_is_dismissed_ = true;
+      break;
+    case KeyKind::kTab:
+    case KeyKind::kEnter:
+      if (!chosen) return false;
+      change(std::string(commands[*chosen]->name) + (commands[*chosen]->arguments.empty() ? "" : " "));
+      completed_ = false;
+      break;
+    default:
+      return false;
+  }
+  return menu_is_open_ = true;
+}
+
+std::vector<const SlashCommand*> LineEditor::menu() const {
+  const bool is_typed = menu_is_open_ && !menu_is_dismissed_ && buffer_.cursor() == buffer_.text().size();
+  return lists_commands_ && is_typed ? commands_beginning_with(buffer_.text()) : std::vector<const SlashCommand*>();
+}
+
+EditOutcome LineEditor::press_control(char letter, bool behind_ctrl_x) {
   switch (letter) {
     case 'A':
       buffer_.line_start();
@@ -161,6 +211,7 @@ EditOutcome LineEditor::press_control(char letter) {
       buffer_.erase_right();
       break;
     case 'E':
+      if (behind_ctrl_x) return EditOutcome::kEditOutside;
       buffer_.line_end();
       break;
     case 'F':

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "app/terminal/completion.h"
@@ -22,6 +23,7 @@ enum class EditOutcome {
   kEnd,          // Ctrl-D on an empty text
   kSuspend,      // Ctrl-Z
   kClearScreen,  // Ctrl-L
+  kEditOutside,  // Ctrl-X Ctrl-E: text() is to be changed in an editor, and change() has the result
 };
 
 class LineEditor {
@@ -31,8 +33,11 @@ class LineEditor {
 
   LineEditor(History& history, Completer complete) : history_(history), complete_(std::move(complete)) {}
 
-  void begin(std::string text = "");  // a new line, perhaps with text to change
+  void begin(std::string text = "");                      // a new line, perhaps with text to change
+  void list_commands() { lists_commands_ = true; }        // those that match, below a line that begins with a slash
+  void hint(std::string row) { hint_ = std::move(row); }  // below the text, until a key is pressed; may have a style
   EditOutcome press(const Key& key);
+  void change(std::string_view text);  // all of it; can be undone
   // The text, unquoted where """ stood around several lines; added to the history.
   std::string take_line();
   const std::string& text() const { return buffer_.text(); }
@@ -41,7 +46,9 @@ class LineEditor {
   PromptLayout layout(int width, size_t max_rows = std::string_view::npos) const;
 
  private:
-  EditOutcome press_control(char letter);
+  EditOutcome press_control(char letter, bool behind_ctrl_x);
+  std::vector<const SlashCommand*> menu() const;  // empty: it is closed
+  bool press_in_menu(const Key& key);             // false: the key is not the menu's
   EditOutcome press_searching(const Key& key);
   EditOutcome enter();
   void recall(size_t index);
@@ -65,6 +72,11 @@ class LineEditor {
   std::optional<Search> search_;
   bool completed_ = false;             // by the key before
   std::vector<Candidate> candidates_;  // shown until the next key
+  std::string hint_;
+  bool behind_ctrl_x_ = false;
+  bool lists_commands_ = false;
+  bool menu_is_open_ = false, menu_is_dismissed_ = false;  // dismissed: by Escape, until another line begins
+  std::optional<size_t> chosen_;                           // of the menu, by arrows
 };
 
 }  // namespace warpchat

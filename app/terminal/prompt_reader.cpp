@@ -10,14 +10,16 @@
 
 #include "app/output.h"
 #include "app/signals.h"
+#include "app/terminal/external_editor.h"
 #include "app/terminal/styled_text.h"
+#include "models/error.h"
 
 namespace warpchat {
 
 PromptReader::PromptReader(Terminal& terminal, History& history, LineEditor::Completer complete)
     : terminal_(terminal), editor_(history, std::move(complete)), view_(wants_style()), ahead_(history) {}
 
-PromptLine PromptReader::read(std::string text) {
+PromptLine PromptReader::read(std::string text, const std::string& hint) {
   if (terminal_.is_plain()) return read_plain(text);
   is_reading_ = true;
   const std::shared_ptr<void> ends(nullptr, [this](void*) { is_reading_ = false; });
@@ -25,6 +27,8 @@ PromptLine PromptReader::read(std::string text) {
   terminal_.edit();
   take_interrupt();  // one that came too late for what it was meant to stop
   editor_.begin(std::move(text));
+  const std::string row = hint.substr(0, static_cast<size_t>(std::max(terminal_size().columns - 1, 0)));
+  editor_.hint(row.empty() || !wants_style() ? row : escape_sequence({.dim = true}) + row + escape_sequence({}));
   view_.forget();
   if (!n_probed_) probe_widths();
   std::optional<EditOutcome> outcome = press_keys(ahead_.release());
@@ -132,6 +136,9 @@ std::optional<EditOutcome> PromptReader::press_keys(const std::vector<Key>& keys
         write_styled_output(view_.finish());
         raise(SIGTSTP);
         break;
+      case EditOutcome::kEditOutside:
+        edit_outside();
+        break;
       case EditOutcome::kClearScreen:
         write_styled_output("\x1b[H\x1b[2J");
         view_.forget();
@@ -139,6 +146,17 @@ std::optional<EditOutcome> PromptReader::press_keys(const std::vector<Key>& keys
     }
   }
   return std::nullopt;
+}
+
+// Below what is shown, which an editor on the whole screen leaves as it was.
+void PromptReader::edit_outside() {
+  draw();
+  write_styled_output(view_.finish());
+  try {
+    editor_.change(edit_in_editor(editor_.text(), terminal_));
+  } catch (const Error& error) {
+    print_error(error.what());
+  }
 }
 
 void PromptReader::probe_widths() {
@@ -169,7 +187,9 @@ void PromptReader::take_cursor_column(int column) {
 void PromptReader::draw() {
   const TerminalSize size = terminal_size();
   const auto max_rows = static_cast<size_t>(std::max(size.rows, 1));
-  write_styled_output(view_.draw(editor_.layout(size.columns, max_rows), size.columns, size.rows));
+  PromptLayout layout = editor_.layout(size.columns, max_rows);
+  clear_below_on_exit(layout.n_listed > 0);
+  write_styled_output(view_.draw(std::move(layout), size.columns, size.rows));
 }
 
 }  // namespace warpchat

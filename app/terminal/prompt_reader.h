@@ -26,7 +26,10 @@ class PromptReader {
  public:
   PromptReader(Terminal& terminal, History& history, LineEditor::Completer complete);
 
-  PromptLine read(std::string text = "");  // text: what is there to change already
+  void list_commands() { editor_.list_commands(); }  // below a line that begins with a slash
+
+  // text: what is there to change already. hint: a line below it until a key is pressed, where the cursor can move.
+  PromptLine read(std::string text = "", const std::string& hint = "");
 
   // While the program is at work: reads the keys that have been pressed, and shows below its output what they will
   // write. They are the next line's. To be called often.
@@ -38,6 +41,7 @@ class PromptReader {
   std::optional<EditOutcome> press_keys(const std::vector<Key>& keys);  // one that ends the line, if it comes
   PromptLine take_line(EditOutcome outcome);
   void draw();
+  void edit_outside();
   void probe_widths();                  // asks the terminal how wide it draws emoji sequences
   void take_cursor_column(int column);  // its answers, in order
   Terminal& terminal_;

@@ -18,9 +18,10 @@ using Takes = SlashArgument;
 
 constexpr SlashCommand kCommands[] = {
     {A::kHelp, "/help", Takes::kText, "[COMMAND]", "show this list, or one command of it"},
-    {A::kRegenerate, "/regen", Takes::kNone, "", "answer the last message again"},
+    {A::kRegenerate, "/regen", Takes::kModel, "[NAME=VALUE|MODEL]",
+     "answer the last message again, perhaps with other settings or another model, only this time"},
     {A::kContinue, "/continue", Takes::kNone, "", "continue an answer that was stopped or cut"},
-    {A::kEdit, "/edit", Takes::kText, "[TEXT]", "change the last message and answer it"},
+    {A::kEdit, "/edit", Takes::kText, "[N|TEXT]", "change the last message, or your N-th one, and answer it"},
     {A::kUndo, "/undo", Takes::kNone, "", "take back the last message and its answer"},
     {A::kFork, "/fork", Takes::kNone, "", "continue in a copy; the original stays unchanged"},
     {A::kNew, "/new", Takes::kNone, "", "start a new conversation"},
@@ -29,7 +30,9 @@ constexpr SlashCommand kCommands[] = {
     {A::kSearch, "/search", Takes::kText, "WORDS", "find conversations with these words"},
     {A::kLoad, "/load", Takes::kConversation, "N|TITLE", "open a conversation by its number in the list or its title"},
     {A::kHistory, "/history", Takes::kNone, "", "show this conversation from its beginning"},
-    {A::kSave, "/save", Takes::kText, "TITLE", "set this conversation's title (conversations are always stored)"},
+    {A::kCopy, "/copy", Takes::kText, "[code [N]]", "copy the last answer to the clipboard, or the code block N of it"},
+    {A::kSave, "/save", Takes::kText, "TITLE|code N FILE",
+     "set this conversation's title, or write code block N of the last answer to a file"},
     {A::kVersions, "/versions", Takes::kNumber, "[N]", "show other versions of the messages, or go back to one"},
     {A::kDelete, "/delete", Takes::kConversation, "[N|TITLE]",
      "move a conversation to the trash, or several: 1 3 5-8; without N: this one"},
@@ -40,7 +43,7 @@ constexpr SlashCommand kCommands[] = {
      "import conversations from a .md or .json file, also other programs'"},
     {A::kExport, "/export", Takes::kFile, "FILE", "write this conversation as .md or .json"},
     {A::kRead, "/read", Takes::kFile, "[FILE]",
-     "attach a text file or a PDF to the next message; without FILE: list them"},
+     "attach a text file or a PDF to the next message, or those of a folder or src/**/*.h; without FILE: list them"},
     {A::kUnread, "/unread", Takes::kNumber, "[N]", "detach file N from the next message; without N: all"},
     {A::kModel, "/model", Takes::kModel, "[MODEL]", "list models, or change to another one"},
     {A::kDevice, "/device", Takes::kDevice, "[DEVICE]", "list devices, or change to another one"},
@@ -77,7 +80,7 @@ Error missing_argument(const SlashCommand& command) {
   } kMeanings[] = {{"FILE", "a file", "chat.md"},
                    {"N", "a number", "N"},
                    {"WORDS", "words to find", "WORDS"},
-                   {"TITLE", "a title", "TITLE"},
+                   {"TITLE|code N FILE", "a title", "TITLE"},
                    {"N|TITLE", "a number or a title", "N|TITLE"}};
   const std::string name(command.name);
   std::string meaning = "an argument", example(command.arguments);
@@ -98,6 +101,12 @@ const SlashCommand* find_slash_command(std::string_view word) {
   return found == std::end(kCommands) ? nullptr : found;
 }
 
+std::string nearest_slash_command(std::string_view word) {
+  std::vector<std::string> names;
+  for (const SlashCommand& known : kCommands) names.emplace_back(known.name);
+  return nearest_name(word, names);
+}
+
 std::optional<SlashLine> parse_slash_line(std::string_view line) {
   line = trimmed(line, kBlanks);
   if (!line.starts_with('/')) return std::nullopt;
@@ -107,10 +116,8 @@ std::optional<SlashLine> parse_slash_line(std::string_view line) {
   const SlashCommand* command = find_slash_command(word);
   if (!command) {
     if (!is_letters(word.substr(1))) return std::nullopt;
-    std::vector<std::string> names;
-    for (const SlashCommand& known : kCommands) names.emplace_back(known.name);
-    const std::string meant = nearest_name(word, names);
-    throw Error("unknown command " + std::string(word) + perhaps_meant(meant) + "; /help lists them");
+    throw Error("unknown command " + std::string(word) + perhaps_meant(nearest_slash_command(word)) +
+                "; /help lists them");
   }
   if (argument.empty() && !command->arguments.empty() && !command->arguments.starts_with('['))
     throw missing_argument(*command);

@@ -29,6 +29,7 @@ enum class SlashAction {
   kConfig,
   kAssistant,
   kShow,
+  kCopy,
   kSave,
   kLoad,
   kHistory,
@@ -70,6 +71,8 @@ struct SlashCommand {
 
 std::span<const SlashCommand> slash_commands();
 const SlashCommand* find_slash_command(std::string_view word);  // by any of its names; null: none
+
+std::string nearest_slash_command(std::string_view word);  // that was probably meant; empty: none
 
 struct SlashLine {
   const SlashCommand* command;

@@ -82,6 +82,40 @@ TEST(Options, TakesAnyTextAsAPrompt) {
   EXPECT_EQ(parsed<ChatOptions>({"--prompt=--help"}).prompt, "--help");
 }
 
+struct QuestionCase {
+  const char* name;
+  Words typed;
+  const char* prompt;
+};
+
+const QuestionCase kQuestions[] = {
+    {"in_quotes", {"what is up?"}, "what is up?"},
+    {"one_word", {"hello"}, "hello"},
+    {"words_are_joined", {"why", "is", "the", "sky", "blue"}, "why is the sky blue"},
+    {"around_flags", {"-m", "a.gguf", "why", "-n", "5", "not"}, "why not"},
+    {"command_within_quotes", {"pull it up"}, "pull it up"},
+    {"command_behind_dashes", {"--", "pull", "it"}, "pull it"},
+    {"typing_error_behind_dashes", {"-n", "5", "--", "pul", "it"}, "pul it"},
+    {"flags_behind_dashes", {"what", "does", "--", "--help", "-n", "do"}, "what does --help -n do"},
+    {"two_edits_from_a_command", {"pulley"}, "pulley"},
+    {"command_later", {"what", "is", "bench"}, "what is bench"},
+};
+
+class Question : public testing::TestWithParam<QuestionCase> {};
+TEST_P(Question, IsThePrompt) { EXPECT_EQ(parsed<ChatOptions>(GetParam().typed).prompt, GetParam().prompt); }
+INSTANTIATE_TEST_SUITE_P(Rows, Question, testing::ValuesIn(kQuestions),
+                         [](const auto& test) { return test.param.name; });
+
+TEST(Options, ReadsAQuestionBesideResume) {
+  const auto numbered = parsed<ChatOptions>({"--resume", "3", "and", "why"});
+  EXPECT_EQ(numbered.resume, "3");
+  EXPECT_EQ(numbered.prompt, "and why");
+  const auto newest = parsed<ChatOptions>({"--resume", "--", "pull", "it"});
+  EXPECT_EQ(newest.resume, "");
+  EXPECT_EQ(newest.prompt, "pull it");
+  EXPECT_FALSE(parsed<ChatOptions>({"--"}).prompt);
+}
+
 TEST(Options, LeavesOutMeansDefault) {
   const auto o = parsed<ChatOptions>({});
   EXPECT_FALSE(o.prompt || !o.prompt_files.empty());
@@ -177,16 +211,30 @@ const RefusedCase kRefused[] = {
      "unknown flag --hide-think; perhaps you mean --hide-thinking; chat --help lists what there is"},
     {"command_with_a_letter_less",
      {"pul"},
-     "unexpected argument 'pul'; perhaps you mean chat pull; chat --help lists what there is"},
+     "unknown command pul; perhaps you mean chat pull; a question that begins so goes behind --: chat -- QUESTION"},
+    {"command_with_swapped_letters_before_more_words",
+     {"Bnech", "marks", "of", "2020"},
+     "unknown command Bnech; perhaps you mean chat bench; a question that begins so goes behind --: chat -- QUESTION"},
+    {"a_question_twice",
+     {"-p", "one", "two", "three"},
+     "both -p and 'two three' ask a question; give one of them, with all of its text"},
+    {"unknown_flag_in_a_question",
+     {"what", "is", "-5"},
+     "unknown flag -5; chat --help lists what there is; a question goes in quotes"},
+    {"question_that_begins_with_a_command",
+     {"compare", "cats", "and", "dogs"},
+     "unexpected argument 'cats'; chat compare --help lists what there is; a question goes in quotes"},
     {"unknown_short_flag", {"-x"}, "unknown flag -x; chat --help lists what there is"},
-    {"stray_word", {"hello"}, "unexpected argument 'hello'; chat --help lists what there is"},
-    {"command_too_late", {"--verbose", "bench"}, "the command comes first: chat bench and then its flags"},
+    {"command_too_late",
+     {"--verbose", "bench"},
+     "the command comes first: chat bench and then its flags; a question that begins so goes behind --: chat -- "
+     "QUESTION"},
     {"flag_of_another_command", {"bench", "--raw"}, "unknown flag --raw; chat bench --help lists what there is"},
-    {"several_words", {"what is up?"}, "unexpected text 'what is up?'; ask a question with -p: chat -p TEXT"},
     {"stray_model", {"a.gguf"}, "name a model with -m: chat -m a.gguf"},
     {"command_of_ollama",
      {"run", "qwen"},
-     "unknown command run; chat -m MODEL starts a conversation, chat -m MODEL -p TEXT answers once"},
+     "unknown command run; chat -m MODEL starts a conversation, chat -m MODEL -p TEXT answers once; a question that "
+     "begins so goes behind --: chat -- QUESTION"},
     {"missing_value", {"-p"}, "--prompt needs a value after it: --prompt TEXT; see chat --help"},
     {"missing_number", {"bench", "-r"}, "--repetitions needs a value after it: --repetitions N; see chat bench --help"},
     {"no_number", {"--temp", "abc"}, "--temp takes a number from 0 to 100, found 'abc'; see chat --help"},

@@ -8,6 +8,7 @@ import re
 import struct
 import subprocess
 import sys
+import tempfile
 import unittest
 
 from program import CHAT, ENDLESS, EXPERTS, FOLDER, HYBRID, SPM, TINY, VOCABULARY, Run, environment, path
@@ -136,7 +137,7 @@ class BadInput(Case):
         self.assert_refused(Run("perplexity", "-m", TINY, "-f", path("bad.txt", bad)), 1, "bad.txt", "byte 2 ")
 
     def test_command_lines_that_say_nothing(self):
-        for arguments in (("--colour",), ("-x",), ("hello",), ("-p",), ("--temp", "warm"), ("--temp", "-1"),
+        for arguments in (("--colour",), ("-x",), ("pul",), ("-p",), ("--temp", "warm"), ("--temp", "-1"),
                           ("--top-p", "2"), ("-n", "many"), ("-c", "-5"), ("-t", "0"), ("bench", "--raw"), ("logits",),
                           ("--chat-template-kwargs", "[1]", "-p", "x"), ("--chat-template", "llama2", "-p", "x")):
             self.assert_refused(Run(*arguments, "-m", TINY), 2)
@@ -145,7 +146,8 @@ class BadInput(Case):
 
     def test_prompt_files_that_cannot_be_read(self):
         self.assert_refused(Run("-m", TINY, "-f", path("no.txt")), 1, "no.txt")
-        self.assert_refused(Run("-m", TINY, "-f", FOLDER), 1, FOLDER)
+        empty = tempfile.mkdtemp(dir=FOLDER)
+        self.assert_refused(Run("-m", TINY, "-f", empty), 1, "no text file is in or matches " + empty)
 
     def test_a_closed_output_ends_quietly(self):
         for arguments in (("-m", ENDLESS, "-c", "0", "-p", "x"), ("inspect", TINY), ("--help",)):

@@ -35,6 +35,12 @@ class Answers(Case):
         self.assertIn(b"chat: a context of 4,096 is beyond the model's maximum of 1,024 tokens", run.err)
         self.assertNotIn(b"maximum", self.run_well("-m", TINY, "-c", "1024", "-p", "Hello", *ONE_ANSWER).err)
 
+    def test_a_question_needs_no_flag(self):
+        expected = self.run_well("-m", TINY, "-p", "pull me up", *ONE_ANSWER).out
+        for words in (("pull me up",), ("--", "pull", "me", "up")):
+            self.assertEqual(self.run_well("-m", TINY, *ONE_ANSWER, *words).out, expected, words)
+        self.assert_refused(Run("pul", "me", "up"), 2, "unknown command pul; perhaps you mean chat pull")
+
     def test_temperature_0_and_equal_seeds_repeat_themselves(self):
         for flags in (("--temp", "0"), ("--temp", "2", "-s", "7")):
             first, second = (self.run_well("-m", TINY, "-p", "Hello", "-n", "20", *flags) for _ in range(2))
@@ -56,6 +62,25 @@ class Answers(Case):
         together = self.run_well("-m", TINY, "--raw", "-p", "one\ntwo\nthree", *ONE_ANSWER)
         parts = self.run_well("-m", TINY, "--raw", "-f", file, "-f", "-", "-p", "three", *ONE_ANSWER, stdin=b"two\n")
         self.assertEqual(together.out, parts.out)
+
+    def test_folders_and_patterns_are_their_text_files_under_their_names(self):
+        folder = tempfile.mkdtemp(dir=FOLDER)
+        for name, text in (("b.txt", b"two\n"), ("a.txt", b"one"), ("c.md", b"three\n"), ("logo.png", b"\x89PNG\0"),
+                           ("late.txt", b"x" * 9000 + b"\xff")):
+            with open(os.path.join(folder, name), "wb") as file:
+                file.write(text)
+        blocks = {name: f"{folder}/{name}:\n\n```\n{text}\n```\n\n"
+                  for name, text in (("a.txt", "one"), ("b.txt", "two"), ("c.md", "three"))}
+        here = ("-m", TINY, "--raw", "-c", "1024", *ONE_ANSWER)
+        for sources, names in (((folder,), blocks), ((os.path.join(folder, "[ab].txt"),), ("a.txt", "b.txt")),
+                               ((os.path.join(folder, "*.md"), os.path.join(folder, "a*")), ("c.md", "a.txt"))):
+            expected = self.run_well(*here, "-p", "".join(blocks[name] for name in names) + "why?")
+            run = self.run_well(*here, *(part for source in sources for part in ("-f", source)), "why?")
+            self.assertEqual(run.out, expected.out, sources)
+            for name in ("logo.png", "late.txt"):
+                line = f"chat: skipped {folder}/{name}, which is no text\n"
+                self.assertEqual(line in run.err.decode(), sources == (folder,), run)
+        self.assert_refused(Run("-m", TINY, "-f", os.path.join(folder, "*.none")), 1, "no text file is in or matches")
 
     def test_files_and_input_are_read_as_read_does(self):
         """PDFs, and texts with a byte order mark."""

@@ -201,7 +201,7 @@ class Settings(ConversationCase):
             terminal.type("\x15" + key)
             terminal.wait_for("(the message was not changed)")
             terminal.wait_for("> ")
-        self.do(terminal, "/regen", "(at temp 0 the same model gives the same answer; /set temp changes that)")
+        self.do(terminal, "/regen", "(at temp 0 the same model gives the same answer; /regen temp=0.8 changes that)")
         terminal.wait_for("\n\n> ")
         file = path("twice.txt", b"some text")
         self.do(terminal, f"/read {file}", "sent before your next message")

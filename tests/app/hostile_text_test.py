@@ -73,7 +73,8 @@ class Hostile(Case):
         self.run_on_terminal("-m", self.model, "-p", TEXT, "-n", "2", "--json", words=("answer",))
 
     def test_flags(self):
-        for arguments in (["-m", TINY, "--temp", TEXT, "-p", "hi"], [TEXT], ["--" + TEXT], ["pull", TEXT],
+        for arguments in (["-m", TINY, "--temp", TEXT, "-p", "hi"], [TEXT + ".gguf"], ["bench", TEXT], ["-p", "hi", TEXT],
+                          ["--" + TEXT], ["pull", TEXT],
                           ["--endpoint", TEXT, "-p", "hi"], ["-m", TINY, "-f", TEXT], ["help", TEXT],
                           ["endpoint", "add", TEXT, "http://127.0.0.1:9"], ["-m", TINY, "-p", "hi", "--export", TEXT]):
             self.run_on_terminal(*arguments, words=())

@@ -461,6 +461,74 @@ TEST(LineEditor, CtrlSGoesBackTowardsTheNewest) {
   EXPECT_EQ(typist.screen.text(), "> draft");
 }
 
+// Types each text at once into a line that lists commands, and says what is seen.
+std::string seen_with_menu(const std::vector<std::string>& typed, std::vector<std::string> history = {}) {
+  Typist typist(std::move(history), 50, 12);
+  typist.editor.list_commands();
+  for (const std::string& text : typed) typist.type(text), typist.pause();
+  return typist.screen.text();
+}
+
+constexpr char kUnCommands[] =
+    "\n  /undo        take back the last message and its"
+    "\n  /unread [N]  detach file N from the next messag";
+
+TEST(CommandMenu, FiltersWhileOneTypes) {
+  EXPECT_EQ(seen_with_menu({"/un"}), "> /un" + std::string(kUnCommands));
+  EXPECT_EQ(seen_with_menu({"/und"}), "> /und\n  /undo  take back the last message and its answe");
+  EXPECT_EQ(seen_with_menu({"/und", "\x7f"}), "> /un" + std::string(kUnCommands));
+  EXPECT_EQ(seen_with_menu({"/unx"}), "> /unx");
+  EXPECT_EQ(seen_with_menu({"/undo ", "x"}), "> /undo x");
+  EXPECT_EQ(seen_with_menu({"un"}), "> un");
+  const std::string all = seen_with_menu({"/"});
+  EXPECT_EQ(std::ranges::count(all, '\n'), 9) << all;
+  EXPECT_NE(all.find(" more; type on"), std::string::npos) << all;
+}
+
+TEST(CommandMenu, ArrowsChoose) {
+  const std::string second =
+      "\n  /undo        take back the last message and its"
+      "\n> /unread [N]  detach file N from the next messag";
+  EXPECT_EQ(seen_with_menu({"/un", "\x1b[B", "\x1b[B"}), "> /un" + second);
+  EXPECT_EQ(seen_with_menu({"/un", "\x1b[A"}), "> /un" + second);
+  EXPECT_EQ(seen_with_menu({"/un", "\x1b[A", "\t"}), "> /unread");
+  EXPECT_EQ(seen_with_menu({"/un", "\x1b[A", "\r"}), "> /unread");
+  EXPECT_EQ(seen_with_menu({"/un", "\x1b[A", "d"}), "> /und\n  /undo  take back the last message and its answe");
+  const std::string last = seen_with_menu({"/", "\x1b[A"});
+  EXPECT_NE(last.find("\n> /exit"), std::string::npos) << last;
+}
+
+TEST(CommandMenu, IsClosedByEscapeAndByOtherKeys) {
+  EXPECT_EQ(seen_with_menu({"/un", "\x1b"}), "> /un");
+  EXPECT_EQ(seen_with_menu({"/u", "\x1b", "n"}), "> /un");
+  EXPECT_EQ(seen_with_menu({"/u", "\x1b", "\x7f\x7f", "/un"}), "> /un" + std::string(kUnCommands));
+  EXPECT_EQ(seen_with_menu({"/un", "\x1b[D"}), "> /un");
+  EXPECT_EQ(seen_with_menu({"/un", "\x03"}), "> /un");
+  EXPECT_EQ(seen_with_menu({"\x1b[A", "\x1b[A"}, {"first", "/undo"}), "> first");  // a recalled line has none
+}
+
+TEST(LineEditor, AHintIsBelowUntilAKeyIsPressed) {
+  Typist typist;
+  typist.editor.hint("9 tokens/s");
+  typist.type("");
+  EXPECT_EQ(typist.seen(), ">\n9 tokens/s\n  ^0");
+  typist.type("\x1b[5;1R");  // no key, but the terminal's answer to a question
+  EXPECT_EQ(typist.screen.text(), ">\n9 tokens/s");
+  typist.type("a");
+  EXPECT_EQ(typist.screen.text(), "> a");
+}
+
+TEST(LineEditor, CtrlXCtrlEAsksForAnEditor) {
+  Typist typist;
+  EXPECT_EQ(typist.type("one\x18\x05"), EditOutcome::kEditOutside);
+  typist.editor.change("two\nthree");
+  typist.type("!");
+  EXPECT_EQ(typist.screen.text(), "> two\n. three!");
+  typist.type("\x1f\x1f");
+  EXPECT_EQ(typist.screen.text(), "> one");
+  EXPECT_EQ(typist.type("\x18x\x05"), EditOutcome::kEditing);
+}
+
 TEST(LineEditor, PagesPassLines) {
   Typist typist;
   std::string lines;

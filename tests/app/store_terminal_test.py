@@ -16,8 +16,10 @@ import tempfile
 import time
 import unittest
 
-from program import CHAT, ENDLESS, FOLDER, TINY, Run, environment, path
-from pseudo_terminal import MAX_SECONDS, StoreCase, Terminal
+sys.path.insert(1, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "remote"))
+from fake_endpoint import TEXT, FakeEndpoint  # noqa: E402
+from program import CHAT, ENDLESS, FOLDER, TINY, Run, environment, path  # noqa: E402
+from pseudo_terminal import MAX_SECONDS, StoreCase, Terminal  # noqa: E402
 
 N_KILLS = 200 if os.environ.get("WARPCHAT_FULL_TESTS") else 20
 
@@ -609,9 +611,54 @@ class Stored(StoreCase):
             terminal.wait_for(says)
             self.assertEqual(terminal.wait(), 1)
             self.assertNotIn("tiny, ", terminal.seen)  # no model was loaded for that
-        terminal = self.resume("--resume", "-p", "x")
-        terminal.wait_for("chat: --resume continues a conversation in a terminal")
-        self.assertEqual(terminal.wait(), 2)
+        for arguments, code, says in ((("-p", "x", "--resume", "9"), 1, "no conversation has the number 9: 1 conversation"),
+                                      (("--resume", "what is up?", "-p", "x"), 1, "a question stands before it"),
+                                      (("-p", "x", "--resume", "--no-history"), 2, "--no-history stores no conversation"),
+                                      (("-p", "x", "--resume", "--raw"), 2, "--raw completes a text")):
+            run = Run("-m", TINY, *arguments, env=environment(self.home))
+            self.assertEqual((run.code, run.out), (code, b""), run)
+            self.assertIn(says, run.err.decode())
+
+    def texts(self):
+        return [text for text, in self.rows("SELECT text FROM turns ORDER BY id")]
+
+    def test_one_answer_continues_a_stored_conversation(self):
+        self.say("about cats")
+        env, here = environment(self.home), ("-m", TINY, "--temp", "0", "-n", "4")
+        run = Run(*here, "--resume", "-p", "and dogs?", env=env)
+        self.assertEqual(run.code, 0, run)
+        question, first, then, answer = self.texts()
+        self.assertEqual((question, then, answer.rstrip("\n")),
+                         ("about cats", "and dogs?", run.out.decode().rstrip("\n")))
+        self.assertEqual(self.rows("SELECT title FROM conversations"), [("about cats",)])
+        tokens = json.loads(Run(*here, "--json", "--resume", "-p", "x", env=env).out)["usage"]["prompt_tokens"]
+        for flags, says in ((("-c", str(tokens), "-p", "x"), "raise --ctx-size, or leave out the oldest turns with /trim"),
+                            (("-p", "word " * 2000), "raise --ctx-size, or shorten the prompt")):
+            run = Run(*here, "--resume", *flags, env=env)
+            self.assertEqual((run.code, run.out), (1, b""), run)
+            self.assertIn(says, run.err.decode())
+        self.assertEqual(len(self.texts()), 6)
+        with FakeEndpoint() as server:
+            at_server = ("--endpoint", server.url, "--resume", "CATS")
+            run = Run(*at_server, "-sys", "Be brief", "--json", "and birds?", env=env)
+            self.assertEqual(json.loads(run.out)["answer"], TEXT, run)
+            self.assertEqual(json.loads(run.out)["usage"]["prompt_tokens"], 11, run)
+            Run(*at_server, "-p", "and fish?", env=env)
+            sent = [[(message["role"], message["content"]) for message in body["messages"]] for body in server.bodies()]
+        turns = [("system", "Be brief"), ("user", question), ("assistant", first), ("user", then),
+                 ("assistant", answer), ("user", "x"), ("assistant", self.texts()[5]), ("user", "and birds?")]
+        self.assertEqual(sent, [turns, [*turns, ("assistant", TEXT), ("user", "and fish?")]])
+        self.assertEqual(self.texts()[6:], ["and birds?", TEXT, "and fish?", TEXT])
+
+    def test_one_answer_that_is_stopped_keeps_its_text(self):
+        self.say("about cats")
+        with subprocess.Popen([CHAT, "-m", ENDLESS, "-c", "0", "--temp", "0", "--resume", "-p", "go on"],
+                              stdout=subprocess.PIPE, env=environment(self.home)) as program:
+            begun = os.read(program.stdout.fileno(), 1 << 16)
+            program.send_signal(signal.SIGINT)
+            printed = begun + program.stdout.read()
+        self.assertEqual(program.returncode, 130)
+        self.assertEqual(self.texts()[-1].rstrip("\n"), printed.decode().rstrip("\n"))
 
 
 class ReadOnly(StoreCase):

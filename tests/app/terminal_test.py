@@ -374,6 +374,18 @@ class Slash(Case):
             terminal.type(typed + "\r")
             terminal.wait_for(seen)
 
+    def test_a_pattern_is_read(self):
+        terminal = self.start()
+        folder = tempfile.mkdtemp(dir=FOLDER)
+        for name, text in (("a.txt", b"one two"), ("b.txt", b"three"), ("logo.png", b"\x89PNG\0")):
+            with open(os.path.join(folder, name), "wb") as file:
+                file.write(text)
+        terminal.type(f"/read {folder}/*\r")
+        terminal.wait_for(f"skipped {folder}/logo.png, which is no text")
+        terminal.wait_for(f"read 2 files of {folder}/*: 12 B, ")
+        terminal.type("/unread\r")
+        terminal.wait_for("detached 2 files")
+
     def test_a_pdf_is_read(self):
         terminal = self.start()
         terminal.type("/read " + path("report.pdf", pdf("Hello from a page")) + "\r")

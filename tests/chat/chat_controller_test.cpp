@@ -387,6 +387,19 @@ const Scenario kScenarios[] = {
        b.submit(NewConversation{}), b.submit(OpenStored{id}), b.settle();
      },
      "one > half, whole", "one > half, whole"},
+    {"settings_of_one_answer_are_not_the_next_ones",
+     [](Bench& b) {
+       AnswerSettings once = settings_of(b.state());
+       once.sampling.temperature = 0.125f, once.max_tokens = 7;
+       const AnswerSettings before = settings_of(b.state());
+       b.ask("one"), b.submit(Regenerate{b.last(), once}), b.settle();
+       EXPECT_EQ(b.responder->options_seen.back().sampling.temperature, 0.125f);
+       EXPECT_EQ(b.responder->options_seen.back().max_tokens, 7);
+       EXPECT_EQ(settings_of(b.state()), before);
+       b.submit(Regenerate{b.last()}), b.settle();
+       EXPECT_EQ(b.responder->options_seen.back().sampling.temperature, before.sampling.temperature);
+     },
+     "one > answer 3 3/3", "one > answer 3 /3"},
     {"what_is_set_belongs_to_its_conversation",
      [](Bench& b) {
        const auto temperature = [&] { return settings_of(b.state()).sampling.temperature; };
