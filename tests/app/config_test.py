@@ -11,7 +11,7 @@ import sys
 import tempfile
 import unittest
 
-from program import CHAT, TINY, environment
+from program import CHAT, SPM, TINY, environment
 from pseudo_terminal import StoreCase, Terminal
 
 
@@ -198,6 +198,37 @@ class AfterARestart(StoreCase):
         self.command(flagged, "/set temp", "temp: 0.75")
         self.command(flagged, "/set temp 0.25", "temp: 0.25")
         self.leave(flagged)
+
+    def test_a_conversation_comes_back_with_its_model(self):
+        own = os.path.join(self.home, "own.gguf")
+        shutil.copy(TINY, own)
+        first = Terminal("-m", own, home=self.home)
+        self.addCleanup(self.end, first)
+        self.wait_for_prompt(first)
+        self.command(first, "/set n_predict 2", "n_predict: 2")
+        self.send(first, "Hello")
+        self.leave(first)
+        other = Terminal("-m", SPM, home=self.home)  # is the default from now on
+        self.addCleanup(self.end, other)
+        self.wait_for_prompt(other)
+        self.leave(other)
+
+        again = Terminal("--resume", home=self.home)
+        self.addCleanup(self.end, again)
+        self.wait_for_prompt(again)
+        self.assertIn("own, ", again.seen)
+        self.leave(again)
+        once = subprocess.run([CHAT, "--resume", "-p", "And?", "--json"], env=environment(self.home), text=True,
+                              capture_output=True, check=True)
+        answer = json.loads(once.stdout)
+        self.assertEqual((answer["model"], answer["usage"]["completion_tokens"]), (own, 2))
+        os.remove(own)
+        without = Terminal("--resume", "-n", "1", home=self.home)
+        self.addCleanup(self.end, without)
+        self.wait_for_prompt(without)
+        self.assertIn("the model of this conversation is gone: " + own, without.plain_seen)
+        self.command(without, "/set n_predict", "n_predict: 1")
+        self.leave(without)
 
 
 if __name__ == "__main__":
