@@ -208,11 +208,13 @@ class AfterARestart(StoreCase):
         self.command(first, "/set n_predict 2", "n_predict: 2")
         self.send(first, "Hello")
         self.leave(first)
-        other = Terminal("-m", SPM, home=self.home)  # is the default from now on
-        self.addCleanup(self.end, other)
-        self.wait_for_prompt(other)
-        self.leave(other)
+        def use_another():
+            other = Terminal("-m", SPM, home=self.home)  # is the default from now on
+            self.addCleanup(self.end, other)
+            self.wait_for_prompt(other)
+            self.leave(other)
 
+        use_another()
         again = Terminal("--resume", home=self.home)
         self.addCleanup(self.end, again)
         self.wait_for_prompt(again)
@@ -222,6 +224,7 @@ class AfterARestart(StoreCase):
                               capture_output=True, check=True)
         answer = json.loads(once.stdout)
         self.assertEqual((answer["model"], answer["usage"]["completion_tokens"]), (own, 2))
+        use_another()
         os.remove(own)
         without = Terminal("--resume", "-n", "1", home=self.home)
         self.addCleanup(self.end, without)
