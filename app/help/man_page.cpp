@@ -116,10 +116,11 @@ std::string man_page(const std::vector<CommandHelp>& commands) {
   std::string text =
       ".TH " + upper_case(roff(name)) + " 1 \"\" \"" + roff(name + " " + kVersion) + "\" \"User Commands\"\n";
   text += roff_section("NAME") + roff(name) + " \\- " + roff(commands[0].purpose) + "\n";
-  text += roff_section("SYNOPSIS") + roff_bold(name) + " [FLAGS]\n.br\n" + roff_bold(name + " -p") + " " +
-          roff_italic("TEXT") + " [FLAGS]\n.br\n" + roff_bold(name) + " " + roff_italic("COMMAND") + " [FLAGS]\n";
+  text += roff_section("SYNOPSIS") + roff_bold(name) + " [FLAGS]\n.br\n" + roff_bold(name) + " " + roff("\"") +
+          roff_italic("QUESTION") + roff("\"") + " [FLAGS]\n.br\n" + roff_bold(name) + " " + roff_italic("COMMAND") +
+          " [FLAGS]\n";
   text += roff_section("DESCRIPTION") + "Without a command, a conversation in the terminal begins, or with " +
-          roff_bold("--gui") + " one in a window.\nWith " + roff_bold("-p") + ", " + roff_bold("-f") +
+          roff_bold("--gui") + " one in a window.\nWith a question, " + roff_bold("-p") + ", " + roff_bold("-f") +
           " or piped input there is one answer, which alone goes to standard output.\n";
   text += roff_section("COMMANDS");
   for (size_t i = 1; i < commands.size(); ++i)
