@@ -47,6 +47,7 @@ ChatWindow::ChatWindow(GlfwWindow& window, ChatWorker& worker, TextEngine& text,
   ui_.select = [this](const std::string& selected) { window_.set_primary_selection(selected); };
   ui_.set_focus("composer");
   settings_.shows_emulators = memory_.emulators;
+  palette_.recent = memory_.recent_commands;
   for (const auto& [conversation, draft] : memory_.drafts)
     drafts_[conversation] = {.text = draft.text, .files = draft.files, .waits = true};
   const Composer::Draft draft = std::exchange(drafts_[0], {});
@@ -174,6 +175,7 @@ void ChatWindow::draw(std::vector<InputEvent> events) {
   picker_.draw(frame_);
   file_dialog_.draw(frame_);
   shortcuts_.draw(frame_);
+  palette_.draw(frame_);
   ui_.draw_menu();
   take_shortcuts(/*fields_first=*/true);
   remember_changed_draft();
@@ -296,7 +298,11 @@ void ChatWindow::draw_composer(Rect& rect) {
 }
 
 void ChatWindow::draw_conversation(Rect rect) {
-  if (state_.open.messages.empty()) return draw_welcome(rect);
+  if (state_.open.messages.empty()) {
+    const std::string_view prompt = start_screen_.draw(frame_, rect);
+    if (!prompt.empty()) composer_.begin_with(prompt, ui_);
+    return;
+  }
   ui_.mark("transcript", rect);
   take_transcript_keys();
   {
@@ -349,24 +355,6 @@ void ChatWindow::serve_text_menu() {
   if (chosen == "menu_find") run(Command::kFind);
 }
 
-void ChatWindow::draw_welcome(Rect rect) {
-  const TextLook large{ui_.theme->text, 1.7f, Face::kBold}, dim{ui_.theme->dim_text, 1};
-  const bool choose = !state_.model && !state_.loading;
-  Rect block = rect.inset(ui_.px(24), 0).in_middle(ui_.px(choose ? 150 : 96));
-  ui_.label_in(block.cut_top(ui_.px(48)), choose ? "Welcome" : "What is on your mind?", large, 0.5f);
-  const std::string there = state_.model ? where_text_goes(state_.model->endpoint) : "";
-  std::string text = there.empty() ? "Everything stays on this machine." : "Your messages are sent to " + there + ".";
-  if (choose) text = "Choose a model, or drop a GGUF file here. " + text;
-  const float width = std::min(ui_.text_width(text, dim), block.width);
-  ui_.paragraph({block.centre().x - width / 2, block.y}, text, dim, width + 1);
-  if (!choose) return;
-  block.cut_top(ui_.px(62));
-  const ButtonLook look{.text = "Choose a model", .kind = ButtonKind::kPrimary};
-  const float button = ui_.button_width(look);
-  if (ui_.button("choose_model", {block.centre().x - button / 2, block.y, button, ui_.px(38)}, look))
-    commands_.push_back(Command::kModels);
-}
-
 void ChatWindow::draw_profiler(Rect rect) {
   ui_.fill(rect, ui_.theme->panel);
   ui_.fill({rect.x, rect.y, rect.width, 1}, ui_.theme->border);
@@ -384,6 +372,7 @@ WindowMemory ChatWindow::memory() const {
   WindowMemory memory = memory_;
   memory.place = window_.place();
   memory.folders = file_dialog_.recent_folders();
+  memory.recent_commands = palette_.recent;
   return memory;
 }
 
@@ -394,17 +383,16 @@ WindowFacts ChatWindow::facts() const {
   facts.composition = ui_.composition;
   facts.selection = transcript_.has_selection() ? transcript_.selected_text(state_) : "";
   facts.search_words = sidebar_.search_words();
-  const std::pair<const char*, bool> panels[] = {{"sidebar", sidebar_shown()},
-                                                 {"trash", sidebar_.shows_trash()},
-                                                 {"settings", settings_.open},
-                                                 {"models", picker_.is_open()},
-                                                 {"path", file_dialog_.browses()},
-                                                 {"shortcuts", shortcuts_.open},
-                                                 {"profiler", profiler_.is_open()},
-                                                 {"find", find_bar_.is_open()},
-                                                 {"desktop_dialog", file_dialog_.asks_desktop()}};
+  const std::pair<const char*, bool> panels[] = {
+      {"sidebar", sidebar_shown()},     {"trash", sidebar_.shows_trash()},
+      {"settings", settings_.open},     {"models", picker_.is_open()},
+      {"path", file_dialog_.browses()}, {"shortcuts", shortcuts_.open},
+      {"palette", palette_.is_open()},  {"profiler", profiler_.is_open()},
+      {"find", find_bar_.is_open()},    {"desktop_dialog", file_dialog_.asks_desktop()}};
   for (const auto& [name, open] : panels)
     if (open) facts.panels.emplace_back(name);
+  if (palette_.is_open())
+    for (const PaletteRow& row : palette_.rows()) facts.palette.push_back(row.text);
   if (find_bar_.is_open()) facts.found = transcript_.found();
   for (const NoticeItem& notice : notices_.own()) facts.own_notices.push_back(notice.text);
   facts.editing = composer_.edited().has_value();

@@ -8,6 +8,7 @@
 #include "app/gui/chat_worker.h"
 #include "app/gui/profiler/profiler_overlay.h"
 #include "app/gui/transcript/transcript_view.h"
+#include "app/gui/window/command_palette.h"
 #include "app/gui/window/composer.h"
 #include "app/gui/window/file_dialog.h"
 #include "app/gui/window/find_bar.h"
@@ -18,6 +19,7 @@
 #include "app/gui/window/settings_panel.h"
 #include "app/gui/window/shortcuts_panel.h"
 #include "app/gui/window/sidebar.h"
+#include "app/gui/window/start_screen.h"
 #include "app/gui/window/state_dump.h"
 #include "app/gui/window/status_line.h"
 #include "app/gui/window/top_bar.h"
@@ -49,7 +51,6 @@ class ChatWindow {
   void take_drops();
   void draw_panels();
   void draw_main(Rect rect);
-  void draw_welcome(Rect rect);
   void draw_conversation(Rect rect);
   void draw_composer(Rect& rect);
   void draw_profiler(Rect rect);
@@ -57,7 +58,7 @@ class ChatWindow {
   void drag_sidebar(Rect edge);
   void drag_profiler(Rect whole, Rect edge);
   void take_transcript_keys();
-  bool any_card() const { return picker_.is_open() || file_dialog_.browses() || shortcuts_.open; }
+  bool any_card() const { return palette_.is_open() || picker_.is_open() || file_dialog_.browses() || shortcuts_.open; }
   bool is_narrow() const;
   bool sidebar_shown() const { return is_narrow() ? narrow_sidebar_ : memory_.sidebar_open; }
   void keep_focus();
@@ -71,7 +72,6 @@ class ChatWindow {
   bool run_on_conversation(Command command);
   bool run_on_panel(Command command);
   void escape();
-  void regenerate();
   void edit_last();
   void take_back();
   void forget_taken_back();
@@ -92,10 +92,12 @@ class ChatWindow {
 
   TranscriptView transcript_;
   Sidebar sidebar_;
+  StartScreen start_screen_;
   Composer composer_;
   TopBar top_bar_;
   StatusLine status_line_;
   SettingsPanel settings_;
+  CommandPalette palette_;
   ModelPicker picker_;
   ShortcutsPanel shortcuts_;
   FileDialog file_dialog_;

@@ -36,6 +36,7 @@ enum class Icon {
   kCopy,
   kFile,
   kFolder,
+  kServer,
   kWarning
 };
 

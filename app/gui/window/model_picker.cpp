@@ -67,6 +67,7 @@ void ModelPicker::open(Frame& f) {
   f.actions.push(SearchHub{});
   f.ui.set_focus("model_filter");
   chosen_request_ = 0;
+  shows_hub_ = false;
   for (const ModelChoice& endpoint : f.state.endpoints)
     if (is_loaded(f.state, endpoint)) return ask(f, endpoint);
 }
@@ -82,6 +83,16 @@ void ModelPicker::toggle(Frame& f) {
   connect_form_.close();
   endpoint_row_.cancel(f.ui);
   is_open_ ? void(is_open_ = false) : open(f);
+}
+
+void ModelPicker::open_at_hub(Frame& f) {
+  open(f);
+  shows_hub_ = true;
+}
+
+void ModelPicker::open_connect_form(Frame& f) {
+  open(f);
+  connect_form_.open(f, "");
 }
 
 void ModelPicker::ask(Frame& f, const ModelChoice& endpoint) {
@@ -194,6 +205,7 @@ void ModelPicker::draw_models(Frame& f, Rect rect, const std::vector<ModelRow>& 
     if (section < Section::kServers && next >= Section::kServers) draw_heading("Servers");
     if (section <= Section::kServers && next > Section::kServers) draw_connect(f, next_row(ui.px(kConnectRow)));
     if (section < Section::kHub && next == Section::kHub && has_hub_rows) draw_heading("From the Hugging Face hub");
+    if (next == Section::kHub && has_hub_rows && std::exchange(shows_hub_, false)) area.show(y, rect.height);
     section = next;
   };
   for (const ModelRow& row : rows) {

@@ -18,6 +18,8 @@ class ModelPicker {
   bool is_open() const { return is_open_; }
   bool close(Frame& f);   // what is in front; whether there was anything
   void toggle(Frame& f);  // opens it, or closes all of it
+  void open_at_hub(Frame& f);
+  void open_connect_form(Frame& f);
   bool rename_focused(Frame& f) { return is_open_ && endpoint_row_.rename_focused(f); }
   void draw(Frame& f);
   bool shows_emulators = false;  // among the devices, for kernel developers
@@ -49,6 +51,7 @@ class ModelPicker {
   EndpointRow endpoint_row_;
   uint64_t chosen_request_ = 0;  // of a server that was chosen: its only model is loaded; 0: none
   bool shows_served_ = false;    // the list scrolls to the server that was asked
+  bool shows_hub_ = false;       // the list scrolls to the models of the hub once they are known
   std::string device_;           // the selected device; a button moves the model there
 };
 

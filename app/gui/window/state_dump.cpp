@@ -107,6 +107,7 @@ Json window_json(const WindowFacts& facts) {
           {"composition", facts.composition},
           {"selection", facts.selection},
           {"panels", facts.panels},
+          {"palette", facts.palette},
           {"editing", facts.editing},
           {"theme", facts.dark ? "dark" : "light"},
           {"zoom", facts.zoom},

@@ -18,6 +18,7 @@ struct WindowFacts {
   double longest_frame_seconds = 0, longest_frame_cpu_seconds = 0;  // of those but the first; cpu: of this thread
   std::string focus, composer, composition, selection, search_words;
   std::vector<std::string> panels;       // that are open
+  std::vector<std::string> palette;      // texts of its rows, while it is open
   std::vector<std::string> own_notices;  // of the window itself
   bool editing = false, dark = false, at_end = true, full_screen = false;
   TranscriptView::Found found{0, 0};

@@ -67,6 +67,9 @@ WindowMemory window_memory_from(const std::string& text) {
   if (const auto folders = json.find("folders"); folders != json.end() && folders->is_array())
     for (const Json& folder : *folders)
       if (folder.is_string() && folder.get<std::string>().ends_with('/')) memory.folders.push_back(folder);
+  if (const auto recent = json.find("recent_commands"); recent != json.end() && recent->is_array())
+    for (const Json& command : *recent)
+      if (command.is_string()) memory.recent_commands.push_back(command);
   return memory;
 }
 
@@ -82,6 +85,7 @@ std::string to_json(const WindowMemory& memory) {
     if (!draft.files.empty()) json["drafts"].back()["files"] = draft.files;
   }
   if (!memory.folders.empty()) json["folders"] = memory.folders;
+  if (!memory.recent_commands.empty()) json["recent_commands"] = memory.recent_commands;
   if (memory.place.placed) json["x"] = memory.place.x, json["y"] = memory.place.y;
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

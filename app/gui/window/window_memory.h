@@ -25,8 +25,9 @@ struct WindowMemory {
     std::vector<std::string> files;  // paths
     bool operator==(const Draft&) const = default;
   };
-  std::map<int64_t, Draft> drafts;   // by conversation (0: a new one)
-  std::vector<std::string> folders;  // in which files were chosen, the last one first
+  std::map<int64_t, Draft> drafts;           // by conversation (0: a new one)
+  std::vector<std::string> folders;          // in which files were chosen, the last one first
+  std::vector<std::string> recent_commands;  // their texts, the last one first
   bool operator==(const WindowMemory&) const = default;
 };
 
