@@ -3,10 +3,13 @@
 
 usage: start_test.py CHAT CLI_MODELS [unittest arguments]
 """
+import os
 import sys
+import time
 import unittest
 
 from desktop import Window
+from portal import Bus, Portal
 from program import TINY
 from window_case import WindowCase, is_idle, n_messages
 
@@ -91,6 +94,69 @@ class Start(WindowCase):
         frames = self.window.state()["frames"]
         self.window.key("Escape")
         self.window.wait_for(lambda s: s["frames"] > frames and "palette" not in s["panels"], "no palette")
+
+    def theme(self, name):
+        return self.window.wait_for(lambda s: s["theme"] == name, f"the {name} theme")
+
+    def test_the_theme_is_the_systems_until_one_is_chosen(self):
+        bus = Bus()
+        self.addCleanup(bus.close)
+        portal = Portal(bus)
+        self.addCleanup(portal.close)
+        portal.tell_colours(1)
+        self.start(DBUS_SESSION_BUS_ADDRESS=bus.address)
+        self.assertEqual(self.theme("dark")["chosen_theme"], "system")
+        portal.tell_colours(2)
+        self.theme("light")
+        frames, seconds = self.theme("light")["frames"], self.window.cpu_seconds()
+        time.sleep(1)
+        self.assertLessEqual(self.window.state()["frames"], frames + 2, "an idle window draws nothing")
+        self.assertLess(self.window.cpu_seconds() - seconds, 0.1)
+        portal.tell_colours(1)
+        self.theme("dark")
+        self.window.key("ctrl+shift+l")
+        self.assertEqual(self.theme("light")["chosen_theme"], "light")
+        portal.tell_colours(1)
+        self.palette("system theme")
+        self.assertEqual(self.window.state()["theme"], "light", "what was chosen stays")
+        self.window.key("Escape")
+        self.window.click("view")
+        self.window.click("theme:system")
+        self.theme("dark")
+        portal.tell_colours(0)  # no preference: what GTK's settings say
+        self.theme("light")
+        self.window.key("Escape")
+        self.close()
+
+        folder = os.path.join(self.home, ".config/gtk-3.0")
+        os.makedirs(folder)
+        with open(os.path.join(folder, "settings.ini"), "w") as file:
+            file.write("[Settings]\ngtk-application-prefer-dark-theme = 1\n")
+        self.start()  # without a bus
+        self.assertEqual(self.theme("dark")["chosen_theme"], "system")
+        self.close()
+
+    def test_font_and_size_are_chosen_and_stay(self):
+        self.open("-n", "4")
+        self.import_talk("question", "An answer of `some words` and **more**.")
+        self.window.click("view")
+        state = self.window.wait_for(lambda s: "view" in s["panels"], "the panel")
+        width = state["widgets"]["theme:system"][2]
+        for font in ("text_font:DejaVu Sans", "code_font:DejaVu Sans Mono"):
+            self.window.click(font)
+        state = self.window.wait_for(lambda s: s["fonts"] == ["DejaVu Sans", "DejaVu Sans Mono"], "the fonts")
+        self.window.wait_for(lambda s: s["widgets"]["theme:system"][2] > width, "its letters, which are wider")
+        self.window.click("view_larger")
+        zoom = self.window.wait_for(lambda s: s["zoom"] > 1, "larger text")["zoom"]
+        self.window.key("Tab", "Escape")
+        self.window.wait_for(lambda s: "view" not in s["panels"] and s["focus"] == "composer", "no panel")
+        self.close()
+        state = self.open("-n", "4")
+        self.assertEqual((state["fonts"], state["zoom"]), (["DejaVu Sans", "DejaVu Sans Mono"], zoom))
+        self.window.key("ctrl+0")
+        self.window.click("view")
+        self.window.click("text_font:")
+        self.window.wait_for(lambda s: s["fonts"][0] == "" and s["widgets"]["theme:system"][2] == width, "the usual font")
 
 
 if __name__ == "__main__":

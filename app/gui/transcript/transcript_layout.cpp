@@ -31,12 +31,15 @@ size_t joined_quotes(const MarkdownBlock& above, const MarkdownBlock& below) {
 void TranscriptLayout::begin(const ChatState& state, const TranscriptView::Look& look, float width) {
   state_ = &state;
   n_unseen_ = n_unseen_messages(state.open);
-  const bool same = theme_ == &look.theme && sizes_.text == look.sizes.text && sizes_.scale == look.sizes.scale;
+  const bool other_fonts = fonts_ != engine_.fonts_revision();
+  fonts_ = engine_.fonts_revision();
+  const bool same =
+      theme_ == &look.theme && sizes_.text == look.sizes.text && sizes_.scale == look.sizes.scale && !other_fonts;
   if (!same) labels_.clear();
   if (!same || width_ != width) {
     for (auto& rows : messages_) rows->drop_layouts(), rows->bubble_width = 0;
   }
-  const bool wider = width_ != width || em_ != look.sizes.text;
+  const bool wider = width_ != width || em_ != look.sizes.text || other_fonts;
   theme_ = &look.theme;
   sizes_ = look.sizes;
   show_thoughts_ = look.show_thoughts;

@@ -85,6 +85,7 @@ class TranscriptLayout : public RowSource {
   TextEngine& engine_;
   const ChatState* state_ = nullptr;
   const Theme* theme_ = nullptr;
+  uint32_t fonts_ = 0;  // revision of the fonts of what is laid out
   Sizes sizes_;
   bool show_thoughts_ = false;
   size_t n_unseen_ = 0;  // messages that the model is not given any more

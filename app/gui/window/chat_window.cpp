@@ -34,6 +34,7 @@ ChatWindow::ChatWindow(GlfwWindow& window, ChatWorker& worker, TextEngine& text,
       ui_(text),
       memory_(memory),
       transcript_(text),
+      system_theme_(GlfwWindow::wake),
       file_dialog_(GlfwWindow::wake, memory.folders, options.verbose),
       keeps_drafts_(!options.no_history) {
   ui_.names_wanted = !options.gui_state.empty();
@@ -60,7 +61,19 @@ bool ChatWindow::apply_updates() {
   const std::vector<Update> updates = worker_.take_updates();
   for (const Update& update : updates) apply(update);
   if (!updates.empty()) follow_state();
-  return file_dialog_.take_news(ui_) || !updates.empty();
+  const bool has_files = file_dialog_.take_news(ui_), has_theme = follow_theme();
+  return has_files || has_theme || !updates.empty();
+}
+
+bool ChatWindow::follow_theme() {
+  const bool before = memory_.dark;
+  if (memory_.theme == ThemeChoice::kSystem) {
+    system_theme_.follow();
+    memory_.dark = system_theme_.is_dark().value_or(memory_.dark);
+  } else {
+    memory_.dark = memory_.theme == ThemeChoice::kDark;
+  }
+  return memory_.dark != before;
 }
 
 // A draft belongs to its conversation. A conversation that gets its id when it is stored, or that is reloaded, stays
@@ -126,14 +139,18 @@ void ChatWindow::follow_state() {
 }
 
 void ChatWindow::set_up_frame() {
+  follow_theme();
+  text_.choose_fonts(memory_.text_font, memory_.code_font);
   const float scale = window_.content_scale() * memory_.zoom;
+  const uint32_t fonts = text_.fonts_revision();
   ui_.theme = memory_.dark ? &dark_theme() : &light_theme();
   ui_.sizes = {.text = std::round(kTextSize * scale), .scale = scale};
   const bool complete = profiler_.is_open() || fonts_complete_;  // nothing else uses ImGui's own text
-  if (scale == fonts_scale_ && style_dark_ == memory_.dark && complete == fonts_complete_) return;
+  const bool same_fonts = scale == fonts_scale_ && complete == fonts_complete_ && fonts == fonts_revision_;
+  if (same_fonts && style_dark_ == memory_.dark) return;
   apply_style(*ui_.theme, ui_.sizes);
-  if (scale != fonts_scale_ || complete != fonts_complete_) load_fonts(text_, ui_.sizes, complete);
-  fonts_scale_ = scale, fonts_complete_ = complete, style_dark_ = memory_.dark;
+  if (!same_fonts) load_fonts(text_, ui_.sizes, complete);
+  fonts_scale_ = scale, fonts_complete_ = complete, fonts_revision_ = fonts, style_dark_ = memory_.dark;
 }
 
 void ChatWindow::take_shortcuts(bool fields_first) {
@@ -175,6 +192,7 @@ void ChatWindow::draw(std::vector<InputEvent> events) {
   picker_.draw(frame_);
   file_dialog_.draw(frame_);
   shortcuts_.draw(frame_);
+  view_.draw(frame_, memory_);
   palette_.draw(frame_);
   ui_.draw_menu();
   take_shortcuts(/*fields_first=*/true);
@@ -383,12 +401,17 @@ WindowFacts ChatWindow::facts() const {
   facts.composition = ui_.composition;
   facts.selection = transcript_.has_selection() ? transcript_.selected_text(state_) : "";
   facts.search_words = sidebar_.search_words();
-  const std::pair<const char*, bool> panels[] = {
-      {"sidebar", sidebar_shown()},     {"trash", sidebar_.shows_trash()},
-      {"settings", settings_.open},     {"models", picker_.is_open()},
-      {"path", file_dialog_.browses()}, {"shortcuts", shortcuts_.open},
-      {"palette", palette_.is_open()},  {"profiler", profiler_.is_open()},
-      {"find", find_bar_.is_open()},    {"desktop_dialog", file_dialog_.asks_desktop()}};
+  const std::pair<const char*, bool> panels[] = {{"sidebar", sidebar_shown()},
+                                                 {"trash", sidebar_.shows_trash()},
+                                                 {"settings", settings_.open},
+                                                 {"models", picker_.is_open()},
+                                                 {"path", file_dialog_.browses()},
+                                                 {"shortcuts", shortcuts_.open},
+                                                 {"palette", palette_.is_open()},
+                                                 {"view", view_.is_open()},
+                                                 {"profiler", profiler_.is_open()},
+                                                 {"find", find_bar_.is_open()},
+                                                 {"desktop_dialog", file_dialog_.asks_desktop()}};
   for (const auto& [name, open] : panels)
     if (open) facts.panels.emplace_back(name);
   if (palette_.is_open())
@@ -397,6 +420,8 @@ WindowFacts ChatWindow::facts() const {
   for (const NoticeItem& notice : notices_.own()) facts.own_notices.push_back(notice.text);
   facts.editing = composer_.edited().has_value();
   facts.dark = memory_.dark;
+  facts.theme = name_of(memory_.theme);
+  facts.text_font = memory_.text_font, facts.code_font = memory_.code_font;
   facts.zoom = memory_.zoom;
   facts.scroll = transcript_.scroll_position();
   facts.at_end = transcript_.at_end();

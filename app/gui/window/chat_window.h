@@ -22,8 +22,10 @@
 #include "app/gui/window/start_screen.h"
 #include "app/gui/window/state_dump.h"
 #include "app/gui/window/status_line.h"
+#include "app/gui/window/system_theme.h"
 #include "app/gui/window/top_bar.h"
 #include "app/gui/window/ui.h"
+#include "app/gui/window/view_panel.h"
 
 namespace warpchat::gui {
 
@@ -47,6 +49,7 @@ class ChatWindow {
 
  private:
   void set_up_frame();  // theme, scale, fonts
+  bool follow_theme();  // whether the system's changes what is shown
   void take_shortcuts(bool fields_first);
   void take_drops();
   void draw_panels();
@@ -58,7 +61,9 @@ class ChatWindow {
   void drag_sidebar(Rect edge);
   void drag_profiler(Rect whole, Rect edge);
   void take_transcript_keys();
-  bool any_card() const { return palette_.is_open() || picker_.is_open() || file_dialog_.browses() || shortcuts_.open; }
+  bool any_card() const {
+    return palette_.is_open() || picker_.is_open() || file_dialog_.browses() || shortcuts_.open || view_.is_open();
+  }
   bool is_narrow() const;
   bool sidebar_shown() const { return is_narrow() ? narrow_sidebar_ : memory_.sidebar_open; }
   void keep_focus();
@@ -100,12 +105,15 @@ class ChatWindow {
   CommandPalette palette_;
   ModelPicker picker_;
   ShortcutsPanel shortcuts_;
+  ViewPanel view_;
+  SystemTheme system_theme_;
   FileDialog file_dialog_;
   Notices notices_;
   FindBar find_bar_;
   ProfilerOverlay profiler_;
 
   float fonts_scale_ = 0;
+  uint32_t fonts_revision_ = 0;
   const bool keeps_drafts_;
   uint64_t kept_revision_ = 0;  // of the composer, when its draft was remembered
   size_t kept_files_ = 0;

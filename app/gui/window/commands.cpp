@@ -25,7 +25,10 @@ void ChatWindow::run(Command command) {
     case Command::kLastMessage:
       return transcript_.scroll_to_end();
     case Command::kTheme:
-      memory_.dark = !memory_.dark;
+      memory_.theme = memory_.dark ? ThemeChoice::kLight : ThemeChoice::kDark;
+      return;
+    case Command::kSystemTheme:
+      memory_.theme = ThemeChoice::kSystem;
       return;
     case Command::kFullScreen:
       return window_.toggle_full_screen();
@@ -159,6 +162,9 @@ bool ChatWindow::run_on_panel(Command command) {
       settings_.open = !settings_.open;
       ui_.set_focus(settings_.open ? "system_prompt" : "composer");
       return true;
+    case Command::kView:
+      view_.toggle(ui_);
+      return true;
     case Command::kShortcuts:
       shortcuts_.open = shortcuts_.appearing = !shortcuts_.open;
       ui_.set_focus(shortcuts_.open ? "shortcuts_panel_close" : "composer");
@@ -180,7 +186,7 @@ void ChatWindow::escape() {
   if (ui_.close_menu()) return;
   if (palette_.close(ui_)) return;
   if (picker_.close(frame_)) return picker_.is_open() ? void() : ui_.set_focus("composer");
-  if (file_dialog_.close() || std::exchange(shortcuts_.open, false)) return ui_.set_focus("composer");
+  if (file_dialog_.close() || std::exchange(shortcuts_.open, false) || view_.close()) return ui_.set_focus("composer");
   if (sidebar_.close(frame_) || std::exchange(narrow_sidebar_, false)) return ui_.set_focus("composer");
   if (find_bar_.close(transcript_)) return ui_.set_focus("composer");
   if (composer_.cancel_edit(ui_)) return;

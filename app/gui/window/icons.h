@@ -37,6 +37,7 @@ enum class Icon {
   kFile,
   kFolder,
   kServer,
+  kText,
   kWarning
 };
 

@@ -58,6 +58,8 @@ constexpr Shortcut kShortcuts[] = {
     {Command::kProfiler, GLFW_KEY_F12, 0, "F12", "Profiler", kWindow},
     {Command::kProfilerSize, GLFW_KEY_F12, kShift, "Shift+F12", "Profiler in part or all of the window", kWindow},
     {Command::kSidebar, GLFW_KEY_B, kCtrl, "Ctrl+B", "Sidebar", kWindow},
+    {Command::kView, kNoKey, 0, "", "View: theme, size and fonts", kWindow},
+    {Command::kSystemTheme, kNoKey, 0, "", "Theme as the system's", kWindow},
     {Command::kTheme, GLFW_KEY_L, kCtrl | kShift, "Ctrl+Shift+L", "Light or dark", kWindow},
     {Command::kFullScreen, GLFW_KEY_F11, 0, "F11", "Full screen", kWindow},
     {Command::kZoomIn, GLFW_KEY_EQUAL, kCtrl, "Ctrl+plus", "Larger text", kWindow},

@@ -110,6 +110,8 @@ Json window_json(const WindowFacts& facts) {
           {"palette", facts.palette},
           {"editing", facts.editing},
           {"theme", facts.dark ? "dark" : "light"},
+          {"chosen_theme", facts.theme},
+          {"fonts", {facts.text_font, facts.code_font}},
           {"zoom", facts.zoom},
           {"scroll", facts.scroll},
           {"at_end", facts.at_end},

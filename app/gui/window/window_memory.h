@@ -11,9 +11,13 @@ namespace warpchat::gui {
 
 constexpr float kMinProfilerShare = 0.2f, kUsualProfilerShare = 0.48f;
 
+enum class ThemeChoice { kSystem, kLight, kDark };
+
 struct WindowMemory {
   WindowPlace place;
-  bool dark = false;
+  ThemeChoice theme = ThemeChoice::kSystem;
+  bool dark = false;                 // as shown last; the system's theme is not known at once
+  std::string text_font, code_font;  // families; empty: the usual ones
   float zoom = 1;
   float sidebar_width = 264;  // at scale 1
   bool sidebar_open = true;
@@ -33,6 +37,8 @@ struct WindowMemory {
 
 constexpr float kMinZoom = 0.6f, kMaxZoom = 3.0f;
 constexpr float kMinSidebar = 200, kMaxSidebar = 480;
+
+const char* name_of(ThemeChoice theme);  // "system", "light", "dark"
 
 // Missing or invalid values get the defaults of a first start.
 WindowMemory window_memory_from(const std::string& json);
