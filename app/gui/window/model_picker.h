@@ -7,6 +7,7 @@
 #include "app/gui/window/connect_form.h"
 #include "app/gui/window/endpoint_row.h"
 #include "app/gui/window/model_rows.h"
+#include "app/gui/window/served_row.h"
 #include "app/gui/window/shortcuts.h"
 #include "app/gui/window/text_field.h"
 
@@ -30,6 +31,7 @@ class ModelPicker {
   void draw_models(Frame& f, Rect rect, const std::vector<ModelRow>& rows);
   void draw_row(Frame& f, Rect rect, const ModelRow& row);
   void draw_model(Frame& f, Rect rect, const ModelRow& row);
+  void draw_served(Frame& f, Rect rect, const ModelRow& row);
   void draw_connect(Frame& f, Rect rect);
   void draw_enter_key(Frame& f, Rect rect);
   void draw_devices(Frame& f, Rect rect);
@@ -49,7 +51,8 @@ class ModelPicker {
   TextField field_, context_;
   ConnectForm connect_form_;
   EndpointRow endpoint_row_;
-  uint64_t chosen_request_ = 0;  // of a server that was chosen: its only model is loaded; 0: none
+  ServedRow served_row_;
+  uint64_t chosen_request_ = 0;  // of a server that was chosen: its default or only model is loaded; 0: none
   bool shows_served_ = false;    // the list scrolls to the server that was asked
   bool shows_hub_ = false;       // the list scrolls to the models of the hub once they are known
   std::string device_;           // the selected device; a button moves the model there

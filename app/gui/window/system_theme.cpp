@@ -72,7 +72,7 @@ struct SystemTheme::Watch {
   }
 
   void tell(std::optional<bool> dark) {
-    const Known now = dark.value_or(dark_by_gtk()) ? Known::kDark : Known::kLight;
+    const Known now = (dark ? *dark : dark_by_gtk()) ? Known::kDark : Known::kLight;
     if (known.exchange(now) != now && !ends) wake();
   }
   void run();
