@@ -450,8 +450,10 @@ class WindowEndpoint(DisplayCase):
                 state = self.ended("failed")
                 self.assertIn(sentence, state["conversation"]["failure"])
                 answer = state["conversation"]["messages"][1]["key"]
-                self.window.click(f"regenerate:{answer}")
-                self.assertEqual(self.ended("complete")["conversation"]["last_text"], TEXT)
+                self.window.click(f"regenerate:{answer}" if script == "empty" else f"try_again:{answer}")
+                state = self.ended("complete")
+                self.assertEqual(state["conversation"]["last_text"], TEXT)
+                self.assertNotIn(f"try_again:{answer}", state["widgets"])
                 self.window.key("ctrl+q")
                 self.assertEqual(self.window.wait(), 0)
 
