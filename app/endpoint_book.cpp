@@ -1,4 +1,4 @@
-// {"endpoints": [{"name", "url", "key": "keyring" | "file" | "variable:NAME"}]}
+// {"endpoints": [{"name", "url", "key": "keyring" | "file" | "variable:NAME", "model"}]}
 #include "app/endpoint_book.h"
 
 #include <sys/stat.h>
@@ -31,6 +31,7 @@ std::string key_text(const NamedEndpoint& endpoint) {
 
 NamedEndpoint endpoint_of(const ordered_json& json) {
   NamedEndpoint endpoint{json.at("name").get<std::string>(), json.at("url").get<std::string>(), "", std::nullopt};
+  endpoint.model = json.value("model", "");
   const std::string key = json.value("key", "");
   if (key == kKeyring) endpoint.key_place = KeyPlace::kKeyring;
   if (key == kFile) endpoint.key_place = KeyPlace::kFile;
@@ -90,6 +91,7 @@ void EndpointBook::save() const {
   for (const NamedEndpoint& endpoint : all_) {
     list.push_back({{"name", endpoint.name}, {"url", endpoint.url}});
     if (const std::string key = key_text(endpoint); !key.empty()) list.back()["key"] = key;
+    if (!endpoint.model.empty()) list.back()["model"] = endpoint.model;
   }
   if (!make_private_directory(config_directory())) throw Error("cannot create " + config_directory());
   write_file(path_, ordered_json{{"endpoints", list}}.dump(2) + "\n");

@@ -12,6 +12,7 @@ struct NamedEndpoint {
   std::string name, url;
   std::string key_variable;           // the environment variable that holds its key; empty: none
   std::optional<KeyPlace> key_place;  // where its key is kept; nullopt: nowhere
+  std::string model = {};             // that answers if none is named; empty: its only one
 };
 
 class EndpointBook {

@@ -87,6 +87,14 @@ void rename_endpoint(const std::string& from, const std::string& to) {
   forget_key_of(before);
 }
 
+void set_default_model(const std::string& endpoint, const std::string& model) {
+  EndpointBook book;
+  NamedEndpoint changed = endpoint_in(book, endpoint);
+  changed.model = model;
+  book.put(std::move(changed));
+  book.save();
+}
+
 void remove_endpoint(const std::string& name) {
   EndpointBook book;
   forget_key_of(endpoint_in(book, name));

@@ -12,6 +12,7 @@ std::string store_endpoint(NamedEndpoint endpoint, const std::string& key);
 
 // With its key; errors as above, or if `to` exists.
 void rename_endpoint(const std::string& from, const std::string& to);
+void set_default_model(const std::string& endpoint, const std::string& model);  // empty: none
 void remove_endpoint(const std::string& name);  // with its key; UsageError if there is none
 
 bool can_name_endpoint(const std::string& name);      // is_endpoint_name(), and no address

@@ -74,13 +74,34 @@ std::string choices(const std::vector<RemoteModel>& models) {
   return list + (models.size() > kMaxChoices ? ", ...; --list-models lists all " + grouped(models.size()) : "");
 }
 
-RemoteModel only_model(const Endpoint& endpoint, const Waiting& waiting) {
-  const std::vector<RemoteModel> models = list_models(endpoint, waiting);
+// nullopt: the server does not list its models.
+std::optional<std::vector<RemoteModel>> listed_models(const Endpoint& endpoint, const Waiting& waiting) {
+  try {
+    return list_models(endpoint, waiting);
+  } catch (const HttpBroken&) {
+    throw;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+RemoteModel only_model(const Endpoint& endpoint, const std::vector<RemoteModel>& models, const std::string& missing) {
   const std::string host = host_of(endpoint.url);
   if (models.empty()) throw UsageError(host + " lists no models; name one with -m");
   if (models.size() > 1)
-    throw SeveralServedModels(host + " has several models; name one with -m: " + choices(models), models);
+    throw SeveralServedModels(host + " has several models" +
+                                  (missing.empty() ? "" : " and no longer '" + printable(missing) + "'") +
+                                  "; name one with -m: " + choices(models),
+                              models);
   return models.front();
+}
+
+RemoteModel default_model(const Endpoint& endpoint, const std::string& name, const Waiting& waiting) {
+  if (name.empty()) return only_model(endpoint, list_models(endpoint, waiting), "");
+  const std::optional<std::vector<RemoteModel>> models = listed_models(endpoint, waiting);
+  if (!models) return {name};
+  const auto found = std::ranges::find(*models, name, &RemoteModel::id);
+  return found != models->end() ? *found : only_model(endpoint, *models, name);
 }
 
 }  // namespace
@@ -121,22 +142,18 @@ Waiting wait_at_terminal() {
 std::string model_list(const Endpoint& endpoint, const Waiting& waiting) {
   std::string list;
   for (const RemoteModel& model : list_models(endpoint, waiting))
-    list += printable(model.id, 400) + (model.context > 0 ? "  context " + grouped(model.context) : "") + "\n";
+    list += printable(model.id, 400) + (model.context > 0 ? "  context " + grouped(model.context) : "") +
+            (model.capabilities.empty() ? "" : "  " + model.capabilities) + "\n";
   return list;
 }
 
-RemoteModel choose_remote_model(const Endpoint& endpoint, const std::string& name, const Waiting& waiting) {
-  if (name.empty()) return only_model(endpoint, waiting);
-  std::vector<RemoteModel> models;
-  try {
-    models = list_models(endpoint, waiting);
-  } catch (const HttpBroken&) {
-    throw;
-  } catch (const Error&) {  // not every server lists its models
-    return {name};
-  }
+RemoteModel choose_remote_model(const Endpoint& endpoint, const ChatOptions& options, const Waiting& waiting) {
+  const std::string& name = options.model;
+  if (name.empty()) return default_model(endpoint, stored_or_new_endpoint(options.endpoint).model, waiting);
+  const std::optional<std::vector<RemoteModel>> models = listed_models(endpoint, waiting);
+  if (!models) return {name};
   std::vector<RemoteModel> near;
-  for (const RemoteModel& model : models) {
+  for (const RemoteModel& model : *models) {
     if (model.id == name) return model;
     if (lower_case(model.id).find(lower_case(name)) != std::string::npos) near.push_back(model);
   }
@@ -147,7 +164,7 @@ RemoteModel choose_remote_model(const Endpoint& endpoint, const std::string& nam
 
 std::unique_ptr<RemoteResponder> open_endpoint(const ChatOptions& options, const Waiting& waiting) {
   const Endpoint endpoint = find_endpoint(options);
-  RemoteModel model = choose_remote_model(endpoint, options.model, waiting);
+  RemoteModel model = choose_remote_model(endpoint, options, waiting);
   model.context = served_context(endpoint, model);
   return std::make_unique<RemoteResponder>(endpoint, model);
 }

@@ -29,9 +29,10 @@ Waiting wait_at_terminal();
 // Lists the endpoint's models for --list-models, one per line.
 std::string model_list(const Endpoint& endpoint, const Waiting& waiting);
 
-// The model of -m, by its name or a part of it; without -m the only one. SeveralServedModels, or a UsageError with
-// those that match, where there are several; a name that is not listed is left to the server.
-RemoteModel choose_remote_model(const Endpoint& endpoint, const std::string& name, const Waiting& waiting);
+// The model of -m, by its name or a part of it; without -m the endpoint's default, else its only one.
+// SeveralServedModels, or a UsageError with those that match, where there are several; a name that is not listed is
+// left to the server.
+RemoteModel choose_remote_model(const Endpoint& endpoint, const ChatOptions& options, const Waiting& waiting);
 
 // No -m names a model of a server that has several.
 class SeveralServedModels : public UsageError {

@@ -297,6 +297,7 @@ void add_endpoint(CLI::App& app, EndpointOptions& o) {
       ->option_text(" ");
   app.add_option("NAME", o.name, "its name for --endpoint")->option_text(" ");
   app.add_option("URL", o.url, "http://host:8000, https://host/path/v1, ...")->option_text(" ");
+  text(app, "-m,--model", o.model, "NAME", "the model that answers if none is named");
   text(app, "--api-key-env", o.api_key_env, "VAR", "the environment variable with its API key");
   toggle(app, "--key-from-stdin", o.key_from_stdin,
          "read its API key from standard input; stored in the keyring, else in a file that only you can read");

@@ -74,7 +74,7 @@ struct PullOptions : CommonOptions {
 };
 
 struct EndpointOptions : CommonOptions {
-  std::string action = "list", name, url;
+  std::string action = "list", name, url, model;
   std::string api_key_env;
   bool key_from_stdin = false;
 };

@@ -104,6 +104,9 @@ struct ConnectServer {     // asks for its models; a server without a name, or a
 struct RenameEndpoint {
   std::string from, to;
 };
+struct SetDefaultModel {
+  std::string endpoint, model;  // empty model: none
+};
 struct RemoveEndpoint {
   std::string name;
 };
@@ -145,12 +148,12 @@ struct ExportProfile {
 // The load that a notice's remedy asks for; nullopt: none.
 std::optional<LoadModel> load_of(const NoticeItem& notice);
 
-using Action =
-    std::variant<Send, Stop, Regenerate, EditMessage, ContinueAnswer, DropOldest, Undo, ShowVersion, SetSystemPrompt,
-                 AttachFile, DropAttachment, CountTokens, NewConversation, OpenStored, Fork, Search, Rename, ThrowAway,
-                 TakeFromTrash, EraseForEver, ExportConversation, ImportConversation, StopImport, TakeBackImport,
-                 RefreshModels, SearchHub, ConnectServer, RenameEndpoint, RemoveEndpoint, LoadModel, CancelLoading,
-                 UnloadModel, SetChoice, SetAssistant, SetTitles, DismissNotice, WatchProfile, ExportProfile>;
+using Action = std::variant<Send, Stop, Regenerate, EditMessage, ContinueAnswer, DropOldest, Undo, ShowVersion,
+                            SetSystemPrompt, AttachFile, DropAttachment, CountTokens, NewConversation, OpenStored, Fork,
+                            Search, Rename, ThrowAway, TakeFromTrash, EraseForEver, ExportConversation,
+                            ImportConversation, StopImport, TakeBackImport, RefreshModels, SearchHub, ConnectServer,
+                            RenameEndpoint, SetDefaultModel, RemoveEndpoint, LoadModel, CancelLoading, UnloadModel,
+                            SetChoice, SetAssistant, SetTitles, DismissNotice, WatchProfile, ExportProfile>;
 
 // Collects the actions of a window's panels while a frame is drawn; dispatched after it.
 class Actions {

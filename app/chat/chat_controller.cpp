@@ -110,7 +110,7 @@ void ChatController::Parts::dispatch(OutgoingMessage message) {
   const bool looks_only = std::visit(
       []<class T>(const T&) {
         return is_one_of<T, CountTokens, Search, DismissNotice, RefreshModels, SearchHub, ConnectServer, RenameEndpoint,
-                         RemoveEndpoint, WatchProfile>;
+                         SetDefaultModel, RemoveEndpoint, WatchProfile>;
       },
       action);
   if (state.now().refusal && !looks_only) state.change(updates::SetRefusal{});

@@ -108,6 +108,7 @@ struct ChatController::Parts {
   void perform(SearchHub& wish);
   void perform(ConnectServer& wish);
   void perform(RenameEndpoint& wish);
+  void perform(SetDefaultModel& wish);
   void perform(RemoveEndpoint& wish);
   void perform(LoadModel& wish);
   void perform(CancelLoading& wish);

@@ -92,9 +92,11 @@ struct ModelChoice {
   std::string quantisation;  // "Q4_K_M"; empty: not said
   FitsMemory fits = FitsMemory::kUnknown;
   Kind kind = Kind::kFile;
-  std::string about = {};   // kEndpoint: its address; kServed: its context; kFetch: its purpose or number of downloads
-  std::string why = {};     // it fits or does not: "needs about 2.9 GB of memory, 1.2 GB are free"
-  bool is_unsaved = false;  // kEndpoint: it is in use, but not stored; its path is its address
+  std::string about =
+      {};  // kEndpoint: its address; kServed: context and capabilities; kFetch: its purpose or number of downloads
+  std::string why = {};            // it fits or does not: "needs about 2.9 GB of memory, 1.2 GB are free"
+  bool is_unsaved = false;         // kEndpoint: it is in use, but not stored; its path is its address
+  std::string default_model = {};  // kEndpoint: that answers if none is chosen; empty: none
   bool operator==(const ModelChoice&) const = default;
 };
 

@@ -22,7 +22,11 @@ std::vector<ModelChoice> stored_endpoints() {
   std::vector<ModelChoice> choices;
   const EndpointBook book;
   for (const NamedEndpoint& endpoint : book.all())
-    choices.push_back({.path = endpoint.name, .name = endpoint.name, .kind = Kind::kEndpoint, .about = endpoint.url});
+    choices.push_back({.path = endpoint.name,
+                       .name = endpoint.name,
+                       .kind = Kind::kEndpoint,
+                       .about = endpoint.url,
+                       .default_model = endpoint.model});
   return choices;
 }
 
@@ -30,11 +34,11 @@ std::vector<ModelChoice> stored_endpoints() {
 
 std::vector<ModelChoice> choices_of(const std::vector<RemoteModel>& models) {
   std::vector<ModelChoice> choices;
-  for (const RemoteModel& model : models)
-    choices.push_back({.path = model.id,
-                       .name = printable(model.id, 400),
-                       .kind = Kind::kServed,
-                       .about = model.context > 0 ? "context of " + counted(model.context, "token") : ""});
+  for (const RemoteModel& model : models) {
+    std::string about = model.context > 0 ? "context of " + counted(model.context, "token") : "";
+    if (!model.capabilities.empty()) about += (about.empty() ? "" : "  ·  ") + model.capabilities;
+    choices.push_back({.path = model.id, .name = printable(model.id, 400), .kind = Kind::kServed, .about = about});
+  }
   return choices;
 }
 
@@ -98,6 +102,7 @@ void EndpointKeeper::work(const Job& job) {
     rename_endpoint(wish->from, wish->to);
     listeners_.renamed(*wish);
   }
+  if (const auto* wish = std::get_if<SetDefaultModel>(&job)) set_default_model(wish->endpoint, wish->model);
   if (const auto* wish = std::get_if<RemoveEndpoint>(&job)) remove_endpoint(wish->name);
   list();
 }

@@ -22,7 +22,7 @@ std::vector<ModelChoice> choices_of(const std::vector<RemoteModel>& models);  //
 
 class EndpointKeeper {
  public:
-  using Job = std::variant<ListEndpoints, ConnectServer, RenameEndpoint, RemoveEndpoint>;
+  using Job = std::variant<ListEndpoints, ConnectServer, RenameEndpoint, SetDefaultModel, RemoveEndpoint>;
   struct Listeners {  // called on the keeper's thread, or here if no thread can be started
     std::function<void(std::vector<ModelChoice>)> listed;
     std::function<void(ServedModels)> served;

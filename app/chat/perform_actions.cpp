@@ -232,6 +232,7 @@ void ChatController::Parts::perform(ConnectServer& wish) {
   endpoints.post(std::move(wish));
 }
 void ChatController::Parts::perform(RenameEndpoint& wish) { endpoints.post(std::move(wish)); }
+void ChatController::Parts::perform(SetDefaultModel& wish) { endpoints.post(std::move(wish)); }
 void ChatController::Parts::perform(RemoveEndpoint& wish) {
   if (state.now().served.endpoint == wish.name)
     state.change(updates::SetServed{{.request = state.now().served.request}});

@@ -249,7 +249,7 @@ int run_command(const ChatOptions& given) {
   if (interactive && options.raw) throw UsageError("--raw completes one prompt; use it with -p, -f or standard input");
   ChatOptions chosen = options;
   if (is_remote) {
-    chosen.model = choose_remote_model(find_endpoint(options), options.model, wait_at_terminal()).id;
+    chosen.model = choose_remote_model(find_endpoint(options), options, wait_at_terminal()).id;
     return Conversation(chosen).run();
   }
   chosen.model = choose_model_file(options);

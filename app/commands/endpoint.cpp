@@ -53,7 +53,7 @@ int add(const EndpointOptions& options) {
   require_endpoint_name(options.name);
   if (options.key_from_stdin && !options.api_key_env.empty())
     throw UsageError("use --api-key-env or --key-from-stdin, not both");
-  const NamedEndpoint endpoint{options.name, base_url(options.url), options.api_key_env, std::nullopt};
+  const NamedEndpoint endpoint{options.name, base_url(options.url), options.api_key_env, std::nullopt, options.model};
   const EndpointBook book;
   if (const NamedEndpoint* before = book.find(options.name))
     print_error(options.name + " was " + before->url + " until now");
@@ -73,7 +73,8 @@ int list() {
     print_error(with_program_name("no endpoint has a name; {chat} endpoint add NAME URL gives one"));
   std::string lines;
   for (const NamedEndpoint& endpoint : book.all())
-    lines += endpoint.name + "  " + endpoint.url + "  " + place_of(endpoint) + "\n";
+    lines += endpoint.name + "  " + endpoint.url + "  " + place_of(endpoint) +
+             (endpoint.model.empty() ? "" : "  model " + printable(endpoint.model, 400)) + "\n";
   write_output(lines);
   return 0;
 }

@@ -41,7 +41,7 @@ else()
   # What the program opens or starts at run time: pdftotext, libsecret, libcuda, fonts, and certificates of servers.
   set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "ca-certificates, fonts-noto-core, fonts-noto-color-emoji, fonts-jetbrains-mono, \
 fonts-texgyre-math, libsecret-1-0, poppler-utils")
-  set(CPACK_DEBIAN_PACKAGE_SUGGESTS "fonts-noto-cjk, gnome-keyring, libcuda1")
+  set(CPACK_DEBIAN_PACKAGE_SUGGESTS "fonts-inter, fonts-noto-cjk, gnome-keyring, libcuda1")
   set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${CMAKE_CURRENT_SOURCE_DIR}/app/packaging/postinst
                                          ${CMAKE_CURRENT_SOURCE_DIR}/app/packaging/prerm)
   set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <utility>
 
 #include "engine/http/http_client.h"
@@ -89,6 +90,42 @@ ServerKind kind_of(const json& model) {
   return ServerKind::kUnknown;
 }
 
+// What servers call them: LM Studio and Ollama, Mistral, OpenRouter, llama.cpp, others.
+constexpr std::pair<std::string_view, std::string_view> kCapabilityNames[] = {
+    {"image", "images"},      {"images", "images"},     {"vision", "images"},
+    {"multimodal", "images"}, {"audio", "audio"},       {"tools", "tools"},
+    {"tool_use", "tools"},    {"tool_call", "tools"},   {"function_calling", "tools"},
+    {"thinking", "thinking"}, {"reasoning", "thinking"}};
+constexpr std::string_view kCapabilities[] = {"images", "audio", "tools", "thinking"};  // in the order of a list
+
+void add_capability(std::string_view name, std::set<std::string_view>& known) {
+  for (const auto& [theirs, ours] : kCapabilityNames)
+    if (name == theirs) known.insert(ours);
+}
+
+// A list of names, or an object of flags.
+void add_capabilities(const json& object, const char* key, std::set<std::string_view>& known) {
+  const auto found = object.find(key);
+  if (found == object.end()) return;
+  for (const auto& [name, value] : found->items()) {
+    if (found->is_object() && value.is_boolean() && value.get<bool>()) add_capability(name, known);
+    if (found->is_array() && value.is_string()) add_capability(value.get_ref<const std::string&>(), known);
+  }
+}
+
+std::string capabilities_of(const json& model) {
+  std::set<std::string_view> known;
+  for (const char* key : {"capabilities", "supported_parameters", "input_modalities"})
+    add_capabilities(model, key, known);
+  if (model.value("type", json()) == "vlm") known.insert("images");
+  if (const auto architecture = model.find("architecture"); architecture != model.end() && architecture->is_object())
+    add_capabilities(*architecture, "input_modalities", known);
+  std::string list;
+  for (const std::string_view name : kCapabilities)
+    if (known.contains(name)) list += (list.empty() ? "" : ", ") + std::string(name);
+  return list;
+}
+
 // Levenshtein distance: insertions, deletions and replacements.
 size_t distance(const std::string& a, const std::string& b) {
   std::vector<size_t> row(b.size() + 1);
@@ -165,7 +202,7 @@ std::vector<RemoteModel> parse_models(const std::string& body) {
   std::vector<RemoteModel> models;
   for (const json& model : *list) {
     if (!model.is_object() || !model.contains("id") || !model["id"].is_string()) continue;
-    models.push_back({model["id"].get<std::string>(), context_of(model), kind_of(model)});
+    models.push_back({model["id"].get<std::string>(), context_of(model), kind_of(model), capabilities_of(model)});
   }
   if (models.empty() && !list->empty())
     throw Error("no entry has a text as 'id', as in '" + printable(list->front().dump(), kShownBody) + "'");

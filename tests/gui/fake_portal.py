@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """org.freedesktop.portal.FileChooser without a dialog: each request is a line of JSON on standard output, and a line of
-JSON on standard input answers it.
+JSON on standard input answers it. And org.freedesktop.portal.Settings with the colours of the desktop, which a line
+sets.
 
 usage: fake_portal.py      (on the bus of DBUS_SESSION_BUS_ADDRESS)
 """
@@ -13,6 +14,7 @@ import dbus.service
 from gi.repository import GLib
 
 PORTAL, FOLDER = "org.freedesktop.portal.Desktop", "/org/freedesktop/portal/desktop"
+SETTINGS, APPEARANCE = "org.freedesktop.portal.Settings", "org.freedesktop.appearance"
 CHOOSER, REQUEST = "org.freedesktop.portal.FileChooser", "org.freedesktop.portal.Request"
 
 
@@ -48,6 +50,7 @@ class Portal(dbus.service.Object):
     def __init__(self, bus):
         super().__init__(dbus.service.BusName(PORTAL, bus), FOLDER)
         self.bus, self.request, self.filters = bus, None, []
+        self.color_scheme = 0
 
     def take(self, method, parent, title, options, sender):
         path = f"{FOLDER}/request/{sender[1:].replace('.', '_')}/{options['handle_token']}"
@@ -63,13 +66,30 @@ class Portal(dbus.service.Object):
     def SaveFile(self, parent, title, options, sender):
         return self.take("SaveFile", parent, title, options, sender)
 
+    @dbus.service.method(SETTINGS, "ss", "v")
+    def Read(self, group, key):
+        if (group, key) != (APPEARANCE, "color-scheme"):
+            raise dbus.exceptions.DBusException("no such setting", name=PORTAL + ".Error.NotFound")
+        return dbus.UInt32(self.color_scheme, variant_level=1)
+
+    @dbus.service.signal(SETTINGS, signature="ssv")
+    def SettingChanged(self, group, key, value):
+        pass
+
     def answer(self, source, _):
-        """{"response": 0, "uris": [...], "filter": 1}; at the end of input the service ends."""
+        """{"color_scheme": 1}, or {"response": 0, "uris": [...], "filter": 1}; at the end of input the service ends."""
         line = source.readline()
         if not line:
             loop.quit()
             return False
         answer = json.loads(line)
+        if "color_scheme" in answer:
+            self.color_scheme = answer["color_scheme"]
+            self.SettingChanged("org.gnome.desktop.interface", "color-scheme", "prefer-dark")
+            self.SettingChanged(APPEARANCE, "contrast", dbus.UInt32(1))
+            self.SettingChanged(APPEARANCE, "color-scheme", dbus.UInt32(self.color_scheme))
+            tell(color_scheme=self.color_scheme)
+            return True
         results = {"uris": dbus.Array(answer.get("uris", []), signature="s")}
         if "filter" in answer:
             results["current_filter"] = dbus.Struct(self.filters[answer["filter"]], signature="sa(us)", variant_level=1)

@@ -103,8 +103,8 @@ class Reading(WindowCase):
             self.window.key("Tab")
             order.append(self.window.wait_for(lambda s: s["focus"] != focus, "the next widget")["focus"])
             self.assertLess(len(order), 40)
-        wanted = ["new", "search", "conversations", "trash", "sidebar", "model", "export", "profiler", "theme", "settings",
-                  "transcript", "composer"]
+        wanted = ["new", "search", "conversations", "trash", "sidebar", "model", "export", "profiler", "view", "theme",
+                  "settings", "transcript", "composer"]
         self.assertEqual([name for name in order if name in wanted], wanted)
 
     def test_the_beginning_and_the_end_by_key(self):

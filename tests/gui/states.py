@@ -138,7 +138,15 @@ class Pictures:
     def run(self):
         w = self.window
         self.take("welcome")
-        w.key("F1")
+        w.key("ctrl+shift+p")
+        w.wait_for(lambda s: s["focus"] == "palette", "the palette")
+        self.take("palette")
+        w.type("view")
+        w.wait_for(lambda s: s["palette"][0].startswith("View"), "the command")
+        w.key("Return")
+        w.wait_for(lambda s: "view" in s["panels"], "the panel")
+        self.take("view")
+        w.key("Escape", "F1")
         self.take("shortcuts")
         w.key("Escape")
         for talk in reversed(TALKS):

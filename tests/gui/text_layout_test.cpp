@@ -409,6 +409,31 @@ TEST(TextLayout, LinesAreCentredEachByItself) {
   EXPECT_EQ(left->longest_line(), centred->longest_line());
 }
 
+TEST(ChosenFonts, ChangeNewLayoutsAndKeepOldOnes) {
+  TextEngine engine;
+  const StyledText text{"A line of text", {{0, 14, {}}}};
+  const auto before = engine.layout(text, 0);
+  const float usual = before->width();
+  engine.choose_fonts("DejaVu Serif", "");
+  EXPECT_EQ(engine.fonts_revision(), 1u);
+  EXPECT_NE(engine.layout(text, 0)->width(), usual);
+  EXPECT_EQ(before->width(), usual);
+  engine.choose_fonts("DejaVu Serif", "");
+  EXPECT_EQ(engine.fonts_revision(), 1u) << "nothing changed";
+  engine.choose_fonts("No Such Font", "Nor This One");
+  EXPECT_EQ(engine.layout(text, 0)->width(), usual) << "what is not installed is as if not chosen";
+}
+
+TEST(ChosenFonts, AreOfferedByTheirWidth) {
+  const TextEngine engine;
+  const std::vector<std::string> text = engine.families(/*code=*/false), code = engine.families(/*code=*/true);
+  EXPECT_EQ(std::ranges::count(text, "DejaVu Sans"), 1);
+  EXPECT_EQ(std::ranges::count(code, "DejaVu Sans Mono"), 1);
+  for (const std::string& family : code) EXPECT_EQ(std::ranges::count(text, family), 0) << family;
+  for (const char* other : {"Noto Color Emoji", "Noto Sans Math"})
+    EXPECT_EQ(std::ranges::count(text, other), 0) << other;
+}
+
 }  // namespace
 
 }  // namespace warpchat::gui

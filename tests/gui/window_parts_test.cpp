@@ -20,6 +20,7 @@
 #include "app/gui/window/shortcuts.h"
 #include "app/gui/window/state_dump.h"
 #include "app/gui/window/status_line.h"
+#include "app/gui/window/system_theme.h"
 #include "app/gui/window/window_memory.h"
 #include "app/terminal/graphemes.h"
 #include "app/typed_path.h"
@@ -110,8 +111,11 @@ TEST(Shortcuts, EveryKeyHasOneMeaningAndEveryCommandAText) {
   std::set<std::pair<int, int>> keys;
   std::set<Command> described, all;
   for (const Shortcut& shortcut : shortcuts()) {
-    EXPECT_TRUE(keys.insert({shortcut.key, shortcut.mods}).second) << shortcut.keys;
-    EXPECT_EQ(command_of({shortcut.key, shortcut.mods}, shortcut.fields_first), shortcut.command) << shortcut.keys;
+    const bool has_key = shortcut.key != kNoKey;
+    EXPECT_TRUE(!has_key || keys.insert({shortcut.key, shortcut.mods}).second) << shortcut.keys;
+    EXPECT_EQ(command_of({shortcut.key, shortcut.mods}, shortcut.fields_first),
+              has_key ? std::optional(shortcut.command) : std::nullopt)
+        << shortcut.keys;
     EXPECT_EQ(command_of({shortcut.key, shortcut.mods}, !shortcut.fields_first), std::nullopt) << shortcut.keys;
     all.insert(shortcut.command);
     if (!shortcut.text.empty()) described.insert(shortcut.command);
@@ -246,10 +250,40 @@ TEST(WindowMemory, ComesBackAsItWas) {
   WindowMemory memory;
   memory.place = {-20, 40, 900, 700, true};
   memory.dark = true, memory.zoom = 1.25f, memory.sidebar_width = 300, memory.sidebar_open = false;
+  memory.theme = ThemeChoice::kDark, memory.text_font = "Inter", memory.code_font = "JetBrains Mono";
+  memory.recent_commands = {"Quit", "Sidebar"};
   memory.emulators = true, memory.profiler_share = 0.75f;
   memory.drafts = {{0, {"Grüße,\n日本 🎉", {"/tmp/a b.pdf", "/ü.txt"}}}, {17, {"and more", {}}}};
   EXPECT_EQ(window_memory_from(to_json(memory)), memory);
   EXPECT_EQ(window_memory_from(to_json(WindowMemory{})), WindowMemory{});
+}
+
+TEST(WindowMemory, AThemeThatAnOlderVersionKeptWasChosen) {
+  EXPECT_EQ(window_memory_from(R"({"dark": true})").theme, ThemeChoice::kDark);
+  EXPECT_EQ(window_memory_from(R"({"dark": false})").theme, ThemeChoice::kSystem);
+  EXPECT_EQ(window_memory_from(R"({"dark": true, "theme": "system"})").theme, ThemeChoice::kSystem);
+  EXPECT_TRUE(window_memory_from(R"({"dark": true, "theme": "system"})").dark) << "until the system's is known";
+  EXPECT_FALSE(window_memory_from(R"({"dark": true, "theme": "light"})").dark);
+}
+
+struct GtkCase {
+  const char* why;
+  const char* ini;
+  std::optional<bool> dark;
+};
+const GtkCase kGtkSettings[] = {
+    {"nothing", "", std::nullopt},
+    {"another_key", "[Settings]\ngtk-font-name=Sans 10\n", std::nullopt},
+    {"dark_preferred", "[Settings]\ngtk-application-prefer-dark-theme=1\n", true},
+    {"in_words_with_blanks", "gtk-application-prefer-dark-theme = TRUE\r\n", true},
+    {"light_preferred", "gtk-application-prefer-dark-theme=0", false},
+    {"by_the_themes_name", "gtk-theme-name=Adwaita-dark\n", true},
+    {"a_light_theme", "gtk-theme-name=Adwaita\n", false},
+    {"the_preference_decides", "gtk-theme-name=Adwaita\ngtk-application-prefer-dark-theme=1", true},
+    {"no_value", "gtk-application-prefer-dark-theme\n=\n", std::nullopt},
+};
+TEST(SystemTheme, ReadsGtksSettings) {
+  for (const GtkCase& c : kGtkSettings) EXPECT_EQ(dark_in_gtk_settings(c.ini), c.dark) << c.why;
 }
 
 struct MemoryCase {
@@ -261,7 +295,8 @@ constexpr MemoryCase kBadMemories[] = {
     {"cut off", "{\"width\": 9"},
     {"no object", "[1, 2]"},
     {"not JSON", "\x00\xff\xfe"},
-    {"other types", R"({"width": "wide", "dark": 1, "zoom": [], "sidebar_open": "no"})"},
+    {"other types",
+     R"({"width": "wide", "dark": 1, "theme": "pink", "text_font": 7, "recent_commands": {}, "zoom": []})"},
     {"drafts of nothing", R"({"drafts": [3, {"text": "x"}, {"conversation": "1", "text": "x"}]})"},
     {"senseless sizes", R"({"width": -5, "height": 1e99, "zoom": 0, "sidebar_width": 1e6})"},
 };

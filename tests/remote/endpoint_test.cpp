@@ -44,6 +44,29 @@ TEST(Endpoint, AddressesAreToldFromNames) {
     EXPECT_FALSE(is_server_address(name)) << name;
 }
 
+struct CapabilitiesCase {
+  const char* server;
+  const char* model;  // an entry of its list, without its id
+  const char* capabilities;
+};
+constexpr CapabilitiesCase kCapabilities[] = {
+    {"says_nothing", R"("owned_by":"vllm")", ""},
+    {"mistral", R"("capabilities":{"completion_chat":true,"function_calling":true,"vision":true,"audio":false})",
+     "images, tools"},
+    {"lm_studio", R"("type":"vlm","capabilities":["tool_use"])", "images, tools"},
+    {"ollama", R"("capabilities":["completion","thinking","tools"])", "tools, thinking"},
+    {"llama_server", R"("capabilities":["completion","multimodal"])", "images"},
+    {"openrouter",
+     R"("architecture":{"input_modalities":["text","image","audio"]},"supported_parameters":["tools","top_k","reasoning"])",
+     "images, audio, tools, thinking"},
+    {"other_types", R"("capabilities":7,"type":null,"architecture":[],"supported_parameters":[3,{"tools":true}])", ""},
+};
+TEST(Endpoint, CapabilitiesAsServersTellThem) {
+  for (const CapabilitiesCase& c : kCapabilities)
+    EXPECT_EQ(parse_models(R"({"data":[{"id":"a",)" + std::string(c.model) + "}]}").at(0).capabilities, c.capabilities)
+        << c.server;
+}
+
 TEST(Endpoint, ListsOfModels) {
   const auto vllm =
       parse_models(R"({"object":"list","data":[{"id":"Qwen/Qwen3-4B","owned_by":"vllm","max_model_len":40960}]})");

@@ -479,6 +479,22 @@ class Keys(Case):
             self.assertEqual(file.read(), "{}\n")
         self.assert_fails(self.endpoint("remove", "box"), "no endpoint is named 'box'", code=2)
 
+    def test_the_default_model_of_a_named_server(self):
+        server = self.server(models=["big", "small"])
+        run = Run("endpoint", "add", "box", server.url, "-m", "small", env=self.env())
+        self.assertEqual(run.code, 0, run)
+        run = Run("endpoint", "list", env=self.env())
+        self.assertEqual(run.out.decode(), f"box  {server.url}  no key  model small\n")
+        for name in ("box", server.url):
+            self.assert_answers(self.ask(name))
+        self.assert_answers(self.ask("box", "", "-m", "big"))
+        self.assertEqual([body["model"] for body in server.bodies()], ["small", "small", "big"])
+        server.models = ["big", "tiny"]
+        self.assert_fails(self.ask("box"), "has several models and no longer 'small'", "-m", "big, tiny", code=2)
+        server.models = ["big"]
+        self.assert_answers(self.ask("box"))
+        self.assertEqual(server.bodies()[-1]["model"], "big")
+
     def test_a_name_with_a_variable(self):
         server = self.server(key="sk-right")
         self.assertEqual(self.endpoint("add", "box", server.url, "--api-key-env", "BOX_KEY").code, 0)

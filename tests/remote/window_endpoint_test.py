@@ -224,6 +224,35 @@ class WindowEndpoint(DisplayCase):
         self.window.click("served:1")
         self.connected("b")
 
+    def test_a_servers_default_model_is_used_where_none_is_named(self):
+        server = self.other_server(models=["big", "small"])
+        self.start()
+        self.connect(server.url)
+        self.window.move_to("served:1")
+        self.window.click("default_served:1")
+        name = server.host.replace(":", "-")
+        row = {"name": name, "url": server.url, "model": "small"}
+        self.window.wait_for(lambda _: self.configured("endpoints.json") == {"endpoints": [row]}, "its default")
+        self.window.click(f"endpoint:{name}")
+        self.connected("small")
+        self.open_picker()
+        self.window.click("served:0")
+        self.connected("big")
+        self.window.key("ctrl+shift+p")
+        self.window.wait_for(lambda s: s["focus"] == "palette", "the palette")
+        self.window.type(name)
+        self.window.wait_for(lambda s: s["palette"][:1] == [name], "the server")
+        self.window.key("Return")
+        self.connected("small")
+        self.open_picker()
+        self.window.wait_for(lambda s: "default_served:1" in s["widgets"], "the sign")
+        self.window.click("served:1", button=3)
+        self.window.click("menu_default")
+        self.window.wait_for(lambda _: "model" not in self.configured("endpoints.json")["endpoints"][0], "no default")
+        self.window.click(f"endpoint_models:{name}")
+        self.window.key("Escape", "ctrl+q")
+        self.assertEqual(self.window.wait(), 0)
+
     def test_a_server_that_only_a_flag_names_is_listed_and_saved(self):
         server = self.other_server(models=["a", "b"], key="sk-right")
         name = server.host.replace(":", "-")
@@ -421,8 +450,10 @@ class WindowEndpoint(DisplayCase):
                 state = self.ended("failed")
                 self.assertIn(sentence, state["conversation"]["failure"])
                 answer = state["conversation"]["messages"][1]["key"]
-                self.window.click(f"regenerate:{answer}")
-                self.assertEqual(self.ended("complete")["conversation"]["last_text"], TEXT)
+                self.window.click(f"regenerate:{answer}" if script == "empty" else f"try_again:{answer}")
+                state = self.ended("complete")
+                self.assertEqual(state["conversation"]["last_text"], TEXT)
+                self.assertNotIn(f"try_again:{answer}", state["widgets"])
                 self.window.key("ctrl+q")
                 self.assertEqual(self.window.wait(), 0)
 

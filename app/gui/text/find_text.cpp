@@ -8,15 +8,8 @@
 
 namespace warpchat::gui {
 
-namespace {
-
-struct OutgoingMessage {
-  int32_t small;
-  size_t bytes;
-};
-
-// The lower-case character at text[at]; an invalid byte is returned as its negative value.
-OutgoingMessage letter_at(std::string_view text, size_t at) {
+// An invalid byte is its own letter.
+SmallLetter small_letter_at(std::string_view text, size_t at) {
   const auto first = static_cast<unsigned char>(text[at]);
   if (first < 0x80) return {first >= 'A' && first <= 'Z' ? first + 32 : first, 1};
   const Utf8Step step = first_character(text.substr(at));
@@ -24,12 +17,10 @@ OutgoingMessage letter_at(std::string_view text, size_t at) {
   return {utf8proc_tolower(static_cast<int32_t>(step.value)), step.bytes};
 }
 
-}  // namespace
-
 std::vector<std::pair<size_t, size_t>> find_text(std::string_view text, std::string_view words) {
   std::vector<int32_t> wanted;
   for (size_t at = 0; at < words.size();) {
-    const OutgoingMessage letter = letter_at(words, at);
+    const SmallLetter letter = small_letter_at(words, at);
     wanted.push_back(letter.small);
     at += letter.bytes;
   }
@@ -37,7 +28,7 @@ std::vector<std::pair<size_t, size_t>> find_text(std::string_view text, std::str
   for (size_t begin = 0; begin < text.size() && !wanted.empty();) {
     size_t end = begin, n = 0, first = 0;
     while (n < wanted.size() && end < text.size()) {
-      const OutgoingMessage letter = letter_at(text, end);
+      const SmallLetter letter = small_letter_at(text, end);
       if (n == 0) first = letter.bytes;
       if (letter.small != wanted[n]) break;
       end += letter.bytes;

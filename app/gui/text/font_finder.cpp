@@ -7,8 +7,10 @@
 #include <unicode/uscript.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <memory>
+#include <set>
 #include <string_view>
 
 #include "models/error.h"
@@ -74,6 +76,20 @@ FoundFont found(FcPattern* font) {
   FcMatrix* matrix = nullptr;
   result.slant = FcPatternGetMatrix(font, FC_MATRIX, 0, &matrix) == FcResultMatch && matrix->xy != 0;
   return result;
+}
+
+bool writes_languages(FcPattern* font) {
+  FcLangSet* languages = nullptr;
+  if (FcPatternGetLangSet(font, FC_LANG, 0, &languages) != FcResultMatch) return false;
+  return std::ranges::all_of(std::array{"en", "de", "fr", "pl"}, [&](const char* language) {
+    return FcLangSetHasLang(languages, reinterpret_cast<const FcChar8*>(language)) == FcLangEqual;
+  });
+}
+
+bool has_fixed_width(FcPattern* font) {
+  int spacing = FC_PROPORTIONAL;
+  FcPatternGetInteger(font, FC_SPACING, 0, &spacing);
+  return spacing >= FC_DUAL;
 }
 
 bool is_code(Face face) { return face == Face::kCode; }
@@ -167,11 +183,31 @@ std::optional<FoundFont> FontFinder::match(const Wish& wish) const {
   return found(font.get());
 }
 
-FoundFont FontFinder::primary(Face face) const {
-  const std::vector<std::string>& families = is_code(face) ? kCodeFamilies : kTextFamilies;
+FoundFont FontFinder::best(Face face, const std::string& preferred) const {
+  std::vector<std::string> families = is_code(face) ? kCodeFamilies : kTextFamilies;
+  if (!preferred.empty()) families.insert(families.begin(), preferred);
   const char* generic = is_code(face) ? "monospace" : "sans-serif";
   if (auto font = match({families, generic, is_bold(face), is_italic(face), false, kLatin})) return *font;
   return match({kTextFamilies, "sans-serif", false, false, false, kLatin}).value();  // the constructor has seen it
+}
+
+FoundFont FontFinder::primary(Face face) const { return best(face, is_code(face) ? preferred_code_ : preferred_text_); }
+
+FoundFont FontFinder::usual(Face face) const { return best(face, ""); }
+
+std::vector<std::string> FontFinder::families(bool code) const {
+  std::set<std::string> names;
+  for (const FcSetName set : {FcSetSystem, FcSetApplication}) {
+    const FcFontSet* fonts = FcConfigGetFonts(config_, set);
+    for (int i = 0; fonts && i < fonts->nfont; ++i) {
+      FcPattern* font = fonts->fonts[i];
+      const std::string name = text_of(font, FC_FAMILY);
+      const bool is_for_text = flag(font, FC_OUTLINE, true) && !flag(font, FC_COLOR, false) && writes_languages(font) &&
+                               name.find(" Math") == std::string::npos;
+      if (is_for_text && has_fixed_width(font) == code) names.insert(name);
+    }
+  }
+  return {names.begin(), names.end()};
 }
 
 std::optional<FoundFont> FontFinder::covering(Face face, const std::string& script,

@@ -29,7 +29,13 @@ class FontFinder {
   FontFinder(const FontFinder&) = delete;
   FontFinder& operator=(const FontFinder&) = delete;
 
+  // The family that is preferred for text or for code, where it is installed; empty: the usual one.
+  void prefer(const std::string& text, const std::string& code) { preferred_text_ = text, preferred_code_ = code; }
   FoundFont primary(Face face) const;
+  FoundFont usual(Face face) const;  // without a preferred family
+
+  // The installed families that can write European languages, in order: those of a fixed width for code, or the others.
+  std::vector<std::string> families(bool code) const;
 
   // A font that draws all of these (at least one), the script's own Noto family first. script: ISO 15924, "Arab".
   std::optional<FoundFont> covering(Face face, const std::string& script, std::span<const char32_t> characters) const;
@@ -39,9 +45,11 @@ class FontFinder {
 
  private:
   struct Wish;
+  FoundFont best(Face face, const std::string& preferred) const;
   bool any_covers(std::span<const char32_t> characters, bool colour) const;
   std::optional<FoundFont> match(const Wish& wish) const;
   _FcConfig* config_;
+  std::string preferred_text_, preferred_code_;
 };
 
 }  // namespace warpchat::gui

@@ -53,9 +53,17 @@ std::string name_of(hb_script_t script) {
 Font& FontSet::primary(Face face) {
   Font*& font = primary_[static_cast<size_t>(face)];
   if (!font) font = open(finder_.primary(face));
+  if (!font) font = open(finder_.usual(face));
   if (!font)
-    throw Error("cannot read the font " + finder_.primary(face).path + "; repair or remove it, then run fc-cache");
+    throw Error("cannot read the font " + finder_.usual(face).path + "; repair or remove it, then run fc-cache");
   return *font;
+}
+
+void FontSet::prefer(const std::string& text, const std::string& code) {
+  finder_.prefer(text, code);
+  primary_.fill(nullptr);
+  used_.clear();
+  searched_.clear();
 }
 
 Font& FontSet::choose(Face face, hb_script_t script, std::span<const char32_t> cluster) {

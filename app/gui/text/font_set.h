@@ -26,6 +26,9 @@ class FontSet {
   // A font with a MATH table, searched at the first call; nullptr if there is none.
   Font* math();
 
+  // As FontFinder::prefer has it. Layouts of the fonts before stay valid.
+  void prefer(const std::string& text, const std::string& code);
+
   const FontFinder& finder() const { return finder_; }
 
  private:

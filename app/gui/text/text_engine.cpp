@@ -11,6 +11,8 @@ struct TextEngine::Parts {
   ParagraphReader reader;
   Shaper shaper;
   GlyphAtlas atlas;
+  std::string text_family, code_family;  // preferred
+  uint32_t fonts_revision = 0;
 };
 
 TextEngine::TextEngine() : parts_(std::make_unique<Parts>()) {
@@ -41,6 +43,17 @@ std::shared_ptr<const MathLayout> TextEngine::formula(const std::string& source,
 }
 
 void TextEngine::begin_frame() { parts_->atlas.begin_frame(); }
+
+void TextEngine::choose_fonts(const std::string& text, const std::string& code) {
+  if (parts_->text_family == text && parts_->code_family == code) return;
+  parts_->text_family = text, parts_->code_family = code;
+  parts_->fonts.prefer(text, code);
+  ++parts_->fonts_revision;
+}
+
+uint32_t TextEngine::fonts_revision() const { return parts_->fonts_revision; }
+
+std::vector<std::string> TextEngine::families(bool code) const { return parts_->fonts.finder().families(code); }
 
 TextEngine::FontFile TextEngine::font_file(Face face) const {
   const FoundFont font = parts_->fonts.finder().primary(face);

@@ -99,6 +99,11 @@ class TextEngine {
   // Once before a frame draws: bounds the atlas by dropping pages of glyphs that the last frame did not draw.
   void begin_frame();
 
+  // The preferred families, empty for the usual ones. Layouts that were made before keep their fonts.
+  void choose_fonts(const std::string& text, const std::string& code);
+  uint32_t fonts_revision() const;  // grows when the fonts change, so that what keeps layouts makes them anew
+  std::vector<std::string> families(bool code) const;  // that can be preferred
+
   // For the controls' font: the file and index in it of a face, as found.
   struct FontFile {
     std::string path;

@@ -38,7 +38,9 @@ void TranscriptView::Parts::draw_footer(const VisibleRow& row) {
   const MessageRows& rows = layout.at(index);
   float y = frame.origin.y + row.top + layout.lead(index, row.place.row) + layout.footer_lead(index);
   const float note = layout.note_height(index);
-  if (note > 0)
+  if (note > 0 && layout.note_is_error(index))
+    draw_error(index, {frame.left, std::round(y + 0.4f * em())});
+  else if (note > 0)
     rows.note_layout->draw(*frame.list, {frame.left, std::round(y + 0.4f * em())}, frame.origin.y, frame.bottom());
   y += note;
   if (const float ways = layout.ways_height(index); ways > 0) draw_ways_out(index, y), y += ways;
@@ -82,6 +84,29 @@ void TranscriptView::Parts::draw_footer(const VisibleRow& row) {
       icon_button(id + 3, {Icon::kContinue, "continue", "Continue", index}, {place(size), strip}, size))
     frame.actions->push(ContinueAnswer{rows.key});
   if (message.timings) text(speed_text(*message.timings), x + 0.5f * em());
+}
+
+// A box with a sign, the sentence, and a button for another try.
+void TranscriptView::Parts::draw_error(size_t index, ImVec2 from) {
+  const TextLayout& text = *layout.at(index).note_layout;
+  const float height = layout.error_box_height(index), side = std::round(1.2f * em()), rounding = 0.5f * em();
+  const ImVec2 to(from.x + layout.width(), from.y + height);
+  const auto faded = [&](float alpha) { return (theme().error & 0xFFFFFF) | static_cast<Colour>(alpha * 255) << 24; };
+  frame.list->AddRectFilled(from, to, faded(0.09f), rounding);
+  frame.list->AddRect(from, to, faded(0.4f), rounding);
+  draw_icon(*frame.list, Icon::kWarning, {from.x + 0.5f * em(), std::round(from.y + (height - side) / 2)}, side,
+            theme().error);
+  text.draw(*frame.list, {from.x + layout.error_text_left(), std::round(from.y + (height - text.height()) / 2)},
+            frame.origin.y, frame.bottom());
+  const ChatMessage& message = layout.message(index);
+  const bool is_last = index + 1 == layout.n_messages(), idle = frame.state->open.phase == AnswerPhase::kIdle;
+  if (message.status != MessageStatus::kFailed || !is_last || !idle || !layout.error_box_has_button()) return;
+  constexpr const char* kTryAgain = "Try again";
+  const float wide = std::round(layout.label(kTryAgain, 0.88f * em(), theme().text).width() + 1.4f * em());
+  float width = 0;
+  if (text_button(message.key * 64 + 19, "try_again", kTryAgain, index,
+                  {to.x - wide - 0.5f * em(), std::round(from.y + (height - strip_button_height()) / 2)}, &width))
+    frame.actions->push(Regenerate{message.key});
 }
 
 void TranscriptView::Parts::draw_ways_out(size_t index, float y) {

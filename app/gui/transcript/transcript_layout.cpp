@@ -12,10 +12,11 @@
 namespace warpchat::gui {
 namespace {
 
-constexpr size_t kNearMessages = 20;                       // beyond what is visible that stay read
-constexpr size_t kNearRows = 60;                           // of a message that stay laid out
-constexpr float kLineHeight = 1.37f, kLetterWidth = 0.5f;  // em, for guesses
-constexpr float kBubblePart = 0.82f;                       // of the column
+constexpr size_t kNearMessages = 20;                            // beyond what is visible that stay read
+constexpr size_t kNearRows = 60;                                // of a message that stay laid out
+constexpr float kLineHeight = 1.37f, kLetterWidth = 0.5f;       // em, for guesses
+constexpr float kBubblePart = 0.82f;                            // of the column
+constexpr float kErrorButton = 8, kMinWidthOfErrorButton = 26;  // em: its room in a box, and where there is one
 constexpr size_t kMaxLabels = 300;
 constexpr size_t kFittedBytes = 16384;  // largest message whose bubble fits its text
 
@@ -31,12 +32,15 @@ size_t joined_quotes(const MarkdownBlock& above, const MarkdownBlock& below) {
 void TranscriptLayout::begin(const ChatState& state, const TranscriptView::Look& look, float width) {
   state_ = &state;
   n_unseen_ = n_unseen_messages(state.open);
-  const bool same = theme_ == &look.theme && sizes_.text == look.sizes.text && sizes_.scale == look.sizes.scale;
+  const bool other_fonts = fonts_ != engine_.fonts_revision();
+  fonts_ = engine_.fonts_revision();
+  const bool same =
+      theme_ == &look.theme && sizes_.text == look.sizes.text && sizes_.scale == look.sizes.scale && !other_fonts;
   if (!same) labels_.clear();
   if (!same || width_ != width) {
     for (auto& rows : messages_) rows->drop_layouts(), rows->bubble_width = 0;
   }
-  const bool wider = width_ != width || em_ != look.sizes.text;
+  const bool wider = width_ != width || em_ != look.sizes.text || other_fonts;
   theme_ = &look.theme;
   sizes_ = look.sizes;
   show_thoughts_ = look.show_thoughts;
@@ -283,15 +287,27 @@ float TranscriptLayout::note_height(size_t index) {
   }
   if (note.empty()) return 0;
   if (!rows.note_layout) {
+    const bool is_error = note_is_error(index);
     TextStyle style;
-    style.face = Face::kItalic;
+    style.face = is_error ? Face::kText : Face::kItalic;
     style.size = 0.92f * em_;
-    const bool is_refused = state_->refusal && state_->refusal->message == rows.key;
-    style.colour = is_refused || rows.status == MessageStatus::kFailed ? theme_->error : theme_->dim_text;
-    rows.note_layout = engine_.layout({note, {{0, note.size(), style}}}, width_);
+    style.colour = is_error ? theme_->text : theme_->dim_text;
+    const float beside = error_text_left() + (error_box_has_button() ? kErrorButton : 1) * em_;
+    rows.note_layout = engine_.layout({note, {{0, note.size(), style}}}, is_error ? width_ - beside : width_);
   }
-  return rows.note_layout->height() + 0.5f * em_;
+  return (note_is_error(index) ? error_box_height(index) : rows.note_layout->height()) + 0.5f * em_;
 }
+
+bool TranscriptLayout::note_is_error(size_t index) const {
+  const ChatMessage& shown = message(index);
+  return shown.status == MessageStatus::kFailed || (state_->refusal && state_->refusal->message == shown.key);
+}
+
+float TranscriptLayout::error_box_height(size_t index) {
+  return std::round(std::max(at(index).note_layout->height() + 1.1f * em_, 2.6f * em_));
+}
+
+bool TranscriptLayout::error_box_has_button() const { return width_ > kMinWidthOfErrorButton * em_; }
 
 float TranscriptLayout::ways_height(size_t index) const {
   return remedies_at(*state_, message(index)).any() ? strip_height() + 0.3f * em_ : 0;

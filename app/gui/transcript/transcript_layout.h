@@ -50,7 +50,11 @@ class TranscriptLayout : public RowSource {
   std::vector<FileChip> file_chips(size_t message);
   float chip_height() const { return 1.75f * em(); }
   float chip_text() const { return 0.88f * em(); }  // its size
-  float ways_height(size_t message) const;          // of the buttons below the note, where something helps
+  bool note_is_error(size_t message) const;         // and stands in a box
+  float error_box_height(size_t message);           // without the room above it
+  bool error_box_has_button() const;                // there is room for it beside the text
+  float error_text_left() const { return 2.2f * em_; }
+  float ways_height(size_t message) const;  // of the buttons below the note, where something helps
   bool is_last_unseen(size_t message) const { return message + 1 == n_unseen_; }
   float divider_height(size_t message) const { return is_last_unseen(message) ? 3 * em() : 0; }  // at its end
   float em() const { return em_; }
@@ -85,6 +89,7 @@ class TranscriptLayout : public RowSource {
   TextEngine& engine_;
   const ChatState* state_ = nullptr;
   const Theme* theme_ = nullptr;
+  uint32_t fonts_ = 0;  // revision of the fonts of what is laid out
   Sizes sizes_;
   bool show_thoughts_ = false;
   size_t n_unseen_ = 0;  // messages that the model is not given any more

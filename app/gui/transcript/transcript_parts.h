@@ -65,6 +65,7 @@ struct TranscriptView::Parts {
   void draw_caret(const VisibleRow& row);
   void draw_footer(const VisibleRow& row);
   float draw_versions(size_t message, float x, float y);
+  void draw_error(size_t message, ImVec2 from);
   void draw_ways_out(size_t message, float y);
   void draw_divider(size_t message, float bottom);
   void draw_scroll_bar();

@@ -34,6 +34,7 @@ ChatWindow::ChatWindow(GlfwWindow& window, ChatWorker& worker, TextEngine& text,
       ui_(text),
       memory_(memory),
       transcript_(text),
+      system_theme_(GlfwWindow::wake),
       file_dialog_(GlfwWindow::wake, memory.folders, options.verbose),
       keeps_drafts_(!options.no_history) {
   ui_.names_wanted = !options.gui_state.empty();
@@ -47,6 +48,7 @@ ChatWindow::ChatWindow(GlfwWindow& window, ChatWorker& worker, TextEngine& text,
   ui_.select = [this](const std::string& selected) { window_.set_primary_selection(selected); };
   ui_.set_focus("composer");
   settings_.shows_emulators = memory_.emulators;
+  palette_.recent = memory_.recent_commands;
   for (const auto& [conversation, draft] : memory_.drafts)
     drafts_[conversation] = {.text = draft.text, .files = draft.files, .waits = true};
   const Composer::Draft draft = std::exchange(drafts_[0], {});
@@ -59,7 +61,19 @@ bool ChatWindow::apply_updates() {
   const std::vector<Update> updates = worker_.take_updates();
   for (const Update& update : updates) apply(update);
   if (!updates.empty()) follow_state();
-  return file_dialog_.take_news(ui_) || !updates.empty();
+  const bool has_files = file_dialog_.take_news(ui_), has_theme = follow_theme();
+  return has_files || has_theme || !updates.empty();
+}
+
+bool ChatWindow::follow_theme() {
+  const bool before = memory_.dark;
+  if (memory_.theme == ThemeChoice::kSystem) {
+    system_theme_.follow();
+    memory_.dark = system_theme_.is_dark().value_or(memory_.dark);
+  } else {
+    memory_.dark = memory_.theme == ThemeChoice::kDark;
+  }
+  return memory_.dark != before;
 }
 
 // A draft belongs to its conversation. A conversation that gets its id when it is stored, or that is reloaded, stays
@@ -125,14 +139,18 @@ void ChatWindow::follow_state() {
 }
 
 void ChatWindow::set_up_frame() {
+  follow_theme();
+  text_.choose_fonts(memory_.text_font, memory_.code_font);
   const float scale = window_.content_scale() * memory_.zoom;
+  const uint32_t fonts = text_.fonts_revision();
   ui_.theme = memory_.dark ? &dark_theme() : &light_theme();
   ui_.sizes = {.text = std::round(kTextSize * scale), .scale = scale};
   const bool complete = profiler_.is_open() || fonts_complete_;  // nothing else uses ImGui's own text
-  if (scale == fonts_scale_ && style_dark_ == memory_.dark && complete == fonts_complete_) return;
+  const bool same_fonts = scale == fonts_scale_ && complete == fonts_complete_ && fonts == fonts_revision_;
+  if (same_fonts && style_dark_ == memory_.dark) return;
   apply_style(*ui_.theme, ui_.sizes);
-  if (scale != fonts_scale_ || complete != fonts_complete_) load_fonts(text_, ui_.sizes, complete);
-  fonts_scale_ = scale, fonts_complete_ = complete, style_dark_ = memory_.dark;
+  if (!same_fonts) load_fonts(text_, ui_.sizes, complete);
+  fonts_scale_ = scale, fonts_complete_ = complete, fonts_revision_ = fonts, style_dark_ = memory_.dark;
 }
 
 void ChatWindow::take_shortcuts(bool fields_first) {
@@ -174,6 +192,8 @@ void ChatWindow::draw(std::vector<InputEvent> events) {
   picker_.draw(frame_);
   file_dialog_.draw(frame_);
   shortcuts_.draw(frame_);
+  view_.draw(frame_, memory_);
+  palette_.draw(frame_);
   ui_.draw_menu();
   take_shortcuts(/*fields_first=*/true);
   remember_changed_draft();
@@ -294,7 +314,11 @@ void ChatWindow::draw_composer(Rect& rect) {
 }
 
 void ChatWindow::draw_conversation(Rect rect) {
-  if (state_.open.messages.empty()) return draw_welcome(rect);
+  if (state_.open.messages.empty()) {
+    const std::string_view prompt = start_screen_.draw(frame_, rect);
+    if (!prompt.empty()) composer_.begin_with(prompt, ui_);
+    return;
+  }
   ui_.mark("transcript", rect);
   take_transcript_keys();
   {
@@ -347,24 +371,6 @@ void ChatWindow::serve_text_menu() {
   if (chosen == "menu_find") run(Command::kFind);
 }
 
-void ChatWindow::draw_welcome(Rect rect) {
-  const TextLook large{ui_.theme->text, 1.7f, Face::kBold}, dim{ui_.theme->dim_text, 1};
-  const bool choose = !state_.model && !state_.loading;
-  Rect block = rect.inset(ui_.px(24), 0).in_middle(ui_.px(choose ? 150 : 96));
-  ui_.label_in(block.cut_top(ui_.px(48)), choose ? "Welcome" : "What is on your mind?", large, 0.5f);
-  const std::string there = state_.model ? where_text_goes(state_.model->endpoint) : "";
-  std::string text = there.empty() ? "Everything stays on this machine." : "Your messages are sent to " + there + ".";
-  if (choose) text = "Choose a model, or drop a GGUF file here. " + text;
-  const float width = std::min(ui_.text_width(text, dim), block.width);
-  ui_.paragraph({block.centre().x - width / 2, block.y}, text, dim, width + 1);
-  if (!choose) return;
-  block.cut_top(ui_.px(62));
-  const ButtonLook look{.text = "Choose a model", .kind = ButtonKind::kPrimary};
-  const float button = ui_.button_width(look);
-  if (ui_.button("choose_model", {block.centre().x - button / 2, block.y, button, ui_.px(38)}, look))
-    commands_.push_back(Command::kModels);
-}
-
 void ChatWindow::draw_profiler(Rect rect) {
   ui_.fill(rect, ui_.theme->panel);
   ui_.fill({rect.x, rect.y, rect.width, 1}, ui_.theme->border);
@@ -382,6 +388,7 @@ WindowMemory ChatWindow::memory() const {
   WindowMemory memory = memory_;
   memory.place = window_.place();
   memory.folders = file_dialog_.recent_folders();
+  memory.recent_commands = palette_.recent;
   return memory;
 }
 
@@ -398,15 +405,21 @@ WindowFacts ChatWindow::facts() const {
                                                  {"models", picker_.is_open()},
                                                  {"path", file_dialog_.browses()},
                                                  {"shortcuts", shortcuts_.open},
+                                                 {"palette", palette_.is_open()},
+                                                 {"view", view_.is_open()},
                                                  {"profiler", profiler_.is_open()},
                                                  {"find", find_bar_.is_open()},
                                                  {"desktop_dialog", file_dialog_.asks_desktop()}};
   for (const auto& [name, open] : panels)
     if (open) facts.panels.emplace_back(name);
+  if (palette_.is_open())
+    for (const PaletteRow& row : palette_.rows()) facts.palette.push_back(row.text);
   if (find_bar_.is_open()) facts.found = transcript_.found();
   for (const NoticeItem& notice : notices_.own()) facts.own_notices.push_back(notice.text);
   facts.editing = composer_.edited().has_value();
   facts.dark = memory_.dark;
+  facts.theme = name_of(memory_.theme);
+  facts.text_font = memory_.text_font, facts.code_font = memory_.code_font;
   facts.zoom = memory_.zoom;
   facts.scroll = transcript_.scroll_position();
   facts.at_end = transcript_.at_end();

@@ -8,6 +8,7 @@
 #include "app/gui/chat_worker.h"
 #include "app/gui/profiler/profiler_overlay.h"
 #include "app/gui/transcript/transcript_view.h"
+#include "app/gui/window/command_palette.h"
 #include "app/gui/window/composer.h"
 #include "app/gui/window/file_dialog.h"
 #include "app/gui/window/find_bar.h"
@@ -18,10 +19,13 @@
 #include "app/gui/window/settings_panel.h"
 #include "app/gui/window/shortcuts_panel.h"
 #include "app/gui/window/sidebar.h"
+#include "app/gui/window/start_screen.h"
 #include "app/gui/window/state_dump.h"
 #include "app/gui/window/status_line.h"
+#include "app/gui/window/system_theme.h"
 #include "app/gui/window/top_bar.h"
 #include "app/gui/window/ui.h"
+#include "app/gui/window/view_panel.h"
 
 namespace warpchat::gui {
 
@@ -45,11 +49,11 @@ class ChatWindow {
 
  private:
   void set_up_frame();  // theme, scale, fonts
+  bool follow_theme();  // whether the system's changes what is shown
   void take_shortcuts(bool fields_first);
   void take_drops();
   void draw_panels();
   void draw_main(Rect rect);
-  void draw_welcome(Rect rect);
   void draw_conversation(Rect rect);
   void draw_composer(Rect& rect);
   void draw_profiler(Rect rect);
@@ -57,7 +61,9 @@ class ChatWindow {
   void drag_sidebar(Rect edge);
   void drag_profiler(Rect whole, Rect edge);
   void take_transcript_keys();
-  bool any_card() const { return picker_.is_open() || file_dialog_.browses() || shortcuts_.open; }
+  bool any_card() const {
+    return palette_.is_open() || picker_.is_open() || file_dialog_.browses() || shortcuts_.open || view_.is_open();
+  }
   bool is_narrow() const;
   bool sidebar_shown() const { return is_narrow() ? narrow_sidebar_ : memory_.sidebar_open; }
   void keep_focus();
@@ -71,7 +77,6 @@ class ChatWindow {
   bool run_on_conversation(Command command);
   bool run_on_panel(Command command);
   void escape();
-  void regenerate();
   void edit_last();
   void take_back();
   void forget_taken_back();
@@ -92,18 +97,23 @@ class ChatWindow {
 
   TranscriptView transcript_;
   Sidebar sidebar_;
+  StartScreen start_screen_;
   Composer composer_;
   TopBar top_bar_;
   StatusLine status_line_;
   SettingsPanel settings_;
+  CommandPalette palette_;
   ModelPicker picker_;
   ShortcutsPanel shortcuts_;
+  ViewPanel view_;
+  SystemTheme system_theme_;
   FileDialog file_dialog_;
   Notices notices_;
   FindBar find_bar_;
   ProfilerOverlay profiler_;
 
   float fonts_scale_ = 0;
+  uint32_t fonts_revision_ = 0;
   const bool keeps_drafts_;
   uint64_t kept_revision_ = 0;  // of the composer, when its draft was remembered
   size_t kept_files_ = 0;

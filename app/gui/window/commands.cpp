@@ -7,6 +7,8 @@
 namespace warpchat::gui {
 
 void ChatWindow::run(Command command) {
+  if (command == Command::kRename && picker_.rename_focused(frame_)) return;
+  if (!applies(command, state_)) return;
   if (run_on_conversation(command) || run_on_panel(command)) return;
   switch (command) {
     case Command::kCopySelection:
@@ -23,7 +25,10 @@ void ChatWindow::run(Command command) {
     case Command::kLastMessage:
       return transcript_.scroll_to_end();
     case Command::kTheme:
-      memory_.dark = !memory_.dark;
+      memory_.theme = memory_.dark ? ThemeChoice::kLight : ThemeChoice::kDark;
+      return;
+    case Command::kSystemTheme:
+      memory_.theme = ThemeChoice::kSystem;
       return;
     case Command::kFullScreen:
       return window_.toggle_full_screen();
@@ -56,10 +61,10 @@ bool ChatWindow::run_on_conversation(Command command) {
       sidebar_.open_neighbour(frame_, 1);
       return true;
     case Command::kThrowAway:
-      if (state_.open.id != 0) actions_.push(ThrowAway{state_.open.id});
+      actions_.push(ThrowAway{state_.open.id});
       return true;
     case Command::kExport:
-      if (!state_.open.messages.empty()) ask_for_file(FileDialog::Purpose::kExport);
+      ask_for_file(FileDialog::Purpose::kExport);
       return true;
     case Command::kImport:
       ask_for_file(FileDialog::Purpose::kImport);
@@ -71,17 +76,16 @@ bool ChatWindow::run_on_conversation(Command command) {
       ask_for_file(FileDialog::Purpose::kModel);
       return true;
     case Command::kRegenerate:
-      regenerate();
+      actions_.push(Regenerate{state_.open.messages.back().key});
       return true;
     case Command::kContinue:
-      if (state_.open.phase == AnswerPhase::kIdle && !state_.open.messages.empty())
-        actions_.push(ContinueAnswer{state_.open.messages.back().key});
+      actions_.push(ContinueAnswer{state_.open.messages.back().key});
       return true;
     case Command::kUndo:
       take_back();
       return true;
     case Command::kFork:
-      if (!state_.open.messages.empty()) actions_.push(Fork{state_.open.messages.back().key});
+      actions_.push(Fork{state_.open.messages.back().key});
       return true;
     case Command::kEditLast:
       edit_last();
@@ -111,7 +115,7 @@ bool ChatWindow::run_on_panel(Command command) {
       ui_.set_focus("search");
       return true;
     case Command::kFind:
-      if (!state_.open.messages.empty()) find_bar_.open(ui_, transcript_);
+      find_bar_.open(ui_, transcript_);
       return true;
     case Command::kFindNext:
       find_bar_.step(transcript_, 1);
@@ -120,7 +124,6 @@ bool ChatWindow::run_on_panel(Command command) {
       find_bar_.step(transcript_, -1);
       return true;
     case Command::kRename:
-      if (picker_.rename_focused(frame_)) return true;
       for (const ConversationSummary& conversation : state_.conversations)
         if (conversation.id == state_.open.id) sidebar = true, sidebar_.start_rename(conversation, ui_);
       return true;
@@ -134,12 +137,33 @@ bool ChatWindow::run_on_panel(Command command) {
     case Command::kComposer:
       ui_.set_focus("composer");
       return true;
+    case Command::kSend:
+      composer_.send(frame_);
+      return true;
+    case Command::kNewLine:
+      composer_.add_line(ui_);
+      return true;
+    case Command::kPalette:
+      palette_.toggle(frame_);
+      return true;
     case Command::kModels:
       picker_.toggle(frame_);
+      return true;
+    case Command::kHubModels:
+      picker_.open_at_hub(frame_);
+      return true;
+    case Command::kConnectServer:
+      picker_.open_connect_form(frame_);
+      return true;
+    case Command::kUnloadModel:
+      actions_.push(UnloadModel{});
       return true;
     case Command::kSettings:
       settings_.open = !settings_.open;
       ui_.set_focus(settings_.open ? "system_prompt" : "composer");
+      return true;
+    case Command::kView:
+      view_.toggle(ui_);
       return true;
     case Command::kShortcuts:
       shortcuts_.open = shortcuts_.appearing = !shortcuts_.open;
@@ -160,8 +184,9 @@ bool ChatWindow::run_on_panel(Command command) {
 // Closes the topmost closable panel; if there is none, stops the answer.
 void ChatWindow::escape() {
   if (ui_.close_menu()) return;
+  if (palette_.close(ui_)) return;
   if (picker_.close(frame_)) return picker_.is_open() ? void() : ui_.set_focus("composer");
-  if (file_dialog_.close() || std::exchange(shortcuts_.open, false)) return ui_.set_focus("composer");
+  if (file_dialog_.close() || std::exchange(shortcuts_.open, false) || view_.close()) return ui_.set_focus("composer");
   if (sidebar_.close(frame_) || std::exchange(narrow_sidebar_, false)) return ui_.set_focus("composer");
   if (find_bar_.close(transcript_)) return ui_.set_focus("composer");
   if (composer_.cancel_edit(ui_)) return;
@@ -175,15 +200,10 @@ void ChatWindow::escape() {
   ui_.set_focus("composer");
 }
 
-void ChatWindow::regenerate() {
-  if (state_.open.phase == AnswerPhase::kIdle && !state_.open.messages.empty())
-    actions_.push(Regenerate{state_.open.messages.back().key});
-}
-
 void ChatWindow::edit_last() {
   const auto& messages = state_.open.messages;
   const auto last = std::find_if(messages.rbegin(), messages.rend(), [](const auto& m) { return m.role == "user"; });
-  if (state_.open.phase == AnswerPhase::kIdle && last != messages.rend()) composer_.edit(*last, ui_);
+  if (last != messages.rend()) composer_.edit(*last, ui_);
 }
 
 // The last message of the user returns to the composer, before the draft.
@@ -212,7 +232,7 @@ void ChatWindow::show_version(int step) {
   const auto& messages = state_.open.messages;
   const auto last =
       std::find_if(messages.rbegin(), messages.rend(), [](const auto& m) { return m.siblings.size() > 1; });
-  if (state_.open.phase != AnswerPhase::kIdle || last == messages.rend()) return;
+  if (last == messages.rend()) return;
   const int64_t wanted = static_cast<int64_t>(last->sibling) + step;
   if (wanted >= 0 && wanted < static_cast<int64_t>(last->siblings.size()))
     actions_.push(ShowVersion{last->key, last->siblings[static_cast<size_t>(wanted)]});

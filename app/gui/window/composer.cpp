@@ -5,6 +5,7 @@
 
 #include "app/gui/window/elide.h"
 #include "app/gui/window/numbers.h"
+#include "app/gui/window/start_screen.h"
 #include "models/human_bytes.h"
 
 namespace warpchat::gui {
@@ -67,6 +68,16 @@ bool Composer::cancel_edit(Ui& ui) {
   field_.buffer.set(std::exchange(draft_, ""));
   ui.set_focus("composer");
   return true;
+}
+
+void Composer::add_line(Ui& ui) {
+  field_.buffer.insert("\n");
+  ui.set_focus("composer");
+}
+
+void Composer::begin_with(std::string_view prompt, Ui& ui) {
+  field_.buffer.set(with_starter(prompt, field_.text()));
+  ui.set_focus("composer");
 }
 
 bool Composer::can_send(const Frame& f) const {

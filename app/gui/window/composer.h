@@ -15,6 +15,9 @@ class Composer {
   void draw(Frame& f, Rect rect);
   void edit(const ChatMessage& message, Ui& ui);  // its text instead of the draft, which comes back after it
   bool cancel_edit(Ui& ui);                       // whether one was edited
+  void send(Frame& f);
+  void add_line(Ui& ui);                             // at the caret
+  void begin_with(std::string_view prompt, Ui& ui);  // before the text, in place of another one of the start screen
   const std::string& text() const { return field_.text(); }
   uint64_t revision() const { return field_.buffer.revision(); }                 // of the text
   const std::string& draft() const { return edited_ ? draft_ : field_.text(); }  // what is not sent yet
@@ -52,7 +55,6 @@ class Composer {
   std::optional<TooLong> too_long(const ChatState& state) const;
   uint64_t unsent_tokens(const ChatState& state) const;
   bool draw_too_long(Frame& f, Rect& rect);
-  void send(Frame& f);
   void follow_sent(const ChatState& state);
   bool can_send(const Frame& f) const;
 

@@ -45,19 +45,22 @@ bool EndpointRow::rename_focused(Frame& f) {
   return true;
 }
 
-bool EndpointRow::draw(Frame& f, Rect rect, const ModelChoice& endpoint) {
+EndpointRow::Wish EndpointRow::draw(Frame& f, Rect rect, const ModelChoice& endpoint) {
   take_menu_choice(f, endpoint);
   if (edit_ != Edit::kNone && edited_ == endpoint.path) {
     draw_edit(f, rect, endpoint);
-    return false;
+    return Wish::kNone;
   }
   Ui& ui = f.ui;
   Rect inner = rect;
   constexpr ButtonLook kSave{.text = "Save this server", .kind = ButtonKind::kOutlined};
   const Rect tools = inner.cut_right(endpoint.is_unsaved ? ui.button_width(kSave) + ui.px(6) : ui.px(34));
+  const Rect arrow = inner.cut_right(ui.px(34));
   const Response r = ui.press(std::string(kWidget) + endpoint.path, inner);
+  const Response list = ui.press("endpoint_models:" + endpoint.path, arrow, Keys::kNone);
+  ui.tooltip("Its models", list);
   const Response dots = endpoint.is_unsaved ? Response{} : draw_dots(ui, tools, endpoint);
-  if (r.hovered || r.focused || dots.hovered) ui.fill(rect, ui.theme->hover, ui.px(8));
+  if (r.hovered || r.focused || list.hovered || dots.hovered) ui.fill(rect, ui.theme->hover, ui.px(8));
   if (r.focused) ui.focus_ring(rect, ui.px(8));
   if (endpoint.is_unsaved && ui.button("endpoint_save", tools.in_middle(ui.px(30)), kSave))
     f.actions.push(ConnectServer{.endpoint = endpoint.path, .request = next_request(f.state)});
@@ -66,17 +69,20 @@ bool EndpointRow::draw(Frame& f, Rect rect, const ModelChoice& endpoint) {
   const Rect tick = inner.cut_left(ui.px(26));
   const Rect sign{tick.x, tick.y, ui.px(18), tick.height};
   if (in_use) ui.icon(Icon::kCheck, sign, ui.theme->accent);
-  const Rect arrow = inner.cut_right(ui.px(18));
-  ui.icon(is_asked ? Icon::kDown : Icon::kForward, arrow, ui.theme->faint_text);
+  ui.icon(is_asked ? Icon::kDown : Icon::kForward, {arrow.x + ui.px(8), arrow.y, ui.px(18), arrow.height},
+          list.hovered ? ui.theme->text : ui.theme->faint_text);
   const std::string_view saved = !endpoint.is_unsaved ? "" : in_use ? "  ·  used now, not saved" : "  ·  not saved";
-  const std::string about = printable(endpoint.about, 400) + std::string(saved);
+  const std::string& model = endpoint.default_model;
+  const std::string chosen = model.empty() ? "" : "  ·  default: " + printable(model, 200);
+  const std::string about = printable(endpoint.about, 400) + chosen + std::string(saved);
   ui.label_in(inner.cut_bottom(inner.height * 0.46f), about, {ui.theme->dim_text, 0.8f});
   inner.cut_top(ui.px(4));
   ui.label_in(inner, endpoint.name, {ui.theme->text, 0.95f, in_use ? Face::kBold : Face::kText});
-  if (endpoint.is_unsaved) return r.clicked;
+  const Wish wish = list.clicked ? Wish::kShowModels : r.clicked ? Wish::kUse : Wish::kNone;
+  if (endpoint.is_unsaved) return wish;
   if (r.right_clicked || dots.clicked) open_menu(f, endpoint, r.right_clicked ? r.menu_at : dots.menu_at);
   if (r.focused && ui.take_key(GLFW_KEY_DELETE)) edit(f, Edit::kRemove, endpoint.path);
-  return r.clicked;
+  return wish;
 }
 
 Response EndpointRow::draw_dots(Ui& ui, Rect rect, const ModelChoice& endpoint) {

@@ -1,4 +1,5 @@
-// An endpoint's row in the models' panel: a click asks for its models; its menu renames it, gives it another key, or
+// An endpoint's row in the models' panel: a click uses its default model, if it has one, and else asks for its models,
+// which the arrow always does; its menu renames it, gives it another key, or
 // removes it.
 #pragma once
 #include <string>
@@ -10,8 +11,9 @@ namespace warpchat::gui {
 
 class EndpointRow {
  public:
-  bool draw(Frame& f, Rect rect, const ModelChoice& endpoint);  // whether its models are asked for
-  bool rename_focused(Frame& f);                                // whether an endpoint's row has the focus
+  enum class Wish { kNone, kUse, kShowModels };
+  Wish draw(Frame& f, Rect rect, const ModelChoice& endpoint);
+  bool rename_focused(Frame& f);  // whether an endpoint's row has the focus
   void enter_key(Frame& f, const std::string& endpoint) { edit(f, Edit::kKey, endpoint); }
   bool cancel(Ui& ui);  // whether one was changed
 

@@ -3,13 +3,13 @@
 // the dialog.
 #include "app/gui/window/file_portal.h"
 
-#include <gio/gio.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <mutex>
 
+#include "app/gui/window/bus_connection.h"
 #include "app/session_bus.h"
 #include "models/error.h"
 #include "models/threads.h"
@@ -18,23 +18,7 @@ namespace warpchat::gui {
 
 namespace {
 
-constexpr const char *kBusName = "org.freedesktop.portal.Desktop", *kObject = "/org/freedesktop/portal/desktop",
-                     *kChooser = "org.freedesktop.portal.FileChooser", *kRequest = "org.freedesktop.portal.Request";
-constexpr int kCallTimeout = 10'000;  // ms; of a portal that has to be started first
-
-template <auto release>
-struct Release {
-  template <class T>
-  void operator()(T* object) const {
-    release(object);
-  }
-};
-using Variant = std::unique_ptr<GVariant, Release<g_variant_unref>>;
-using Connection = std::unique_ptr<GDBusConnection, Release<g_object_unref>>;
-using GlibError = std::unique_ptr<GError, Release<g_error_free>>;
-using GlibText = std::unique_ptr<char, Release<g_free>>;
-
-std::string text_of(const GlibError& error) { return error ? error->message : "no reason given"; }
+constexpr const char *kChooser = "org.freedesktop.portal.FileChooser", *kRequest = "org.freedesktop.portal.Request";
 
 GVariant* filter_of(const FileFilter& filter) {
   GVariantBuilder patterns;
@@ -67,7 +51,7 @@ std::string request_path(GDBusConnection* connection, const std::string& token) 
   std::string sender = g_dbus_connection_get_unique_name(connection) + 1;
   for (char& c : sender)
     if (c == '.') c = '_';
-  return std::string(kObject) + "/request/" + sender + "/" + token;
+  return std::string(kPortalObject) + "/request/" + sender + "/" + token;
 }
 
 }  // namespace
@@ -103,22 +87,10 @@ struct FilePortal::Request {
   }
 
   void run();
-  Connection connect();
   void subscribe(GDBusConnection* connection, const std::string& request);
   void take_response(GVariant* parameters);
   void hang_up(GDBusConnection* connection);
 };
-
-Connection FilePortal::Request::connect() {
-  GError* failed = nullptr;
-  constexpr auto kFlags = static_cast<GDBusConnectionFlags>(G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_CLIENT |
-                                                            G_DBUS_CONNECTION_FLAGS_MESSAGE_BUS_CONNECTION);
-  Connection connection(
-      g_dbus_connection_new_for_address_sync(session_bus_address().c_str(), kFlags, nullptr, cancellable, &failed));
-  const GlibError error(failed);
-  if (!connection) finish({.fault = "the session bus does not answer: " + text_of(error)});
-  return connection;
-}
 
 // To what ends the request: its response, the portal's end, the bus's end.
 void FilePortal::Request::subscribe(GDBusConnection* connection, const std::string& request) {
@@ -130,11 +102,12 @@ void FilePortal::Request::subscribe(GDBusConnection* connection, const std::stri
     g_variant_get(parameters, "(&s&s&s)", &name, &before, &now);
     if (*now == 0) static_cast<Request*>(self)->finish({.fault = "the portal closed the connection"});
   };
-  g_dbus_connection_signal_subscribe(connection, kBusName, kRequest, "Response", request.c_str(), nullptr,
+  g_dbus_connection_signal_subscribe(connection, kPortalName, kRequest, "Response", request.c_str(), nullptr,
                                      G_DBUS_SIGNAL_FLAGS_NONE, respond, this, nullptr);
   if (!path.empty()) return;
   g_dbus_connection_signal_subscribe(connection, "org.freedesktop.DBus", "org.freedesktop.DBus", "NameOwnerChanged",
-                                     "/org/freedesktop/DBus", kBusName, G_DBUS_SIGNAL_FLAGS_NONE, lose, this, nullptr);
+                                     "/org/freedesktop/DBus", kPortalName, G_DBUS_SIGNAL_FLAGS_NONE, lose, this,
+                                     nullptr);
   const auto end = [](GDBusConnection*, gboolean, GError*, void* self) {
     static_cast<Request*>(self)->finish({.fault = "the session bus closed the connection"});
   };
@@ -148,19 +121,19 @@ void FilePortal::Request::take_response(GVariant* parameters) {
   guint32 code = 0;
   GVariant* given = nullptr;
   g_variant_get(parameters, "(u@a{sv})", &code, &given);
-  const Variant results(given);
+  const BusValue results(given);
   if (code == kCancelled) return finish({});
   if (code != kChosen) return finish({.fault = "the portal could not show its dialog"});
-  const Variant uris(g_variant_lookup_value(results.get(), "uris", G_VARIANT_TYPE_STRING_ARRAY));
+  const BusValue uris(g_variant_lookup_value(results.get(), "uris", G_VARIANT_TYPE_STRING_ARRAY));
   PortalReply said;
   for (gsize i = 0; uris && i < g_variant_n_children(uris.get()); ++i) {
-    const Variant uri(g_variant_get_child_value(uris.get(), i));
+    const BusValue uri(g_variant_get_child_value(uris.get(), i));
     const GlibText path_of(g_filename_from_uri(g_variant_get_string(uri.get(), nullptr), nullptr, nullptr));
     if (path_of) said.answer.paths.emplace_back(path_of.get());
   }
   if (said.answer.paths.empty()) said.fault = "the chosen file is not on this machine";
   said.answer.replaces = question.saves;  // the portal's dialog asks itself
-  if (const Variant filter(g_variant_lookup_value(results.get(), "current_filter", G_VARIANT_TYPE("(sa(us))")));
+  if (const BusValue filter(g_variant_lookup_value(results.get(), "current_filter", G_VARIANT_TYPE("(sa(us))")));
       filter) {
     const char* name = nullptr;
     g_variant_get(filter.get(), "(&s@a(us))", &name, nullptr);
@@ -173,8 +146,8 @@ void FilePortal::Request::take_response(GVariant* parameters) {
 // Closes the dialog explicitly, because some portals do not watch the caller's connection.
 void FilePortal::Request::hang_up(GDBusConnection* connection) {
   if (closed && !path.empty())
-    g_dbus_connection_call(connection, kBusName, path.c_str(), kRequest, "Close", nullptr, nullptr,
-                           G_DBUS_CALL_FLAGS_NONE, kCallTimeout, nullptr, nullptr, nullptr);
+    g_dbus_connection_call(connection, kPortalName, path.c_str(), kRequest, "Close", nullptr, nullptr,
+                           G_DBUS_CALL_FLAGS_NONE, kPortalTimeout, nullptr, nullptr, nullptr);
   g_signal_handlers_disconnect_by_data(connection, this);
   g_dbus_connection_flush_sync(connection, nullptr, nullptr);
   g_dbus_connection_close_sync(connection, nullptr, nullptr);
@@ -182,16 +155,19 @@ void FilePortal::Request::hang_up(GDBusConnection* connection) {
 
 void FilePortal::Request::run() {
   g_main_context_push_thread_default(context);
-  if (const Connection connection = connect()) {
+  std::string fault;
+  const BusConnection connection = connect_to_session_bus(cancellable, fault);
+  if (!connection) finish({.fault = fault});
+  if (connection) {
     static std::atomic<int> n_requests = 0;
     const std::string token = "warpchat" + std::to_string(getpid()) + "_" + std::to_string(++n_requests);
     const std::string expected = request_path(connection.get(), token);
     subscribe(connection.get(), expected);  // before the call: the answer may come first
     GError* failed = nullptr;
-    const Variant handle(g_dbus_connection_call_sync(
-        connection.get(), kBusName, kObject, kChooser, question.saves ? "SaveFile" : "OpenFile",
+    const BusValue handle(g_dbus_connection_call_sync(
+        connection.get(), kPortalName, kPortalObject, kChooser, question.saves ? "SaveFile" : "OpenFile",
         g_variant_new("(ss@a{sv})", parent.c_str(), std::string(question.title).c_str(), options_of(question, token)),
-        G_VARIANT_TYPE("(o)"), G_DBUS_CALL_FLAGS_NONE, kCallTimeout, cancellable, &failed));
+        G_VARIANT_TYPE("(o)"), G_DBUS_CALL_FLAGS_NONE, kPortalTimeout, cancellable, &failed));
     const GlibError error(failed);
     path = expected;
     if (!handle) {

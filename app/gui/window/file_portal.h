@@ -1,6 +1,5 @@
 // The desktop's own file dialog: org.freedesktop.portal.FileChooser on the session bus, which GNOME, KDE and sandboxes
-// answer alike. By GIO: HarfBuzz has it installed wherever the window runs, so that it costs no package; libdbus is
-// meant for bindings and refers to it, and sd-bus would tie the program to systemd's library.
+// answer alike.
 #pragma once
 #include <functional>
 #include <memory>

@@ -192,6 +192,12 @@ void draw_icon(ImDrawList& list, Icon icon, ImVec2 at, float size, Colour colour
     case Icon::kFolder:
       pen.line({{3.5f, 6}, {9.5f, 6}, {11.5f, 8.5f}, {20.5f, 8.5f}, {20.5f, 19}, {3.5f, 19}}, true);
       return;
+    case Icon::kServer:
+      pen.box(3.5f, 4.5f, 20.5f, 11, 2), pen.box(3.5f, 13, 20.5f, 19.5f, 2);
+      return pen.dot(7.5f, 7.75f, 1.1f), pen.dot(7.5f, 16.25f, 1.1f);
+    case Icon::kText:
+      pen.line({{2.5f, 18.5f}, {8, 5}, {13.5f, 18.5f}}), pen.line({{4.6f, 13.5f}, {11.4f, 13.5f}});
+      return pen.circle(18, 15, 3.4f), pen.line({{21.4f, 11}, {21.4f, 18.5f}});
     case Icon::kWarning:
       pen.line({{12, 4}, {21, 19.5f}, {3, 19.5f}}, true), pen.line({{12, 10}, {12, 14.5f}}), pen.dot(12, 17, 1.1f);
       return;

@@ -36,6 +36,8 @@ enum class Icon {
   kCopy,
   kFile,
   kFolder,
+  kServer,
+  kText,
   kWarning
 };
 

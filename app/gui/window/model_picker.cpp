@@ -67,6 +67,7 @@ void ModelPicker::open(Frame& f) {
   f.actions.push(SearchHub{});
   f.ui.set_focus("model_filter");
   chosen_request_ = 0;
+  shows_hub_ = false;
   for (const ModelChoice& endpoint : f.state.endpoints)
     if (is_loaded(f.state, endpoint)) return ask(f, endpoint);
 }
@@ -82,6 +83,16 @@ void ModelPicker::toggle(Frame& f) {
   connect_form_.close();
   endpoint_row_.cancel(f.ui);
   is_open_ ? void(is_open_ = false) : open(f);
+}
+
+void ModelPicker::open_at_hub(Frame& f) {
+  open(f);
+  shows_hub_ = true;
+}
+
+void ModelPicker::open_connect_form(Frame& f) {
+  open(f);
+  connect_form_.open(f, "");
 }
 
 void ModelPicker::ask(Frame& f, const ModelChoice& endpoint) {
@@ -101,8 +112,12 @@ void ModelPicker::follow_served(Frame& f) {
   const ServedModels& served = f.state.served;
   if (chosen_request_ == 0 || served.request != chosen_request_ || served.running) return;
   chosen_request_ = 0;
-  if (served.models.size() != 1) return;
-  is_loaded(f.state, served.models.front()) ? leave(f) : load(f, served.models.front());
+  const ModelChoice* server = stored_server(f.state);
+  auto meant = server == nullptr ? served.models.end()
+                                 : std::ranges::find(served.models, server->default_model, &ModelChoice::path);
+  if (meant == served.models.end() && served.models.size() == 1) meant = served.models.begin();
+  if (meant == served.models.end()) return;
+  is_loaded(f.state, *meant) ? leave(f) : load(f, *meant);
 }
 
 void ModelPicker::load(Frame& f, const ModelChoice& model) {
@@ -194,6 +209,7 @@ void ModelPicker::draw_models(Frame& f, Rect rect, const std::vector<ModelRow>& 
     if (section < Section::kServers && next >= Section::kServers) draw_heading("Servers");
     if (section <= Section::kServers && next > Section::kServers) draw_connect(f, next_row(ui.px(kConnectRow)));
     if (section < Section::kHub && next == Section::kHub && has_hub_rows) draw_heading("From the Hugging Face hub");
+    if (next == Section::kHub && has_hub_rows && std::exchange(shows_hub_, false)) area.show(y, rect.height);
     section = next;
   };
   for (const ModelRow& row : rows) {
@@ -224,8 +240,23 @@ void ModelPicker::draw_models(Frame& f, Rect rect, const std::vector<ModelRow>& 
 }
 
 void ModelPicker::draw_row(Frame& f, Rect rect, const ModelRow& row) {
-  if (row.model->kind != Kind::kEndpoint || row.widget == "model_named") return draw_model(f, rect, row);
-  if (endpoint_row_.draw(f, rect, *row.model)) choose(f, *row.model);
+  const bool is_named = row.widget == "model_named";
+  if (row.model->kind == Kind::kServed && !is_named) return draw_served(f, rect, row);
+  if (row.model->kind != Kind::kEndpoint || is_named) return draw_model(f, rect, row);
+  switch (endpoint_row_.draw(f, rect, *row.model)) {
+    case EndpointRow::Wish::kUse:
+      return choose(f, *row.model);
+    case EndpointRow::Wish::kShowModels:
+      chosen_request_ = 0;
+      return ask(f, *row.model);
+    case EndpointRow::Wish::kNone:
+      return;
+  }
+}
+
+void ModelPicker::draw_served(Frame& f, Rect rect, const ModelRow& row) {
+  rect.cut_left(f.ui.px(kIndent));
+  if (served_row_.draw(f, rect, row)) is_loaded(f.state, *row.model) ? leave(f) : load(f, *row.model);
 }
 
 void ModelPicker::draw_connect(Frame& f, Rect rect) {

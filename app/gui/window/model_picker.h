@@ -7,6 +7,7 @@
 #include "app/gui/window/connect_form.h"
 #include "app/gui/window/endpoint_row.h"
 #include "app/gui/window/model_rows.h"
+#include "app/gui/window/served_row.h"
 #include "app/gui/window/shortcuts.h"
 #include "app/gui/window/text_field.h"
 
@@ -18,6 +19,8 @@ class ModelPicker {
   bool is_open() const { return is_open_; }
   bool close(Frame& f);   // what is in front; whether there was anything
   void toggle(Frame& f);  // opens it, or closes all of it
+  void open_at_hub(Frame& f);
+  void open_connect_form(Frame& f);
   bool rename_focused(Frame& f) { return is_open_ && endpoint_row_.rename_focused(f); }
   void draw(Frame& f);
   bool shows_emulators = false;  // among the devices, for kernel developers
@@ -28,6 +31,7 @@ class ModelPicker {
   void draw_models(Frame& f, Rect rect, const std::vector<ModelRow>& rows);
   void draw_row(Frame& f, Rect rect, const ModelRow& row);
   void draw_model(Frame& f, Rect rect, const ModelRow& row);
+  void draw_served(Frame& f, Rect rect, const ModelRow& row);
   void draw_connect(Frame& f, Rect rect);
   void draw_enter_key(Frame& f, Rect rect);
   void draw_devices(Frame& f, Rect rect);
@@ -47,8 +51,10 @@ class ModelPicker {
   TextField field_, context_;
   ConnectForm connect_form_;
   EndpointRow endpoint_row_;
-  uint64_t chosen_request_ = 0;  // of a server that was chosen: its only model is loaded; 0: none
+  ServedRow served_row_;
+  uint64_t chosen_request_ = 0;  // of a server that was chosen: its default or only model is loaded; 0: none
   bool shows_served_ = false;    // the list scrolls to the server that was asked
+  bool shows_hub_ = false;       // the list scrolls to the models of the hub once they are known
   std::string device_;           // the selected device; a button moves the model there
 };
 

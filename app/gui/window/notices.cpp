@@ -14,6 +14,7 @@ namespace {
 constexpr double kStays = 6, kStaysWithAction = 10, kRead = 4, kHovered = 2;  // seconds
 constexpr float kNoticeWidth = 800, kMargin = 16, kGap = 6, kMin = 40;        // at scale 1
 constexpr float kMore = 24;                                                   // likewise
+constexpr float kSign = 16, kErrorSign = 38, kBeside = 42;  // likewise: left of the text; right of it, with the button
 
 std::string text_of(const NoticeItem& notice) {
   return as_sentence(with_remedy(notice.text, notice.remedy, View::kWindow));
@@ -86,7 +87,8 @@ void Notices::draw(Frame& f, Rect& rect) {
   });
   for (size_t i = all.size(); i-- > 0;) {
     const ButtonLook action{.text = all[i].action_label, .kind = ButtonKind::kOutlined};
-    const float beside = ui.px(58) + (action.text.empty() ? 0 : ui.button_width(action) + ui.px(8));
+    const float beside = ui.px(kBeside + (all[i].is_error ? kErrorSign : kSign)) +
+                         (action.text.empty() ? 0 : ui.button_width(action) + ui.px(8));
     const float text = ui.paragraph({0, 0}, text_of(all[i]), {ui.theme->text, 0.9f}, width - beside, false);
     const float height = std::max(std::round(text) + ui.px(16), ui.px(kMin));
     const bool is_newest = i + 1 == all.size();
@@ -109,11 +111,16 @@ bool Notices::draw_notice(Frame& f, Rect place, const NoticeItem& notice) {
   bool goes = has_gone_by(f, notice, place.contains(ImGui::GetIO().MousePos));
   ui.mark(name, place);
   ui.fill(place, ui.theme->raised, ui.px(10));
-  ui.outline(place, ui.theme->border, ui.px(10));
   Rect inner = place;
-  const Colour sign = notice.is_error ? ui.theme->error : ui.theme->accent;
-  ui.fill(inner.cut_left(ui.px(4)).inset(0, ui.px(9)), sign, ui.px(2));
-  inner.cut_left(ui.px(12));
+  if (notice.is_error) {
+    ui.fill(place, with_alpha(ui.theme->error, 0.09f), ui.px(10));
+    ui.outline(place, with_alpha(ui.theme->error, 0.45f), ui.px(10));
+    ui.icon(Icon::kWarning, inner.cut_left(ui.px(kErrorSign)).inset(ui.px(10), 0), ui.theme->error);
+  } else {
+    ui.outline(place, ui.theme->border, ui.px(10));
+    ui.fill(inner.cut_left(ui.px(4)).inset(0, ui.px(9)), ui.theme->accent, ui.px(2));
+    inner.cut_left(ui.px(kSign - 4));
+  }
   inner.cut_right(ui.px(6));
   const Rect close = inner.cut_right(ui.px(28)).in_middle(ui.px(28));
   if (ui.button(name + ":dismiss", close, {.icon = Icon::kClose, .tooltip = "Close (Esc)"})) goes = true;

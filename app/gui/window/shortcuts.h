@@ -1,4 +1,4 @@
-// The window's commands and their keys.
+// The window's commands and their keys: one table for keys, buttons, the list of shortcuts and the palette.
 #pragma once
 #include <optional>
 #include <span>
@@ -27,6 +27,8 @@ enum class Command {
   kExport,
   kImport,
   kComposer,
+  kSend,
+  kNewLine,
   kAttach,
   kStop,
   kRegenerate,
@@ -43,13 +45,19 @@ enum class Command {
   kPageDown,
   kFirstMessage,
   kLastMessage,
+  kPalette,
   kModels,
   kOpenModelFile,
+  kHubModels,
+  kConnectServer,
+  kUnloadModel,
   kSettings,
   kProfiler,
   kProfilerSize,
   kSidebar,
+  kView,
   kTheme,
+  kSystemTheme,
   kFullScreen,
   kZoomIn,
   kZoomOut,
@@ -60,10 +68,12 @@ enum class Command {
 
 enum class KeyGroup { kConversations, kMessages, kReading, kWindow };
 
+constexpr int kNoKey = 0;  // of a command that only buttons and the palette have, or whose key a field reads itself
+
 struct Shortcut {
   Command command;
-  int key, mods;              // GLFW's
-  std::string_view keys;      // as people write them
+  int key, mods;              // GLFW's, or kNoKey
+  std::string_view keys;      // as people write them; empty: none
   std::string_view text;      // empty: another way of the row above
   KeyGroup group;             // under which it is listed
   bool fields_first = false;  // only when the field that has the focus does not use the key
@@ -72,6 +82,9 @@ struct Shortcut {
 std::span<const Shortcut> shortcuts();
 std::optional<Command> command_of(const KeyPress& key, bool fields_first);
 std::string_view keys_of(Command command);
+
+// Whether the command would do anything now, as far as the state tells.
+bool applies(Command command, const ChatState& state);
 
 // A panel's input, and where it pushes actions and commands.
 struct Frame {

@@ -35,7 +35,7 @@ float draw_group(Ui& ui, const ScrollArea& area, Rect place, const Group& group)
   const Rect heading = place.cut_top(ui.px(kKeysHeading));
   if (area.sees(heading)) ui.label_in(heading, group.name, {ui.theme->dim_text, 0.85f, Face::kBold});
   for (const Shortcut& shortcut : shortcuts()) {
-    if (shortcut.group != group.group || shortcut.text.empty()) continue;
+    if (shortcut.group != group.group || shortcut.text.empty() || shortcut.keys.empty()) continue;
     const Rect row = place.cut_top(ui.px(kKeyRow));
     if (area.sees(row)) draw_shortcut(ui, row, shortcut);
   }

@@ -17,8 +17,10 @@ struct WindowFacts {
   uint64_t n_late_frames = 0;      // that took 1.5 refreshes of the display or more, but for the first
   double longest_frame_seconds = 0, longest_frame_cpu_seconds = 0;  // of those but the first; cpu: of this thread
   std::string focus, composer, composition, selection, search_words;
-  std::vector<std::string> panels;       // that are open
-  std::vector<std::string> own_notices;  // of the window itself
+  std::string theme, text_font, code_font;  // that were chosen
+  std::vector<std::string> panels;          // that are open
+  std::vector<std::string> palette;         // texts of its rows, while it is open
+  std::vector<std::string> own_notices;     // of the window itself
   bool editing = false, dark = false, at_end = true, full_screen = false;
   TranscriptView::Found found{0, 0};
   float zoom = 1, scroll = 0, width = 0, height = 0;

@@ -43,13 +43,15 @@ std::vector<TextField::Piece> TextField::split(bool multiline) const {
 
 void TextField::update(Ui& ui, float width, const FieldLook& look) {
   const TextStyle style = ui.style_of({.colour = ui.theme->text, .size = look.text});
-  const bool same_look = width == width_ && style.size == style_.size && style.colour == style_.colour;
+  const uint32_t fonts = ui.text_engine().fonts_revision();
+  const bool same_look =
+      width == width_ && style.size == style_.size && style.colour == style_.colour && fonts == fonts_;
   if (same_look && shown_revision_ == buffer.revision()) return;
   const std::string stars(look.secret ? buffer.text().size() : 0, '*');
   const std::string& text = look.secret ? stars : buffer.text();
   std::vector<Piece> old = std::move(pieces_);
   pieces_ = split(look.multiline);
-  style_ = style, width_ = width, line_height_ = ui.text_engine().line_height(style);
+  style_ = style, fonts_ = fonts, width_ = width, line_height_ = ui.text_engine().line_height(style);
   if (same_look) {
     const size_t both = std::min(text.size(), shown_.size());
     const size_t before = static_cast<size_t>(

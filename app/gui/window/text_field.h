@@ -66,6 +66,7 @@ class TextField {
   uint64_t shown_revision_ = ~uint64_t{0};
   float width_ = -1;
   TextStyle style_;
+  uint32_t fonts_ = 0;  // revision of the fonts of pieces_
   float line_height_ = 0, text_height_ = 0;
   Point scroll_{0, 0};
   float wanted_x_ = -1;  // of the caret while it moves up and down

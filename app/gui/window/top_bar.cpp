@@ -48,12 +48,14 @@ void TopBar::draw(Frame& f, Rect rect, bool profiler_open) const {
   const bool wide = rect.width > ui.px(420);
   // Placed from the right, drawn from the left, as Tab goes.
   const Rect settings = rect.cut_right(side), theme = wide ? rect.cut_right(side) : Rect{};
+  const Rect view = wide ? rect.cut_right(side) : Rect{};
   const Rect profiler = wide ? rect.cut_right(side) : Rect{}, exporting = wide ? rect.cut_right(side) : Rect{};
   rect.cut_right(ui.px(8));
   draw_model_button(f, rect);
   if (wide) {
     tool("export", exporting, Icon::kExport, "Export (Ctrl+S)", Command::kExport);
     tool("profiler", profiler, Icon::kProfiler, "Profiler (F12)", Command::kProfiler, profiler_open);
+    tool("view", view, Icon::kText, "View: theme, size and fonts", Command::kView);
     tool("theme", theme, ui.theme->dark ? Icon::kSun : Icon::kMoon, "Light or dark (Ctrl+Shift+L)", Command::kTheme);
   }
   tool("settings", settings, Icon::kSettings, "Settings (Ctrl+,)", Command::kSettings);

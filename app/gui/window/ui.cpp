@@ -44,6 +44,8 @@ void Ui::begin_frame(std::vector<InputEvent> events, double seconds) {
   marks_.clear();
   wake_ = 1e9;
   ++frame_;
+  if (const uint32_t fonts = text_engine_.fonts_revision(); fonts != fonts_)
+    fonts_ = fonts, layouts_.clear(), elided_.clear();
   if (layouts_.size() < kKeptLayouts && frame_ % kKeptFrames != 0) return;
   std::erase_if(layouts_, [&](const auto& entry) { return entry.second.used + kKeptFrames < frame_; });
   if (elided_.size() > kKeptLayouts) elided_.clear();

@@ -162,6 +162,7 @@ class Ui {
   std::unordered_map<std::string, Drawn> layouts_;
   std::unordered_map<std::string, std::string> elided_;
   uint64_t frame_ = 0;
+  uint32_t fonts_ = 0;  // revision of the kept layouts
   std::vector<InputEvent> keys_;
   std::string focus_;
   bool focus_lost_ = false, focus_is_field_ = false, field_seen_ = false;

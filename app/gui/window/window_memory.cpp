@@ -32,6 +32,20 @@ void read_flag(const Json& json, const char* key, bool& value) {
   if (found != json.end() && found->is_boolean()) value = found->get<bool>();
 }
 
+void read_text(const Json& json, const char* key, std::string& value) {
+  const auto found = json.find(key);
+  if (found != json.end() && found->is_string()) value = found->get<std::string>();
+}
+
+// Files of versions without a choice have `dark`, which their users have chosen.
+void read_theme(const Json& json, WindowMemory& memory) {
+  read_flag(json, "dark", memory.dark);
+  std::string name = memory.dark ? name_of(ThemeChoice::kDark) : "";
+  read_text(json, "theme", name);
+  for (const ThemeChoice theme : {ThemeChoice::kLight, ThemeChoice::kDark})
+    if (name == name_of(theme)) memory.theme = theme, memory.dark = theme == ThemeChoice::kDark;
+}
+
 void read_draft(const Json& json, std::map<int64_t, WindowMemory::Draft>& drafts) {
   if (!json.is_object()) return;
   const auto conversation = json.find("conversation"), text = json.find("text");
@@ -46,6 +60,10 @@ void read_draft(const Json& json, std::map<int64_t, WindowMemory::Draft>& drafts
 
 }  // namespace
 
+const char* name_of(ThemeChoice theme) {
+  return theme == ThemeChoice::kSystem ? "system" : theme == ThemeChoice::kLight ? "light" : "dark";
+}
+
 WindowMemory window_memory_from(const std::string& text) {
   WindowMemory memory;
   const Json json = try_parse_untrusted_json(text);
@@ -55,7 +73,9 @@ WindowMemory window_memory_from(const std::string& text) {
   memory.place.placed = json.contains("x") && json.contains("y") && json.contains("width");
   read_number(json, "x", memory.place.x, -kLargestScreen, kLargestScreen);
   read_number(json, "y", memory.place.y, -kLargestScreen, kLargestScreen);
-  read_flag(json, "dark", memory.dark);
+  read_theme(json, memory);
+  read_text(json, "text_font", memory.text_font);
+  read_text(json, "code_font", memory.code_font);
   read_number(json, "zoom", memory.zoom, kMinZoom, kMaxZoom);
   read_number(json, "sidebar_width", memory.sidebar_width, kMinSidebar, kMaxSidebar);
   read_flag(json, "sidebar_open", memory.sidebar_open);
@@ -66,20 +86,27 @@ WindowMemory window_memory_from(const std::string& text) {
   if (const auto folders = json.find("folders"); folders != json.end() && folders->is_array())
     for (const Json& folder : *folders)
       if (folder.is_string() && folder.get<std::string>().ends_with('/')) memory.folders.push_back(folder);
+  if (const auto recent = json.find("recent_commands"); recent != json.end() && recent->is_array())
+    for (const Json& command : *recent)
+      if (command.is_string()) memory.recent_commands.push_back(command);
   return memory;
 }
 
 std::string to_json(const WindowMemory& memory) {
   Json json = {
-      {"width", memory.place.width}, {"height", memory.place.height},         {"dark", memory.dark},
-      {"zoom", memory.zoom},         {"sidebar_width", memory.sidebar_width}, {"sidebar_open", memory.sidebar_open}};
+      {"width", memory.place.width},        {"height", memory.place.height}, {"dark", memory.dark},
+      {"theme", name_of(memory.theme)},     {"zoom", memory.zoom},           {"sidebar_width", memory.sidebar_width},
+      {"sidebar_open", memory.sidebar_open}};
   if (memory.profiler_share != kUsualProfilerShare) json["profiler_share"] = memory.profiler_share;
+  if (!memory.text_font.empty()) json["text_font"] = memory.text_font;
+  if (!memory.code_font.empty()) json["code_font"] = memory.code_font;
   if (memory.emulators) json["emulators"] = true;
   for (const auto& [conversation, draft] : memory.drafts) {
     json["drafts"].push_back({{"conversation", conversation}, {"text", draft.text}});
     if (!draft.files.empty()) json["drafts"].back()["files"] = draft.files;
   }
   if (!memory.folders.empty()) json["folders"] = memory.folders;
+  if (!memory.recent_commands.empty()) json["recent_commands"] = memory.recent_commands;
   if (memory.place.placed) json["x"] = memory.place.x, json["y"] = memory.place.y;
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
