@@ -62,9 +62,9 @@ class Reading(WindowCase):
             state = self.window.state()
             if state["widgets"].get("target") == state["widgets"].get(wanted, 0):
                 return n
-            frames = state["frames"]
+            before = state["scroll"], state["widgets"].get("target")
             self.window.key(key)
-            self.window.wait_for(lambda s: s["frames"] > frames, "a frame")
+            self.window.wait_for(lambda s: (s["scroll"], s["widgets"].get("target")) != before, f"a step {key}")
             time.sleep(0.1)
         self.fail(f"{key} never reaches {wanted}")
 
