@@ -9,6 +9,7 @@
 #include "app/program_name.h"
 #include "app/version.h"
 #include "engine/http/http_url.h"
+#include "engine/hub/model_name.h"
 #include "engine/remote/served_context.h"
 #include "models/ascii.h"
 #include "models/text_format.h"
@@ -85,7 +86,9 @@ RemoteModel only_model(const Endpoint& endpoint, const Waiting& waiting) {
 
 }  // namespace
 
-bool is_endpoint(const std::string& text) { return is_server_address(text) || EndpointBook().find(text) != nullptr; }
+bool is_endpoint(const std::string& text) {
+  return (is_server_address(text) && !is_hub_address(text)) || EndpointBook().find(text) != nullptr;
+}
 
 Endpoint find_endpoint(const ChatOptions& options) {
   const NamedEndpoint named = named_endpoint(options.endpoint);

@@ -11,7 +11,7 @@
 
 namespace warpchat {
 
-// A name in the book, or an address (is_server_address): no model file.
+// A name in the book, or an address (is_server_address) that is not a model's on the hub: no model file.
 bool is_endpoint(const std::string& text);
 
 // Resolves --endpoint: a stored name or an address, with its key. UsageError or Error.

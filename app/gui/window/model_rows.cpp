@@ -58,7 +58,7 @@ void append_endpoints(const ChatState& state, const std::string& text, std::vect
 
 std::optional<ModelChoice> named_model(const ChatState& state, const std::string& text) {
   const std::string name(trimmed(text, " \t\n"));
-  if (is_server_address(name))
+  if (is_server_address(name) && !is_hub_address(name))
     return ModelChoice{.path = name, .name = name, .kind = Kind::kEndpoint, .about = "Connect to this server"};
   if (!name.empty() && std::string_view("/~.").find(name[0]) != std::string_view::npos)
     return ModelChoice{.path = with_home_directory(name), .name = name, .about = "Load this file"};
