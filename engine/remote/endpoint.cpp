@@ -80,6 +80,33 @@ uint32_t context_of(const json& model) {
   return n != 0 ? n : tokens_of(*meta, "n_ctx_train");
 }
 
+// A list of words, or an object with a word for each that is true.
+std::vector<std::string> capabilities_of(const json& model) {
+  constexpr size_t kMaxWords = 12, kLongestWord = 40;
+  std::vector<std::string> words;
+  const auto found = model.find("capabilities");
+  if (found == model.end() || !found->is_structured()) return words;
+  for (const auto& [key, value] : found->items()) {
+    if (words.size() == kMaxWords) break;
+    if (found->is_array() && value.is_string()) words.push_back(printable(value.get<std::string>(), kLongestWord));
+    if (found->is_object() && value == true) words.push_back(printable(key, kLongestWord));
+  }
+  return words;
+}
+
+// llama.cpp has them in a second list, "models".
+void add_capabilities(const json& document, std::vector<RemoteModel>& models) {
+  const auto list = document.is_object() ? document.find("models") : document.end();
+  if (!document.is_object() || list == document.end() || !list->is_array()) return;
+  for (const json& entry : *list) {
+    const auto name = entry.is_object() ? entry.find("name") : entry.end();
+    if (!entry.is_object() || name == entry.end() || !name->is_string()) continue;
+    for (RemoteModel& model : models)
+      if (model.capabilities.empty() && model.id == name->get<std::string>())
+        model.capabilities = capabilities_of(entry);
+  }
+}
+
 ServerKind kind_of(const json& model) {
   const auto owner = model.find("owned_by");
   if (owner == model.end() || !owner->is_string()) return ServerKind::kUnknown;
@@ -165,8 +192,9 @@ std::vector<RemoteModel> parse_models(const std::string& body) {
   std::vector<RemoteModel> models;
   for (const json& model : *list) {
     if (!model.is_object() || !model.contains("id") || !model["id"].is_string()) continue;
-    models.push_back({model["id"].get<std::string>(), context_of(model), kind_of(model)});
+    models.push_back({model["id"].get<std::string>(), context_of(model), kind_of(model), capabilities_of(model)});
   }
+  add_capabilities(document, models);
   if (models.empty() && !list->empty())
     throw Error("no entry has a text as 'id', as in '" + printable(list->front().dump(), kShownBody) + "'");
   return models;

@@ -45,6 +45,7 @@ struct RemoteModel {
   std::string id;
   uint32_t context = 0;  // tokens; 0: unknown
   ServerKind kind = ServerKind::kUnknown;
+  std::vector<std::string> capabilities = {};  // as the server calls them, printable: "vision", "tools"
 };
 
 // Parses the body of GET /models: {"data": [{"id", "owned_by", "max_model_len" or similar}]}. Error: part of a

@@ -55,6 +55,16 @@ TEST(Endpoint, ListsOfModels) {
       parse_models(R"({"models":[],"data":[{"id":"a.gguf","owned_by":"llamacpp","meta":{"n_ctx_train":131072}}]})");
   EXPECT_EQ(llama.at(0).context, 131072u);
   EXPECT_EQ(llama.at(0).kind, ServerKind::kLlamaCpp);
+  const auto capabilities_of = [](const std::string& body) { return parse_models(body).at(0).capabilities; };
+  using Words = std::vector<std::string>;
+  EXPECT_EQ(capabilities_of(R"({"models":[{"name":"b","capabilities":["x"]},{"name":"a","capabilities":["vision"]}],)"
+                            R"("data":[{"id":"a"}]})"),
+            Words{"vision"});
+  EXPECT_EQ(capabilities_of(R"({"data":[{"id":"a","capabilities":{"vision":true,"audio":false,"tools":true}}]})"),
+            (Words{"tools", "vision"}));
+  EXPECT_EQ(capabilities_of(R"({"data":[{"id":"a","capabilities":["chat",7,"\u001b[31m"]}]})"),
+            (Words{"chat", "\\x1b[31m"}));
+  EXPECT_EQ(capabilities_of(R"({"models":{"name":"a"},"data":[{"id":"a","capabilities":"vision"}]})"), Words{});
   EXPECT_EQ(parse_models(R"({"data":[{"id":"a","context_length":-1},{"id":7},3,{"id":"b","owned_by":null}]})").size(),
             2u);
   EXPECT_EQ(parse_models(R"({"data":[]})").size(), 0u);
