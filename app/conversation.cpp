@@ -84,7 +84,6 @@ int Conversation::run() {
   AnswerSettings settings = controller_.now().settings;
   settings.random_seed = false;  // it is shown, and can be set
   act(ChangeSettings{settings});
-  note_model();
   status_ = describe(*controller_.now().model);
   say(status_ + "\n/help lists commands, Ctrl-D leaves");
   tell_long_context();

@@ -89,7 +89,6 @@ class Conversation {
   // app/conversation_settings.cpp
   ChatSettings settings() const;
   void load_model(LoadModel wish);
-  void note_model();
   void tell_long_context() const;
   void tell_thinking() const;  // where it was asked for in vain
   void change_model(const std::string& name);
@@ -112,16 +111,15 @@ class Conversation {
   ChatPrinter printer_{look_};
   ChatController controller_;
   std::optional<NotedInterrupts> noted_interrupts_;  // Ctrl-C never ends the conversation
-  std::string status_;                    // the model's status as printed last: an answer may change the launch mode
-  std::string prefilled_;                 // what the next prompt starts with
-  std::string refused_;                   // the last line that was refused, for the prompt after a remedy
-  bool editing_ = false;                  // the next line replaces the last message
-  bool loading_stopped_ = false;          // by Ctrl-C
-  bool measures_ = false;                 // the user has asked for kernel times
-  std::vector<std::string> used_models_;  // paths of those loaded in this conversation's run
-  std::vector<ConversationId> listed_;    // by the numbers that /list or /search showed last
-  std::vector<ConversationId> trash_;     // by those of /trash
-  std::vector<TurnId> versions_;          // by those of /versions
+  std::string status_;                  // the model's status as printed last: an answer may change the launch mode
+  std::string prefilled_;               // what the next prompt starts with
+  std::string refused_;                 // the last line that was refused, for the prompt after a remedy
+  bool editing_ = false;                // the next line replaces the last message
+  bool loading_stopped_ = false;        // by Ctrl-C
+  bool measures_ = false;               // the user has asked for kernel times
+  std::vector<ConversationId> listed_;  // by the numbers that /list or /search showed last
+  std::vector<ConversationId> trash_;   // by those of /trash
+  std::vector<TurnId> versions_;        // by those of /versions
   History history_;
   Terminal terminal_;
   PromptReader reader_;

@@ -121,13 +121,6 @@ Waiting wait_at_terminal() {
   return {.note = [](const std::string& sentence) { print_error(sentence); }};
 }
 
-std::string model_list(const Endpoint& endpoint, const Waiting& waiting) {
-  std::string list;
-  for (const RemoteModel& model : list_models(endpoint, waiting))
-    list += printable(model.id, 400) + (model.context > 0 ? "  context " + grouped(model.context) : "") + "\n";
-  return list;
-}
-
 RemoteModel choose_remote_model(const Endpoint& endpoint, const std::string& name, const Waiting& waiting) {
   if (name.empty()) return only_model(endpoint, waiting);
   std::vector<RemoteModel> models;

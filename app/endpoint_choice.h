@@ -26,9 +26,6 @@ Endpoint open_with_key(const NamedEndpoint& named, const std::string& key);
 // Notes go to standard error.
 Waiting wait_at_terminal();
 
-// Lists the endpoint's models for --list-models, one per line.
-std::string model_list(const Endpoint& endpoint, const Waiting& waiting);
-
 // The model of -m, by its name or a part of it; without -m the only one. SeveralServedModels, or a UsageError with
 // those that match, where there are several; a name that is not listed is left to the server.
 RemoteModel choose_remote_model(const Endpoint& endpoint, const std::string& name, const Waiting& waiting);

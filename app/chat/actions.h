@@ -116,6 +116,12 @@ struct LoadModel {
   std::string endpoint = {};       // NAME or URL of a server to use, with its only model or that of `path`
   bool fetch = false;              // download a model of the hub first
 };
+struct RemoveModel {  // from the disk, or from the list if it lies in no folder of models
+  std::string path;
+};
+struct AddModelFolder {  // that is searched from now on
+  std::string path;
+};
 struct CancelLoading {};
 struct UnloadModel {};
 struct ChangeSettings {
@@ -138,8 +144,8 @@ using Action =
     std::variant<Send, Stop, Regenerate, EditMessage, ContinueAnswer, DropOldest, Undo, ShowVersion, SetSystemPrompt,
                  AttachFile, DropAttachment, CountTokens, NewConversation, OpenStored, Fork, Search, Rename, ThrowAway,
                  TakeFromTrash, EraseForEver, ExportConversation, ImportConversation, StopImport, TakeBackImport,
-                 RefreshModels, SearchHub, ConnectServer, RenameEndpoint, RemoveEndpoint, LoadModel, CancelLoading,
-                 UnloadModel, ChangeSettings, DismissNotice, WatchProfile, ExportProfile>;
+                 RefreshModels, SearchHub, ConnectServer, RenameEndpoint, RemoveEndpoint, RemoveModel, AddModelFolder,
+                 LoadModel, CancelLoading, UnloadModel, ChangeSettings, DismissNotice, WatchProfile, ExportProfile>;
 
 // Collects the actions of a window's panels while a frame is drawn; dispatched after it.
 class Actions {

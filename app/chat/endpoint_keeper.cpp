@@ -30,11 +30,15 @@ std::vector<ModelChoice> stored_endpoints() {
 
 std::vector<ModelChoice> choices_of(const std::vector<RemoteModel>& models) {
   std::vector<ModelChoice> choices;
-  for (const RemoteModel& model : models)
+  for (const RemoteModel& model : models) {
+    std::string about = model.context > 0 ? "context of " + counted(model.context, "token") : "";
+    for (const std::string& word : model.capabilities) about += (about.empty() ? "" : ", ") + word;
     choices.push_back({.path = model.id,
                        .name = printable(model.id, 400),
                        .kind = Kind::kServed,
-                       .about = model.context > 0 ? "context of " + counted(model.context, "token") : ""});
+                       .about = about,
+                       .context = model.context});
+  }
   return choices;
 }
 

@@ -259,6 +259,7 @@ class Interrupted(Case):
         self.pull_well(hub)
         self.assertEqual(self.ranges(hub), [])
         self.check_cache({"tiny-q4_k_m.gguf": MODEL})
+        self.assertNotIn(b"paused", Run("--list-models", env=self.env(hub)).out)
 
     def test_interrupt_pauses(self):
         hub = self.hub()
@@ -272,6 +273,8 @@ class Interrupted(Case):
         self.assertEqual((process.returncode, out), (130, b""))
         self.assertIn("chat: paused with 102 kB of 826 kB; run the same command to resume\n", err.decode())
         self.check_cache({})
+        listed = Run("--list-models", env=self.env(hub))
+        self.assertEqual(listed.out, f"{NAME}:Q4_K_M  its download is paused at 12%; chat pull goes on\n".encode())
         hub.fail("content", Fault(stall_after=102400))
         process = subprocess.Popen([CHAT, "-m", NAME, "--yes", "-p", "x"], env=self.env(hub), stdin=subprocess.DEVNULL,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)

@@ -6,6 +6,7 @@
 
 #include "app/gui/window/connect_form.h"
 #include "app/gui/window/endpoint_row.h"
+#include "app/gui/window/file_menu.h"
 #include "app/gui/window/model_rows.h"
 #include "app/gui/window/shortcuts.h"
 #include "app/gui/window/text_field.h"
@@ -47,6 +48,7 @@ class ModelPicker {
   TextField field_, context_;
   ConnectForm connect_form_;
   EndpointRow endpoint_row_;
+  FileMenu file_menu_;
   uint64_t chosen_request_ = 0;  // of a server that was chosen: its only model is loaded; 0: none
   bool shows_served_ = false;    // the list scrolls to the server that was asked
   std::string device_;           // the selected device; a button moves the model there
