@@ -14,7 +14,7 @@ namespace warpchat {
 namespace {
 
 using Choices = AnswerChoices;
-constexpr NamedChoice kChoices[] = {
+constexpr NamedChoice kAnswerChoices[] = {
     {"temp", &Choices::temperature},
     {"top-k", &Choices::top_k},
     {"top-p", &Choices::top_p},
@@ -30,7 +30,8 @@ constexpr NamedChoice kChoices[] = {
 
 template <class F>
 void for_each_field(const F& f) {
-  for (const NamedChoice& choice : kChoices) std::visit([&](auto member) { f(choice.name, member); }, choice.field);
+  for (const NamedChoice& choice : kAnswerChoices)
+    std::visit([&](auto member) { f(choice.name, member); }, choice.field);
 }
 
 // 0.7, and not the nearest double of the nearest float.
@@ -63,7 +64,7 @@ void read(const nlohmann::ordered_json& value, std::optional<T>& field) {
 
 }  // namespace
 
-std::span<const NamedChoice> answer_choices() { return kChoices; }
+std::span<const NamedChoice> answer_choices() { return kAnswerChoices; }
 
 AnswerChoices over(const AnswerChoices& above, const AnswerChoices& below) {
   AnswerChoices both = below;

@@ -102,7 +102,6 @@ int Conversation::run() {
   if (!controller_.now().model) return 1;
   printer_.begin_conversation();
   noted_interrupts_.emplace();
-  note_model();
   status_ = describe(*controller_.now().model);
   say(status_ + "\n/help lists commands, Ctrl-D leaves");
   tell_long_context();

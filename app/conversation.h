@@ -100,7 +100,6 @@ class Conversation {
   // app/conversation_settings.cpp
   ChatSettings settings() const;
   void load_model(LoadModel wish);
-  void note_model();
   void tell_long_context() const;
   void tell_thinking() const;  // where it was asked for in vain
   void change_model(const std::string& name);
@@ -134,7 +133,6 @@ class Conversation {
   uint64_t editing_ = 0;                  // key of the message that the next line replaces; 0: none
   bool loading_stopped_ = false;          // by Ctrl-C
   bool measures_ = false;                 // the user has asked for kernel times
-  std::vector<std::string> used_models_;  // paths of those loaded in this conversation's run
   std::vector<ConversationId> listed_;    // by the numbers that /list or /search showed last
   std::vector<ConversationId> trash_;     // by those of /trash
   std::vector<TurnId> versions_;          // by those of /versions

@@ -1,8 +1,9 @@
 // Completions of the commands' arguments from the current state.
 #include "app/assistants.h"
 #include "app/conversation.h"
-#include "app/directories.h"
 #include "app/endpoint_book.h"
+#include "app/local_models/model_book.h"
+#include "app/local_models/model_facts.h"
 #include "engine/launch_mode.h"
 #include "models/text_format.h"
 
@@ -13,9 +14,10 @@ namespace {
 constexpr uint32_t kMaxTitles = 200;
 constexpr size_t kLongestTitle = 200;  // bytes
 
-std::vector<std::string> model_names() {
+std::vector<std::string> model_names(const ModelFlags& flags) {
   std::vector<std::string> names;
-  for (const FoundModel& model : find_models(model_folders())) names.push_back(model.name);
+  for (const ModelChoice& model : describe_models(model_places(), flags, {})) names.push_back(model.name);
+  for (const auto& [alias, target] : read_model_book().aliases) names.push_back(alias);
   const EndpointBook book;
   for (const NamedEndpoint& endpoint : book.all()) names.push_back(endpoint.name);
   return names;
@@ -45,7 +47,7 @@ std::vector<std::string> Conversation::arguments(SlashArgument kind, std::string
     case SlashArgument::kConversation:
       return titles();
     case SlashArgument::kModel:
-      return model_names();
+      return model_names(options_);
     case SlashArgument::kDevice:
       return usable(controller_.now().devices);
     case SlashArgument::kLaunchMode: {

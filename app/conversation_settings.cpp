@@ -15,6 +15,7 @@
 #include "app/endpoint_book.h"
 #include "app/endpoint_choice.h"
 #include "app/kept_options.h"
+#include "app/local_models/model_list.h"
 #include "app/model_choice.h"
 #include "app/model_loading.h"
 #include "app/output.h"
@@ -82,19 +83,10 @@ void Conversation::load_model(LoadModel wish) {
     throw Error(now->endpoint + " answers, with its own device and context; /model changes to a model on this machine");
   if (!act(std::move(wish)) || !controller_.now().model) return;
   if (std::exchange(loading_stopped_, false)) return say("(stopped; the previous model is still in use)");
-  note_model();
   say(status_ = describe(*controller_.now().model));
   tell_long_context();
   tell_thinking();
   prefilled_ = std::exchange(refused_, {});
-}
-
-void Conversation::note_model() {
-  const LoadedModel& model = *controller_.now().model;
-  if (!model.endpoint.empty()) return;
-  std::error_code error;
-  const std::string path = std::filesystem::absolute(model.path, error).lexically_normal().string();
-  if (std::ranges::find(used_models_, path) == used_models_.end()) used_models_.push_back(path);
 }
 
 void Conversation::tell_long_context() const {
@@ -121,16 +113,18 @@ void Conversation::show_models() const {
   const std::optional<LoadedModel>& now = controller_.now().model;
   std::string text = !now ? "no model is loaded" : "now: " + now->path;
   if (now && !now->endpoint.empty()) text += " at " + now->endpoint;
-  std::vector<FoundModel> models = find_models(model_folders());
-  for (const std::string& path : used_models_)  // some lie outside of the folders
-    if (std::ranges::find(models, path, &FoundModel::path) == models.end()) models.push_back({path, path});
-  for (const FoundModel& model : models) {
-    const std::string size = size_text(model);
-    text += "\n     " + printable(model.name, kMaxName) + (size.empty() ? "" : "\t" + size);
-  }
+  uint64_t held = 0;  // by the loaded model, which would make room for another one
+  if (const Model* model = controller_.model())
+    for (const MemoryUse& use : model->decoder->steps().memory()) held += use.bytes;
+  const ModelPlaces places = model_places();
+  const MemoryRoom room = memory_room(options_.device, held);
+  for (const std::string& row : listed_rows(describe_models(places, options_, room))) text += "\n     " + row;
+  for (const auto& [alias, target] : places.aliases)
+    text += "\n     " + alias + ", alias of " + printable(target, kMaxName);
   const EndpointBook book;
   for (const NamedEndpoint& endpoint : book.all()) text += "\n     " + endpoint.name + ", " + endpoint.url;
-  say(text + "\n(/model and part of a name loads one; /model org/repo[:QUANT] downloads one, after asking)");
+  say(text + "\n(/model and part of a name loads one; /model org/repo[:QUANT] downloads one, after asking)" +
+      (places.fault.empty() ? "" : "\n(" + places.fault + ")"));
 }
 
 void Conversation::show_devices() const {

@@ -30,20 +30,9 @@ std::string home(std::string_view below) {
   return *home + "/" + std::string(below);
 }
 
-std::string model_folder(const char* variable) { return with_home_directory(environment(variable)); }
-
 std::string xdg_directory(const char* variable, std::string_view below_home) {
   const std::string value = environment(variable);
   return value.starts_with('/') ? value : home(below_home);
-}
-
-std::string cache_home() { return xdg_directory("XDG_CACHE_HOME", ".cache"); }
-
-void add(std::vector<ModelFolder>& folders, const std::string& path, bool hugging_face) {
-  if (path.empty()) return;
-  for (const ModelFolder& folder : folders)
-    if (folder.path == path && folder.hugging_face == hugging_face) return;
-  folders.push_back({path, hugging_face});
 }
 
 }  // namespace
@@ -57,7 +46,11 @@ std::optional<std::string> find_home() {
   return entry.pw_dir;
 }
 
-std::string data_directory() { return xdg_directory("XDG_DATA_HOME", ".local/share") + "/warpchat"; }
+std::string cache_home() { return xdg_directory("XDG_CACHE_HOME", ".cache"); }
+std::string data_home() { return xdg_directory("XDG_DATA_HOME", ".local/share"); }
+std::string folder_variable(const char* name) { return with_home_directory(environment(name)); }
+
+std::string data_directory() { return data_home() + "/warpchat"; }
 std::string state_directory() { return xdg_directory("XDG_STATE_HOME", ".local/state") + "/warpchat"; }
 std::string config_directory() { return xdg_directory("XDG_CONFIG_HOME", ".config") + "/warpchat"; }
 std::string cache_directory() { return cache_home() + "/warpchat"; }
@@ -73,23 +66,9 @@ bool make_private_directory(const std::string& path) {
 }
 
 std::string hub_cache_directory() {
-  const std::string hub = model_folder("HF_HUB_CACHE"), hf = model_folder("HF_HOME");
+  const std::string hub = folder_variable("HF_HUB_CACHE"), hf = folder_variable("HF_HOME");
   if (!hub.empty()) return hub;
   return hf.empty() ? cache_home() + "/huggingface/hub" : hf + "/hub";
-}
-
-std::vector<ModelFolder> model_folders() {
-  const std::string llama = model_folder("LLAMA_CACHE"), hub = model_folder("HF_HUB_CACHE"),
-                    hf = model_folder("HF_HOME");
-  std::vector<ModelFolder> folders;
-  add(folders, cache_directory() + "/models", false);
-  add(folders, llama, false);  // llama.cpp has used both layouts there
-  add(folders, llama, true);
-  add(folders, cache_home() + "/llama.cpp", false);
-  add(folders, hub, true);
-  if (!hf.empty()) add(folders, hf + "/hub", true);
-  add(folders, cache_home() + "/huggingface/hub", true);
-  return folders;
 }
 
 }  // namespace warpchat

@@ -9,6 +9,7 @@
 #include "app/program_name.h"
 #include "app/version.h"
 #include "engine/http/http_url.h"
+#include "engine/hub/model_name.h"
 #include "engine/remote/served_context.h"
 #include "models/ascii.h"
 #include "models/text_format.h"
@@ -106,7 +107,9 @@ RemoteModel default_model(const Endpoint& endpoint, const std::string& name, con
 
 }  // namespace
 
-bool is_endpoint(const std::string& text) { return is_server_address(text) || EndpointBook().find(text) != nullptr; }
+bool is_endpoint(const std::string& text) {
+  return (is_server_address(text) && !is_hub_address(text)) || EndpointBook().find(text) != nullptr;
+}
 
 Endpoint find_endpoint(const ChatOptions& options) {
   const NamedEndpoint named = named_endpoint(options.endpoint);
@@ -137,14 +140,6 @@ Endpoint open_with_key(const NamedEndpoint& named, const std::string& key) {
 
 Waiting wait_at_terminal() {
   return {.note = [](const std::string& sentence) { print_error(sentence); }};
-}
-
-std::string model_list(const Endpoint& endpoint, const Waiting& waiting) {
-  std::string list;
-  for (const RemoteModel& model : list_models(endpoint, waiting))
-    list += printable(model.id, 400) + (model.context > 0 ? "  context " + grouped(model.context) : "") +
-            (model.capabilities.empty() ? "" : "  " + model.capabilities) + "\n";
-  return list;
 }
 
 RemoteModel choose_remote_model(const Endpoint& endpoint, const ChatOptions& options, const Waiting& waiting) {

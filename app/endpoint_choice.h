@@ -11,7 +11,7 @@
 
 namespace warpchat {
 
-// A name in the book, or an address (is_server_address): no model file.
+// A name in the book, or an address (is_server_address) that is not a model's on the hub: no model file.
 bool is_endpoint(const std::string& text);
 
 // Resolves --endpoint: a stored name or an address, with its key. UsageError or Error.
@@ -25,9 +25,6 @@ Endpoint open_with_key(const NamedEndpoint& named, const std::string& key);
 
 // Notes go to standard error.
 Waiting wait_at_terminal();
-
-// Lists the endpoint's models for --list-models, one per line.
-std::string model_list(const Endpoint& endpoint, const Waiting& waiting);
 
 // The model of -m, by its name or a part of it; without -m the endpoint's default, else its only one.
 // SeveralServedModels, or a UsageError with those that match, where there are several; a name that is not listed is

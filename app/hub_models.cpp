@@ -68,6 +68,16 @@ std::vector<ModelChoice> suggested_models(const MemoryRoom& room) {
   return models;
 }
 
+std::vector<ModelChoice> paused_models(const std::string& cache, const MemoryRoom& room) {
+  std::vector<ModelChoice> models;
+  for (const PausedDownload& paused : paused_downloads(cache)) {
+    const auto percent = static_cast<int>(100.0 * static_cast<double>(paused.here) / static_cast<double>(paused.total));
+    models.push_back(
+        hub_model(paused.name, paused.total, "its download is paused at " + std::to_string(percent) + "%", room));
+  }
+  return models;
+}
+
 void note_paused_downloads(std::vector<ModelChoice>& models, const std::string& cache) {
   for (ModelChoice& model : models) {
     const uint64_t here = HubCache(cache, model.path.substr(0, model.path.find(':'))).bytes_of_halves();

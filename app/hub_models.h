@@ -13,6 +13,9 @@ namespace warpchat {
 // Suggestions for most machines, each with its purpose; sizes are approximate.
 std::vector<ModelChoice> suggested_models(const MemoryRoom& room);
 
+// Models whose download was paused, with their progress and what is left to fetch.
+std::vector<ModelChoice> paused_models(const std::string& cache, const MemoryRoom& room);
+
 // Says of a suggestion whose download was paused how much of it is in the cache.
 void note_paused_downloads(std::vector<ModelChoice>& models, const std::string& cache);
 

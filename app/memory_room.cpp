@@ -51,6 +51,20 @@ void judge(ModelChoice& model, uint64_t needed, const MemoryRoom& room) {
               (room.of_gpu ? "the GPU has " + human_bytes(room.bytes) : human_bytes(room.bytes) + " are free");
 }
 
+std::string_view word_of(FitsMemory fits) {
+  switch (fits) {
+    case FitsMemory::kYes:
+      return "fits";
+    case FitsMemory::kNo:
+      return "too large";
+    case FitsMemory::kUnsupported:
+      return "cannot run";
+    case FitsMemory::kUnknown:
+      break;
+  }
+  return "";
+}
+
 std::string about_and_why(const ModelChoice& model) {
   return model.about + (model.about.empty() || model.why.empty() ? "" : "; ") + model.why;
 }

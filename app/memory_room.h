@@ -20,6 +20,8 @@ MemoryRoom memory_room(const std::string& device, uint64_t spare_bytes = 0);
 // Sets `fits` and `why`. needed: bytes of memory; 0: not known.
 void judge(ModelChoice& model, uint64_t needed, const MemoryRoom& room);
 
+std::string_view word_of(FitsMemory fits);  // "fits", "too large", "cannot run"; empty: not known
+
 // The text below its name: its purpose, and why it fits or does not.
 std::string about_and_why(const ModelChoice& model);
 

@@ -12,6 +12,7 @@
 
 #include "app/directories.h"
 #include "app/hub_models.h"
+#include "app/local_models/model_places.h"
 #include "app/log.h"
 #include "app/model_download.h"
 #include "app/model_loading.h"
@@ -36,8 +37,6 @@ namespace {
 constexpr const char* kFirstWays = "Number, org/repo[:QUANT], search words or a file's path (Enter quits):";
 
 constexpr const char* kOnlyWay = "A file's path (Enter quits):";
-
-bool can_ask() { return input_is_terminal() && error_is_terminal(); }
 
 // A line from the terminal, trimmed; nullopt at its end or when Ctrl-C is noted. Byte by byte: what follows belongs to
 // the conversation.
@@ -113,20 +112,6 @@ std::string padded(std::string text, size_t width) {
   return text;
 }
 
-std::string_view word_of(FitsMemory fits) {
-  switch (fits) {
-    case FitsMemory::kYes:
-      return "fits";
-    case FitsMemory::kNo:
-      return "too large";
-    case FitsMemory::kUnsupported:
-      return "cannot run";
-    case FitsMemory::kUnknown:
-      break;
-  }
-  return "";
-}
-
 // Two lines a model: its number, name and size; what it is good for, and why it fits or does not.
 std::string numbered(const std::vector<ModelChoice>& models) {
   size_t width = 0;
@@ -171,7 +156,7 @@ std::string download(const ModelChoice& model, bool offline) {
 
 std::string first_question(const std::vector<ModelChoice>& suggested, const std::string& offline_reason) {
   std::string text = "No model found on this machine; searched\n";
-  for (const ModelFolder& folder : model_folders()) text += "  " + printable(folder.path, 200) + "\n";
+  for (const ModelFolder& folder : model_places().folders) text += "  " + printable(folder.path, 200) + "\n";
   if (!offline_reason.empty()) return text + offline_reason + ", so none can be downloaded.\n";
   return text + "These can be downloaded (sizes are approximate):\n" + numbered(suggested);
 }
@@ -252,6 +237,9 @@ std::string choose_model_file(const ChatOptions& options) {
     return choose_among(several.models);
   }
 }
+
+bool can_ask() { return input_is_terminal() && error_is_terminal(); }
+bool agrees(const std::string& question) { return can_ask() && is_yes(ask(question + " [y/N]")); }
 
 std::string choose_of_hub(const std::string& words, const CommonOptions& options, bool offline) {
   const std::vector<ModelChoice> models = models_of_hub(words, options, offline);

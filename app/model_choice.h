@@ -15,4 +15,8 @@ std::string choose_model_file(const ChatOptions& options);
 // the list.
 std::string choose_of_hub(const std::string& words, const CommonOptions& options, bool offline);
 
+// Whether there is a terminal to ask at, and whether the user agrees there; false without one.
+bool can_ask();
+bool agrees(const std::string& question);
+
 }  // namespace warpchat

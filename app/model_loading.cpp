@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "app/directories.h"
+#include "app/local_models/model_places.h"
 #include "app/log.h"
 #include "app/model_lookup.h"
 #include "app/output.h"
@@ -49,7 +50,11 @@ std::unique_ptr<Model> load(const ModelOptions& options, bool has_context_flag) 
 
 }  // namespace
 
-std::string find_model_file(const std::string& name) { return resolve_model(name, model_folders(), state_directory()); }
+std::string find_model_file(const std::string& name) {
+  std::error_code error;
+  if (std::filesystem::is_regular_file(name, error)) return name;  // no other folder is looked at, which may be slow
+  return resolve_model(name, model_places(), state_directory());
+}
 
 void require_valid_flags(const ModelFlags& flags) {
   cache_type(flags.cache_type_k, "--cache-type-k");
@@ -109,7 +114,9 @@ std::unique_ptr<Model> load_model(const ModelFlags& flags, uint32_t context, uin
 }
 
 std::string model_name(const Model& model) {
-  std::string name = std::filesystem::path(model.file.path()).stem().string();
+  const std::filesystem::path path = model.file.path();
+  std::string name = shown_name(path.string());
+  if (name == path.filename().string()) name = path.stem().string();
   if (const size_t part = name.rfind("-00001-of-"); part != std::string::npos) name.resize(part);
   return printable(name);
 }

@@ -1,24 +1,21 @@
-// Walks a handful of folders: plain ones one level deep, Hugging Face caches by their snapshots.
+// The files are listed anew for each name: folders change.
 #include "app/model_lookup.h"
 
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <map>
 #include <optional>
-#include <set>
 #include <sstream>
 #include <utility>
 
+#include "app/directories.h"
 #include "app/hub_models.h"
 #include "app/log.h"
 #include "app/output.h"
 #include "app/program_name.h"
-#include "engine/hub/hub_cache.h"
+#include "app/typed_path.h"
 #include "models/ascii.h"
 #include "models/gguf_reader.h"
-#include "models/gguf_split.h"
-#include "models/human_bytes.h"
 #include "models/model_purpose.h"
 
 namespace warpchat {
@@ -30,75 +27,6 @@ namespace {
 constexpr std::string_view kHowToGetOne =
     "no model found; use --model FILE.gguf, or download one: {chat} pull "
     "Qwen/Qwen2.5-0.5B-Instruct-GGUF";
-
-std::vector<fs::path> entries(const fs::path& folder) {
-  std::vector<fs::path> paths;
-  std::error_code error;
-  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
-    paths.push_back(it->path());
-  std::sort(paths.begin(), paths.end());
-  return paths;
-}
-
-// A split model is listed by its first part.
-bool is_model_file(const fs::path& path) {
-  std::error_code error;
-  return is_model_path(path.string()) && part_of(path.string()).number == 1 && fs::is_regular_file(path, error);
-}
-
-// The snapshots of a cached repository, the one that refs/main names first.
-std::vector<fs::path> snapshots(const fs::path& repository) {
-  std::vector<fs::path> all = entries(repository / "snapshots");
-  std::ifstream ref(repository / "refs" / "main");
-  std::string main;
-  std::getline(ref, main);
-  std::stable_partition(all.begin(), all.end(), [&](const fs::path& p) { return p.filename() == main; });
-  return all;
-}
-
-// Whether all parts of a split model lie beside its first one.
-bool is_whole(const fs::path& first) {
-  std::optional<SplitName> name = parse_split_name(first.string());
-  if (!name) return true;
-  std::error_code error;
-  for (name->part = 2; name->part <= name->count; ++name->part)
-    if (!fs::is_regular_file(split_name(*name), error)) return false;
-  return true;
-}
-
-// The model files of a snapshot, by their path within it.
-std::map<std::string, fs::path> files_of(const fs::path& snapshot) {
-  std::map<std::string, fs::path> files;
-  const auto add = [&](const fs::path& file) {
-    if (is_model_file(file)) files.emplace(file.lexically_relative(snapshot).string(), file);
-  };
-  std::error_code error;
-  for (const fs::path& entry : entries(snapshot)) {
-    add(entry);
-    if (fs::is_directory(entry, error))  // some repositories keep each quantisation in a folder
-      for (const fs::path& file : entries(entry)) add(file);
-  }
-  return files;
-}
-
-// Each file from the first snapshot that has it whole. Where several files have the same quantisation, their names tell
-// them apart.
-void add_repository(std::vector<FoundModel>& models, const fs::path& folder) {
-  const std::optional<std::string> repository = repository_of_folder(folder.filename().string());
-  if (!repository) return;
-  std::map<std::string, fs::path> files;
-  for (const fs::path& snapshot : snapshots(folder))
-    for (const auto& [name, file] : files_of(snapshot)) {
-      fs::path& chosen = files[name];
-      if (chosen.empty() || (!is_whole(chosen) && is_whole(file))) chosen = file;
-    }
-  std::map<std::string, int> n_with_quant;
-  for (const auto& [name, file] : files) ++n_with_quant[quant_of(name)];
-  for (const auto& [name, file] : files) {
-    const std::string quant = quant_of(name);
-    models.push_back({file.string(), *repository + ":" + (n_with_quant[quant] > 1 ? part_of(name).stem : quant)});
-  }
-}
 
 // A file that cannot be read stays among the models, so that loading it says why.
 bool may_chat(const FoundModel& model) {
@@ -114,26 +42,6 @@ std::vector<FoundModel> only_chat_models(std::vector<FoundModel> models) {
   return models;
 }
 
-// Each file once, whatever it is for.
-std::vector<FoundModel> find_files(const std::vector<ModelFolder>& folders) {
-  std::vector<FoundModel> models;
-  for (const ModelFolder& folder : folders) {
-    for (const fs::path& entry : entries(folder.path)) {
-      if (folder.hugging_face)
-        add_repository(models, entry);
-      else if (is_model_file(entry))
-        models.push_back({entry.string(), entry.filename().string()});
-    }
-  }
-  std::set<std::string> seen;
-  std::erase_if(models, [&](const FoundModel& model) {
-    std::error_code error;
-    const fs::path real = fs::canonical(model.path, error);
-    return !seen.insert(error ? model.path : real.string()).second;
-  });
-  return models;
-}
-
 std::string list_names(const std::vector<FoundModel>& models) {
   constexpr size_t kShown = 5;
   std::string list;
@@ -142,26 +50,17 @@ std::string list_names(const std::vector<FoundModel>& models) {
   return list;
 }
 
-// The path within its repository: behind .../snapshots/COMMIT/.
-std::string path_in_repository(const FoundModel& model) {
-  constexpr std::string_view kSnapshots = "/snapshots/";
-  const size_t commit = model.path.rfind(kSnapshots);
-  if (commit == std::string::npos) return model.path;
-  const size_t slash = model.path.find('/', commit + kSnapshots.size());
-  return slash == std::string::npos ? model.path : model.path.substr(slash + 1);
-}
-
 // The file of this repository that the name means best: one that accompanies no model, if there is one. If none was
 // named and the default is missing, the only one.
 const FoundModel* find_cached(const std::vector<FoundModel>& models, const HubModelName& wanted) {
   const FoundModel* best = nullptr;
   int best_rank = 0;
   for (const FoundModel& model : models) {
-    const int rank = quant_rank(path_in_repository(model), wanted.quant);
+    const int rank = quant_rank(model.within, wanted.quant);
     if (rank > best_rank) best = &model, best_rank = rank;
   }
   if (best || !wanted.is_default) return best;
-  const auto is_model = [](const FoundModel& model) { return !is_companion(path_in_repository(model)); };
+  const auto is_model = [](const FoundModel& model) { return !is_companion(model.within); };
   return std::ranges::count_if(models, is_model) == 1 ? &*std::ranges::find_if(models, is_model) : nullptr;
 }
 
@@ -196,10 +95,29 @@ std::string find_by_words(const std::string& words, const std::vector<FoundModel
   return matching.front().path;
 }
 
-std::string find_by_name(const std::string& name, const std::vector<ModelFolder>& folders) {
-  const std::vector<FoundModel> models = find_files(folders);  // a named one that cannot chat says so when it is loaded
-  const std::optional<HubModelName> wanted = parse_hub_model_name(name);
-  return wanted ? find_hub_model(*wanted, models) : find_by_words(name, models);
+// A model whose whole name it is; Ollama's without a tag is the latest. null: none.
+const FoundModel* find_by_whole_name(const std::string& name, const std::vector<FoundModel>& models) {
+  const std::string wanted = lower_case(name);
+  const auto found = std::ranges::find_if(models, [&](const FoundModel& model) {
+    const std::string low = lower_case(model.name);
+    return low == wanted || (model.store == ModelStore::kOllama && low == wanted + ":latest");
+  });
+  return found == models.end() ? nullptr : &*found;
+}
+
+std::string find_by_name(const std::string& name, const ModelPlaces& places) {
+  // A named one that cannot chat says so when it is loaded.
+  const std::vector<FoundModel> models = find_model_files(places);
+  if (const FoundModel* model = find_by_whole_name(name, models)) return model->path;
+  try {
+    const std::optional<HubModelName> wanted = parse_hub_model_name(name);
+    return wanted ? find_hub_model(*wanted, models) : find_by_words(name, models);
+  } catch (const UsageError&) {
+    throw;
+  } catch (const Error& error) {
+    if (places.fault.empty()) throw;
+    throw Error(std::string(error.what()) + " (" + places.fault + ")");
+  }
 }
 
 // In the state directory.
@@ -222,23 +140,16 @@ std::optional<std::string> last_used_model(const std::string& state_directory) {
   return path;
 }
 
-}  // namespace
-
-std::string size_text(const FoundModel& model) {
-  std::error_code error;
-  uint64_t bytes = 0;
-  const auto add = [&](const std::string& path) {
-    const uintmax_t size = fs::file_size(path, error);
-    if (!error) bytes += size;
-  };
-  std::optional<SplitName> name = parse_split_name(model.path);
-  if (!name) add(model.path);
-  for (uint64_t part = 1; name && part <= name->count; ++part) {
-    name->part = part;
-    add(split_name(*name));
-  }
-  return bytes > 0 ? human_bytes(bytes) : "";
+std::string resolve_unnamed(const ModelPlaces& places, const std::string& state_directory) {
+  if (const std::optional<std::string> last = last_used_model(state_directory)) return *last;
+  const std::vector<FoundModel> models = only_chat_models(find_model_files(places));
+  if (models.empty()) throw NoModel(with_program_name(kHowToGetOne));
+  if (models.size() > 1)
+    throw SeveralModels("several models found: " + list_names(models) + "; choose one with --model", models);
+  return models.front().path;
 }
+
+}  // namespace
 
 bool has_words(std::string_view name, std::string_view words) {
   const std::string low = lower_case(name);
@@ -248,25 +159,29 @@ bool has_words(std::string_view name, std::string_view words) {
   return true;
 }
 
-std::vector<FoundModel> find_models(const std::vector<ModelFolder>& folders) {
-  return only_chat_models(find_files(folders));
+std::string resolve_model(const std::string& name, const ModelPlaces& places, const std::string& state_directory) {
+  std::error_code error;
+  if (name.empty()) return resolve_unnamed(places, state_directory);
+  const bool is_folder = fs::is_directory(name, error);
+  if (!is_folder && fs::exists(name, error)) return name;
+  if (is_folder && name.find('/') != std::string::npos)
+    throw Error("cannot load " + name + ": it is a directory; name a file in it");
+  const auto alias = places.aliases.find(name);  // a file or folder that happens to lie here does not hide a model
+  if (alias == places.aliases.end()) return find_by_name(name, places);
+  const std::string target = with_home_directory(alias->second);
+  return fs::is_regular_file(target, error) ? target : find_by_name(target, places);
 }
 
-std::string resolve_model(const std::string& name, const std::vector<ModelFolder>& folders,
-                          const std::string& state_directory) {
+std::string shown_name(const std::string& path) {
+  const std::string file = fs::path(path).filename().string();
+  if (!file.starts_with("sha256-")) return file;
+  ModelPlaces places = model_places();
+  places.opened.clear();
+  std::erase_if(places.folders, [](const ModelFolder& folder) { return folder.store != ModelStore::kOllama; });
   std::error_code error;
-  if (!name.empty()) {
-    if (!fs::is_directory(name, error)) return fs::exists(name, error) ? name : find_by_name(name, folders);
-    if (name.find('/') != std::string::npos)
-      throw Error("cannot load " + name + ": it is a directory; name a file in it");
-    return find_by_name(name, folders);  // a file that happens to lie here does not hide a model's name
-  }
-  if (const std::optional<std::string> last = last_used_model(state_directory)) return *last;
-  const std::vector<FoundModel> models = find_models(folders);
-  if (models.empty()) throw NoModel(with_program_name(kHowToGetOne));
-  if (models.size() > 1)
-    throw SeveralModels("several models found: " + list_names(models) + "; choose one with --model", models);
-  return models.front().path;
+  for (const FoundModel& model : find_model_files(places))
+    if (fs::equivalent(model.path, path, error)) return model.name;
+  return file;
 }
 
 void remember_model(const std::string& path, const std::string& state_directory) {

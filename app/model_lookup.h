@@ -1,5 +1,5 @@
-// From what the user calls a model to the file: a path, a part of a file's name or org/repo[:QUANT] in the caches, or
-// nothing at all. Only looks; downloads nothing.
+// From what the user calls a model to the file: a path, an alias, a part of a name or org/repo[:QUANT] in the caches,
+// or nothing at all. Only looks; downloads nothing.
 #pragma once
 #include <optional>
 #include <stdexcept>
@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/directories.h"
+#include "app/local_models/model_stores.h"
 #include "engine/hub/model_name.h"
 #include "models/error.h"
 
@@ -18,11 +18,6 @@ namespace warpchat {
 class UsageError : public Error {
  public:
   using Error::Error;
-};
-
-struct FoundModel {
-  std::string path;
-  std::string name;  // how to ask for it: a file name, or org/repo:QUANT
 };
 
 // The three that a person at a terminal can be asked about.
@@ -42,19 +37,15 @@ class NotCached : public UsageError {  // a hub's model that would have to be fe
   HubModelName name;
 };
 
-// The GGUF models in these folders, each once, in search order; of a split file its first part, no projectors. Files
-// that say that they cannot chat are left out (embeddings, adapters, drafts); their headers are read for that.
-std::vector<FoundModel> find_models(const std::vector<ModelFolder>& folders);
-
-std::string size_text(const FoundModel& model);  // on the disk, all parts of it: "1.9 GB"; empty: unknown
-
 // Whether every word is somewhere in the name, without regard to case.
 bool has_words(std::string_view name, std::string_view words);
 
-// name: what -m says, a file, a hub's model or words of a name; empty: the last used model if it is still there, else
-// the only one found. UsageError if there is none or more than one; Error if the name is no file and in no folder.
-std::string resolve_model(const std::string& name, const std::vector<ModelFolder>& folders,
-                          const std::string& state_directory);
+// name: what -m says, a file, an alias, a model's name or words of it; empty: the last used model if it is still there,
+// else the only one found. UsageError if there is none or more than one; Error if the name is no file and in no folder.
+std::string resolve_model(const std::string& name, const ModelPlaces& places, const std::string& state_directory);
+
+// The file's name, or its program's for one that Ollama stores under a hash.
+std::string shown_name(const std::string& path);
 
 void remember_model(const std::string& path, const std::string& state_directory);  // as the last used; best effort
 

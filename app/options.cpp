@@ -27,6 +27,7 @@ struct CommandEntry {
 constexpr CommandEntry kCommandEntries[] = {
     {"pull", "fetch a model from a hub into the cache that other programs share"},
     {"endpoint", "manage named servers: add, list, remove"},
+    {"model", "manage the models on this machine: list, show, remove, aliases, folders"},
     {"tokenize", "print the token ids of a text"},
     {"template", "print the prompt that a chat template makes of messages"},
     {"logits", "write the logits of given tokens to a file"},
@@ -157,8 +158,8 @@ void add_common(CLI::App& app, T& o) {
 void add_model(CLI::App& app, std::string& model) {
   app.option_defaults()->group("Model");
   text(app, "-m,--model", model, "MODEL",
-       "a GGUF file, part of the name of one in the model folders, or org/repo[:QUANT] of the hub; default: the model "
-       "used last, or the only one found");
+       "a GGUF file, part of the name of one in the model folders, an alias, or org/repo[:QUANT] or an address of the "
+       "hub; default: the model used last, or the only one found");
 }
 
 void add_launch(CLI::App& app, ModelFlags& o) {
@@ -272,7 +273,8 @@ void add_chat(CLI::App& app, ChatOptions& o) {
        "a server to answer, with its model -m: http://host:8000, or a name from '" + program_name() + " endpoint add'");
   text(app, "--api-key-env", o.api_key_env, "VAR", "the environment variable with its API key");
   app.option_defaults()->group("Model");
-  toggle(app, "--list-models", o.list_models, "list the models that -m can name here, or at the endpoint, and exit");
+  toggle(app, "--list-models", o.list_models,
+         "list the models that -m can name here, or at the endpoint, and exit; with --json as JSON");
   toggle(app, "--yes", o.yes, "download the model that -m names without asking");
   toggle(app, "--offline", o.offline, "use no network; HF_HUB_OFFLINE=1 turns off model downloads alone");
   number(app, "--parallel", o.parallel, "accepted for scripts; only 1", 1, 1 << 16);
@@ -301,6 +303,19 @@ void add_endpoint(CLI::App& app, EndpointOptions& o) {
   text(app, "--api-key-env", o.api_key_env, "VAR", "the environment variable with its API key");
   toggle(app, "--key-from-stdin", o.key_from_stdin,
          "read its API key from standard input; stored in the keyring, else in a file that only you can read");
+}
+
+void add_model_command(CLI::App& app, ModelCommandOptions& o) {
+  app.option_defaults()->group("Task");
+  app.add_option("ACTION", o.action,
+                 "list (the default), show MODEL, remove MODEL, alias [NAME [MODEL]], folders, add-folder FOLDER, or "
+                 "remove-folder FOLDER")
+      ->check(one_of({"list", "show", "remove", "alias", "folders", "add-folder", "remove-folder"}))
+      ->option_text(" ");
+  app.add_option("NAME", o.name, "a model as -m names it, an alias, or a folder")->option_text(" ");
+  app.add_option("MODEL", o.target, "the model that an alias means; nothing: the alias is removed")->option_text(" ");
+  toggle(app, "--json", o.json, "list, show: as JSON");
+  toggle(app, "--yes", o.yes, "remove without asking");
 }
 
 void add_tokenize(CLI::App& app, TokenizeOptions& o) {
@@ -475,11 +490,11 @@ struct ForeignCommand {
 constexpr ForeignCommand kForeignCommands[] = {
     // commands of Ollama and others
     {"run", "{chat} -m MODEL starts a conversation, {chat} -m MODEL -p TEXT answers once"},
-    {"list", "{chat} --list-models lists the models on this machine"},
-    {"ls", "{chat} --list-models lists the models on this machine"},
-    {"show", "{chat} inspect MODEL shows the contents of a model file"},
+    {"list", "{chat} model list lists the models on this machine"},
+    {"ls", "{chat} model list lists the models on this machine"},
+    {"show", "{chat} model show MODEL describes a model"},
     {"serve", "Warpchat is no server; --endpoint URL talks to one"},
-    {"rm", "a model is a file in the folders that {chat} --list-models names; remove it there"},
+    {"rm", "{chat} model remove MODEL removes a model from the disk"},
 };
 
 std::vector<std::string> flags_of(const CLI::App& app) {
@@ -585,6 +600,7 @@ template <class F>
 auto with_table(const std::string& command, const F& visit) {
   if (command == "pull") return visit(AddFlags<PullOptions>(add_pull));
   if (command == "endpoint") return visit(AddFlags<EndpointOptions>(add_endpoint));
+  if (command == "model") return visit(AddFlags<ModelCommandOptions>(add_model_command));
   if (command == "tokenize") return visit(AddFlags<TokenizeOptions>(add_tokenize));
   if (command == "template") return visit(AddFlags<TemplateOptions>(add_template));
   if (command == "logits") return visit(AddFlags<LogitsOptions>(add_logits));

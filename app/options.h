@@ -79,6 +79,11 @@ struct EndpointOptions : CommonOptions {
   bool key_from_stdin = false;
 };
 
+struct ModelCommandOptions : CommonOptions {
+  std::string action = "list", name, target;  // name: of a model, an alias or a folder; target: of an alias
+  bool json = false, yes = false;
+};
+
 struct TokenizeOptions : CommonOptions {
   std::string model;
   std::optional<std::string> text;
@@ -144,9 +149,10 @@ struct HelpOptions : CommonOptions {
   std::string format;   // of all commands: man, bash, zsh or fish; empty: help of one for people
 };
 
-using Options = std::variant<ChatOptions, PullOptions, EndpointOptions, TokenizeOptions, LogitsOptions, TemplateOptions,
-                             PerplexityOptions, InspectOptions, CheckDeviceOptions, CompareOptions, BenchOptions,
-                             KernelsOptions, ConfigOptions, AssistantOptions, HelpOptions>;
+using Options =
+    std::variant<ChatOptions, PullOptions, EndpointOptions, ModelCommandOptions, TokenizeOptions, LogitsOptions,
+                 TemplateOptions, PerplexityOptions, InspectOptions, CheckDeviceOptions, CompareOptions, BenchOptions,
+                 KernelsOptions, ConfigOptions, AssistantOptions, HelpOptions>;
 
 struct ParsedOptions {
   std::optional<Options> options;  // nullopt: `text` (--help, --version) answers everything

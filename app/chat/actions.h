@@ -122,6 +122,12 @@ struct LoadModel {
   std::string endpoint = {};       // NAME or URL of a server to use, with its only model or that of `path`
   bool fetch = false;              // download a model of the hub first
 };
+struct RemoveModel {  // from the disk, or from the list if it lies in no folder of models
+  std::string path;
+};
+struct AddModelFolder {  // that is searched from now on
+  std::string path;
+};
 struct CancelLoading {};
 struct UnloadModel {};
 struct SetChoice {
@@ -148,12 +154,13 @@ struct ExportProfile {
 // The load that a notice's remedy asks for; nullopt: none.
 std::optional<LoadModel> load_of(const NoticeItem& notice);
 
-using Action = std::variant<Send, Stop, Regenerate, EditMessage, ContinueAnswer, DropOldest, Undo, ShowVersion,
-                            SetSystemPrompt, AttachFile, DropAttachment, CountTokens, NewConversation, OpenStored, Fork,
-                            Search, Rename, ThrowAway, TakeFromTrash, EraseForEver, ExportConversation,
-                            ImportConversation, StopImport, TakeBackImport, RefreshModels, SearchHub, ConnectServer,
-                            RenameEndpoint, SetDefaultModel, RemoveEndpoint, LoadModel, CancelLoading, UnloadModel,
-                            SetChoice, SetAssistant, SetTitles, DismissNotice, WatchProfile, ExportProfile>;
+using Action =
+    std::variant<Send, Stop, Regenerate, EditMessage, ContinueAnswer, DropOldest, Undo, ShowVersion, SetSystemPrompt,
+                 AttachFile, DropAttachment, CountTokens, NewConversation, OpenStored, Fork, Search, Rename, ThrowAway,
+                 TakeFromTrash, EraseForEver, ExportConversation, ImportConversation, StopImport, TakeBackImport,
+                 RefreshModels, SearchHub, ConnectServer, RenameEndpoint, SetDefaultModel, RemoveEndpoint, RemoveModel,
+                 AddModelFolder, LoadModel, CancelLoading, UnloadModel, SetChoice, SetAssistant, SetTitles,
+                 DismissNotice, WatchProfile, ExportProfile>;
 
 // Collects the actions of a window's panels while a frame is drawn; dispatched after it.
 class Actions {

@@ -14,6 +14,7 @@ namespace warpchat {
 
 namespace {
 
+constexpr const char* kChoices = "choices";  // what errors of looking for them are about
 constexpr std::chrono::milliseconds kNow{0}, kBetweenEvents{20}, kBetweenAnswers{2};
 
 template <class T, class... Kinds>
@@ -110,7 +111,7 @@ void ChatController::Parts::dispatch(OutgoingMessage message) {
   const bool looks_only = std::visit(
       []<class T>(const T&) {
         return is_one_of<T, CountTokens, Search, DismissNotice, RefreshModels, SearchHub, ConnectServer, RenameEndpoint,
-                         SetDefaultModel, RemoveEndpoint, WatchProfile>;
+                         SetDefaultModel, RemoveEndpoint, RemoveModel, AddModelFolder, WatchProfile>;
       },
       action);
   if (state.now().refusal && !looks_only) state.change(updates::SetRefusal{});
@@ -412,11 +413,16 @@ uint64_t ChatController::Parts::memory_held() const {
 
 // The choices depend on free memory, so they are refreshed after each load.
 void ChatController::Parts::look_for_choices() {
-  if (std::exchange(looks_for_choices, true)) return;
+  if (std::exchange(looks_for_choices, true)) return void(choices_are_outdated = true);
   choices.look({models.flags(), memory_held()}, [this](FoundChoices found) {
     inbox.post(Task([this, found = std::move(found)] {
       looks_for_choices = false;
-      if (!found.fault.empty()) return state.tell_error(found.fault);
+      if (std::exchange(choices_are_outdated, false)) look_for_choices();
+      if (found.fault.empty())
+        state.forget_errors_about(kChoices);
+      else if (found.fault != std::exchange(choices_fault, found.fault))
+        state.tell_error_about(kChoices, found.fault);
+      if (found.devices.empty()) return;  // nothing was found at all
       state.change(updates::SetModels{found.models});
       state.change(updates::SetDevices{found.devices});
     }));

@@ -110,6 +110,8 @@ struct ChatController::Parts {
   void perform(RenameEndpoint& wish);
   void perform(SetDefaultModel& wish);
   void perform(RemoveEndpoint& wish);
+  void perform(RemoveModel& wish);
+  void perform(AddModelFolder& wish);
   void perform(LoadModel& wish);
   void perform(CancelLoading& wish);
   void perform(UnloadModel& wish);
@@ -136,9 +138,10 @@ struct ChatController::Parts {
   std::vector<std::unique_ptr<ActiveChat>> chats;  // the shown one, and those with an answer that runs or waits
   ActiveChat* shown = nullptr;
   std::vector<ModelChoice> stored_endpoints;
+  std::string choices_fault;                               // that was told
   std::function<bool()> is_ending = [] { return false; };  // of the program
   std::function<void()> publish = [] {};
-  bool has_begun = false, looks_for_choices = false;
+  bool has_begun = false, looks_for_choices = false, choices_are_outdated = false;
   std::pair<uint64_t, const Responder*> measured;  // last message and responder of the last token count
   bool keeps_erased_text = false;                  // on the disk, of conversations that were erased
   bool is_outdated = false;     // another program has changed the store since the conversation was read

@@ -92,11 +92,18 @@ struct ModelChoice {
   std::string quantisation;  // "Q4_K_M"; empty: not said
   FitsMemory fits = FitsMemory::kUnknown;
   Kind kind = Kind::kFile;
-  std::string about =
-      {};  // kEndpoint: its address; kServed: context and capabilities; kFetch: its purpose or number of downloads
+  // kFile: facts of its header; kEndpoint: its address; kServed: context and capabilities; kFetch: its purpose or
+  // number of downloads.
+  std::string about = {};
   std::string why = {};            // it fits or does not: "needs about 2.9 GB of memory, 1.2 GB are free"
   bool is_unsaved = false;         // kEndpoint: it is in use, but not stored; its path is its address
   std::string default_model = {};  // kEndpoint: that answers if none is chosen; empty: none
+
+  // kFile, as far as its header and folder say.
+  std::string architecture = {};
+  uint64_t n_parameters = 0, needed = 0;  // needed: bytes of memory
+  uint32_t context = 0;                   // kServed, too: tokens that the model was made for, or the server allows
+  std::string store = {};                 // whose folder it lies in: "Ollama"
   bool operator==(const ModelChoice&) const = default;
 };
 

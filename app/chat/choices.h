@@ -1,29 +1,22 @@
 // The choices for the user: models in the folders with facts of their headers, suggestions of the hub, and devices. A
 // separate thread looks for them, since folders and drivers can be slow.
 #pragma once
-#include <filesystem>
 #include <functional>
-#include <map>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "app/chat/chat_state.h"
-#include "app/memory_room.h"
+#include "app/local_models/model_facts.h"
 #include "app/options.h"
 
 namespace warpchat {
 
-// "Q4_K_M" for the number that general.file_type holds; empty for one without a name.
-std::string name_of_file_type(uint64_t number);
-
-// What a model's file name ends with, if it is a quantisation: "Q4_K_M" of "qwen2.5-3b-instruct-q4_k_m.gguf".
-std::string quantisation_in_name(const std::string& path);
-
 struct FoundChoices {
   std::vector<ModelChoice> models;
   std::vector<DeviceChoiceRow> devices;
-  std::string fault = {};  // why nothing could be found; empty: it could
+  std::string fault = {};  // why nothing, or not everything, could be found; empty: it could
 };
 
 class ChoiceFinder {
@@ -38,18 +31,7 @@ class ChoiceFinder {
   void look(Question question, std::function<void(FoundChoices)> found);
 
  private:
-  // Facts of a file's header, valid while file and context are the same.
-  struct Header {
-    std::filesystem::file_time_type changed;
-    int32_t context = -1;
-    uint64_t bytes = 0;  // of all parts
-    std::string quantisation;
-    uint64_t needed_on_cpu = 0, needed_on_gpu = 0;  // bytes of memory; 0: not known
-  };
-  ModelChoice choice(const FoundModel& model, const ModelFlags& flags, const MemoryRoom& room);
-  static Header read(const std::string& path, const ModelFlags& flags);
-
-  std::map<std::string, Header> headers_;  // by path; of the finder's thread
+  std::optional<ModelCatalogue> catalogue_;  // of the finder's thread; nullopt: not needed yet
   std::thread thread_;
 };
 

@@ -36,8 +36,14 @@ std::vector<ModelChoice> choices_of(const std::vector<RemoteModel>& models) {
   std::vector<ModelChoice> choices;
   for (const RemoteModel& model : models) {
     std::string about = model.context > 0 ? "context of " + counted(model.context, "token") : "";
-    if (!model.capabilities.empty()) about += (about.empty() ? "" : "  ·  ") + model.capabilities;
-    choices.push_back({.path = model.id, .name = printable(model.id, 400), .kind = Kind::kServed, .about = about});
+    std::string words;
+    for (const std::string& word : model.capabilities) words += (words.empty() ? "" : ", ") + word;
+    if (!words.empty()) about += (about.empty() ? "" : "  ·  ") + words;
+    choices.push_back({.path = model.id,
+                       .name = printable(model.id, 400),
+                       .kind = Kind::kServed,
+                       .about = about,
+                       .context = model.context});
   }
   return choices;
 }

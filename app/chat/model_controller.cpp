@@ -9,6 +9,7 @@
 
 #include "app/directories.h"
 #include "app/endpoint_choice.h"
+#include "app/local_models/model_book.h"
 #include "app/model_loading.h"
 
 namespace warpchat {
@@ -25,8 +26,8 @@ std::optional<bool> think_in(const ChatSettings& settings) {
   return think != variables.end() && think->is_boolean() ? std::optional(think->get<bool>()) : std::nullopt;
 }
 
-std::string shown_name(const ChatOptions& flags) {
-  return flags.endpoint.empty() ? std::filesystem::path(flags.model).filename().string() : flags.endpoint;
+std::string shown_name_of(const ChatOptions& flags) {
+  return flags.endpoint.empty() ? shown_name(flags.model) : flags.endpoint;
 }
 
 // An endpoint that was removed since then is not asked for.
@@ -123,7 +124,7 @@ void ModelController::start(Attempt attempt) {
   is_launched_ = false;
   const uint64_t n = ++n_attempts_;
   state_.change(updates::SetLoading{
-      LoadingModel{.name = shown_name(attempt_->flags), .is_server = !attempt_->flags.endpoint.empty()}});
+      LoadingModel{.name = shown_name_of(attempt_->flags), .is_server = !attempt_->flags.endpoint.empty()}});
   if (attempt_->fallback || !attempt_->flags.endpoint.empty() || !is_loaded(attempt_->flags.model))
     return launch(/*in_place=*/false);
   surroundings_.at_rest([this, n] {
@@ -139,7 +140,7 @@ void ModelController::start(Attempt attempt) {
 
 // in_place: the loaded model is unloaded, but only after the loading thread has started.
 void ModelController::launch(bool in_place) {
-  const std::string name = shown_name(attempt_->flags);
+  const std::string name = shown_name_of(attempt_->flags);
   const auto given_up = std::make_shared<std::shared_ptr<LocalModel>>();
   if (in_place) *given_up = std::exchange(local_, nullptr);
   const auto progress = [this, name](double fraction, const std::string& transfer) {
@@ -210,6 +211,7 @@ void ModelController::install(LoadOutcome outcome) {
 void ModelController::remember() const {
   if (local_) {
     remember_model(model()->file.path(), state_directory());
+    note_opened_model(model()->file.path());
     return remember_server(std::nullopt, state_directory());
   }
   if (loaded_.api_key_env.empty())

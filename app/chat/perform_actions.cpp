@@ -9,6 +9,8 @@
 #include "app/chat/chat_controller_parts.h"
 #include "app/directories.h"
 #include "app/erased_lines.h"
+#include "app/local_models/model_book.h"
+#include "app/local_models/model_removal.h"
 #include "app/model_loading.h"
 #include "app/settings_file.h"
 #include "app/transfer.h"
@@ -237,6 +239,27 @@ void ChatController::Parts::perform(RemoveEndpoint& wish) {
   if (state.now().served.endpoint == wish.name)
     state.change(updates::SetServed{{.request = state.now().served.request}});
   endpoints.post(std::move(wish));
+}
+void ChatController::Parts::perform(RemoveModel& wish) {
+  try {
+    const std::vector<FoundModel> listed = find_model_files(model_places());
+    const FoundModel* model = find_listed(listed, wish.path);
+    if (model == nullptr) throw Error(printable(wish.path, 200) + " is not among the models any more");
+    const RemovalPlan plan = plan_removal(*model);
+    remove_model(plan);
+    state.tell(printable(model->name, 200) + (plan.files.empty() ? " is no longer listed" : " was removed"));
+  } catch (const Error& error) {
+    state.tell_error(error.what());
+  }
+  look_for_choices();
+}
+void ChatController::Parts::perform(AddModelFolder& wish) {
+  try {
+    add_model_folder(wish.path);
+  } catch (const Error& error) {
+    state.tell_error(error.what());
+  }
+  look_for_choices();
 }
 void ChatController::Parts::perform(LoadModel& wish) { models.load(wish); }
 void ChatController::Parts::perform(CancelLoading&) { models.cancel(); }

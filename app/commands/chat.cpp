@@ -16,6 +16,7 @@
 #ifdef WARPCHAT_GUI
 #include "app/gui/run_window.h"
 #endif
+#include "app/local_models/model_list.h"
 #include "app/log.h"
 #include "app/model_choice.h"
 #include "app/model_loading.h"
@@ -168,11 +169,17 @@ void require_remote_flags(const ChatOptions& options) {
   if (options.offline) throw UsageError("--offline uses no network and --endpoint needs one; use one or the other");
 }
 
+int print_served_models(const std::vector<RemoteModel>& models, bool as_json) {
+  if (as_json) return write_json(served_json(models)), 0;
+  std::string rows;
+  for (const std::string& row : served_rows(models)) rows += row + "\n";
+  write_text(rows);
+  return 0;
+}
+
 int answer_from_endpoint(const ChatOptions& options) {
-  if (options.list_models) {
-    write_output(model_list(find_endpoint(options), wait_at_terminal()));
-    return 0;
-  }
+  if (options.list_models)
+    return print_served_models(list_models(find_endpoint(options), wait_at_terminal()), options.json);
   const std::string prompt = read_prompt(options);
   const std::unique_ptr<ResumedChat> resumed = resumed_chat(options);
   const std::unique_ptr<RemoteResponder> responder = open_endpoint(options, wait_at_terminal());
@@ -185,17 +192,6 @@ int answer_from_endpoint(const ChatOptions& options) {
   log_line("answered by " + endpoint + ":\n" + report);
   if (settings.verbose) write_error_text(report);
   return streamed.interrupted ? kInterruptedExitCode : 0;
-}
-
-// A line a model: its name for -m, its size, its path.
-std::string local_model_list() {
-  constexpr size_t kMaxListed = 4096;
-  std::string list;
-  for (const FoundModel& model : find_models(model_folders()))
-    list +=
-        printable(model.name, kMaxListed) + "\t" + size_text(model) + "\t" + printable(model.path, kMaxListed) + "\n";
-  if (list.empty()) print_error(with_program_name("no model found; {chat} pull lists some that suit this machine"));
-  return list;
 }
 
 #ifdef WARPCHAT_GUI
@@ -235,15 +231,12 @@ int run_command(const ChatOptions& given) {
                      : options.no_history
                          ? "--no-history stores no conversation, --resume continues one; use one or the other"
                          : "--raw completes a text, --resume continues a conversation; use one or the other");
-  if (options.json && (options.gui || interactive))
+  if (options.json && !options.list_models && (options.gui || interactive))
     throw UsageError("--json prints one answer; use it with -p, -f or standard input");
   if (is_remote) require_remote_flags(options);
   if (is_remote && (options.list_models || !(options.gui || interactive))) return answer_from_endpoint(options);
   if (!is_remote && !options.api_key_env.empty()) throw UsageError("--api-key-env needs --endpoint");
-  if (options.list_models) {
-    write_text(local_model_list());
-    return 0;
-  }
+  if (options.list_models) return list_local_models(options, options.json);
   if (options.gui) return run_in_window(options);
   if (!options.gui_state.empty()) throw UsageError("--gui-state needs --gui");
   if (interactive && options.raw) throw UsageError("--raw completes one prompt; use it with -p, -f or standard input");

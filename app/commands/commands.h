@@ -7,6 +7,7 @@ namespace warpchat {
 int run_command(const ChatOptions& options);
 int run_command(const PullOptions& options);
 int run_command(const EndpointOptions& options);
+int run_command(const ModelCommandOptions& options);
 int run_command(const TokenizeOptions& options);
 int run_command(const LogitsOptions& options);
 int run_command(const TemplateOptions& options);
@@ -19,5 +20,7 @@ int run_command(const KernelsOptions& options);
 int run_command(const AssistantOptions& options);
 int run_command(const ConfigOptions& options);
 int run_command(const HelpOptions& options);
+
+int list_local_models(const ModelFlags& flags, bool as_json);  // for --list-models, too
 
 }  // namespace warpchat

@@ -63,6 +63,7 @@ std::string Download::run() {
   const std::string commit = common_commit();
   check_space(plan_);
   cache_.create_folders();
+  if (plan_.missing > 0) cache_.note_download(plan_.name.quant, plan_.files);
   bytes_before_ = 0;
   for (const HubFile& file : plan_.files) {
     fetch(file);
@@ -75,6 +76,7 @@ std::string Download::run() {
     if (first.empty()) first = path;
   }
   cache_.point_main_at(commit);
+  cache_.forget_download(plan_.files);
   return first;
 }
 

@@ -17,6 +17,9 @@
 #include <limits>
 #include <thread>
 
+#include "engine/hub/model_name.h"
+#include "engine/hub/sha256.h"
+#include "models/number_in.h"
 #include "models/text_format.h"
 
 namespace warpchat {
@@ -26,7 +29,8 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view kPrefix = "models--";
-constexpr mode_t kShared = 0664;  // like the hub's own programs, since groups may share a cache
+constexpr const char* kNote = ".download";  // extension of a note that a download has begun
+constexpr mode_t kShared = 0664;            // like the hub's own programs, since groups may share a cache
 constexpr std::chrono::milliseconds kBetweenTries{100};
 
 [[noreturn]] void refuse(const std::string& path, const std::string& why) {
@@ -121,8 +125,19 @@ std::string HubCache::link(const std::string& commit, const HubFile& file) const
 
 void HubCache::point_main_at(const std::string& commit) const { replace_file(folder_ + "/refs/main", commit); }
 
-std::string HubCache::mark_path(const HubFile& file) const {
-  return root_ + "/.locks/" + name_ + "/" + file.sha256 + ".verified";
+std::string HubCache::mark_path(const HubFile& file, const char* extension) const {
+  return root_ + "/.locks/" + name_ + "/" + file.sha256 + extension;
+}
+
+// A line with the quantisation, then one with SHA-256 and length of each file.
+void HubCache::note_download(const std::string& quant, const std::vector<HubFile>& files) const {
+  std::string text = quant + "\n";
+  for (const HubFile& file : files) text += file.sha256 + " " + std::to_string(file.bytes) + "\n";
+  replace_file(mark_path(files.front(), kNote), text);
+}
+
+void HubCache::forget_download(const std::vector<HubFile>& files) const {
+  unlink(mark_path(files.front(), kNote).c_str());
 }
 
 std::string HubCache::state_of(const HubFile& file) const {
@@ -155,6 +170,53 @@ void HubCache::replace_file(const std::string& path, const std::string& text) co
     refuse(path, why);
   }
   rename_over(temporary, path);
+}
+
+namespace {
+
+// What a note in the cache's locks says; nullopt: it makes no sense, or nothing of it is on the disk.
+std::optional<PausedDownload> read_note(const fs::path& note, const std::string& folder,
+                                        const std::string& repository) {
+  constexpr size_t kMaxFiles = 1000, kLongestLine = 400;
+  const HubCache cache(folder, repository);
+  std::ifstream lines(note);
+  std::string quant, line;
+  std::getline(lines, quant);
+  PausedDownload paused{.name = repository + ":" + quant};
+  bool has_half = false;
+  for (size_t i = 0; i < kMaxFiles && std::getline(lines, line); ++i) {
+    HubFile file;
+    const size_t blank = line.find(' ');
+    const auto bytes = blank == std::string::npos ? std::nullopt : number_in<uint64_t>(line.substr(blank + 1));
+    file.sha256 = line.substr(0, blank);
+    if (!bytes || line.size() > kLongestLine || !is_sha256(file.sha256)) return std::nullopt;
+    file.bytes = *bytes;
+    const uint64_t half = cache.bytes_of_half(file);
+    has_half |= half > 0;
+    paused.here += cache.has(file) ? file.bytes : half;
+    if (paused.total + file.bytes < paused.total) return std::nullopt;
+    paused.total += file.bytes;
+  }
+  const std::optional<HubModelName> name = parse_hub_model_name(paused.name);
+  const bool is_paused = name && has_half && paused.here < paused.total;
+  return is_paused ? std::optional(paused) : std::nullopt;
+}
+
+}  // namespace
+
+std::vector<PausedDownload> paused_downloads(const std::string& folder) {
+  std::vector<PausedDownload> downloads;
+  std::error_code error, inner;
+  for (fs::directory_iterator locks(folder + "/.locks", error), end; !error && locks != end; locks.increment(error)) {
+    const std::optional<std::string> repository = repository_of_folder(locks->path().filename().string());
+    if (!repository) continue;
+    for (fs::directory_iterator mark(locks->path(), inner), last; !inner && mark != last; mark.increment(inner))
+      if (mark->path().extension() == kNote)
+        if (std::optional<PausedDownload> paused = read_note(mark->path(), folder, *repository))
+          downloads.push_back(std::move(*paused));
+  }
+  std::ranges::sort(downloads, {}, &PausedDownload::name);
+  return downloads;
 }
 
 HubLock::HubLock(const std::string& path, const std::function<void()>& goes_on) {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "engine/hub/hub_files.h"
 
@@ -37,12 +38,23 @@ class HubCache {
 
   std::string lock_path(const HubFile& file) const;
 
+  // A download that has begun is noted, so that it can be offered again without a network.
+  void note_download(const std::string& quant, const std::vector<HubFile>& files) const;
+  void forget_download(const std::vector<HubFile>& files) const;  // it is complete
+
  private:
   std::string temporary_path() const;
-  std::string mark_path(const HubFile& file) const;
+  std::string mark_path(const HubFile& file, const char* extension = ".verified") const;
   void replace_file(const std::string& path, const std::string& text) const;  // atomically
   std::string root_, name_, folder_;
 };
+
+// A download that was noted and is not complete.
+struct PausedDownload {
+  std::string name;              // org/repo:QUANT
+  uint64_t here = 0, total = 0;  // bytes
+};
+std::vector<PausedDownload> paused_downloads(const std::string& folder);  // of a cache; those with data
 
 // Prevents concurrent downloads of a file. Other programs of the hub use the same lock file.
 class HubLock {

@@ -43,22 +43,80 @@ std::string_view file_name(std::string_view path) { return path.substr(path.rfin
 // "m-00002-of-00003" from -00002-of-00003.gguf; other paths are unchanged.
 constexpr std::string_view kPartShape = "-00000-of-00000";
 
+bool is_gguf(std::string_view path) { return lower_case(path).ends_with(kExtension); }
+
+std::optional<HubModelName> model_name(std::string_view repository, std::string_view quant, bool is_default) {
+  const size_t slash = repository.find('/');
+  if (slash == std::string_view::npos || !is_name(repository.substr(0, slash)) ||
+      !is_name(repository.substr(slash + 1)) || !is_quant(quant) || is_gguf(repository))
+    return std::nullopt;
+  const std::string stem = is_gguf(quant) ? part_of(quant).stem : std::string(quant);
+  if (stem.empty()) return std::nullopt;
+  return HubModelName{std::string(repository), stem, is_default};
+}
+
+// What follows the hub's host; nullopt: the text does not begin with it.
+std::optional<std::string_view> after_host(std::string_view text) {
+  for (const std::string_view scheme : {"https://", "http://"})
+    if (text.starts_with(scheme)) {
+      text.remove_prefix(scheme.size());
+      break;
+    }
+  if (text.starts_with("www.")) text.remove_prefix(4);
+  for (const std::string_view host : {"hf.co/", "huggingface.co/"})
+    if (text.starts_with(host)) return text.substr(host.size());
+  return std::nullopt;
+}
+
+// The value of a query's field; empty: it has none.
+std::string_view query_value(std::string_view query, std::string_view field) {
+  for (size_t start = 0; start < query.size();) {
+    const size_t end = std::min(query.find('&', start), query.size());
+    const std::string_view pair = query.substr(start, end - start);
+    if (pair.starts_with(field) && pair.substr(field.size()).starts_with('=')) return pair.substr(field.size() + 1);
+    start = end + 1;
+  }
+  return "";
+}
+
+// org/repo[:QUANT], or the address of one of the hub's pages: org/repo/{tree,blob,resolve,raw}/main[/PATH]. Only the
+// main branch is fetched, so that another one is no name.
+std::optional<HubModelName> parse_address(std::string_view address) {
+  std::string_view path = *after_host(address), query;
+  path = path.substr(0, path.find('#'));
+  if (const size_t mark = path.find('?'); mark != std::string_view::npos) {
+    query = path.substr(mark + 1);
+    path = path.substr(0, mark);
+  }
+  while (path.ends_with('/')) path.remove_suffix(1);
+  const size_t colon = path.find(':');
+  if (colon != std::string_view::npos) return model_name(path.substr(0, colon), path.substr(colon + 1), false);
+  const size_t repository = std::min(path.find('/', path.find('/') + 1), path.size());  // its end
+  std::string_view below = path.substr(repository);
+  path = path.substr(0, repository);
+  if (below.empty()) {
+    const std::string_view shown = query_value(query, "show_file_info");
+    return shown.empty() ? model_name(path, kDefaultQuant, true) : model_name(path, shown, false);
+  }
+  for (const std::string_view page : {"/tree/main", "/blob/main", "/resolve/main", "/raw/main"}) {
+    if (below == page) return model_name(path, kDefaultQuant, true);
+    if (!below.starts_with(page) || below[page.size()] != '/') continue;
+    below.remove_prefix(page.size() + 1);
+    return page == "/tree/main" || is_gguf(below) ? model_name(path, below, false) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<HubModelName> parse_hub_model_name(std::string_view name) {
-  for (std::string_view prefix : {"https://", "hf.co/", "huggingface.co/"})
-    if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
+  if (is_hub_address(name)) return parse_address(name);
   const size_t colon = name.find(':');
-  const std::string_view repository = name.substr(0, colon);
   const std::string_view quant = colon == std::string_view::npos ? kDefaultQuant : name.substr(colon + 1);
-  const size_t slash = repository.find('/');
-  if (slash == std::string_view::npos || !is_name(repository.substr(0, slash)) ||
-      !is_name(repository.substr(slash + 1)) || !is_quant(quant) || lower_case(repository).ends_with(kExtension))
-    return std::nullopt;
-  const std::string_view stem = lower_case(quant).ends_with(kExtension) ? quant.substr(0, quant.size() - 5) : quant;
-  if (stem.empty()) return std::nullopt;
-  return HubModelName{std::string(repository), std::string(stem), colon == std::string_view::npos};
+  return model_name(name.substr(0, colon), quant, colon == std::string_view::npos);
 }
+
+bool is_hub_address(std::string_view text) { return after_host(text).has_value(); }
 
 FilePart part_of(std::string_view path) {
   if (lower_case(path).ends_with(kExtension)) path.remove_suffix(kExtension.size());

@@ -15,8 +15,11 @@ struct HubModelName {
   std::string as_written() const { return is_default ? repository : text(); }
 };
 
-// nullopt: not a hub name, perhaps a path. Drops a leading https:// and the hub's host.
+// Also from the address of a repository's, a folder's or a file's page on the hub, as a browser has it. nullopt: not a
+// hub name, perhaps a path.
 std::optional<HubModelName> parse_hub_model_name(std::string_view name);
+
+bool is_hub_address(std::string_view text);  // it begins with the hub's host
 
 // The last part of a file's name: "dir/qwen2.5-3b-instruct-q4_k_m-00001-of-00002.gguf" has "Q4_K_M". "UD-Q4_K_XL" is
 // one.

@@ -113,17 +113,30 @@ void add_capabilities(const json& object, const char* key, std::set<std::string_
   }
 }
 
-std::string capabilities_of(const json& model) {
+std::vector<std::string> capabilities_of(const json& model) {
   std::set<std::string_view> known;
   for (const char* key : {"capabilities", "supported_parameters", "input_modalities"})
     add_capabilities(model, key, known);
   if (model.value("type", json()) == "vlm") known.insert("images");
   if (const auto architecture = model.find("architecture"); architecture != model.end() && architecture->is_object())
     add_capabilities(*architecture, "input_modalities", known);
-  std::string list;
+  std::vector<std::string> list;
   for (const std::string_view name : kCapabilities)
-    if (known.contains(name)) list += (list.empty() ? "" : ", ") + std::string(name);
+    if (known.contains(name)) list.emplace_back(name);
   return list;
+}
+
+// llama.cpp has them in a second list, "models".
+void add_listed_capabilities(const json& document, std::vector<RemoteModel>& models) {
+  const auto list = document.is_object() ? document.find("models") : document.end();
+  if (!document.is_object() || list == document.end() || !list->is_array()) return;
+  for (const json& entry : *list) {
+    const auto name = entry.is_object() ? entry.find("name") : entry.end();
+    if (!entry.is_object() || name == entry.end() || !name->is_string()) continue;
+    for (RemoteModel& model : models)
+      if (model.capabilities.empty() && model.id == name->get<std::string>())
+        model.capabilities = capabilities_of(entry);
+  }
 }
 
 // Levenshtein distance: insertions, deletions and replacements.
@@ -204,6 +217,7 @@ std::vector<RemoteModel> parse_models(const std::string& body) {
     if (!model.is_object() || !model.contains("id") || !model["id"].is_string()) continue;
     models.push_back({model["id"].get<std::string>(), context_of(model), kind_of(model), capabilities_of(model)});
   }
+  add_listed_capabilities(document, models);
   if (models.empty() && !list->empty())
     throw Error("no entry has a text as 'id', as in '" + printable(list->front().dump(), kShownBody) + "'");
   return models;

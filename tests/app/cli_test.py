@@ -108,8 +108,62 @@ class Answers(Case):
                 file.truncate(size)
         lines = self.run_well("--list-models", env=environment(home)).out.decode().splitlines()
         self.assertEqual([line.replace(models + "/", "") for line in lines],
-                         ["a-00001-of-00002.gguf  7.0 MB  a-00001-of-00002.gguf",
-                          "longer-name.gguf       95 MB   longer-name.gguf"])
+                         ["a-00001-of-00002.gguf  7.0 MB  -  -  -  Warpchat, a-00001-of-00002.gguf",
+                          "longer-name.gguf       95 MB   -  -  -  Warpchat, longer-name.gguf"])
+
+    def test_models_are_described_named_and_removed(self):
+        """What --list-models, chat model and -m say of the same files, and what is left of them."""
+        home = tempfile.mkdtemp(dir=FOLDER)
+        env = environment(home)
+        folder, ollama = os.path.join(home, "data"), os.path.join(home, "ollama")
+        library = os.path.join(ollama, "manifests/registry.ollama.ai/library/tiny")
+        for each in (os.path.join(folder, "below"), os.path.join(ollama, "blobs"), library):
+            os.makedirs(each)
+        model = os.path.join(folder, "below", "tiny-Q4_K_M.gguf")
+        shutil.copy(TINY, model)
+        blob = os.path.join(ollama, "blobs", "sha256-" + "0" * 64)
+        shutil.copy(SPM, blob)
+        with open(os.path.join(library, "3b"), "w") as manifest:
+            json.dump({"layers": [{"mediaType": "application/vnd.ollama.image.model",
+                                   "digest": "sha256:" + "0" * 64}]}, manifest)
+        env["OLLAMA_MODELS"] = ollama
+        self.assert_refused(Run("model", "add-folder", model, env=env), 1, "is not a folder")
+        self.run_well("model", "add-folder", folder, env=env)
+        self.run_well("model", "alias", "mine", "tiny-Q4_K_M", env=env)
+        self.assert_refused(Run("model", "alias", "other", "no such model", env=env), 1, "no such model")
+        self.assert_refused(Run("model", "alias", "a/b", model, env=env), 2, "no slashes", "'a/b'")
+        listed = json.loads(self.run_well("--list-models", "--json", env=env).out)
+        again = json.loads(self.run_well("model", "list", "--json", env=env).out)
+        self.assertEqual([m["path"] for m in again], [m["path"] for m in listed])
+        self.assertEqual([m["aliases"] for m in listed], [["mine"], []])
+        self.assertEqual([(m["name"], m["source"], m["fits"], m["context"] > 0, m["parameters"] > 0) for m in listed],
+                         [("tiny-Q4_K_M.gguf", "folder", True, True, True), ("tiny:3b", "Ollama", True, True, True)])
+        self.assertEqual(set(listed[0]), {"name", "path", "source", "bytes", "quantisation", "architecture",
+                                          "parameters", "context", "memory", "fits", "reason", "aliases"})
+        rows = self.run_well("--list-models", env=env).out.decode().splitlines()
+        self.assertRegex(rows[0], rf"^tiny-Q4_K_M\.gguf +\d+ kB +\w+ +context [\d,]+ +fits +folder, {re.escape(model)}$")
+        self.assertEqual(rows[2], "mine  alias of tiny-Q4_K_M.gguf")
+        details = self.run_well("model", "show", "mine", env=env).out.decode()
+        self.assertRegex(details, rf"(?m)^from +folder$[^$]*^memory +fits: needs about [^$]*^file +{re.escape(model)}$")
+        for name in ("mine", "tiny:3b"):
+            self.run_well("-m", name, "-p", "x", *ONE_ANSWER, env=env)
+        self.assert_refused(Run("model", "remove", "tiny:3b", env=env), 2, "add --yes")
+        self.run_well("model", "remove", "tiny:3b", "--yes", env=env)
+        self.assertEqual((os.path.exists(blob), os.path.exists(library)), (False, False))
+        outside = os.path.join(home, "outside.gguf")
+        shutil.copy(TINY, outside)
+        self.run_well("model", "remove", outside, "--yes", env=env)
+        self.assertTrue(os.path.exists(outside))
+        self.run_well("model", "remove-folder", folder, env=env)
+        self.assert_refused(Run("model", "remove-folder", folder, env=env), 2, "not among the folders")
+        book = os.path.join(home, ".config/warpchat/models.json")
+        with open(book) as file:
+            self.assertEqual(json.load(file), {"folders": [], "aliases": {"mine": "tiny-Q4_K_M.gguf"}})
+        with open(book, "w") as file:
+            file.write("{\n")
+        self.assert_refused(Run("model", "alias", "mine", env=env), 1, "models.json", "line 2", "nothing was changed")
+        self.assertIn(b"models.json", self.run_well("--list-models", env=env).err)
+        self.assert_refused(Run("-m", "mine", "-p", "x", env=env), 1, "cannot load mine", "models.json is ignored")
 
     def test_lists_without_anything_say_so(self):
         env = environment(tempfile.mkdtemp(dir=FOLDER), DBUS_SESSION_BUS_ADDRESS="")
@@ -364,7 +418,7 @@ class ProgramName(Case):
     def test_errors_and_their_advice(self):
         env = environment(home=path("no_models_here"))
         for arguments, code, advice in ((("--colour",), 2, "; warpchat --help lists"), (("bench", "-r"), 2, "warpchat bench --help"),
-                                        (("list",), 2, "; warpchat --list-models lists"),
+                                        (("list",), 2, "; warpchat model list lists"),
                                         (("-p", "x"), 2, "download one: warpchat pull "),
                                         (("--special",), 2, "; warpchat tokenize shows"),
                                         (("endpoint", "add"), 2, ": warpchat endpoint add NAME URL"),

@@ -8,10 +8,11 @@ import json
 import os
 import re
 import resource
+import shutil
 import sys
 import unittest
 
-from program import ENDLESS, HYBRID, SAMPLING, THINKS, TINY, Run, path
+from program import ENDLESS, HYBRID, SAMPLING, THINKS, TINY, Run, environment, path
 from pseudo_terminal import StoreCase, Terminal
 
 LONG = "Hello world " * 4000
@@ -270,6 +271,24 @@ class Models(ConversationCase):
         listed = terminal.plain() and terminal.seen[terminal.seen.rindex("/set"):]
         for line in ("temp               0.5", "top_k              7", "seed               5", "system             Be brief"):
             self.assertIn(line, listed)
+
+    def test_what_was_opened_stays_listed(self):
+        """In this run and the next one, as long as the file is there; an alias names it, too."""
+        elsewhere = os.path.join(self.home, "elsewhere.gguf")
+        shutil.copy(TINY, elsewhere)
+        terminal = self.chat()
+        self.do(terminal, f"/model {elsewhere}", "elsewhere, ")
+        self.do(terminal, f"/model {TINY}", "tiny, ")
+        self.leave(terminal)
+        run = Run("model", "alias", "mine", elsewhere, env=environment(self.home))
+        self.assertEqual(run.code, 0, run)
+        terminal = self.chat()
+        listed = self.do(terminal, "/model", "after asking)")
+        self.assertRegex(" ".join(listed.split()), r"elsewhere\.gguf 826 kB \S+ context [\d,]+ fits opened file, ")
+        self.assertIn("mine, alias of " + elsewhere, "".join(listed.splitlines()))
+        self.do(terminal, "/model mine", "elsewhere, ")
+        os.remove(elsewhere)
+        self.assertNotIn("elsewhere.gguf 826 kB", " ".join(self.do(terminal, "/model", "after asking)").split()))
 
     def test_what_was_set_to_the_default_stays_and_what_was_not_follows_the_file(self):
         terminal = Terminal("-m", TINY, "-n", "4", home=self.home)

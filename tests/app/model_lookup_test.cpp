@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "app/local_models/model_facts.h"
 #include "models/gguf_writer.h"
 
 namespace warpchat {
@@ -18,7 +19,7 @@ class ModelLookup : public testing::Test {
   ModelLookup() {
     char name[] = "/tmp/warpchat_lookup_XXXXXX";
     root_ = mkdtemp(name);
-    folders_ = {{root_ + "/plain", false}, {root_ + "/hub", true}, {root_ + "/missing", false}};
+    places_.folders = {{root_ + "/plain"}, {root_ + "/hub", ModelStore::kHub}, {root_ + "/missing"}};
     fs::create_directories(root_ + "/plain");
     fs::create_directories(root_ + "/hub");
   }
@@ -38,7 +39,7 @@ class ModelLookup : public testing::Test {
     fs::create_symlink(blob, link);
     return link;
   }
-  std::string resolve(const std::string& name) { return resolve_model(name, folders_, root_ + "/state"); }
+  std::string resolve(const std::string& name) { return resolve_model(name, places_, root_ + "/state"); }
   template <class E>
   std::string refusal(const std::string& name) {
     try {
@@ -49,7 +50,7 @@ class ModelLookup : public testing::Test {
   }
 
   std::string root_;
-  std::vector<ModelFolder> folders_;
+  ModelPlaces places_;
 };
 
 TEST_F(ModelLookup, APathIsItself) {
@@ -94,8 +95,9 @@ TEST_F(ModelLookup, AModelThatCannotChatIsNotOffered) {
   EXPECT_EQ(resolve(""), chat);
   EXPECT_EQ(resolve("qwen3"), chat);
   EXPECT_EQ(resolve("embedding"), vectors);
-  ASSERT_EQ(find_models(folders_).size(), 1u);
-  EXPECT_EQ(find_models(folders_)[0].path, chat);
+  const std::vector<ModelChoice> offered = ModelCatalogue().describe(find_model_files(places_), {}, {});
+  ASSERT_EQ(offered.size(), 1u);
+  EXPECT_EQ(offered[0].path, chat);
 }
 
 TEST_F(ModelLookup, PartsOfASplitModelCountOnce) {
@@ -198,7 +200,7 @@ TEST_F(ModelLookup, AWholeModelOfAnOlderSnapshotBeatsABrokenOne) {
   fs::create_directories(root_ + "/hub/models--o--r/refs");
   std::ofstream(root_ + "/hub/models--o--r/refs/main") << "b2";
   EXPECT_EQ(resolve("o/r"), whole);
-  const std::vector<FoundModel> models = find_models(folders_);
+  const std::vector<FoundModel> models = find_model_files(places_);
   ASSERT_EQ(models.size(), 1u);
   EXPECT_EQ(models[0].path, whole);
 }
@@ -211,7 +213,7 @@ TEST_F(ModelLookup, FilesThatAccompanyAModelAreNotMeant) {
   EXPECT_EQ(resolve("o/r:z-Q4_K_M"), model);
   EXPECT_EQ(resolve("o/r:MTP/z-Q4_K_M"), folder);
   EXPECT_EQ(resolve("o/r:mtp-z-Q4_K_M"), draft);
-  for (const FoundModel& found : find_models(folders_)) EXPECT_EQ(resolve(found.name), found.path) << found.name;
+  for (const FoundModel& found : find_model_files(places_)) EXPECT_EQ(resolve(found.name), found.path) << found.name;
 }
 
 TEST_F(ModelLookup, TheOnlyModelOfARepositoryIfNoneIsNamed) {

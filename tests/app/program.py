@@ -27,7 +27,7 @@ def environment(home=None, **more):
     """Nothing of this user reaches the program: no caches, no history, no colours."""
     clean = {key: value for key, value in os.environ.items()
              if not key.startswith(("XDG_", "HF_", "LLAMA_", "NO_COLOR", "LESS"))}
-    clean.update({"HOME": home or FOLDER, "TERM": "xterm-256color", "LC_ALL": "C.UTF-8", "PAGER": "", **more})
+    clean.update({"HOME": home or FOLDER, "OLLAMA_MODELS": "/nonexistent", "TERM": "xterm-256color", "LC_ALL": "C.UTF-8", "PAGER": "", **more})
     return clean
 
 

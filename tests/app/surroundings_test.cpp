@@ -10,34 +10,19 @@
 
 #include "app/directories.h"
 #include "app/erased_lines.h"
+#include "app/local_models/model_places.h"
 #include "app/model_lookup.h"
 #include "app/output.h"
 #include "app/terminal/history.h"
 #include "app/text_input.h"
 #include "tests/store/store_folder.h"
 #include "tests/support/error_of.h"
+#include "tests/support/variable.h"
 
 namespace warpchat {
 namespace {
 
 using testing::HasSubstr;
-
-class Variable {  // set, or not set, while it lives
- public:
-  Variable(const char* name, const std::optional<std::string>& value) : name_(name) {
-    if (const char* now = std::getenv(name)) before_ = now;
-    set(value);
-  }
-  ~Variable() { set(before_); }
-  Variable(const Variable&) = delete;
-
- private:
-  void set(const std::optional<std::string>& value) const {
-    value ? setenv(name_, value->c_str(), 1) : unsetenv(name_);
-  }
-  const char* name_;
-  std::optional<std::string> before_;
-};
 
 TEST(Home, ComesFromTheListOfUsersWhereTheVariableIsNoPath) {
   const passwd* user = getpwuid(getuid());
@@ -62,7 +47,7 @@ TEST(Home, ATildeInAVariableOfModelsIsThere) {
   const Variable hub("HF_HUB_CACHE", std::nullopt);
   EXPECT_EQ(hub_cache_directory(), "/home/of/mine/hub");
   bool has_llama = false;
-  for (const ModelFolder& folder : model_folders()) {
+  for (const ModelFolder& folder : model_places().folders) {
     EXPECT_EQ(folder.path.find('~'), std::string::npos) << folder.path;
     has_llama |= folder.path == "/home/of/mine/llama";
   }

@@ -430,6 +430,11 @@ TEST(ModelRows, WhatTheTextMeans) {
   EXPECT_EQ(rows_text(state, "org/b"), "model_named org/b*, model:1 /c/b.gguf");
   EXPECT_EQ(rows_text(state, "~/x y.gguf "), "model_named " + with_home_directory("~/x y.gguf") + "*");
   EXPECT_EQ(rows_text(state, "http://box:1/v1"), "model_named http://box:1/v1*");
+  EXPECT_EQ(rows_text(state, "https://huggingface.co/org/c/blob/main/c-Q6_K.gguf"), "model_named org/c:c-Q6_K*");
+  EXPECT_EQ(rows_text(state, "org/small"), "model:2 org/small*");
+  state.hub.words = "org/new";
+  state.hub.models[1].name = state.hub.models[1].path = "org/new:Q4_K_M";
+  EXPECT_EQ(rows_text(state, "org/new"), "hub:0 org/small:Q4_K_M, hub:1 org/new:Q4_K_M*");
   state.hub.offline = true;
   EXPECT_EQ(rows_text(state, "org/small"), "model_named org/small*");
 }

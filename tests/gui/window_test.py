@@ -454,6 +454,57 @@ class Devices(WindowCase):
         self.assertIn("gone.gguf", next(n["text"] for n in state["notices"] if n["error"]))
         self.assertEqual(n_messages(state), 4)
 
+    def test_a_local_model_has_a_menu(self):
+        """Details, its folder, another folder, and its removal."""
+        models, more, tools = (os.path.join(self.home, name) for name in (".cache/warpchat/models", "more", "tools"))
+        for folder in (models, more, tools):
+            os.makedirs(folder, exist_ok=True)
+        extra, shown = os.path.join(models, "extra.gguf"), os.path.join(tools, "shown")
+        for path in (extra, os.path.join(more, "other.gguf")):
+            shutil.copy(TINY, path)
+        with open(os.path.join(tools, "xdg-open"), "w") as tool:
+            tool.write(f"#!/bin/sh\necho \"$1\" > {shown}.new && mv {shown}.new {shown}\n")
+        os.chmod(tool.name, 0o755)
+        self.open("-n", "4", PATH=tools + ":" + os.environ["PATH"])
+        self.window.key("ctrl+o")
+        menu = "model_menu:" + extra
+
+        def choose(item, what):
+            self.window.wait_for(lambda s: menu in s["widgets"], "the model")
+            self.window.click(menu)
+            self.window.wait_for(lambda s: item in s["widgets"], what)
+            self.window.click(item)
+
+        choose("menu_model_folder", "the menu")
+        end = time.monotonic() + MAX_SECONDS
+        while not os.path.exists(shown):
+            time.sleep(0.05)
+            self.assertLess(time.monotonic(), end, "no folder is shown")
+        with open(shown) as file:
+            self.assertEqual(file.read(), models + "\n")
+        before = self.window.wait_for(lambda s: "model_add_folder" in s["widgets"], "the button")["widgets"]["model_add_folder"]
+        choose("menu_model_details", "the menu")
+        self.window.wait_for(lambda s: s["widgets"].get("model_add_folder") != before, "the details")
+        choose("menu_model_add_folder", "the menu")
+        self.window.wait_for(lambda s: s["focus"] == "model_folder", "the field")
+        self.window.type("~/more")
+        self.window.key("Return")
+        self.window.wait_for(lambda s: s["n_models"] == 3, "the model of the folder")
+        with open(os.path.join(self.home, ".config/warpchat/models.json")) as file:
+            self.assertEqual(json.load(file)["folders"], [more])
+        choose("menu_model_remove", "the menu")
+        self.window.wait_for(lambda s: s["focus"] == "model_keep", "the question")
+        self.window.key("Escape")
+        self.window.wait_for(lambda s: "model_keep" not in s["widgets"] and menu in s["widgets"], "the model again")
+        choose("menu_model_remove", "the menu")
+        self.window.wait_for(lambda s: "model_remove" in s["widgets"], "the question")
+        self.window.click("model_remove")
+        state = self.window.wait_for(lambda s: s["n_models"] == 2, "the models that are left")
+        self.assertIn("extra.gguf was removed", [n["text"] for n in state["notices"]])
+        self.assertFalse(os.path.exists(extra))
+        with open(os.path.join(self.home, ".local/state/warpchat/opened_models")) as file:
+            self.assertEqual(file.read(), TINY + "\n")
+
     def test_the_devices_in_a_small_window(self):
         self.remember(width=600, height=400, x=0, y=0)
         self.open("-n", "4")

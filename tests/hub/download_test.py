@@ -164,6 +164,13 @@ class Whole(Case):
         self.pull_well(hub, NAME + ":q8_0")
         self.check_cache({"Q8_0/a-Q8_0.gguf": other})
 
+    def test_an_address_of_a_browser(self):
+        hub = self.hub({"a-q4_k_m.gguf": MODEL, "a-q8_0.gguf": MODEL + b"8"})
+        self.pull_well(hub, f"https://huggingface.co/{NAME}/blob/main/a-q8_0.gguf")
+        self.check_cache({"a-q8_0.gguf": MODEL + b"8"})
+        run = Run("-m", f"https://huggingface.co/{NAME}/tree/main", "--yes", "-p", "x", "-n", "1", env=self.env(hub))
+        self.assertEqual(run.code, 0, run)
+
     def test_a_split_model_is_linked_when_all_of_it_is_there(self):
         first, second = MODEL[:400000], MODEL[400000:]
         names = [f"a-q4_k_m-0000{i}-of-00002.gguf" for i in (1, 2)]
@@ -252,6 +259,7 @@ class Interrupted(Case):
         self.pull_well(hub)
         self.assertEqual(self.ranges(hub), [])
         self.check_cache({"tiny-q4_k_m.gguf": MODEL})
+        self.assertNotIn(b"paused", Run("--list-models", env=self.env(hub)).out)
 
     def test_interrupt_pauses(self):
         hub = self.hub()
@@ -265,6 +273,8 @@ class Interrupted(Case):
         self.assertEqual((process.returncode, out), (130, b""))
         self.assertIn("chat: paused with 102 kB of 826 kB; run the same command to resume\n", err.decode())
         self.check_cache({})
+        listed = Run("--list-models", env=self.env(hub))
+        self.assertEqual(listed.out, f"{NAME}:Q4_K_M  its download is paused at 12%; chat pull goes on\n".encode())
         hub.fail("content", Fault(stall_after=102400))
         process = subprocess.Popen([CHAT, "-m", NAME, "--yes", "-p", "x"], env=self.env(hub), stdin=subprocess.DEVNULL,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -513,7 +523,7 @@ class Refused(Case):
         self.assert_fails(self.pull(hub, "tiny", HF_HUB_OFFLINE="1"), "HF_HUB_OFFLINE")
 
     def test_names_that_are_none(self):
-        for name in ("tiny.gguf", "a/b/c", "../x", "org/repo:"):
+        for name in ("tiny.gguf", "a/b/c", "../x", "org/repo:", "https://huggingface.co/org/repo/discussions"):
             self.assert_fails(self.pull(self.hub(), name), "org/repo[:QUANT]", code=2)
 
 

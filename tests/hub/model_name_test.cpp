@@ -23,6 +23,37 @@ TEST(HubModelName, Spellings) {
   EXPECT_EQ(parse_hub_model_name("a/b:Q4_K_M")->as_written(), "a/b:Q4_K_M");
 }
 
+TEST(HubModelName, AddressesOfABrowser) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"https://huggingface.co/a/b/", "a/b:Q4_K_M"},
+      {"huggingface.co/a/b", "a/b:Q4_K_M"},
+      {"http://huggingface.co/a/b", "a/b:Q4_K_M"},
+      {"https://www.huggingface.co/a/b#files", "a/b:Q4_K_M"},
+      {"https://huggingface.co/a/b/tree/main", "a/b:Q4_K_M"},
+      {"https://huggingface.co/a/b/tree/main/", "a/b:Q4_K_M"},
+      {"https://huggingface.co/a/b/tree/main/Q8_0", "a/b:Q8_0"},
+      {"https://huggingface.co/a/b/blob/main/x-Q6_K.gguf", "a/b:x-Q6_K"},
+      {"https://huggingface.co/a/b/blob/main/Q8_0/x-Q8_0-00002-of-00003.gguf", "a/b:Q8_0/x-Q8_0"},
+      {"https://huggingface.co/a/b/resolve/main/x-Q6_K.gguf?download=true", "a/b:x-Q6_K"},
+      {"https://huggingface.co/a/b?show_file_info=x-Q6_K.gguf", "a/b:x-Q6_K"},
+      {"https://huggingface.co/a/b?library=gguf&show_file_info=x-Q6_K.gguf", "a/b:x-Q6_K"},
+      {"https://hf.co/a/b:Q6_K", "a/b:Q6_K"},
+      {"hf.co/a/b:x-Q6_K.gguf", "a/b:x-Q6_K"},
+      {"https://huggingface.co/a/b/blob/main/README.md", "none"},
+      {"https://huggingface.co/a/b/blob/v2/x-Q6_K.gguf", "none"},
+      {"https://huggingface.co/a/b/discussions/1", "none"},
+      {"https://huggingface.co/a/b/tree/mainly", "none"},
+      {"https://huggingface.co/a", "none"},
+      {"https://huggingface.co/", "none"},
+      {"https://huggingface.co/a/b/blob/main/../x.gguf", "none"},
+      {"https://example.com/a/b", "none"},
+      {"https://a/b", "none"},
+      {"a/b/blob/main/x.gguf", "none"}};
+  for (const auto& [address, name] : cases) EXPECT_EQ(parsed(address), name) << address;
+  EXPECT_TRUE(parse_hub_model_name("https://huggingface.co/a/b/tree/main")->is_default);
+  EXPECT_FALSE(parse_hub_model_name("https://huggingface.co/a/b/blob/main/x-Q6_K.gguf")->is_default);
+}
+
 TEST(HubModelName, WhatIsNone) {
   for (const char* name : {"",         "a",          "a/",      "/b",        "a/b/c",  "./b",    "../b",
                            "a/..",     "a/b.gguf",   "a/b:",    "a/b:.gguf", "a/b:/x", "a/b:x/", "a/b:x//y",

@@ -62,9 +62,13 @@ constexpr CapabilitiesCase kCapabilities[] = {
     {"other_types", R"("capabilities":7,"type":null,"architecture":[],"supported_parameters":[3,{"tools":true}])", ""},
 };
 TEST(Endpoint, CapabilitiesAsServersTellThem) {
-  for (const CapabilitiesCase& c : kCapabilities)
-    EXPECT_EQ(parse_models(R"({"data":[{"id":"a",)" + std::string(c.model) + "}]}").at(0).capabilities, c.capabilities)
-        << c.server;
+  for (const CapabilitiesCase& c : kCapabilities) {
+    std::string list;
+    for (const std::string& word :
+         parse_models(R"({"data":[{"id":"a",)" + std::string(c.model) + "}]}").at(0).capabilities)
+      list += (list.empty() ? "" : ", ") + word;
+    EXPECT_EQ(list, c.capabilities) << c.server;
+  }
 }
 
 TEST(Endpoint, ListsOfModels) {
@@ -78,6 +82,15 @@ TEST(Endpoint, ListsOfModels) {
       parse_models(R"({"models":[],"data":[{"id":"a.gguf","owned_by":"llamacpp","meta":{"n_ctx_train":131072}}]})");
   EXPECT_EQ(llama.at(0).context, 131072u);
   EXPECT_EQ(llama.at(0).kind, ServerKind::kLlamaCpp);
+  const auto capabilities_of = [](const std::string& body) { return parse_models(body).at(0).capabilities; };
+  using Words = std::vector<std::string>;
+  EXPECT_EQ(capabilities_of(R"({"models":[{"name":"b","capabilities":["x"]},{"name":"a","capabilities":["vision"]}],)"
+                            R"("data":[{"id":"a"}]})"),
+            Words{"images"});
+  EXPECT_EQ(capabilities_of(R"({"data":[{"id":"a","capabilities":{"vision":true,"audio":false,"tools":true}}]})"),
+            (Words{"images", "tools"}));
+  EXPECT_EQ(capabilities_of(R"({"data":[{"id":"a","capabilities":["chat",7,"\u001b[31m"]}]})"), Words{});
+  EXPECT_EQ(capabilities_of(R"({"models":{"name":"a"},"data":[{"id":"a","capabilities":"vision"}]})"), Words{});
   EXPECT_EQ(parse_models(R"({"data":[{"id":"a","context_length":-1},{"id":7},3,{"id":"b","owned_by":null}]})").size(),
             2u);
   EXPECT_EQ(parse_models(R"({"data":[]})").size(), 0u);

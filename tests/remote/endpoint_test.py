@@ -137,7 +137,13 @@ class Answers(Case):
         self.assertEqual((run.code, run.out), (0, b"a  context 4,096\nb  context 4,096\n"), run)
         run = Run("--list-models", env=self.env(LLAMA_CACHE=FOLDER))
         self.assertEqual(run.code, 0, run)
-        self.assertRegex(run.out.decode(), rf"(?m)^tiny\.gguf +\d+ kB  {re.escape(TINY)}$")
+        self.assertRegex(run.out.decode(), rf"(?m)^tiny\.gguf +\d+ kB .* llama\.cpp, {re.escape(TINY)}$")
+        server.pages["/v1/models"] = {"data": [{"id": "a", "capabilities": ["vision"], "context_length": 512},
+                                               {"id": "b"}]}
+        self.assertEqual(Run("--endpoint", server.url, "--list-models", env=self.env()).out, b"a  context 512  images\nb\n")
+        run = Run("--endpoint", server.url, "--list-models", "--json", env=self.env())
+        self.assertEqual(json.loads(run.out), [{"name": "a", "context": 512, "capabilities": ["images"]},
+                                               {"name": "b", "context": None, "capabilities": []}])
 
     def side_by_side(self, url, *arguments):
         done = subprocess.run([SIDE_BY_SIDE, url, "qwen3-4b", *arguments], env=self.env(), capture_output=True,

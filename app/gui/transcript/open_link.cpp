@@ -18,8 +18,9 @@ bool may_open_link(std::string_view target) {
   return clean && target.size() < 4096 && (scheme == "http" || scheme == "https" || scheme == "mailto");
 }
 
-void open_link(const std::string& target) {
-  if (!may_open_link(target)) return;
+namespace {
+
+void start_xdg_open(const std::string& target) {
   const char* const arguments[] = {"xdg-open", target.c_str(), nullptr};
   const pid_t child = fork();
   if (child == 0) {
@@ -35,6 +36,16 @@ void open_link(const std::string& target) {
     _exit(0);
   }
   if (child > 0) waitpid(child, nullptr, 0);
+}
+
+}  // namespace
+
+void open_link(const std::string& target) {
+  if (may_open_link(target)) start_xdg_open(target);
+}
+
+void open_folder(const std::string& path) {
+  if (path.starts_with('/')) start_xdg_open(path);
 }
 
 }  // namespace warpchat::gui

@@ -10,4 +10,7 @@ bool may_open_link(std::string_view target);  // http:, https: and mailto: witho
 // Starts xdg-open without waiting for it. Ignores other links.
 void open_link(const std::string& target);
 
+// Shows a folder in the desktop's file manager, likewise. path: absolute.
+void open_folder(const std::string& path);
+
 }  // namespace warpchat::gui

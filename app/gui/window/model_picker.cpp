@@ -5,10 +5,10 @@
 #include <charconv>
 #include <cmath>
 
-#include "app/directories.h"
 #include "app/gui/window/card.h"
 #include "app/gui/window/folder_view.h"
 #include "app/gui/window/numbers.h"
+#include "app/local_models/model_places.h"
 #include "app/memory_room.h"
 #include "engine/remote/endpoint.h"
 #include "models/human_bytes.h"
@@ -31,10 +31,7 @@ struct FitsText {
 };
 
 FitsText fits_text(FitsMemory fits, const Theme& theme) {
-  if (fits == FitsMemory::kYes) return {"fits", theme.good};
-  if (fits == FitsMemory::kNo) return {"too large", theme.error};
-  if (fits == FitsMemory::kUnsupported) return {"cannot run", theme.error};
-  return {"", theme.dim_text};
+  return {word_of(fits), fits == FitsMemory::kYes ? theme.good : theme.error};
 }
 
 // Where a row is listed; rows come in this order.
@@ -47,7 +44,7 @@ Section section_of(Kind kind) {
 
 std::string folder_list() {
   std::string list;
-  for (const ModelFolder& folder : model_folders())
+  for (const ModelFolder& folder : model_places().folders)
     list += (list.empty() ? "" : ", ") + printable(in_short(folder.path), 200);
   return list;
 }
@@ -58,6 +55,7 @@ void ModelPicker::open(Frame& f) {
   is_open_ = appearing_ = true;
   connect_form_.close();
   endpoint_row_.cancel(f.ui);
+  file_menu_.cancel(f.ui);
   device_.clear();
   field_.buffer.set("");
   const bool is_here = f.state.model && f.state.model->endpoint.empty();
@@ -75,7 +73,7 @@ void ModelPicker::open(Frame& f) {
 bool ModelPicker::close(Frame& f) {
   if (!is_open_) return false;
   if (connect_form_.close()) return f.ui.set_focus("model_filter"), true;
-  if (!endpoint_row_.cancel(f.ui)) is_open_ = false;
+  if (!endpoint_row_.cancel(f.ui) && !file_menu_.cancel(f.ui)) is_open_ = false;
   return true;
 }
 
@@ -121,7 +119,7 @@ void ModelPicker::follow_served(Frame& f) {
 }
 
 void ModelPicker::load(Frame& f, const ModelChoice& model) {
-  if (model.fits == FitsMemory::kUnsupported) return;
+  if (model.fits == FitsMemory::kUnsupported && model.kind != Kind::kFile) return;  // loading a file says why
   const std::string endpoint = model.kind == Kind::kServed ? f.state.served.endpoint : "";
   f.actions.push(LoadModel{.path = model.path, .endpoint = endpoint, .fetch = model.kind == Kind::kFetch});
   leave(f);
@@ -206,7 +204,10 @@ void ModelPicker::draw_models(Frame& f, Rect rect, const std::vector<ModelRow>& 
   auto section = Section::kNone;
   const auto go_to = [&](Section next) {
     if (section == Section::kNone && next == Section::kHere) draw_heading("On this machine");
-    if (section < Section::kServers && next >= Section::kServers) draw_heading("Servers");
+    if (section < Section::kServers && next >= Section::kServers) {
+      file_menu_.draw_add_folder(f, next_row(ui.px(kConnectRow)));
+      draw_heading("Servers");
+    }
     if (section <= Section::kServers && next > Section::kServers) draw_connect(f, next_row(ui.px(kConnectRow)));
     if (section < Section::kHub && next == Section::kHub && has_hub_rows) draw_heading("From the Hugging Face hub");
     if (next == Section::kHub && has_hub_rows && std::exchange(shows_hub_, false)) area.show(y, rect.height);
@@ -219,6 +220,8 @@ void ModelPicker::draw_models(Frame& f, Rect rect, const std::vector<ModelRow>& 
       area.show(y, std::min(rect.height, ui.px(kModelRow) * static_cast<float>(f.state.served.models.size() + 1)));
     const Rect place = next_row(ui.px(kModelRow));
     if (area.sees(place.inset(0, -place.height))) draw_row(f, place, row);  // the next one can get the focus, too
+    if (row.model->kind == Kind::kFile && file_menu_.shows_details_of(*row.model))
+      draw_line(details_text(*row.model), kIndent);
     if (!is_asked) continue;
     if (f.state.served.running) draw_line("Asking " + row.model->name + " for its models …", kIndent);
     if (!f.state.served.fault.empty()) draw_line(full_sentence(f.state.served.fault), kIndent);
@@ -275,6 +278,12 @@ void ModelPicker::draw_enter_key(Frame& f, Rect rect) {
 void ModelPicker::draw_model(Frame& f, Rect rect, const ModelRow& row) {
   Ui& ui = f.ui;
   const ModelChoice& model = *row.model;
+  const bool is_file = model.kind == Kind::kFile && row.widget != "model_named";
+  if (is_file) {
+    const std::optional<Rect> left = file_menu_.draw(f, rect, model);
+    if (!left) return;
+    rect = *left;
+  }
   if (model.kind == Kind::kServed) rect.cut_left(ui.px(kIndent));
   const Response r = ui.press(row.widget, rect);
   const bool loaded = is_loaded(f.state, model);
@@ -290,6 +299,7 @@ void ModelPicker::draw_model(Frame& f, Rect rect, const ModelRow& row) {
   }
   if (model.kind == Kind::kFile || model.kind == Kind::kFetch) draw_size(f, inner, model);
   ui.label_in(inner, model.name, {ui.theme->text, 0.95f, loaded ? Face::kBold : Face::kText});
+  if (is_file) file_menu_.follow_press(f, model, r);
   if (r.clicked) loaded ? leave(f) : choose(f, model);
 }
 

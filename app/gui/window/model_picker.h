@@ -6,6 +6,7 @@
 
 #include "app/gui/window/connect_form.h"
 #include "app/gui/window/endpoint_row.h"
+#include "app/gui/window/file_menu.h"
 #include "app/gui/window/model_rows.h"
 #include "app/gui/window/served_row.h"
 #include "app/gui/window/shortcuts.h"
@@ -52,6 +53,7 @@ class ModelPicker {
   ConnectForm connect_form_;
   EndpointRow endpoint_row_;
   ServedRow served_row_;
+  FileMenu file_menu_;
   uint64_t chosen_request_ = 0;  // of a server that was chosen: its default or only model is loaded; 0: none
   bool shows_served_ = false;    // the list scrolls to the server that was asked
   bool shows_hub_ = false;       // the list scrolls to the models of the hub once they are known

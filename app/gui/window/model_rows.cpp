@@ -58,7 +58,7 @@ void append_endpoints(const ChatState& state, const std::string& text, std::vect
 
 std::optional<ModelChoice> named_model(const ChatState& state, const std::string& text) {
   const std::string name(trimmed(text, " \t\n"));
-  if (is_server_address(name))
+  if (is_server_address(name) && !is_hub_address(name))
     return ModelChoice{.path = name, .name = name, .kind = Kind::kEndpoint, .about = "Connect to this server"};
   if (!name.empty() && std::string_view("/~.").find(name[0]) != std::string_view::npos)
     return ModelChoice{.path = with_home_directory(name), .name = name, .about = "Load this file"};
@@ -94,9 +94,11 @@ std::vector<ModelRow> model_rows(const ChatState& state, const std::string& text
 }
 
 const ModelRow* row_for_enter(const std::vector<ModelRow>& rows, const std::string& text) {
+  const std::optional<HubModelName> hub = parse_hub_model_name(trimmed(text, " \t\n"));
+  const ModelChoice spelled_out{.name = hub ? hub->text() : ""};
   const auto is_meant = [&](const ModelRow& row) {
     const ModelChoice& model = *row.model;
-    if (row.widget == "model_named") return true;
+    if (row.widget == "model_named" || (hub && is_same_model(model, spelled_out))) return true;
     return model.kind == Kind::kEndpoint ? has_words(model.name + " " + model.about, text) : model.kind != Kind::kFetch;
   };
   const auto row = std::ranges::find_if(rows, is_meant);

@@ -24,8 +24,8 @@ std::optional<ModelChoice> named_model(const ChatState& state, const std::string
 std::vector<ModelRow> model_rows(const ChatState& state, const std::string& text,
                                  const std::optional<ModelChoice>& named);
 
-// The row for Enter: the named model, else the first that needs no download. An endpoint that is listed for its models
-// alone is passed over. null: none.
+// The row for Enter: the named model, by whatever row, else the first that needs no download. An endpoint that is
+// listed for its models alone is passed over. null: none.
 const ModelRow* row_for_enter(const std::vector<ModelRow>& rows, const std::string& text);
 
 bool is_loaded(const ChatState& state, const ModelChoice& model);  // of an endpoint: one of its models
