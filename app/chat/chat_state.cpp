@@ -17,6 +17,13 @@ std::string text_between(const ChatMessage& message, size_t begin, size_t end) {
   return part(message.reasoning, 0) + part(message.content, n_reasoning);
 }
 
+const ConversationSummary* find_listed(const ConversationLists& lists, ConversationId id) {
+  for (const auto* list : {&lists.conversations, &lists.archived})
+    for (const ConversationSummary& conversation : *list)
+      if (conversation.id == id) return &conversation;
+  return nullptr;
+}
+
 uint32_t chosen_bit(const SamplingField& field) {
   const auto* found = std::find(std::begin(kSamplingFields), std::end(kSamplingFields), field);
   return 1u << static_cast<uint32_t>(found - std::begin(kSamplingFields));

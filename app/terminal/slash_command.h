@@ -18,6 +18,7 @@ enum class SlashAction {
   kEdit,
   kUndo,
   kFork,
+  kCut,
   kRead,
   kUnread,
   kModel,
@@ -32,6 +33,10 @@ enum class SlashAction {
   kHistory,
   kList,
   kSearch,
+  kPin,
+  kArchive,
+  kFolder,
+  kTag,
   kVersions,
   kDelete,
   kTrash,
@@ -51,6 +56,9 @@ enum class SlashArgument {
   kModel,
   kDevice,
   kLaunchMode,
+  kFilter,  // of a list, or words
+  kFolder,
+  kTag,
   kSetting,  // a name and its value
   kOnOff,
   kPerf,  // kOnOff, or two answers

@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/store/conversation_store.h"
+#include "engine/untrusted_json.h"
 
 namespace warpchat {
 
@@ -11,6 +12,11 @@ namespace {
 const std::string kSummary =
     "c.id, c.title, c.model, c.created, c.updated, c.trashed, c.n_messages, c.pinned, c.archived, c.folder,"
     " (SELECT json_group_array(tag) FROM (SELECT tag FROM tags WHERE conversation = c.id ORDER BY tag))";
+
+std::vector<std::string> texts_of(const std::string& json) {
+  if (json == "[]") return {};  // as most are
+  return parse_untrusted_json(json).get<std::vector<std::string>>();
+}
 
 ConversationSummary read_summary(const Statement& row) {
   return {.id = row.integer(0),
@@ -23,7 +29,7 @@ ConversationSummary read_summary(const Statement& row) {
           .filing = {.pinned = row.integer(7) != 0,
                      .archived = row.integer(8) != 0,
                      .folder = row.text(9),
-                     .tags = nlohmann::json::parse(row.text(10))}};
+                     .tags = texts_of(row.text(10))}};
 }
 
 std::string order_of(const ConversationFilter& filter) {

@@ -255,6 +255,24 @@ void ConversationStore::show(ConversationId conversation, TurnId last) {
   change("UPDATE conversations SET head = nullif(?2, 0) WHERE id = ?1", conversation, last);
 }
 
+void ConversationStore::copy_below(ConversationId conversation, TurnId parent, const std::vector<TurnId>& turns) {
+  Transaction transaction(database_);
+  for (const TurnId turn : turns) {
+    const int64_t depth = parent == 0 ? 1 : depth_of(conversation, parent) + 1;
+    database_
+        .prepare(
+            "INSERT INTO turns(conversation, parent, depth, role, text, reasoning, extra, state, created)"
+            " SELECT conversation, nullif(?3, 0), ?4, role, text, reasoning, extra, iif(state = 0, 2, state), created"
+            " FROM whole_turns WHERE id = ?1 AND conversation = ?2")
+        .with(turn, conversation, parent, depth)
+        .run();
+    if (database_.changes() == 0) throw gone("message");
+    parent = database_.last_row();
+  }
+  show(conversation, parent);
+  transaction.commit();
+}
+
 // Child ids are larger than their parent's, so the largest id on the path is its end.
 TurnId ConversationStore::show_newest_below(ConversationId conversation, TurnId turn) {
   Transaction transaction(database_);

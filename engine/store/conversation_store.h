@@ -153,6 +153,8 @@ class ConversationStore {
   std::vector<Turn> branch(TurnId last) const;          // from the first message to this turn
   std::vector<TurnId> siblings(TurnId turn) const;      // with the same parent, including itself, oldest first
   void show(ConversationId conversation, TurnId last);  // shows the branch that ends here; 0: no message
+  // Copies turns, each below the one before, and the first below this parent (0: a first message); shows their branch.
+  void copy_below(ConversationId conversation, TurnId parent, const std::vector<TurnId>& turns);
   TurnId show_newest_below(ConversationId conversation, TurnId turn);  // newest branch through it; returns its end
 
   // Conversations.

@@ -156,6 +156,12 @@ TEST_F(FieldTest, WhatIsSelectedIsPastedByTheMiddleButton) {
   EXPECT_EQ(field.text(), "from elsewhere");
 }
 
+TEST(ConversationList, TagsAsTheyAreTyped) {
+  using Tags = std::vector<std::string>;
+  EXPECT_EQ(tags_in(" one, #two words ,,One,# ,#"), (Tags{"one", "two words"}));
+  EXPECT_EQ(tags_in(""), Tags{});
+}
+
 TEST(Snippet, ShowsTheWordsAndMarksThem) {
   const Snippet phrase = snippet_of("...one thing and another thing that is far too long for a row...", "far too LONG");
   ASSERT_EQ(phrase.marks.size(), 1u);

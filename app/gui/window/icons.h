@@ -36,6 +36,10 @@ enum class Icon {
   kCopy,
   kFile,
   kFolder,
+  kPin,
+  kArchive,
+  kTag,
+  kOrder,
   kWarning
 };
 

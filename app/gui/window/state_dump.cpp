@@ -51,7 +51,11 @@ Json messages_json(const std::vector<ChatMessage>& messages) {
 Json conversations_json(const std::vector<ConversationSummary>& list) {
   Json out = Json::array();
   for (const ConversationSummary& conversation : list)
-    out.push_back({{"id", conversation.id}, {"title", conversation.title}});
+    out.push_back({{"id", conversation.id},
+                   {"title", conversation.title},
+                   {"pinned", conversation.filing.pinned},
+                   {"folder", conversation.filing.folder},
+                   {"tags", conversation.filing.tags}});
   return out;
 }
 
@@ -106,6 +110,7 @@ Json window_json(const WindowFacts& facts) {
           {"composer", facts.composer},
           {"composition", facts.composition},
           {"selection", facts.selection},
+          {"selected", facts.selected},
           {"panels", facts.panels},
           {"editing", facts.editing},
           {"theme", facts.dark ? "dark" : "light"},
@@ -137,6 +142,7 @@ std::string state_dump(const ChatState& state, const WindowFacts& facts, const s
   json["answering"] = state.answering;
   json["unread"] = state.unread;
   json["trash"] = conversations_json(state.trash);
+  json["archived"] = conversations_json(state.archived);
   json["hits"] = Json::array();
   if (state.search)
     for (const SearchHit& hit : state.search->hits)
