@@ -84,7 +84,7 @@ void ChatPrinter::tell_full_context(const ChatState& now) const {
 }
 
 void ChatPrinter::print(const updates::AddNotice& added) {
-  if (added.notice.restores != 0) return;         // the trash command prints its own line
+  if (!added.notice.restores.empty()) return;     // the command prints its own line
   if (added.notice.imported.size() == 1) return;  // it is shown
   if (answer_ && (has_text_ || added.notice.is_error))
     waiting_.push_back(added.notice);

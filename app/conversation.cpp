@@ -179,7 +179,8 @@ bool Conversation::run_slash(const SlashLine& line) {
       {A::kContinue, [](C& c, Argument) { c.go_on(); }},
       {A::kEdit, [](C& c, Argument text) { c.edit(text); }},
       {A::kUndo, [](C& c, Argument) { c.undo(); }},
-      {A::kFork, [](C& c, Argument) { c.fork(); }},
+      {A::kFork, [](C& c, Argument number) { c.fork(number); }},
+      {A::kCut, [](C& c, Argument number) { c.cut(number); }},
       {A::kRead, [](C& c, Argument path) { path.empty() ? c.list_files() : c.read(typed_path(path)); }},
       {A::kUnread, [](C& c, Argument number) { c.unread(number); }},
       {A::kModel, [](C& c, Argument name) { name.empty() ? c.show_models() : c.change_model(name); }},
@@ -196,15 +197,19 @@ bool Conversation::run_slash(const SlashLine& line) {
       {A::kSave, [](C& c, Argument title) { c.save(title); }},
       {A::kList, [](C& c, Argument count) { c.list(count); }},
       {A::kSearch, [](C& c, Argument words) { c.search(words); }},
+      {A::kPin, [](C& c, Argument wanted) { c.pin(wanted); }},
+      {A::kArchive, [](C& c, Argument wanted) { c.archive(wanted); }},
+      {A::kFolder, [](C& c, Argument wanted) { c.move_to_folder(wanted); }},
+      {A::kTag, [](C& c, Argument wanted) { c.tag(wanted); }},
       {A::kLoad, [](C& c, Argument wanted) { c.load(wanted); }},
       {A::kHistory, [](C& c, Argument) { c.show_all(); }},
       {A::kVersions, [](C& c, Argument number) { c.versions(number); }},
       {A::kDelete, [](C& c, Argument wanted) { c.throw_away(wanted); }},
-      {A::kTrash, [](C& c, Argument) { c.list_trash(); }},
+      {A::kTrash, [](C& c, Argument numbers) { numbers.empty() ? c.list_trash() : c.show_trashed(numbers); }},
       {A::kRestore, [](C& c, Argument number) { c.take_from_trash(number); }},
       {A::kErase, [](C& c, Argument number) { c.erase(number); }},
       {A::kImport, [](C& c, Argument path) { c.import_from(typed_path(path)); }},
-      {A::kExport, [](C& c, Argument path) { c.act(ExportConversation{typed_path(path)}); }},
+      {A::kExport, [](C& c, Argument path) { c.export_to(path); }},
   };
   assert(kHandlers.size() + 1 == slash_commands().size());
   if (line.command->action == A::kExit) return false;
@@ -376,9 +381,29 @@ void Conversation::undo() {
   if (act(Undo{})) say("taken back: " + printable(last, 60) + " (/versions brings it back)");
 }
 
-void Conversation::fork() {
+// The message of the user with this number, from 1 on; the last one without a number.
+size_t Conversation::message_numbered(const std::string& number) const {
+  std::vector<size_t> own;
+  for (size_t i = 0; i < messages().size(); ++i)
+    if (messages()[i].role == "user") own.push_back(i);
+  if (own.empty()) throw Error("there is no message yet");
+  const uint32_t n = number.empty() ? static_cast<uint32_t>(own.size()) : parse_count(number);
+  if (n < 1 || n > own.size())
+    throw Error("no message has the number '" + printable(number, 60) + "'; this conversation has " +
+                counted(own.size(), "message") + " of yours, the first one is 1");
+  return own[n - 1];
+}
+
+void Conversation::fork(const std::string& number) {
   if (messages().empty()) throw Error("there is no message yet");
-  if (act(Fork{messages().back().key})) say("you are now in a copy; the original stays unchanged");
+  size_t last = number.empty() ? messages().size() - 1 : message_numbered(number);
+  while (last + 1 < messages().size() && messages()[last + 1].role != "user") ++last;
+  if (act(Fork{messages()[last].key})) say("you are now in a copy; the original stays unchanged");
+}
+
+void Conversation::cut(const std::string& number) {
+  const ChatMessage message = messages()[message_numbered(number)];
+  if (act(DeleteTurn{message.key})) say("deleted: " + printable(message.content, 60) + " (/versions brings it back)");
 }
 
 void Conversation::start_anew() {

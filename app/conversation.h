@@ -54,7 +54,9 @@ class Conversation {
   void replace(uint64_t message, const std::string& text);
   std::vector<const ChatMessage*> questions() const;
   void undo();
-  void fork();
+  size_t message_numbered(const std::string& number) const;  // its place; Error if there is none
+  void fork(const std::string& number);
+  void cut(const std::string& number);
   void start_anew();
   void clear_screen() const;
   void read(const std::string& path);
@@ -70,7 +72,7 @@ class Conversation {
 
   // app/conversation_stored.cpp
   void save(const std::string& title);
-  void list(const std::string& count);
+  void list(const std::string& wanted);
   void search(const std::string& words);
   bool look(const std::function<void(const ConversationStore&)>& at);  // false: the reason has been printed
   std::optional<ConversationId> listed(const std::string& wanted);
@@ -79,12 +81,15 @@ class Conversation {
   void load(const std::string& wanted);
   std::optional<ConversationId> find_resumed(const std::string& wanted);  // nullopt: the store will say why
   void show_opened();
-  void tell_other_model() const;  // if it differs from the current one
+  void tell_other_model();  // if it differs from the current one
   void show_all();
   void show_end();  // as much as the screen can show
   std::string shown(const ChatMessage& message, const AnswerLook& look) const;
+  std::string model_line(size_t message) const;
   void throw_away(const std::string& wanted);
   void list_trash();
+  void show_trashed(const std::string& numbers);
+  void look_at_turns(ConversationId id, const std::function<void(const ChatMessage&)>& at);
   std::vector<ConversationSummary> trashed(const std::string& numbers);
   void take_from_trash(const std::string& numbers);
   void erase(const std::string& numbers);
@@ -92,10 +97,22 @@ class Conversation {
   void versions(const std::string& number);
   ConversationTree shown_tree(const ConversationStore& store) const;
   void import_from(const std::string& path);
+  void export_to(const std::string& argument);
 
   // app/conversation_completion.cpp
   std::vector<std::string> arguments(SlashArgument kind, std::string_view typed);
   std::vector<std::string> titles();
+  enum class Names { kFolders, kTags };
+  std::vector<std::string> names(Names which);
+  std::vector<std::string> filters(std::string_view typed);
+
+  // app/conversation_filing.cpp
+  std::vector<ConversationSummary> wanted_ones(const std::string& wanted);  // empty text: the open one
+  void pin(const std::string& wanted);
+  void archive(const std::string& wanted);
+  void move_to_folder(const std::string& wanted);
+  void tag(const std::string& wanted);
+  void list_names_of(Names which);
 
   // app/conversation_settings.cpp
   ChatSettings settings() const;

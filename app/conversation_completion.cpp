@@ -41,11 +41,40 @@ std::vector<std::string> Conversation::titles() {
   return titles;
 }
 
+// Names as commands take them.
+std::vector<std::string> Conversation::names(Names which) {
+  std::vector<std::string> quoted;
+  look([&](const ConversationStore& store) {
+    for (const NameCount& found : which == Names::kFolders ? store.folders() : store.tags()) {
+      const std::string name = printable(found.name, kLongestTitle);
+      quoted.push_back(name.find(' ') == std::string::npos ? name : "\"" + name + "\"");
+    }
+  });
+  return quoted;
+}
+
+// For the last word that was typed.
+std::vector<std::string> Conversation::filters(std::string_view typed) {
+  const size_t blank = typed.rfind(' ');
+  const std::string before(blank == std::string_view::npos ? "" : typed.substr(0, blank + 1));
+  std::vector<std::string> filters;
+  for (const char* flag : {"is:archived", "is:pinned"}) filters.push_back(before + flag);
+  for (const std::string& folder : names(Names::kFolders)) filters.push_back(before + "folder:" + folder);
+  for (const std::string& tag : names(Names::kTags)) filters.push_back(before + "tag:" + tag);
+  return filters;
+}
+
 // On an error Tab offers nothing; the command itself reports it.
 std::vector<std::string> Conversation::arguments(SlashArgument kind, std::string_view typed) try {
   switch (kind) {
     case SlashArgument::kConversation:
       return titles();
+    case SlashArgument::kFilter:
+      return filters(typed);
+    case SlashArgument::kFolder:
+      return names(Names::kFolders);
+    case SlashArgument::kTag:
+      return names(Names::kTags);
     case SlashArgument::kModel:
       return model_names(options_);
     case SlashArgument::kDevice:

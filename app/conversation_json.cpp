@@ -1,4 +1,5 @@
 // {"format": "warpchat conversation", "version": 2, "title", "model", "created", "updated", "settings",
+//  "pinned", "archived", "folder", "tags",                                                only where they are set
 //  "messages": [{"role": "system", "content"}, {MESSAGE, "id", "created", "state"}, ...],  the shown branch
 //  "branches": [{MESSAGE, "id", "parent", "created", "state"}, ...]}                       all other turns
 // MESSAGE: the keys of a message's one JSON form, engine/message.h. The system message is there if the conversation has
@@ -12,6 +13,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "app/chat/conversation_query.h"
 #include "app/timestamp.h"
 #include "app/transfer.h"
 #include "models/text_format.h"
@@ -52,6 +54,21 @@ class Reader {
     const auto found = object.find(key);
     if (found == object.end() || !found->is_number_integer()) fail(std::string("has no whole number as '") + key + "'");
     return found->get<int64_t>();
+  }
+
+  bool flag(const Json& object, const char* key) const {
+    const auto found = object.find(key);
+    if (found == object.end() || found->is_null()) return false;
+    if (!found->is_boolean()) fail(std::string("has neither true nor false as '") + key + "'");
+    return found->get<bool>();
+  }
+
+  std::vector<std::string> texts(const Json& object, const char* key) const {
+    const auto found = object.find(key);
+    if (found == object.end() || found->is_null()) return {};
+    const auto is_text = [](const Json& element) { return element.is_string() && !element.empty(); };
+    if (!found->is_array() || !std::ranges::all_of(*found, is_text)) fail(std::string("has no texts as '") + key + "'");
+    return found->get<std::vector<std::string>>();
   }
 
   StoreTime time(const Json& object, const char* key) const {
@@ -205,6 +222,10 @@ ordered_json conversation_facts(const ConversationTree& tree) {
                         {"updated", timestamp(tree.updated)}};
   if (ordered_json settings = try_parse_untrusted_json<ordered_json>(tree.settings); settings.is_object())
     facts["settings"] = std::move(settings);
+  if (tree.filing.pinned) facts["pinned"] = true;
+  if (tree.filing.archived) facts["archived"] = true;
+  if (!tree.filing.folder.empty()) facts["folder"] = tree.filing.folder;
+  if (!tree.filing.tags.empty()) facts["tags"] = tree.filing.tags;
   return facts;
 }
 
@@ -221,6 +242,13 @@ int64_t read_conversation_facts(const Json& facts, const std::string& name, cons
   tree.updated = reader.time(facts, "updated");
   if (const auto settings = facts.find("settings"); settings != facts.end() && settings->is_object())
     tree.settings = settings->dump();
+  const auto is_too_long = [](const std::string& given) { return given.size() > kMaxNameBytes; };
+  tree.filing = {.pinned = reader.flag(facts, "pinned"),
+                 .archived = reader.flag(facts, "archived"),
+                 .folder = reader.text(facts, "folder"),
+                 .tags = reader.texts(facts, "tags")};
+  if (is_too_long(tree.filing.folder) || std::ranges::any_of(tree.filing.tags, is_too_long))
+    reader.fail("has a folder or tag with a name of more than " + counted(kMaxNameBytes, "byte"));
   return version;
 }
 

@@ -38,7 +38,7 @@ TransferError transfer_error(const JsonError& error, std::string_view whole, siz
 bool is_own_json(const nlohmann::json& root);
 ConversationTree read_json_conversation(const nlohmann::json& root, const std::string& name, bool is_cut = false);
 
-// {"version", "model", "created", "updated"}.
+// {"version", "model", "created", "updated"}, and where the user has put it.
 nlohmann::ordered_json conversation_facts(const ConversationTree& tree);
 int64_t read_conversation_facts(const nlohmann::json& facts, const std::string& name, const std::string& where,
                                 ConversationTree& tree);  // the version

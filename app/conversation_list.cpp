@@ -7,8 +7,10 @@
 #include <set>
 #include <sstream>
 
+#include "app/chat/conversation_query.h"
 #include "engine/store/database.h"
 #include "engine/store/search_words.h"
+#include "models/ascii.h"
 #include "models/number_in.h"
 #include "models/text_format.h"
 
@@ -33,10 +35,22 @@ std::string numbered(size_t number, StoreTime time) {
   return start;
 }
 
+// "  (pinned, in work, #cats)"; empty: nothing of that.
+std::string place_of(const Filing& filing) {
+  std::string place;
+  const auto add = [&](const std::string& more) { place += (place.empty() ? "" : ", ") + more; };
+  if (filing.pinned) add("pinned");
+  if (filing.archived) add("archived");
+  if (!filing.folder.empty()) add("in " + printable(filing.folder, kMaxVersionBytes));
+  for (const std::string& tag : filing.tags) add("#" + printable(tag, kMaxVersionBytes));
+  return place.empty() ? "" : "  (" + place + ")";
+}
+
 std::string line_of(size_t number, const ConversationSummary& conversation) {
   char messages[40];
   std::snprintf(messages, sizeof messages, "%12s\t", counted(conversation.n_messages, "message").c_str());
-  return numbered(number, conversation.updated) + messages + printable(conversation.title, kMaxTitleBytes) + "\n";
+  return numbered(number, conversation.updated) + messages + printable(conversation.title, kMaxTitleBytes) +
+         place_of(conversation.filing) + "\n";
 }
 
 }  // namespace
@@ -45,6 +59,41 @@ std::string list_conversations(const std::vector<ConversationSummary>& conversat
   std::string lines;
   for (size_t i = 0; i < conversations.size(); ++i) lines += line_of(i + 1, conversations[i]);
   return lines;
+}
+
+std::string list_names(const std::vector<NameCount>& names) {
+  std::string lines;
+  for (const NameCount& name : names)
+    lines += "  " + printable(name.name, kMaxTitleBytes) + "\t" + counted(name.n, "conversation") + "\n";
+  return lines;
+}
+
+ListRequest parse_list_request(const std::string& wanted) {
+  ConversationQuery query = parse_query(wanted);
+  ListRequest request{.filter = query.filter};
+  request.filter.pinned_first = true;
+  std::istringstream words(query.words);
+  for (std::string word; words >> word;) {
+    const uint32_t count = parse_count(word);
+    if (word == "archived")
+      request.filter.archived = true;
+    else if (word == "pinned")
+      request.filter.pinned = true;
+    else if (count > 0 && request.limit == 0)
+      request.limit = count;
+    else
+      throw Error("/list takes a number of conversations and filters such as folder:NAME, found '" +
+                  printable(word, 60) + "'");
+  }
+  if (!request.filter.archived) request.filter.archived = false;
+  return request;
+}
+
+std::pair<std::string, std::string> parse_name(const std::string& text) {
+  const size_t quote = text.starts_with('"') ? text.find('"', 1) : std::string::npos;
+  const bool is_quoted = quote != std::string::npos;
+  const size_t end = is_quoted ? quote + 1 : std::min(text.find_first_of(" \t\n"), text.size());
+  return {is_quoted ? text.substr(1, quote - 1) : text.substr(0, end), std::string(trimmed(text.substr(end)))};
 }
 
 std::string list_hits(const std::vector<SearchHit>& hits) {
@@ -96,10 +145,18 @@ ConversationId find_conversation(const ConversationStore& store, const std::vect
   return found.front().id;
 }
 
+std::vector<ConversationId> by_default(const ConversationStore& store, uint32_t limit) {
+  std::vector<ConversationId> ids;
+  for (const ConversationSummary& conversation : store.list(limit, parse_list_request("").filter))
+    ids.push_back(conversation.id);
+  return ids;
+}
+
 FoundConversation find_resumed(const ConversationStore& store, const std::string& wanted) try {
   const uint32_t number = wanted.empty() ? 1 : parse_count(wanted);
-  std::vector<ConversationId> all;
-  for (const ConversationSummary& latest : store.list(std::max<uint32_t>(number, 1))) all.push_back(latest.id);
+  std::vector<ConversationId> all = by_default(store, std::max<uint32_t>(number, 1));
+  if (wanted.empty())
+    if (const std::vector<ConversationSummary> latest = store.list(1); !latest.empty()) all = {latest.front().id};
   if (all.empty()) return {.fault = "no conversation is stored yet; leave out --resume"};
   const std::vector<ConversationSummary> titled =
       wanted.empty() ? std::vector<ConversationSummary>{} : store.find_title(wanted);

@@ -1,6 +1,7 @@
 // Stored conversations as lines for a terminal, and the numbers by which the user calls them.
 #pragma once
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/store/conversation_store.h"
@@ -10,6 +11,19 @@ namespace warpchat {
 // "   1  2026-11-21 19:12   4 messages  the title", one line each, numbered from 1; an excerpt is a line below.
 std::string list_conversations(const std::vector<ConversationSummary>& conversations);
 std::string list_hits(const std::vector<SearchHit>& hits);
+
+// "  work  3 conversations", one line each.
+std::string list_names(const std::vector<NameCount>& names);
+
+// What /list is asked for: "folder:work archived 20". Error for a word that is neither a filter nor a number.
+struct ListRequest {
+  ConversationFilter filter;
+  uint32_t limit = 0;  // 0: not said
+};
+ListRequest parse_list_request(const std::string& wanted);
+
+// A name, in quotes or without blanks, and the rest: "work 3-5".
+std::pair<std::string, std::string> parse_name(const std::string& text);
 
 // The places where the shown branch has several versions, each version a line with a number; turns: by number.
 // "message 1\n   1  2026-11-21 19:12  the text\n   2  ...  (shown)\n". Empty if there is only one version.
@@ -25,6 +39,9 @@ ConversationId find_conversation(const ConversationStore& store, const std::vect
 
 // The conversation that --resume names: by its title, or its number as /list would show it; "": the newest. Else fault
 // says why there is none.
+// As /list shows them without filters.
+std::vector<ConversationId> by_default(const ConversationStore& store, uint32_t limit);
+
 struct FoundConversation {
   ConversationId id = 0;
   std::string fault = {};

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "app/answer_printer.h"
+#include "app/chat/conversation_query.h"
 #include "app/conversation.h"
 #include "app/conversation_list.h"
 #include "app/erased_lines.h"
@@ -12,8 +13,11 @@
 #include "app/terminal/conversation_text.h"
 #include "app/terminal/pager.h"
 #include "app/terminal/spinner.h"
+#include "app/typed_path.h"
+#include "engine/store/database.h"
 #include "engine/store/search_words.h"
 #include "engine/tool_calls.h"
+#include "models/ascii.h"
 #include "models/text_format.h"
 
 namespace warpchat {
@@ -53,16 +57,21 @@ void Conversation::save(const std::string& title) {
   if (act(Rename{open().id, title})) say("title: " + printable(title, kShownOfMessage));
 }
 
-void Conversation::list(const std::string& count) {
-  const uint32_t limit = count.empty() ? kListed : parse_count(count);
-  if (limit == 0) throw Error("/list takes a number of conversations, found '" + printable(count, 60) + "'");
-  std::vector<ConversationSummary> latest;
-  if (!look([&](const ConversationStore& store) { latest = store.list(std::max(limit, limit + 1)); })) return;
-  const bool has_more = latest.size() > limit;
-  if (has_more) latest.pop_back();
-  listed_ = ids_of(latest);
-  latest.empty() ? say("no conversation is stored yet") : write_text(list_conversations(latest));
-  if (has_more) say("(there are more; /list " + std::to_string(uint64_t{limit} * 5) + " lists more of them)");
+void Conversation::list(const std::string& wanted) {
+  const ListRequest request = parse_list_request(wanted);
+  const uint32_t limit = request.limit == 0 ? kListed : request.limit;
+  std::vector<ConversationSummary> found;
+  if (!look([&](const ConversationStore& store) { found = store.list(std::max(limit, limit + 1), request.filter); }))
+    return;
+  const bool has_more = found.size() > limit;
+  if (has_more) found.pop_back();
+  listed_ = ids_of(found);
+  const std::string filters = in_words(request.filter);
+  if (!found.empty()) write_text(list_conversations(found));
+  if (found.empty()) say(filters.empty() ? "no conversation is stored yet" : "no conversation is stored " + filters);
+  if (has_more)
+    say("(there are more; /list " + std::string(filters.empty() ? "" : "FILTER ") +
+        std::to_string(uint64_t{limit} * 5) + " lists more of them)");
   if (!controller_.now().store_fault.empty())
     say("(conversations are lost when this program ends: " + controller_.now().store_fault + ")");
 }
@@ -81,7 +90,7 @@ void Conversation::search(const std::string& words) {
 std::optional<ConversationId> Conversation::listed(const std::string& wanted) {
   std::optional<ConversationId> found;
   look([&](const ConversationStore& store) {
-    if (listed_.empty()) listed_ = ids_of(store.list(std::max<uint32_t>(kListed, parse_count(wanted))));
+    if (listed_.empty()) listed_ = by_default(store, std::max<uint32_t>(kListed, parse_count(wanted)));
     found = find_conversation(store, listed_, wanted);
   });
   return found;
@@ -90,7 +99,7 @@ std::optional<ConversationId> Conversation::listed(const std::string& wanted) {
 std::vector<ConversationId> Conversation::all_listed(const std::string& wanted) {
   std::vector<ConversationId> found;
   look([&](const ConversationStore& store) {
-    if (listed_.empty()) listed_ = ids_of(store.list(kListed));
+    if (listed_.empty()) listed_ = by_default(store, kListed);
     found = find_conversations(store, listed_, wanted);
   });
   return found;
@@ -133,12 +142,13 @@ void Conversation::show_opened() {
     say("(the last answer was stopped; /continue resumes it)");
 }
 
-void Conversation::tell_other_model() const {
+void Conversation::tell_other_model() {
   const auto last = std::find_if(messages().rbegin(), messages().rend(),
                                  [](const ChatMessage& message) { return !message.endpoint.empty(); });
-  const ConversationSummary* summary = find(controller_.now().conversations, open().id);
+  std::optional<ConversationSummary> summary;
+  controller_.read([&](const ConversationStore& store) { summary = store.summary(open().id); });
   const std::optional<LoadedModel>& now = controller_.now().model;
-  if (summary == nullptr || summary->model.empty() || !now) return;
+  if (!summary || summary->model.empty() || !now) return;
   if (last != messages().rend() && last->model == summary->model) {
     if (last->model != now->path || last->endpoint != now->endpoint)
       say("another model answered: " + last->model + " at " + last->endpoint);
@@ -156,15 +166,24 @@ std::string Conversation::shown(const ChatMessage& message, const AnswerLook& lo
   return message.tool_calls.empty() ? text : text + "(" + calls_in_words(message.tool_calls) + ")\n\n";
 }
 
+// Where another model answers than before.
+std::string Conversation::model_line(size_t message) const {
+  const std::string& model = messages()[message].model;
+  if (messages()[message].role != "assistant" || model.empty()) return "";
+  for (size_t i = message; i-- > 0;) {
+    if (messages()[i].role != "assistant" || messages()[i].model.empty()) continue;
+    if (messages()[i].model == model) return "";
+    return "(answered by " + printable(std::filesystem::path(model).filename().string(), 100) + ")\n";
+  }
+  return "";
+}
+
 void Conversation::show_all() {
   if (messages().empty()) throw Error("there is no message yet");
   AnswerLook look = answer_look(look_.hide_thinking, /*in_conversation=*/true);
   look.movable = false;
   std::string text;
-  for (const ChatMessage& message : messages()) {
-    if (has_interrupt()) break;
-    text += shown(message, look);
-  }
+  for (size_t i = 0; i < messages().size() && !has_interrupt(); ++i) text += model_line(i) + shown(messages()[i], look);
   if (!has_interrupt()) show_paged(text, terminal_);
   if (take_interrupt()) say("(stopped; /history shows all of it)");
 }
@@ -178,7 +197,8 @@ void Conversation::show_end() {
   int rows = 0;
   size_t first = messages().size();
   while (first > 0 && rows < room && !has_interrupt()) {
-    const std::string before = shown(messages()[--first], look);
+    --first;
+    const std::string before = model_line(first) + shown(messages()[first], look);
     rows += rows_of(before, size.columns);
     text.insert(0, before);
   }
@@ -195,7 +215,7 @@ void Conversation::throw_away(const std::string& wanted) {
   const std::vector<ConversationId> ids = wanted.empty() ? std::vector{open().id} : all_listed(wanted);
   std::vector<ConversationId> thrown;
   for (const ConversationId id : ids) {
-    if (take_interrupt() || !act(ThrowAway{id})) break;
+    if (take_interrupt() || !act(ThrowAway{{id}})) break;
     thrown.push_back(id);
   }
   if (thrown.empty()) return;
@@ -209,6 +229,32 @@ void Conversation::list_trash() {
   const std::vector<ConversationSummary>& trash = controller_.now().trash;
   trash_ = ids_of(trash);
   trash.empty() ? say("the trash is empty") : write_text(list_conversations(trash));
+}
+
+// It stays in the trash.
+void Conversation::show_trashed(const std::string& numbers) {
+  AnswerLook look = answer_look(look_.hide_thinking, /*in_conversation=*/true);
+  look.movable = false;
+  std::string text;
+  for (const ConversationSummary& conversation : trashed(numbers)) {
+    text += "\"" + printable(conversation.title, kShownOfMessage) + "\", " +
+            counted(conversation.n_messages, "message") + "\n\n";
+    look_at_turns(conversation.id, [&](const ChatMessage& message) { text += shown(message, look); });
+  }
+  if (!has_interrupt()) show_paged(text, terminal_);
+  if (take_interrupt()) return;
+  say("(/restore " + numbers + " takes it out of the trash)");
+}
+
+void Conversation::look_at_turns(ConversationId id, const std::function<void(const ChatMessage&)>& at) {
+  look([&](const ConversationStore& store) {
+    for (const Turn& turn : store.load(id).turns) {
+      if (has_interrupt()) return;
+      ChatMessage message;
+      static_cast<Message&>(message) = turn.message;
+      at(message);
+    }
+  });
 }
 
 // Without an earlier /trash, numbers are those that it would show.
@@ -233,7 +279,7 @@ void Conversation::take_from_trash(const std::string& numbers) {
   const ConversationId before = open().id;
   std::vector<ConversationId> restored;
   for (const ConversationSummary& conversation : wanted) {
-    if (take_interrupt() || !act(TakeFromTrash{conversation.id})) break;
+    if (take_interrupt() || !act(TakeFromTrash{{conversation.id}})) break;
     restored.push_back(conversation.id);
   }
   if (restored.empty()) return;
@@ -305,6 +351,23 @@ void Conversation::import_from(const std::string& path) {
   if (stopped) say("(stopped; " + counted(n, "conversation") + (n == 1 ? " was" : " were") + " imported)");
   if (stopped || !is_done || n > 1)
     say("(/delete " + (n == 1 ? "1" : "1-" + std::to_string(n)) + " takes the import back)");
+}
+
+// "all FILE" exports all conversations.
+void Conversation::export_to(const std::string& argument) {
+  constexpr std::string_view kAll = "all ";
+  if (!argument.starts_with(kAll)) {
+    act(ExportConversation{typed_path(argument)});
+    return;
+  }
+  const std::string path = typed_path(std::string(trimmed(std::string_view(argument).substr(kAll.size()))));
+  {
+    const auto spinner = std::make_shared<Spinner>("exporting to " + printable(path, 60));
+    controller_.submit(ExportConversation{
+        .path = path, .all = true, .progress = [spinner](double part) { spinner->set_progress(part); }});
+  }
+  take_interrupt();  // before following, which takes it for something else
+  follow();
 }
 
 }  // namespace warpchat

@@ -31,6 +31,11 @@ std::string text_for(const ConversationTree& tree, const std::string& path) {
   throw Error("cannot export to " + path + ": its name must end in .md or .json");
 }
 
+void require_free(const std::string& path, bool replace) {
+  std::error_code error;
+  if (!replace && std::filesystem::exists(path, error)) throw Error(path + " already exists; choose another name");
+}
+
 // Rejects files that are often mistaken for a conversation.
 void require_no_wrapping(std::string_view text, const std::string& name) {
   constexpr std::string_view kZip = "PK\x03\x04", kPage = "<!doctype html", kPageToo = "<html";
@@ -177,9 +182,30 @@ ImportNotes read_conversations(std::string_view text, const std::string& name, c
 
 void export_conversation(const ConversationTree& tree, const std::string& path, bool replace) {
   const std::string text = text_for(tree, path);
-  std::error_code error;
-  if (!replace && std::filesystem::exists(path, error)) throw Error(path + " already exists; choose another name");
+  require_free(path, replace);
   write_file(path, text, OutputFile::Readers::kOwnerOrDevice);
+}
+
+size_t export_conversations(const ConversationStore& store, const std::vector<ConversationId>& ids,
+                            const std::string& path, bool replace, const std::function<void(double)>& progress,
+                            const std::function<bool()>& is_stopped) {
+  if (ids.size() == 1) return export_conversation(store.tree(ids.front()), path, replace), 1;
+  if (std::filesystem::path(path).extension() != ".json")
+    throw Error("cannot export " + counted(ids.size(), "conversation") + " to " + path +
+                ": several go to one JSON file; end its name in .json");
+  require_free(path, replace);
+  OutputFile file(path, OutputFile::Readers::kOwnerOrDevice);
+  const auto write = [&](std::string_view text) { file.write(text.data(), text.size()); };
+  for (size_t i = 0; i < ids.size(); ++i) {
+    if (has_interrupt() || is_stopped()) return 0;
+    throw_if_out_of_memory();
+    write(i == 0 ? "[\n" : ",\n");
+    write(trimmed(to_json(store.tree(ids[i]))));
+    progress(static_cast<double>(i + 1) / static_cast<double>(ids.size()));
+  }
+  write("\n]\n");
+  file.finish();
+  return ids.size();
 }
 
 void import_conversations(ConversationStore& store, const std::string& path, Imported& imported,

@@ -22,6 +22,12 @@ std::string to_json(const ConversationTree& tree);
 // replaced, or if it cannot be written; nothing is left of it then.
 void export_conversation(const ConversationTree& tree, const std::string& path, bool replace = false);
 
+// Several as a JSON array, which read_conversations() reads. The number of written ones; 0: stopped, and there is no
+// file. Errors as above.
+size_t export_conversations(const ConversationStore& store, const std::vector<ConversationId>& ids,
+                            const std::string& path, bool replace, const std::function<void(double)>& progress,
+                            const std::function<bool()>& is_stopped);
+
 // What reading a file calls.
 struct ImportListener {
   std::function<void(ConversationTree)> on_conversation;    // each conversation, in the order of the file

@@ -34,6 +34,9 @@ struct DropOldest {  // from now on the oldest turns are left out when the conte
 struct Undo {                  // takes back the last message of the user with its answer
   bool returns_files = false;  // its files are attached to the next one
 };
+struct DeleteTurn {  // a message of the user with its answer; what follows them stays
+  uint64_t message;  // key of one of them
+};
 struct ShowVersion {
   uint64_t message;  // key; 0: any message, also one that is not shown
   TurnId turn;       // one of its siblings
@@ -69,24 +72,35 @@ struct Rename {
   ConversationId id;
   std::string title;
 };
+struct FileConversations {  // pins, archives, tags them or moves them to a folder
+  std::vector<ConversationId> ids;
+  FilingChange change;
+};
+struct ListConversations {  // which of them the state lists
+  ConversationOrder order = ConversationOrder::kUpdated;
+  uint32_t limit = kListedConversations;  // of each group
+};
 struct ThrowAway {
-  ConversationId id;
+  std::vector<ConversationId> ids;
 };
 struct TakeFromTrash {
-  ConversationId id;
+  std::vector<ConversationId> ids;
 };
 struct EraseForEver {
   ConversationId id;
 };
 struct ExportConversation {
-  std::string path;      // .json: JSON, .md: Markdown
-  bool replace = false;  // the file that is there
+  std::string path;                                      // .json: JSON, .md: Markdown, for one conversation only
+  bool replace = false;                                  // the file that is there
+  std::vector<ConversationId> ids = {};                  // empty: the one that is shown
+  bool all = false;                                      // instead: all that are not in the trash
+  std::function<void(double)> progress = [](double) {};  // 0..1, called while it is performed
 };
 struct ImportConversation {
   std::string path;  // any file that app/transfer.h reads; shows the newest of several conversations
   std::function<void(double)> progress = [](double) {};  // 0..1, called while it is performed
 };
-struct StopImport {};    // while one is performed; what it has stored stays
+struct StopImport {};    // while one is performed, what it has stored stays; also an export, which then writes nothing
 struct TakeBackImport {  // puts what it has stored into the trash
   std::vector<ConversationId> conversations;
 };
@@ -154,13 +168,13 @@ struct ExportProfile {
 // The load that a notice's remedy asks for; nullopt: none.
 std::optional<LoadModel> load_of(const NoticeItem& notice);
 
-using Action =
-    std::variant<Send, Stop, Regenerate, EditMessage, ContinueAnswer, DropOldest, Undo, ShowVersion, SetSystemPrompt,
-                 AttachFile, DropAttachment, CountTokens, NewConversation, OpenStored, Fork, Search, Rename, ThrowAway,
-                 TakeFromTrash, EraseForEver, ExportConversation, ImportConversation, StopImport, TakeBackImport,
-                 RefreshModels, SearchHub, ConnectServer, RenameEndpoint, SetDefaultModel, RemoveEndpoint, RemoveModel,
-                 AddModelFolder, LoadModel, CancelLoading, UnloadModel, SetChoice, SetAssistant, SetTitles,
-                 DismissNotice, WatchProfile, ExportProfile>;
+using Action = std::variant<Send, Stop, Regenerate, EditMessage, ContinueAnswer, DropOldest, Undo, DeleteTurn,
+                            ShowVersion, SetSystemPrompt, AttachFile, DropAttachment, CountTokens, NewConversation,
+                            OpenStored, Fork, Search, Rename, FileConversations, ListConversations, ThrowAway,
+                            TakeFromTrash, EraseForEver, ExportConversation, ImportConversation, StopImport,
+                            TakeBackImport, RefreshModels, SearchHub, ConnectServer, RenameEndpoint, SetDefaultModel,
+                            RemoveEndpoint, RemoveModel, AddModelFolder, LoadModel, CancelLoading, UnloadModel,
+                            SetChoice, SetAssistant, SetTitles, DismissNotice, WatchProfile, ExportProfile>;
 
 // Collects the actions of a window's panels while a frame is drawn; dispatched after it.
 class Actions {

@@ -210,6 +210,21 @@ void Branch::undo(size_t n_messages) {
   show_in_store();
 }
 
+bool Branch::remove(size_t begin, size_t end) {
+  keep_all();
+  if (now().id == 0 || !is_stored()) return false;
+  std::vector<TurnId> rest;
+  for (size_t i = end; i < messages().size(); ++i)
+    if (messages()[i].turn != 0) rest.push_back(messages()[i].turn);
+  const TurnId parent = turn_before(begin);
+  if (!library_.try_to([&](ConversationStore& store) { store.copy_below(now().id, parent, rest); })) return false;
+  replaced_.reset();
+  slot_.change(updates::SetContextUsed{0});
+  reload();
+  library_.refresh();
+  return true;
+}
+
 void Branch::show_in_store() {
   if (now().id == 0) return;
   library_.try_to([&](ConversationStore& store) { store.show(now().id, turn_before(messages().size())); });
@@ -420,8 +435,11 @@ void Branch::go_on_in_new_store() {
 }
 
 void Branch::follow_title() {
-  for (const ConversationSummary& summary : state_.now().conversations)
-    if (summary.id == now().id && summary.title != now().title) slot_.change(updates::SetTitle{summary.title});
+  if (now().id == 0) return;
+  library_.try_to([&](ConversationStore& store) {
+    const std::optional<ConversationSummary> stored = store.summary(now().id);
+    if (stored && stored->title != now().title) slot_.change(updates::SetTitle{stored->title});
+  });
 }
 
 std::vector<Message> Branch::prompt(size_t n_messages) const {

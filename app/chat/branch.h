@@ -36,6 +36,9 @@ class Branch {
   bool can_put_back() const { return replaced_.has_value(); }
   void keep_cut() { replaced_.reset(); }  // drops what put_back() would restore
   void undo(size_t n_messages);           // shows the first n messages, in the store, too
+  // Takes messages out, in the store, too; those behind follow the ones before. The old branch stays a version. False:
+  // it is not stored, and nothing has changed.
+  bool remove(size_t begin, size_t end);
   void show_version(uint64_t message, TurnId turn);
   TurnId last_turn() const { return turn_before(messages().size()); }  // that is stored; 0: none
   void set_system_prompt(const std::string& text);

@@ -110,8 +110,9 @@ void ChatController::Parts::dispatch(OutgoingMessage message) {
   if (is_in_the_way) return deferred.push_back(std::move(action));
   const bool looks_only = std::visit(
       []<class T>(const T&) {
-        return is_one_of<T, CountTokens, Search, DismissNotice, RefreshModels, SearchHub, ConnectServer, RenameEndpoint,
-                         SetDefaultModel, RemoveEndpoint, RemoveModel, AddModelFolder, WatchProfile>;
+        return is_one_of<T, CountTokens, Search, FileConversations, ListConversations, DismissNotice, RefreshModels,
+                         SearchHub, ConnectServer, RenameEndpoint, SetDefaultModel, RemoveEndpoint, RemoveModel,
+                         AddModelFolder, WatchProfile>;
       },
       action);
   if (state.now().refusal && !looks_only) state.change(updates::SetRefusal{});
@@ -122,12 +123,15 @@ std::vector<ActiveChat*> ChatController::Parts::conflicts_with(const Action& act
   std::vector<ActiveChat*> found;
   std::visit(
       [&]<class T>(const T& wish) {
-        if constexpr (is_one_of<T, ThrowAway, EraseForEver>)
+        if constexpr (is_one_of<T, EraseForEver>)
           if (ActiveChat* chat = held(wish.id)) found.push_back(chat);
+        if constexpr (is_one_of<T, ThrowAway>)
+          for (const ConversationId id : wish.ids)
+            if (ActiveChat* chat = held(id)) found.push_back(chat);
         if constexpr (is_one_of<T, TakeBackImport>)
           for (const ConversationId id : wish.conversations)
             if (ActiveChat* chat = held(id)) found.push_back(chat);
-        if constexpr (is_one_of<T, Send, Regenerate, EditMessage, ContinueAnswer, Undo, ShowVersion>)
+        if constexpr (is_one_of<T, Send, Regenerate, EditMessage, ContinueAnswer, Undo, DeleteTurn, ShowVersion>)
           found.push_back(shown);
         if constexpr (is_one_of<T, UnloadModel>)
           for (const auto& chat : chats) found.push_back(chat.get());
@@ -477,7 +481,7 @@ EndpointKeeper::Listeners ChatController::Parts::endpoint_listeners() {
 void ChatController::Parts::forget_undo(ConversationId id) {
   const std::vector<NoticeItem> notices = state.now().notices;
   for (const NoticeItem& notice : notices)
-    if (notice.restores == id) state.change(updates::DropNotice{notice.id});
+    if (std::ranges::count(notice.restores, id) > 0) state.change(updates::DropNotice{notice.id});
 }
 
 // --- The controller ---

@@ -85,6 +85,7 @@ struct ChatController::Parts {
   void perform(ContinueAnswer& wish);
   void perform(DropOldest& wish);
   void perform(Undo& wish);
+  void perform(DeleteTurn& wish);
   void perform(ShowVersion& wish);
   void perform(SetSystemPrompt& wish);
   void perform(AttachFile& wish);
@@ -95,11 +96,16 @@ struct ChatController::Parts {
   void perform(Fork& wish);
   void perform(Search& wish);
   void perform(Rename& wish);
+  void perform(FileConversations& wish);
+  void perform(ListConversations& wish);
   void perform(ThrowAway& wish);
   void perform(TakeFromTrash& wish);
   void perform(EraseForEver& wish);
   void remove_erased_text();
   void perform(ExportConversation& wish);
+  void export_several(ExportConversation& wish);
+  std::function<void(double)> progress_of(const std::string& path, bool is_export,
+                                          const std::function<void(double)>& progress);
   void perform(ImportConversation& wish);
   void tell_imported(const Imported& imported, const std::string& file, bool is_done);
   void perform(StopImport& wish);

@@ -30,6 +30,13 @@ AnswerSettings answer_settings(const ChatState& state, const OpenConversation& c
   return settings;
 }
 
+const ConversationSummary* find_listed(const ConversationLists& lists, ConversationId id) {
+  for (const auto* list : {&lists.conversations, &lists.archived})
+    for (const ConversationSummary& conversation : *list)
+      if (conversation.id == id) return &conversation;
+  return nullptr;
+}
+
 AnswerSettings settings_of(const ChatState& state) { return answer_settings(state, state.open); }
 
 // Counts turns as Branch::prompt does: skips empty messages, and joins consecutive user messages.

@@ -48,7 +48,8 @@ struct ChatMessage : Message {
 std::string text_between(const ChatMessage& message, size_t begin, size_t end);
 
 struct SearchResults {
-  std::string words;
+  std::string words;   // as typed, with filters
+  std::string sought;  // without
   std::vector<SearchHit> hits;
   bool operator==(const SearchResults&) const = default;
 };
@@ -164,6 +165,7 @@ struct LoadingModel {
 struct RunningImport {
   std::string name;     // of the file
   double fraction = 0;  // 0..1
+  bool is_export = false;
   bool operator==(const RunningImport&) const = default;
 };
 
@@ -181,11 +183,12 @@ struct NoticeItem {
   bool is_error;
   std::string text;                           // one sentence, for people
   std::string action_label;                   // "Undo"; empty: nothing to do about it
-  ConversationId restores = 0;                // the conversation that the action restores from the trash
-  TurnId shows = 0;                           // not 0: instead, the action shows it up to this turn again
+  std::vector<ConversationId> restores = {};  // the conversations that the action restores from the trash
+  TurnId shows = 0;                           // not 0: instead, the action shows the one up to this turn again
   Remedy remedy = {};                         // remedy of an error, which action_label names
   std::string model = {};                     // path; empty: the loaded one
   std::vector<ConversationId> imported = {};  // not empty: the action takes this import back
+  bool unarchives = false;                    // the action takes `restores` out of the archive instead
   std::string about = {};                     // what failed: the error goes once that has succeeded; empty: nothing
   bool operator==(const NoticeItem&) const = default;
 };
@@ -228,9 +231,21 @@ inline std::shared_ptr<const ProfilerData> no_profile() {
 
 inline constexpr size_t kMaxKeptAnswers = 32;
 
-struct ChatState {
-  std::vector<ConversationSummary> conversations, trash;  // latest first
-  std::optional<SearchResults> search;                    // while the search field has words
+inline constexpr uint32_t kListedConversations = 1000;
+
+struct ConversationLists {
+  std::vector<ConversationSummary> conversations;  // the pinned ones, then those of each folder, then the others
+  std::vector<ConversationSummary> archived;       // in the same order
+  std::vector<ConversationSummary> trash;          // latest first
+  std::vector<NameCount> folders;
+  ConversationOrder order = ConversationOrder::kUpdated;
+  uint32_t limit = kListedConversations;  // of each group
+  bool has_more = false;                  // some group has more than that
+  bool operator==(const ConversationLists&) const = default;
+};
+
+struct ChatState : ConversationLists {
+  std::optional<SearchResults> search;  // while the search field has words
   OpenConversation open;
 
   std::vector<ModelChoice> models;     // on this machine, and what can be downloaded
@@ -267,6 +282,9 @@ struct ChatState {
 // model's file. settings_of: of the open one.
 AnswerSettings answer_settings(const ChatState& state, const OpenConversation& conversation);
 AnswerSettings settings_of(const ChatState& state);
+
+// Null: it is not listed.
+const ConversationSummary* find_listed(const ConversationLists& lists, ConversationId id);
 
 // Remedies before sending a message that would bring the conversation to this many tokens.
 Remedies remedies_before_sending(const ChatState& state, uint64_t tokens);

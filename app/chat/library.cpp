@@ -1,8 +1,11 @@
 // Opens the store, guards its use, and publishes lists only when they differ.
 #include "app/chat/library.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
+#include "app/chat/conversation_query.h"
 #include "app/directories.h"
 
 namespace warpchat {
@@ -10,6 +13,7 @@ namespace warpchat {
 namespace {
 
 constexpr std::chrono::seconds kBetweenStoreLooks{3};
+constexpr uint32_t kListedByFilter = 100;
 
 const std::string kNotDamagedAnyMore =
     "the stored conversations were damaged; another program has repaired or replaced them";
@@ -28,6 +32,26 @@ std::unique_ptr<ConversationStore> readable_copy() {
   } catch (const std::exception&) {
     return nullptr;
   }
+}
+
+// Every folder is a group of its own, so that none is empty because others have newer conversations.
+ConversationLists read_lists(const ConversationStore& store, ConversationOrder order, uint32_t limit) {
+  ConversationLists lists{.trash = store.trash(limit), .folders = store.folders(), .order = order, .limit = limit};
+  const auto add = [&](std::vector<ConversationSummary>& list, ConversationFilter filter) {
+    filter.order = order;
+    std::vector<ConversationSummary> more = store.list(limit, filter);
+    lists.has_more |= more.size() == limit;
+    std::ranges::move(more, std::back_inserter(list));
+  };
+  for (const bool archived : {false, true}) {
+    auto& list = archived ? lists.archived : lists.conversations;
+    add(list, {.archived = archived, .pinned = true});
+    for (const NameCount& folder : lists.folders)
+      add(list, {.archived = archived, .folder = folder.name, .pinned = false});
+    add(list, {.archived = archived, .folder = "", .pinned = false});
+  }
+  lists.has_more |= lists.trash.size() == limit;
+  return lists;
 }
 
 }  // namespace
@@ -117,11 +141,15 @@ bool Library::keep(const std::function<void(ConversationStore&)>& action, std::c
 
 void Library::refresh() {
   try_to([&](ConversationStore& store) {
-    std::vector<ConversationSummary> conversations = store.list(), trash = store.trash();
-    if (conversations == state_.now().conversations && trash == state_.now().trash) return;
-    state_.change(updates::SetConversations{std::move(conversations), std::move(trash)});
+    ConversationLists lists = read_lists(store, state_.now().order, state_.now().limit);
+    if (lists == state_.now()) return;
+    state_.change(updates::SetConversations{std::move(lists)});
     if (state_.now().search) search(state_.now().search->words);
   });
+}
+
+void Library::list(ConversationOrder order, uint32_t limit) {
+  try_to([&](ConversationStore& store) { state_.change(updates::SetConversations{read_lists(store, order, limit)}); });
 }
 
 void Library::search(const std::string& words) {
@@ -130,7 +158,11 @@ void Library::search(const std::string& words) {
     return;
   }
   try_to([&](ConversationStore& store) {
-    SearchResults results{words, store.search(words)};
+    const ConversationQuery query = parse_query(words);
+    SearchResults results{words, query.words, store.search(query.words, query.filter)};
+    if (query.has_filter && query.words.empty())
+      for (ConversationSummary& found : store.list(kListedByFilter, query.filter))
+        results.hits.push_back({std::move(found), 0, ""});
     const std::optional<SearchResults>& shown = state_.now().search;
     if (shown == results) return;
     state_.change(updates::SetSearch{std::move(results)});

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -56,7 +57,21 @@ void ChatController::Parts::perform(Undo& wish) {
   const std::vector<AttachedFile> files = taken->files;
   if (!shown_chat().undo()) return;
   if (wish.returns_files) attachments.put_back(files, turn);
-  if (last != 0) state.tell("your last message was taken back", shown_chat().now().id, last);
+  if (last != 0) state.tell("your last message was taken back", {shown_chat().now().id}, last);
+}
+
+void ChatController::Parts::perform(DeleteTurn& wish) {
+  Branch& branch = shown_chat().branch;
+  const std::optional<size_t> message = branch.index_of(wish.message);
+  if (!message) return refuse("this message no longer exists");
+  const auto& messages = shown_chat().now().messages;
+  const auto is_user = [&](size_t i) { return messages[i].role == "user"; };
+  size_t begin = *message, end = *message + 1;
+  while (begin > 0 && !is_user(begin)) --begin;
+  while (end < messages.size() && !is_user(end)) ++end;
+  const TurnId last = branch.last_turn();
+  if (!branch.remove(begin, end)) return;
+  state.tell("the message and its answer were deleted", {shown_chat().now().id}, last);
 }
 
 void ChatController::Parts::perform(EditMessage& wish) {
@@ -116,19 +131,41 @@ void ChatController::Parts::perform(Rename& wish) {
   for (const auto& chat : chats) chat->branch.follow_title();
 }
 
-void ChatController::Parts::perform(ThrowAway& wish) {
-  if (!library.try_to([&](ConversationStore& store) { store.throw_away(wish.id); })) return;
-  if (shown_chat().now().id == wish.id) show_new();
+void ChatController::Parts::perform(FileConversations& wish) {
+  if (!library.try_to([&](ConversationStore& store) { store.file(wish.ids, wish.change); })) return;
   library.refresh();
-  state.tell("the conversation is in the trash", wish.id);
+  if (wish.change.archived == true)
+    state.tell_archived(
+        (wish.ids.size() == 1 ? "the conversation is" : counted(wish.ids.size(), "conversation") + " are") +
+            std::string(" in the archive"),
+        wish.ids);
+}
+
+void ChatController::Parts::perform(ListConversations& wish) { library.list(wish.order, wish.limit); }
+
+void ChatController::Parts::perform(ThrowAway& wish) {
+  std::vector<ConversationId> thrown;
+  library.try_to([&](ConversationStore& store) {
+    for (const ConversationId id : wish.ids) store.throw_away(id), thrown.push_back(id);
+  });
+  if (thrown.empty()) return;
+  if (std::ranges::count(thrown, shown_chat().now().id) > 0) show_new();
+  library.refresh();
+  const bool is_one = thrown.size() == 1;
+  state.tell(
+      (is_one ? "the conversation is" : counted(thrown.size(), "conversation") + " are") + std::string(" in the trash"),
+      std::move(thrown));
 }
 
 void ChatController::Parts::perform(TakeFromTrash& wish) {
-  if (!library.try_to([&](ConversationStore& store) { store.take_from_trash(wish.id); })) return;
+  if (!library.try_to([&](ConversationStore& store) {
+        for (const ConversationId id : wish.ids) store.take_from_trash(id);
+      }))
+    return;
   library.refresh();
-  forget_undo(wish.id);
-  if (shown_chat().now().messages.empty() && shown_chat().is_over())
-    library.try_to([&](ConversationStore&) { show_stored(wish.id); });
+  for (const ConversationId id : wish.ids) forget_undo(id);
+  if (wish.ids.size() == 1 && shown_chat().now().messages.empty() && shown_chat().is_over())
+    library.try_to([&](ConversationStore&) { show_stored(wish.ids.front()); });
 }
 
 void ChatController::Parts::perform(EraseForEver& wish) {
@@ -156,6 +193,7 @@ void ChatController::Parts::remove_erased_text() {
 }
 
 void ChatController::Parts::perform(ExportConversation& wish) {
+  if (wish.all || !wish.ids.empty()) return export_several(wish);
   const bool done = library.try_to([&](ConversationStore& store) {
     if (shown_chat().now().messages.empty()) throw Error("there is no message to export yet");
     const bool stored = shown_chat().branch.is_stored();
@@ -166,21 +204,42 @@ void ChatController::Parts::perform(ExportConversation& wish) {
   if (done) state.tell("wrote " + wish.path);
 }
 
-// On this thread, so that other actions wait; updates of its progress are published meanwhile.
-void ChatController::Parts::perform(ImportConversation& wish) {
-  const std::string file = std::filesystem::path(wish.path).filename().string();
-  const auto show = [&](std::optional<RunningImport> running) {
-    state.change(updates::SetImporting{std::move(running)});
-    publish();
-  };
-  show(RunningImport{file, 0});
-  auto shown_at = std::chrono::steady_clock::now();
-  const auto progress = [&](double fraction) {
-    wish.progress(fraction);
+// Shows the progress of what is done on this thread, so that other actions wait: updates are published meanwhile.
+std::function<void(double)> ChatController::Parts::progress_of(const std::string& path, bool is_export,
+                                                               const std::function<void(double)>& progress) {
+  RunningImport running{std::filesystem::path(path).filename().string(), 0, is_export};
+  state.change(updates::SetImporting{running});
+  publish();
+  return [this, running, progress, shown_at = std::chrono::steady_clock::now()](double fraction) mutable {
+    progress(fraction);
     if (std::chrono::steady_clock::now() - shown_at < kBetweenProgress) return;
-    show(RunningImport{file, fraction});
+    running.fraction = fraction;
+    state.change(updates::SetImporting{running});
+    publish();
     shown_at = std::chrono::steady_clock::now();
   };
+}
+
+void ChatController::Parts::export_several(ExportConversation& wish) {
+  const auto progress = progress_of(wish.path, /*is_export=*/true, wish.progress);
+  size_t n_written = 0;
+  const bool done = library.try_to([&](ConversationStore& store) {
+    if (wish.all)
+      for (const ConversationSummary& conversation : store.list(std::numeric_limits<uint32_t>::max()))
+        wish.ids.push_back(conversation.id);
+    if (wish.ids.empty()) throw Error("there is no conversation to export yet");
+    n_written = export_conversations(store, wish.ids, wish.path, wish.replace, progress,
+                                     [this] { return inbox.has_import_stop() || is_ending(); });
+  });
+  state.change(updates::SetImporting{std::nullopt});
+  if (!done) return;
+  state.tell(n_written == 0 ? "the export was stopped; nothing was written"
+                            : "wrote " + counted(n_written, "conversation") + " to " + wish.path);
+}
+
+void ChatController::Parts::perform(ImportConversation& wish) {
+  const std::string file = std::filesystem::path(wish.path).filename().string();
+  const auto progress = progress_of(wish.path, /*is_export=*/false, wish.progress);
   Imported imported;
   const bool done = library.try_to([&](ConversationStore& store) {
     import_conversations(store, wish.path, imported, progress,

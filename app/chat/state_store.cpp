@@ -19,8 +19,15 @@ void StateStore::change(Update update) {
   updates_.push_back(std::move(update));
 }
 
-void StateStore::tell(std::string text, ConversationId restores, TurnId shows) {
-  add_notice({++last_notice_, false, std::move(text), restores ? "Undo" : "", restores, shows});
+void StateStore::tell(std::string text, std::vector<ConversationId> restores, TurnId shows) {
+  const char* const action = restores.empty() ? "" : "Undo";
+  add_notice({++last_notice_, false, std::move(text), action, std::move(restores), shows});
+}
+
+void StateStore::tell_archived(std::string text, std::vector<ConversationId> unarchives) {
+  NoticeItem notice{++last_notice_, false, std::move(text), "Undo", std::move(unarchives)};
+  notice.unarchives = true;
+  add_notice(std::move(notice));
 }
 
 void StateStore::tell_import(std::string text, std::vector<ConversationId> imported) {
@@ -38,7 +45,9 @@ void StateStore::tell_error_about(const std::string& what, std::string text, Rem
   const auto same = std::find_if(state_.notices.begin(), state_.notices.end(),
                                  [&](const NoticeItem& notice) { return notice.text == text; });
   if (same != state_.notices.end()) change(updates::DropNotice{same->id});  // it moves to the end
-  add_notice({++last_notice_, true, std::move(text), button_of(remedy), 0, 0, remedy, std::move(model), {}, what});
+  NoticeItem notice{++last_notice_, true, std::move(text), button_of(remedy)};
+  notice.remedy = remedy, notice.model = std::move(model), notice.about = what;
+  add_notice(std::move(notice));
 }
 
 void StateStore::forget_errors_about(const std::string& what) {

@@ -15,8 +15,10 @@ class StateStore {
   std::vector<Update> take_updates() { return std::exchange(updates_, {}); }
 
   // Notices. The newest few are kept.
-  void tell(std::string text, ConversationId restores = 0, TurnId shows = 0);  // as in NoticeItem: what "Undo" does
-  void tell_import(std::string text, std::vector<ConversationId> imported);    // "Undo" takes it back
+  void tell(std::string text, std::vector<ConversationId> restores = {},
+            TurnId shows = 0);  // as in NoticeItem: what "Undo" does
+  void tell_archived(std::string text, std::vector<ConversationId> unarchives);
+  void tell_import(std::string text, std::vector<ConversationId> imported);  // "Undo" takes it back
   void tell_error_about(const std::string& what, std::string text, Remedy remedy = {}, std::string model = {});
   void forget_errors_about(const std::string& what);                              // it has succeeded
   void tell_error(std::string text, Remedy remedy = {}, std::string model = {});  // model: that remedy is of

@@ -120,10 +120,10 @@ bool Titling::on_event(const Event& event) {
 
 // A title set by the user stays. A failure is only logged.
 void Titling::keep(const std::string& title) const {
-  const auto& there = state_.now().conversations;
-  const auto is_ours = [&](const ConversationSummary& c) { return c.id == wish_->conversation; };
-  if (title.empty() || std::ranges::none_of(there, is_ours)) return;
+  if (title.empty()) return;
   try {
+    const std::optional<ConversationSummary> stored = library_.store().summary(wish_->conversation);
+    if (!stored || stored->trashed != 0) return;
     library_.store().retitle(wish_->conversation, title);
     library_.refresh();
   } catch (const std::exception& error) {

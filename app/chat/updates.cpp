@@ -110,10 +110,7 @@ void make(OpenConversation& open, const EndAnswer& end) {
 }
 
 void make(ChatState& state, const ConversationUpdate& update) { apply_update(state.open, update); }
-void make(ChatState& state, const SetConversations& update) {
-  state.conversations = update.conversations;
-  state.trash = update.trash;
-}
+void make(ChatState& state, const SetConversations& update) { static_cast<ConversationLists&>(state) = update.lists; }
 void make(ChatState& state, const SetSearch& update) { state.search = update.search; }
 void make(ChatState& state, const SetStoreFault& update) { state.store_fault = update.fault; }
 void make(ChatState& state, const SetAttachments& update) { state.attachments = update.attachments; }

@@ -94,7 +94,7 @@ struct EndAnswer {
 
 // Lists.
 struct SetConversations {
-  std::vector<ConversationSummary> conversations, trash;
+  ConversationLists lists;
 };
 struct SetSearch {
   std::optional<SearchResults> search;

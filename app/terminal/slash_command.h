@@ -18,6 +18,7 @@ enum class SlashAction {
   kEdit,
   kUndo,
   kFork,
+  kCut,
   kRead,
   kUnread,
   kModel,
@@ -35,6 +36,10 @@ enum class SlashAction {
   kHistory,
   kList,
   kSearch,
+  kPin,
+  kArchive,
+  kFolder,
+  kTag,
   kVersions,
   kDelete,
   kTrash,
@@ -54,6 +59,9 @@ enum class SlashArgument {
   kModel,
   kDevice,
   kLaunchMode,
+  kFilter,  // of a list, or words
+  kFolder,
+  kTag,
   kSetting,  // a name and its value
   kAssistant,
   kKey,      // the same of the settings file

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "engine/store/schema.h"
-#include "engine/store/search_words.h"
 #include "engine/store/store_file.h"
 #include "engine/untrusted_json.h"
 #include "models/ascii.h"
@@ -19,21 +18,6 @@ namespace warpchat {
 namespace {
 
 constexpr size_t kTitleCharacters = 60;
-
-// Columns of a ConversationSummary from table c.
-const std::string kSummary =
-    "c.id, c.title, c.model, c.created, c.updated, c.trashed, (SELECT depth FROM turns WHERE turns.id = c.head)";
-constexpr int kSummaryColumns = 7;
-
-ConversationSummary read_summary(const Statement& row) {
-  return {.id = row.integer(0),
-          .title = row.text(1),
-          .model = row.text(2),
-          .created = row.integer(3),
-          .updated = row.integer(4),
-          .trashed = row.integer(5),
-          .n_messages = static_cast<uint32_t>(row.integer(6))};
-}
 
 // All fields of a message without a column of their own, as JSON. Empty: none.
 std::string extra_of(Message message) {
@@ -61,26 +45,6 @@ Message message_of_extra(const std::string& extra) {
 
 ErasedMeanwhile gone(const char* what) {
   return ErasedMeanwhile(std::string("the ") + what + " was erased in another window");
-}
-
-// SQL condition: the column contains all patterns ?2.
-std::string has_all(const std::string& column) {
-  return "NOT EXISTS (SELECT 1 FROM json_each(?2) WHERE " + column + " NOT LIKE value ESCAPE '\\')";
-}
-
-// The latest ?3 conversations, each with the newest turn that has all words; 0: the title has them. ?1: words for the
-// index, which covers all titles and all turns but open ones.
-std::string search_statement(bool indexed) {
-  const std::string turns = indexed ? "turns WHERE id IN (SELECT rowid FROM text_index WHERE text_index MATCH ?1)"
-                                      " UNION ALL SELECT conversation, id FROM turn_texts WHERE state = 0 AND " +
-                                          has_all("text")
-                                    : "turn_texts WHERE " + has_all("text");
-  const std::string titles =
-      indexed ? "id IN (SELECT rowid FROM title_index WHERE title_index MATCH ?1)" : has_all("title");
-  return "WITH hits(conversation, turn) AS (SELECT conversation, id FROM " + turns +
-         " UNION ALL SELECT id, 0 FROM conversations WHERE " + titles + ") SELECT " + kSummary +
-         ", max(turn) FROM hits JOIN conversations AS c ON c.id = conversation WHERE c.trashed IS NULL"
-         " GROUP BY c.id ORDER BY c.updated DESC, c.id DESC LIMIT ?3";
 }
 
 }  // namespace
@@ -291,6 +255,24 @@ void ConversationStore::show(ConversationId conversation, TurnId last) {
   change("UPDATE conversations SET head = nullif(?2, 0) WHERE id = ?1", conversation, last);
 }
 
+void ConversationStore::copy_below(ConversationId conversation, TurnId parent, const std::vector<TurnId>& turns) {
+  Transaction transaction(database_);
+  for (const TurnId turn : turns) {
+    const int64_t depth = parent == 0 ? 1 : depth_of(conversation, parent) + 1;
+    database_
+        .prepare(
+            "INSERT INTO turns(conversation, parent, depth, role, text, reasoning, extra, state, created)"
+            " SELECT conversation, nullif(?3, 0), ?4, role, text, reasoning, extra, iif(state = 0, 2, state), created"
+            " FROM whole_turns WHERE id = ?1 AND conversation = ?2")
+        .with(turn, conversation, parent, depth)
+        .run();
+    if (database_.changes() == 0) throw gone("message");
+    parent = database_.last_row();
+  }
+  show(conversation, parent);
+  transaction.commit();
+}
+
 // Child ids are larger than their parent's, so the largest id on the path is its end.
 TurnId ConversationStore::show_newest_below(ConversationId conversation, TurnId turn) {
   Transaction transaction(database_);
@@ -306,43 +288,15 @@ TurnId ConversationStore::show_newest_below(ConversationId conversation, TurnId 
 }
 
 StoredConversation ConversationStore::load(ConversationId conversation) const {
-  Statement row = database_.prepare(
-      "SELECT " + kSummary + ", c.system_prompt, c.settings, c.drops_oldest, c.head FROM conversations AS c WHERE c.id = ?1");
-  if (!row.with(conversation).step()) throw gone("conversation");
-  return {.summary = read_summary(row),
-          .system_prompt = row.text(kSummaryColumns),
-          .settings = row.text(kSummaryColumns + 1),
-          .drops_oldest = row.integer(kSummaryColumns + 2) != 0,
-          .turns = branch(row.integer(kSummaryColumns + 3))};
-}
-
-// rest: SQL from WHERE on, with parameter ?1 and limit ?2.
-std::vector<ConversationSummary> ConversationStore::summaries(std::string_view rest, std::string_view parameter,
-                                                              uint32_t limit) const {
+  std::optional<ConversationSummary> found = summary(conversation);
   Statement row =
-      database_.prepare("SELECT " + kSummary + " FROM conversations AS c " + std::string(rest) + " LIMIT ?2");
-  row.with(parameter, int64_t{limit});
-  std::vector<ConversationSummary> found;
-  while (row.step()) found.push_back(read_summary(row));
-  return found;
-}
-
-std::vector<ConversationSummary> ConversationStore::list(uint32_t limit) const {
-  return summaries("WHERE c.trashed IS NULL ORDER BY c.updated DESC, c.id DESC", "", limit);
-}
-
-std::vector<ConversationSummary> ConversationStore::trash(uint32_t limit) const {
-  return summaries("WHERE c.trashed IS NOT NULL ORDER BY c.trashed DESC, c.id DESC", "", limit);
-}
-
-std::vector<ConversationSummary> ConversationStore::find_title(std::string_view title) const {
-  constexpr uint32_t kEnough = 100;
-  constexpr std::string_view kSame =
-      "WHERE c.trashed IS NULL AND c.title = ?1 COLLATE NOCASE ORDER BY c.updated DESC, c.id DESC";
-  constexpr std::string_view kContaining =
-      "WHERE c.trashed IS NULL AND instr(lower(c.title), lower(?1)) > 0 ORDER BY c.updated DESC, c.id DESC";
-  std::vector<ConversationSummary> found = summaries(kSame, title, kEnough);
-  return found.empty() ? summaries(kContaining, title, kEnough) : found;
+      database_.prepare("SELECT system_prompt, settings, drops_oldest, head FROM conversations WHERE id = ?1");
+  if (!found || !row.with(conversation).step()) throw gone("conversation");
+  return {.summary = std::move(*found),
+          .system_prompt = row.text(0),
+          .settings = row.text(1),
+          .drops_oldest = row.integer(2) != 0,
+          .turns = branch(row.integer(3))};
 }
 
 void ConversationStore::rename(ConversationId conversation, std::string_view title) {
@@ -391,20 +345,6 @@ bool ConversationStore::remove_erased_text() {
       "INSERT INTO title_index(title_index) VALUES ('optimize')");
   transaction.commit();
   return database_.integer("PRAGMA wal_checkpoint(TRUNCATE)") == 0;
-}
-
-std::vector<SearchHit> ConversationStore::search(std::string_view query, uint32_t limit) const {
-  const std::vector<std::string> words = split_search_words(query);
-  std::vector<SearchHit> hits;
-  if (words.empty()) return hits;
-  Statement row = database_.prepare(search_statement(fits_index(words)));
-  row.with(index_query(words), like_patterns(words), int64_t{limit});
-  while (row.step()) hits.push_back({read_summary(row), row.integer(kSummaryColumns), ""});
-  for (SearchHit& hit : hits) {
-    Statement text = database_.prepare("SELECT text FROM turn_texts WHERE id = ?1");
-    hit.excerpt = excerpt(text.with(hit.turn).step() ? text.text(0) : hit.conversation.title, words);
-  }
-  return hits;
 }
 
 }  // namespace warpchat

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/message.h"
+#include "engine/store/conversation_filter.h"
 #include "engine/store/database.h"
 
 namespace warpchat {
@@ -39,6 +40,7 @@ struct ConversationSummary {
   StoreTime created, updated;
   StoreTime trashed;    // 0: not in the trash
   uint32_t n_messages;  // on the shown branch
+  Filing filing = {};
   bool operator==(const ConversationSummary&) const = default;
 };
 
@@ -59,6 +61,7 @@ struct ConversationTree {
   TurnId shown = 0;         // last turn of the shown branch; 0: none
   bool drops_oldest = false;
   std::string settings = {};  // as in StoredConversation
+  Filing filing = {};
   bool operator==(const ConversationTree&) const = default;
 };
 std::vector<Turn> shown_branch(const ConversationTree& tree);  // oldest first
@@ -153,14 +156,24 @@ class ConversationStore {
   std::vector<Turn> branch(TurnId last) const;          // from the first message to this turn
   std::vector<TurnId> siblings(TurnId turn) const;      // with the same parent, including itself, oldest first
   void show(ConversationId conversation, TurnId last);  // shows the branch that ends here; 0: no message
+  // Copies turns, each below the one before, and the first below this parent (0: a first message); shows their branch.
+  void copy_below(ConversationId conversation, TurnId parent, const std::vector<TurnId>& turns);
   TurnId show_newest_below(ConversationId conversation, TurnId turn);  // newest branch through it; returns its end
 
   // Conversations.
-  StoredConversation load(ConversationId conversation) const;                 // Error if missing
-  std::vector<ConversationSummary> list(uint32_t limit = 1000) const;         // latest first, without the trash
+  StoredConversation load(ConversationId conversation) const;                     // Error if missing
+  std::optional<ConversationSummary> summary(ConversationId conversation) const;  // nullopt: missing
+  std::vector<ConversationSummary> list(uint32_t limit = 1000, const ConversationFilter& filter = {}) const;
   std::vector<ConversationSummary> trash(uint32_t limit = 1000) const;        // most recently trashed first
   std::vector<ConversationSummary> find_title(std::string_view title) const;  // equal titles; else containing it
-  std::vector<SearchHit> search(std::string_view words, uint32_t limit = 100) const;  // with all words; latest first
+  std::vector<SearchHit> search(std::string_view words, const ConversationFilter& filter = {},
+                                uint32_t limit = 100) const;  // with all words; latest first
+
+  // Folders and tags, by name.
+  std::vector<NameCount> folders() const;
+  std::vector<NameCount> tags() const;
+  void file(const std::vector<ConversationId>& conversations, const FilingChange& change);  // all of them, or none
+
   void rename(ConversationId conversation, std::string_view title);
   void retitle(ConversationId conversation, std::string_view title);  // unless renamed by the user
   void describe(ConversationId conversation, std::string_view system_prompt, std::string_view model);
@@ -197,7 +210,9 @@ class ConversationStore {
   static Turn read_turn(const Statement& row);                                       // from kTurnColumns
   TurnId insert_turn(ConversationId conversation, const Turn& turn, int64_t depth);  // with a new id
   TurnId extend(ConversationId conversation, TurnId parent, const Message& message, TurnState state);
-  std::vector<ConversationSummary> summaries(std::string_view rest, std::string_view parameter, uint32_t limit) const;
+  std::vector<ConversationSummary> summaries(std::string_view rest, std::string_view first, std::string_view second,
+                                             uint32_t limit) const;
+  std::vector<NameCount> names(const char* sql) const;
   template <class... Values>
   void change(std::string_view sql, const Values&... values);
 

@@ -46,7 +46,8 @@ ConversationTree ConversationStore::tree(ConversationId conversation) const {
                         .updated = stored.summary.updated,
                         .shown = stored.turns.empty() ? 0 : stored.turns.back().id,
                         .drops_oldest = stored.drops_oldest,
-                        .settings = stored.settings};
+                        .settings = stored.settings,
+                        .filing = stored.summary.filing};
   Statement row = database_.prepare("SELECT " + std::string(kTurnColumns) +
                                     " FROM whole_turns WHERE conversation = ?1 ORDER BY id");
   row.with(conversation);
@@ -65,12 +66,15 @@ ConversationId ConversationStore::insert(const ConversationTree& tree, const std
   Transaction transaction(database_);
   database_
       .prepare(
-          "INSERT INTO conversations(title, renamed, system_prompt, model, settings, drops_oldest, created, updated)"
-          " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")
+          "INSERT INTO conversations(title, renamed, system_prompt, model, settings, drops_oldest, created, updated,"
+          " pinned, archived, folder) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)")
       .with(title, int64_t{!tree.title.empty()}, tree.system_prompt, tree.model, tree.settings,
-            int64_t{tree.drops_oldest}, tree.created, tree.updated)
+            int64_t{tree.drops_oldest}, tree.created, tree.updated, int64_t{tree.filing.pinned},
+            int64_t{tree.filing.archived}, tree.filing.folder)
       .run();
   const ConversationId conversation = database_.last_row();
+  for (const std::string& tag : tree.filing.tags)
+    database_.prepare("INSERT OR IGNORE INTO tags(conversation, tag) VALUES (?1, ?2)").with(conversation, tag).run();
   std::unordered_map<TurnId, Place> places{{0, {0, 0}}};
   for (const Turn& turn : tree.turns) {
     if (places.size() % kTurnsBetweenStops == 0 && is_stopped()) return 0;

@@ -45,9 +45,10 @@ class Database;
 
 class Statement {
  public:
-  // Binds parameters from ?1 on; texts are copied. A null pointer binds NULL.
+  // Binds parameters from ?1 on, for a new run; texts are copied. A null pointer binds NULL.
   template <class... Values>
   Statement& with(const Values&... values) {
+    sqlite3_reset(statement_.get());
     int parameter = 0;
     (bind(++parameter, values), ...);
     return *this;

@@ -140,7 +140,64 @@ constexpr const char* kPieces = R"(
     ELSE '' END AS text FROM whole_turns;
 )";
 
-constexpr const char* kSteps[] = {kConversationsAndTurns, kSearchIndex, kMessages, kChoices, kPieces, kConversationSettings};
+// Where the user has put a conversation, what lists need of it without a look at its turns, and an index for each order
+// of a list. Texts are indexed with two line ends behind them: so every character begins a trigram, and the words of
+// one or two characters are found among the beginnings of the terms.
+constexpr const char* kFiling = R"(
+  ALTER TABLE conversations ADD COLUMN n_messages INTEGER NOT NULL DEFAULT 0;  -- on the shown branch
+  ALTER TABLE conversations ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE conversations ADD COLUMN archived INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE conversations ADD COLUMN folder TEXT NOT NULL DEFAULT '' COLLATE NOCASE;  -- empty: none
+  CREATE TABLE tags (
+    conversation INTEGER NOT NULL REFERENCES conversations(id) ON DELETE CASCADE,
+    tag TEXT NOT NULL COLLATE NOCASE,
+    PRIMARY KEY (conversation, tag)
+  ) WITHOUT ROWID;
+  CREATE INDEX tags_by_name ON tags(tag, conversation);
+  CREATE INDEX conversations_by_pin ON conversations(archived, pinned, updated) WHERE trashed IS NULL;
+  CREATE INDEX conversations_by_creation ON conversations(archived, pinned, created) WHERE trashed IS NULL;
+  CREATE INDEX conversations_by_title ON conversations(archived, pinned DESC, title COLLATE NOCASE)
+    WHERE trashed IS NULL;
+  CREATE INDEX conversations_by_folder ON conversations(folder, updated) WHERE trashed IS NULL AND folder <> '';
+  CREATE INDEX trashed_conversations ON conversations(trashed) WHERE trashed IS NOT NULL;
+  UPDATE conversations SET n_messages = coalesce((SELECT depth FROM turns WHERE turns.id = head), 0);
+  CREATE TRIGGER branch_shown AFTER UPDATE OF head ON conversations BEGIN
+    UPDATE conversations SET n_messages = coalesce((SELECT depth FROM turns WHERE turns.id = new.head), 0)
+      WHERE id = new.id;
+  END;
+
+  DROP VIEW turn_texts;
+  CREATE VIEW turn_texts AS SELECT id, conversation, state,
+    text || iif(reasoning = '', '', char(10) || reasoning) ||
+    CASE WHEN json_valid(extra) THEN coalesce(
+      (SELECT group_concat(char(10) || json_extract(value, '$.name') || char(10) || json_extract(value, '$.text'), '')
+       FROM json_each(extra, '$.content') WHERE type = 'object' AND json_extract(value, '$.type') = 'file'), '')
+    ELSE '' END || char(10, 10) AS text FROM whole_turns;
+  INSERT INTO text_index(text_index) VALUES ('delete-all');
+  INSERT INTO text_index(rowid, text) SELECT id, text FROM turn_texts WHERE state <> 0;
+  CREATE VIRTUAL TABLE text_terms USING fts5vocab(text_index, row);
+
+  DROP TRIGGER conversation_added;
+  DROP TRIGGER conversation_renamed;
+  DROP TRIGGER conversation_erased;
+  DROP TABLE title_index;
+  CREATE VIRTUAL TABLE title_index USING fts5(title, content='', tokenize='trigram');
+  INSERT INTO title_index(rowid, title) SELECT id, title || char(10, 10) FROM conversations;
+  CREATE VIRTUAL TABLE title_terms USING fts5vocab(title_index, row);
+  CREATE TRIGGER conversation_added AFTER INSERT ON conversations BEGIN
+    INSERT INTO title_index(rowid, title) VALUES (new.id, new.title || char(10, 10));
+  END;
+  CREATE TRIGGER conversation_renamed AFTER UPDATE OF title ON conversations BEGIN
+    INSERT INTO title_index(title_index, rowid, title) VALUES ('delete', old.id, old.title || char(10, 10));
+    INSERT INTO title_index(rowid, title) VALUES (new.id, new.title || char(10, 10));
+  END;
+  CREATE TRIGGER conversation_erased AFTER DELETE ON conversations BEGIN
+    INSERT INTO title_index(title_index, rowid, title) VALUES ('delete', old.id, old.title || char(10, 10));
+  END;
+)";
+
+constexpr const char* kSteps[] = {kConversationsAndTurns, kSearchIndex, kMessages, kChoices, kPieces,
+                                  kConversationSettings,  kFiling};
 
 }  // namespace
 
@@ -166,7 +223,7 @@ void rebuild_indexes(const Database& database) {
     INSERT INTO text_index(text_index) VALUES ('delete-all');
     INSERT INTO title_index(title_index) VALUES ('delete-all');
     INSERT INTO text_index(rowid, text) SELECT id, text FROM turn_texts WHERE state <> 0;
-    INSERT INTO title_index(rowid, title) SELECT id, title FROM conversations;
+    INSERT INTO title_index(rowid, title) SELECT id, title || char(10, 10) FROM conversations;
   )");
 }
 

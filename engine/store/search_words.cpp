@@ -1,8 +1,8 @@
-// Pure functions; tests compare them with SQLite.
 #include "engine/store/search_words.h"
 
+#include <utf8proc.h>
+
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "models/ascii.h"
 #include "models/error.h"
@@ -62,31 +62,35 @@ std::vector<std::string> split_search_words(std::string_view query) {
   }
 }
 
-bool fits_index(const std::vector<std::string>& words) {
-  return std::all_of(words.begin(), words.end(), [](const auto& w) { return n_characters(w) >= kIndexedCharacters; });
+std::string folded(std::string_view text) {
+  std::string result;
+  result.reserve(text.size());
+  for (size_t at = 0; at < text.size();) {
+    const Utf8Step step = first_character(text.substr(at));
+    const bool is_plain = step.state != Utf8State::kValid || step.bytes == 1;
+    if (is_plain)
+      for (const char c : text.substr(at, step.bytes)) result += lower_case(c);
+    else
+      append_utf8(static_cast<char32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(step.value))), result);
+    at += step.bytes;
+  }
+  return result;
 }
 
-std::string index_query(const std::vector<std::string>& words) {
+bool fits_index(std::string_view word) { return n_characters(word) >= kIndexedCharacters; }
+
+std::string any_of(const std::vector<std::string>& words) {
   std::string query;
   for (const std::string& word : words) {
-    query += query.empty() ? "\"" : " \"";
+    query += query.empty() ? "\"" : " OR \"";
     for (const char c : word) query += c == '"' ? "\"\"" : std::string(1, c);
     query += '"';
   }
   return query;
 }
 
-std::string like_patterns(const std::vector<std::string>& words) {
-  nlohmann::json patterns = nlohmann::json::array();
-  for (const std::string& word : words) {
-    std::string pattern = "%";
-    for (const char c : word) {
-      if (c == '%' || c == '_' || c == '\\') pattern += '\\';
-      pattern += c;
-    }
-    patterns.push_back(pattern + "%");
-  }
-  return patterns.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+bool has_all(std::string_view text, const std::vector<std::string>& words) {
+  return std::ranges::all_of(words, [&](const std::string& word) { return text.find(word) != std::string_view::npos; });
 }
 
 std::string excerpt(std::string_view text, const std::vector<std::string>& words, size_t bytes) {

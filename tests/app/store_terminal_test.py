@@ -68,6 +68,68 @@ class Store(StoreCase):
         terminal.wait_for('"about apples 日本語", 2 messages')
         self.leave(terminal)
 
+    def test_conversations_are_filed(self):
+        terminal = self.chat()
+        for text in ("apples one", "pears two", "plums three"):
+            self.send(terminal, text)
+            terminal.type("/new\r")
+        for line, *says in (("/folder", "there is no folder; /folder NAME moves this conversation to one"),
+                            ("/pin 3", "pinned: apples one"),
+                            ("/list", "   1  ", "    2 messages  apples one  (pinned)\n   2  "),
+                            ('/folder "My work" 2-3', "in My work: 2 conversations"),
+                            ("/folder", "My work", "2 conversations"),
+                            ("/tag fruit 1 3", "tagged #fruit: 2 conversations"),
+                            ('/list tag:Fruit folder:"my work"', "   1  ", "pears two  (in My work, #fruit)\n"),
+                            ("/archive 1", "archived: pears two"),
+                            ("/list tag:fruit", "   1  ", "apples one  (pinned, #fruit)\n"),
+                            ("/list archived", "   1  ", "pears two  (archived, in My work, #fruit)\n"),
+                            ("/search is:archived two", "   1  ", "pears two  (archived"),
+                            ("/archive 1", "no longer archived: pears two"),
+                            ("/list sort:title folder:-", "   1  ", "apples one"),
+                            ("/list folder:nowhere", "no conversation is stored in the folder nowhere"),
+                            ("/list everything", "/list takes a number of conversations and filters"),
+                            ("/pin 9", "the last list has no number 9"),
+                            ("/folder - pears two", "in no folder: pears two"),
+                            ("/tag fruit pears two", "no longer tagged #fruit: pears two")):
+            with self.subTest(line=line):
+                terminal.type(line + "\r")
+                terminal.wait_for(line + "\n")
+                for text in says:
+                    terminal.wait_for(text)
+        all_of_them = os.path.join(tempfile.mkdtemp(), "all.json")
+        terminal.type(f"/export all {all_of_them}\r")
+        terminal.wait_for(f"wrote 3 conversations to {all_of_them}")
+        with open(all_of_them) as file:
+            found = {talk["title"]: talk.get("folder", "") + str(talk.get("pinned", "")) for talk in json.load(file)}
+        self.assertEqual(found, {"apples one": "True", "pears two": "", "plums three": "My work"})
+        terminal.type("/list\r/delete 1\r/trash\r/trash 1\r")
+        terminal.wait_for('"apples one", 2 messages')
+        terminal.wait_for("> apples one")
+        terminal.wait_for("(/restore 1 takes it out of the trash)")
+        self.assertEqual(self.rows("SELECT count(*) FROM conversations WHERE trashed IS NOT NULL"), [(1,)])
+        self.leave(terminal)
+
+    def test_a_turn_is_cut_and_a_copy_ends_at_any_message(self):
+        terminal = self.chat()
+        for text in ("one", "two", "three"):
+            self.send(terminal, text)
+        terminal.type("/fork 4\r")
+        terminal.wait_for("no message has the number '4'; this conversation has 3 messages of yours, the first one is 1")
+        terminal.type("/fork 2\r")
+        terminal.wait_for("you are now in a copy")
+        self.assertEqual(len(self.messages(terminal)), 4)
+        terminal.type("/load one\r")
+        terminal.wait_for('"one", 6 messages')
+        before = self.messages(terminal)
+        terminal.type("/cut 2\r")
+        terminal.wait_for("deleted: two (/versions brings it back)")
+        self.assertEqual(self.messages(terminal), before[:2] + before[4:])
+        self.leave(terminal)
+        terminal = self.chat()
+        terminal.type("/load 1\r")
+        terminal.wait_for("4 messages")
+        self.leave(terminal)
+
     def test_old_branches_stay(self):
         terminal = self.chat()
         self.send(terminal, "one")

@@ -445,7 +445,7 @@ const Scenario kScenarios[] = {
        const NoticeItem undo = b.state().notices.back();
        EXPECT_EQ(undo.action_label, "Undo");
        b.submit(NewConversation{}), b.settle();
-       b.submit(OpenStored{undo.restores}), b.submit(ShowVersion{0, undo.shows}), b.settle();
+       b.submit(OpenStored{undo.restores.front()}), b.submit(ShowVersion{0, undo.shows}), b.settle();
      },
      "one > answer 1 > two > answer 2", "one > answer 1 > two > answer 2"},
     {"nothing_is_undone",
@@ -533,10 +533,10 @@ const Scenario kScenarios[] = {
     {"what_streams_is_thrown_away",
      [](Bench& b) {
        b.responder->answers = {going_on({text("half")})};
-       b.ask("one"), b.submit(ThrowAway{b.state().open.id}), b.settle();
+       b.ask("one"), b.submit(ThrowAway{{b.state().open.id}}), b.settle();
        EXPECT_EQ(b.responder->n_running, 0u);
        EXPECT_EQ(b.shown(), "");
-       b.submit(TakeFromTrash{b.state().trash.at(0).id}), b.settle();
+       b.submit(TakeFromTrash{{b.state().trash.at(0).id}}), b.settle();
      },
      "one > half (stopped)", "one > half (stopped)"},
     {"thrown_away_by_another_program_and_written_to",

@@ -163,7 +163,7 @@ TEST_F(ChatWorkerStoreTest, WhatAnotherWindowErasesIsKeptWhereItIsOpen) {
   one.ask("hello");
   const ConversationId id = one.open().id;
   other.until([&] { return other.state().conversations.size() == 1; }, "the other sees it");
-  other.post(ThrowAway{id});
+  other.post(ThrowAway{{id}});
   other.post(EraseForEver{id});
   other.until([&] { return other.state().conversations.empty() && other.state().trash.empty(); }, "it is erased");
   one.until([&] { return one.open().id == 0; }, "the first window knows");

@@ -206,18 +206,18 @@ TEST_F(ChatWorkerTest, StoredConversationsAreSearchedRenamedAndThrownAway) {
   window.post(Rename{squid, "tentacles"});
   window.until([&] { return window.open().title == "tentacles"; }, "another title");
 
-  window.post(ThrowAway{squid});
+  window.post(ThrowAway{{squid}});
   window.until([&] { return window.state().trash.size() == 1; }, "it is in the trash");
   EXPECT_EQ(window.open().id, 0);
   ASSERT_FALSE(window.state().notices.empty());
   const NoticeItem undo = window.state().notices.back();
-  EXPECT_EQ(undo.restores, squid);
+  EXPECT_THAT(undo.restores, testing::ElementsAre(squid));
   window.post(TakeFromTrash{undo.restores});
   window.until([&] { return window.state().trash.empty() && window.open().id == squid; }, "it is back");
   EXPECT_EQ(window.messages().size(), 2u);
   EXPECT_TRUE(window.state().notices.empty()) << "there is nothing left to undo";
 
-  window.post(ThrowAway{whale});
+  window.post(ThrowAway{{whale}});
   window.post(EraseForEver{whale});
   window.until([&] { return window.state().conversations.size() == 1 && window.state().trash.empty(); }, "it is gone");
   EXPECT_EQ(window.open().id, squid);
@@ -292,7 +292,7 @@ TEST_F(ChatWorkerTest, AConversationGoesToAFileAndBack) {
   window.post(ImportConversation{path});
   window.until([&] { return window.state().notices.back().text.find("is here already") != std::string::npos; },
                "that it is here already");
-  window.post(ThrowAway{first});
+  window.post(ThrowAway{{first}});
   window.until([&] { return window.state().conversations.empty(); }, "it is in the trash");
   window.post(ImportConversation{path});
   window.until([&] { return window.state().conversations.size() == 1; }, "it is read");
@@ -358,10 +358,10 @@ TEST_F(ChatWorkerTest, AnySequenceOfActionsLeavesWindowAndStoreAlike) {
         if (has_conversations) window.post(Rename{conversation(), "title " + std::to_string(i)});
         break;
       case 9:
-        if (has_conversations) window.post(ThrowAway{conversation()});
+        if (has_conversations) window.post(ThrowAway{{conversation()}});
         break;
       case 10:
-        if (!window.state().trash.empty()) window.post(TakeFromTrash{window.state().trash[0].id});
+        if (!window.state().trash.empty()) window.post(TakeFromTrash{{window.state().trash[0].id}});
         break;
       case 11:
         window.post(Search{below(2) == 0 ? "message" : ""});

@@ -273,6 +273,104 @@ class Conversations(WindowCase):
         state = self.window.wait_for(lambda s: len(s["conversations"]) == 3, "another copy")
         self.window.wait_for(lambda s: n_messages(s) == 2 and s["conversation"]["id"] != first, "all of it")
 
+    def test_conversations_are_filed(self):
+        def titles(state, of="conversations"):
+            return "".join(c["title"] for c in state[of])
+
+        def menu(title, choice):
+            found, = (c["id"] for c in self.window.state()["conversations"] + self.window.state()["archived"]
+                      if c["title"] == title)
+            self.window.click(f"conversation:{found}", 3)
+            self.window.click(choice)
+
+        self.open()
+        path = os.path.join(self.home, "talks.json")
+        with open(path, "w") as file:
+            json.dump([{"title": title, "messages": [{"role": "user", "content": "first words"},
+                                                     {"role": "assistant", "content": "words and then words"}]}
+                       for title in "DACB"], file)
+        self.window.ask_to_import(path)
+        state = self.window.wait_for(lambda s: len(s["conversations"]) == 4, "all")
+        ids = {c["title"]: c["id"] for c in state["conversations"]}
+        self.window.click("list_menu")
+        self.window.click("menu_by_title")
+        self.window.wait_for(lambda s: titles(s) == "ABCD", "the order of titles")
+        menu("C", "menu_pin")
+        self.window.wait_for(lambda s: titles(s) == "CABD" and s["conversations"][0]["pinned"], "the pinned one first")
+
+        for key, title, selected in (("ctrl", "B", "B"), ("shift", "D", "BD")):
+            self.display.xdotool("keydown", key)
+            self.window.click(f"conversation:{ids[title]}")
+            self.window.wait_for(lambda s: s["selected"] == [ids[t] for t in selected], f"the selection of {selected}")
+            self.display.xdotool("keyup", key)
+        self.window.click("selection_folder")
+        self.window.click("menu_new_folder")
+        self.window.wait_for(lambda s: s["focus"] == "naming", "the folder's name")
+        self.window.type("My work")
+        self.window.key("Return")
+        state = self.window.wait_for(lambda s: titles(s) == "CBDA" and "folder:My work" in s["widgets"], "the folder")
+        self.assertEqual([c["folder"] for c in state["conversations"]], ["", "My work", "My work", ""])
+        self.window.click("folder:My work")
+        self.window.wait_for(lambda s: f"conversation:{ids['B']}" not in s["widgets"], "it folded")
+
+        menu("A", "menu_tags")
+        self.window.wait_for(lambda s: s["focus"] == "naming", "the tags")
+        self.window.type("one, #two")
+        self.window.key("Return")
+        self.window.wait_for(lambda s: s["conversations"][3]["tags"] == ["one", "two"], "two tags")
+        self.window.key("ctrl+k")
+        self.window.type('folder:"my work" words then')
+        self.window.wait_for(lambda s: [h["id"] for h in s["hits"]] == [ids["B"], ids["D"]], "both in the folder")
+        self.window.click("hit:1")
+        state = self.window.wait_for(lambda s: s["conversation"]["id"] == ids["D"] and s["found"][1] == 4, "every word")
+        at = state["found"][0]
+        self.window.key("F3")
+        self.window.wait_for(lambda s: s["found"] == [at % 4 + 1, 4], "the next one")
+        self.window.click("search_clear")
+
+        menu("A", "menu_archive")
+        self.window.wait_for(lambda s: titles(s) == "CBD" and titles(s, "archived") == "A", "the archive")
+        self.window.click("list_menu")
+        self.window.click("menu_show_archive")
+        self.window.wait_for(lambda s: "archive" in s["panels"] and f"conversation:{ids['A']}" in s["widgets"], "it there")
+        menu("A", "menu_unarchive")
+        self.window.click("archive_close")
+        self.window.wait_for(lambda s: titles(s) == "CBDA" and not s["archived"], "it back")
+
+        menu("A", "menu_trash")
+        self.window.wait_for(lambda s: titles(s, "trash") == "A", "one in the trash")
+        self.window.key("ctrl+t")
+        self.window.click(f"trashed:{ids['A']}")
+        state = self.window.wait_for(lambda s: s["conversation"]["id"] == ids["A"] and n_messages(s) == 2, "it to read")
+        self.assertNotIn("composer", state["widgets"])
+        self.assertEqual(titles(state, "trash"), "A")
+        self.window.click("restore_open")
+        self.window.wait_for(lambda s: not s["trash"] and "composer" in s["widgets"], "it restored")
+        self.window.click("trash")
+        self.window.wait_for(lambda s: f"conversation:{ids['B']}" in s["widgets"], "the folder, unfolded by what was opened")
+        self.window.click("folder:My work")
+        self.window.wait_for(lambda s: f"conversation:{ids['B']}" not in s["widgets"], "it folded again")
+        self.close()
+        self.open()
+        self.window.wait_for(lambda s: titles(s) == "CBDA" and f"conversation:{ids['A']}" in s["widgets"]
+                             and f"conversation:{ids['B']}" not in s["widgets"], "the order and the folded folder")
+
+    def test_a_turn_is_deleted_and_shown_again(self):
+        self.open()
+        path = os.path.join(self.home, "talk.json")
+        with open(path, "w") as file:
+            json.dump([{"role": role, "content": text} for role, text in
+                       [("user", "one"), ("assistant", "1"), ("user", "two"), ("assistant", "2")]], file)
+        self.window.import_file(path)
+        state = self.window.wait_for(lambda s: n_messages(s) == 4, "its messages")
+        x, y, width, _ = state["widgets"]["transcript"]
+        self.display.xdotool("mousemove", x + width // 2, y + 45, "click", 3)  # beside the first message
+        self.window.click("menu_delete_turn")
+        state = self.window.wait_for(lambda s: n_messages(s) == 2, "the rest")
+        notice = next(n for n in state["notices"] if n["action"] == "Undo" and "deleted" in n["text"])
+        self.window.click(f"notice:{notice['id']}:action")
+        self.window.wait_for(lambda s: n_messages(s) == 4, "all of it")
+
     def test_all_of_an_empty_field_is_nothing(self):
         self.open()
         self.import_talk("Both", "Words.")

@@ -34,7 +34,7 @@ struct NoticesTest : testing::Test {
 };
 
 TEST_F(NoticesTest, WhatIsNoErrorLeavesByItself) {
-  h.state.notices.push_back({1, false, "it is done", "", 0});
+  h.state.notices.push_back({1, false, "it is done"});
   draw();
   EXPECT_TRUE(h.has("notice:1"));
   EXPECT_LT(h.ui.wake(), 7);
@@ -45,7 +45,7 @@ TEST_F(NoticesTest, WhatIsNoErrorLeavesByItself) {
 
 TEST_F(NoticesTest, AnErrorStaysUntilItIsReadAndTheUserGoesOn) {
   h.state.open.id = 7;
-  h.state.notices.push_back({1, true, "it failed", "", 0});
+  h.state.notices.push_back({1, true, "it failed"});
   draw();
   h.state.taken_sends = 1;  // at once: it did not have to be read
   draw();
@@ -60,7 +60,7 @@ TEST_F(NoticesTest, AnErrorStaysUntilItIsReadAndTheUserGoesOn) {
 
 TEST_F(NoticesTest, AnErrorIsShownInItsConversationOnly) {
   h.state.open.id = 7;
-  h.state.notices.push_back({1, true, "it failed", "", 0});
+  h.state.notices.push_back({1, true, "it failed"});
   draw();
   h.state.open.id = 8;
   draw();
@@ -75,7 +75,7 @@ TEST_F(NoticesTest, AnErrorIsShownInItsConversationOnly) {
 }
 
 TEST_F(NoticesTest, EscapeClosesThem) {
-  h.state.notices = {{1, true, "it failed", "", 0}, {2, false, "it is done", "", 0}};
+  h.state.notices = {{1, true, "it failed"}, {2, false, "it is done"}};
   draw();
   EXPECT_TRUE(notices.close(h.f));
   EXPECT_EQ(wishes<DismissNotice>(h.actions).size(), 2u);
@@ -85,7 +85,7 @@ TEST_F(NoticesTest, EscapeClosesThem) {
 }
 
 TEST_F(NoticesTest, TheyCoverNothing) {
-  for (uint64_t id = 1; id <= 9; ++id) h.state.notices.push_back({id, true, std::string(300, 'x'), "Undo", 0});
+  for (uint64_t id = 1; id <= 9; ++id) h.state.notices.push_back({id, true, std::string(300, 'x'), "Undo"});
   const Rect rest = draw();
   EXPECT_GE(rest.height, h.whole().height / 2 - 80);
   EXPECT_TRUE(h.has("notice:9"));
@@ -154,6 +154,12 @@ TEST_F(FieldTest, WhatIsSelectedIsPastedByTheMiddleButton) {
   field.buffer.set("");
   h.click_at([this] { draw(); }, {300, 120}, /*button=*/2);
   EXPECT_EQ(field.text(), "from elsewhere");
+}
+
+TEST(ConversationList, TagsAsTheyAreTyped) {
+  using Tags = std::vector<std::string>;
+  EXPECT_EQ(tags_in(" one, #two words ,,One,# ,#"), (Tags{"one", "two words"}));
+  EXPECT_EQ(tags_in(""), Tags{});
 }
 
 TEST(Snippet, ShowsTheWordsAndMarksThem) {

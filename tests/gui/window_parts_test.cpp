@@ -530,7 +530,7 @@ TEST(StateDump, TellsWhatTheWindowShows) {
   ChatMessage message;
   message.key = 7, message.role = "assistant", message.content = "four", message.status = MessageStatus::kStopped;
   state.open.messages.push_back(message);
-  state.notices.push_back({3, true, "it failed", "", 0});
+  state.notices.push_back({3, true, "it failed"});
   state.model = LoadedModel{.name = "m", .device = "cpu"};
   WindowFacts facts;
   facts.n_frames = 12, facts.focus = "composer", facts.panels = {"sidebar"}, facts.dark = true;

@@ -77,7 +77,10 @@ class WindowDownload(DisplayCase):
         self.assertEqual(len(self.halves()), 1)
         self.hub.fail("content")
         served = self.hub.served
-        self.fetch_by_name()
+        self.open_picker()
+        self.window.type("tiny")
+        self.window.wait_for(lambda s: "model:0" in s["widgets"], "the paused download")
+        self.window.click("model:0")
         self.assert_answers()
         self.assertLess(self.hub.served - served, len(MODEL))
         self.assertEqual(self.halves(), [])

@@ -223,6 +223,112 @@ TEST_F(Store, SearchTable) {
   for (const SearchCase& row : kSearches) EXPECT_EQ(found(row.words).size(), row.finds ? 1u : 0u) << row.name;
 }
 
+// Words at every place of a text, of every length, among so many hits that not all are looked up.
+TEST_F(Store, SearchFindsAPageAmongManyHits) {
+  store_ = ConversationStore::in_memory();
+  for (int i = 0; i < 400; ++i)
+    talk("talk " + std::to_string(i), "common 世界", i % 2 == 0 ? "common and more" : "Ünd 界");
+  const auto old = talk("the last", "common", "x");
+  for (int i = 0; i < 3; ++i) talk("newer", "nothing", "y");
+  store_->add(old.conversation, old.turn, {"assistant", "ends in 鲸鱼"});
+  struct Row {
+    const char* words;
+    std::vector<std::string> titles;  // the first two
+  };
+  const Row kRows[] = {{"common", {"the last", "talk 399"}},
+                       {"common more", {"talk 398", "talk 396"}},
+                       {"世界", {"talk 399", "talk 398"}},
+                       {"世界 more", {}},
+                       {"界", {"talk 399", "talk 398"}},
+                       {"ünd", {"talk 399", "talk 397"}},
+                       {"Ü", {"talk 399", "talk 397"}},
+                       {"ND", {"the last", "talk 399"}},
+                       {"鲸鱼", {"the last"}},
+                       {"鱼", {"the last"}},
+                       {"talk", {"talk 399", "talk 398"}},
+                       {"k 398", {"talk 398"}},
+                       {"st", {"the last"}},
+                       {"鱼鲸", {}}};
+  for (const Row& row : kRows) {
+    std::vector<std::string> found;
+    for (const SearchHit& hit : store_->search(row.words, {}, 2)) found.push_back(hit.conversation.title);
+    EXPECT_EQ(found, row.titles) << row.words;
+  }
+  EXPECT_EQ(store_->search("common", {}, 1000).size(), 401u);
+  EXPECT_EQ(store_->search("界", {}, 1000).size(), 400u);
+  EXPECT_EQ(store_->search("common")[0].turn, old.turn);
+  store_->add(old.conversation, old.turn, {"assistant", "common, too"}, TurnState::kOpen);
+  EXPECT_EQ(store_->search("common, too")[0].turn, store_->load(old.conversation).turns.back().id);
+  EXPECT_EQ(store_->search("common")[0].turn, store_->load(old.conversation).turns.back().id);
+}
+
+TEST_F(Store, SearchFindsEachPieceOfATextWhateverItsLength) {
+  store_ = ConversationStore::in_memory();
+  const std::string text = "Aé\"世%_ x";
+  talk("piece", text, "-");
+  for (int i = 0; i < 300; ++i) talk("t", "-", "-");  // so that it is not among the latest
+  std::vector<std::string> characters;
+  for (size_t at = 0; at < text.size();) {
+    const size_t bytes = (text[at] & 0x80) == 0 ? 1 : (text[at] & 0x20) == 0 ? 2 : 3;
+    characters.push_back(text.substr(at, bytes));
+    at += bytes;
+  }
+  for (size_t begin = 0; begin < characters.size(); ++begin) {
+    std::string piece;
+    for (size_t end = begin; end < characters.size(); ++end) {
+      piece += characters[end];
+      if (piece.find(' ') != std::string::npos) break;
+      const std::vector<SearchHit> hits = store_->search(piece, {}, 1);
+      ASSERT_EQ(hits.size(), 1u) << piece;
+      EXPECT_EQ(hits[0].conversation.title, "piece") << piece;
+    }
+  }
+}
+
+TEST_F(Store, ConversationsAreFiled) {
+  const auto a = talk("a", "apples", "1").conversation, b = talk("b", "apples", "2").conversation,
+             c = talk("C", "apples", "3").conversation, d = talk("d", "apples", "4").conversation;
+  store_->file({a, b}, {.folder = "Work", .add_tags = {"zebra", "Ant"}});
+  store_->file({c}, {.folder = "work", .add_tags = {"ant"}});
+  store_->file({a}, {.pinned = true, .add_tags = {"ANT"}, .remove_tags = {"zebra"}});
+  store_->file({d}, {.archived = true});
+  EXPECT_EQ(store_->summary(a)->filing, (Filing{true, false, "Work", {"Ant"}}));
+  EXPECT_EQ(store_->summary(b)->filing, (Filing{false, false, "Work", {"Ant", "zebra"}}));
+  const auto titles = [&](const ConversationFilter& filter) {
+    std::string list, hits;
+    for (const ConversationSummary& found : store_->list(10, filter)) list += found.title;
+    for (const SearchHit& hit : store_->search("apples", filter)) hits += hit.conversation.title;
+    ConversationFilter by_time = filter;
+    by_time.order = ConversationOrder::kUpdated, by_time.pinned_first = false;
+    std::string latest_first;
+    for (const ConversationSummary& found : store_->list(10, by_time)) latest_first += found.title;
+    EXPECT_EQ(hits, latest_first);
+    return list;
+  };
+  EXPECT_EQ(titles({}), "dCba");
+  EXPECT_EQ(titles({.archived = false, .pinned_first = true}), "aCb");
+  EXPECT_EQ(titles({.archived = true}), "d");
+  EXPECT_EQ(titles({.folder = "WORK"}), "Cba");
+  EXPECT_EQ(titles({.folder = ""}), "d");
+  EXPECT_EQ(titles({.folder = "wor"}), "");
+  EXPECT_EQ(titles({.tags = {"ant"}}), "Cba");
+  EXPECT_EQ(titles({.tags = {"ant", "ZEBRA"}}), "b");
+  EXPECT_EQ(titles({.folder = "work", .tags = {"zebra"}, .pinned = false}), "b");
+  EXPECT_EQ(titles({.order = ConversationOrder::kTitle}), "abCd");
+  EXPECT_EQ(titles({.order = ConversationOrder::kCreated}), "dCba");
+  EXPECT_THAT(store_->folders(), ElementsAre(NameCount{"Work", 3}));
+  EXPECT_THAT(store_->tags(), ElementsAre(NameCount{"Ant", 3}, NameCount{"zebra", 1}));
+  const ConversationId copy = store_->insert(store_->tree(b));
+  EXPECT_EQ(store_->summary(copy)->filing, store_->summary(b)->filing);
+  store_->throw_away(copy);
+  EXPECT_THAT(store_->tags(), ElementsAre(NameCount{"Ant", 3}, NameCount{"zebra", 1}));
+  store_->file({a, b, c}, {.folder = ""});
+  EXPECT_TRUE(store_->folders().empty());
+  store_->erase(b);
+  EXPECT_THROW(store_->file({a, b}, {.archived = true}), Error);
+  EXPECT_FALSE(store_->summary(a)->filing.archived);  // all of them, or none
+}
+
 TEST_F(Store, SearchFindsThoughtsAndFiles) {
   const auto asked = store_->start(
       {"t", "", ""},
@@ -280,7 +386,7 @@ TEST_F(Store, SearchGivesTheLatestFirstAndAnExcerpt) {
   EXPECT_EQ(hits[0].conversation.title, "new");
   EXPECT_EQ(hits[0].excerpt, "needles");  // the newest turn
   EXPECT_NE(store_->search("the needle")[0].excerpt.find("the Needle in hay"), std::string::npos);
-  EXPECT_EQ(store_->search("needle", 1).size(), 1u);
+  EXPECT_EQ(store_->search("needle", {}, 1).size(), 1u);
 }
 
 TEST_F(Store, AnExcerptShowsTheWordsAsTheyWereTypedRatherThanTheFirstOfThem) {

@@ -116,12 +116,13 @@ TEST(Migration, WhatWasFoundIsFound) {
     const char* words;
     TurnId turn;
   };
-  constexpr Row kRows[] = {{"grass", 1}, {"chlorophyll", 2}, {"pigment chlorophyll", 2}, {"re", 3},
+  constexpr Row kRows[] = {{"grass", 1}, {"chlorophyll", 2}, {"pigment chlorophyll", 2}, {"re", 3},      {"wh", 1},
                            {"thou", 4},  {"before", 0},      {"chlorophyll grass", -1},  {"<think>", -1}};
   for (const Row& row : kRows) {
     const std::vector<SearchHit> hits = store->search(row.words);
     EXPECT_EQ(hits.empty() ? -1 : hits[0].turn, row.turn) << row.words;
   }
+  EXPECT_EQ(store->list()[0].n_messages, 4u);
   EXPECT_EQ(store->search("perhaps")[0].excerpt, "Because of a pigment chlorophyll perhaps");
   store->erase(1);
   EXPECT_TRUE(store->search("chlorophyll").empty());

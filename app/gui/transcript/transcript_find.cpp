@@ -2,39 +2,72 @@
 #include "app/gui/transcript/transcript_find.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "app/gui/text/find_text.h"
+#include "engine/store/search_words.h"
 
 namespace warpchat::gui {
 
-void TranscriptFind::set(std::string words) {
+void TranscriptFind::set(std::string words, bool or_each) {
   words_ = std::move(words);
+  or_each_ = or_each, is_by_word_ = false;
   if (words_.empty()) messages_.clear();
   for (Found& found : messages_) found.searched = false;
   at_ = 0;
   if (words_.empty()) n_found_ = 0;
 }
 
-void TranscriptFind::search(Found& found) const {
-  found.places.clear();
-  for (const auto& [index, text] : found.texts)
-    for (const auto& [begin, end] : find_text(text, words_)) found.places.push_back({index, begin, end});
-  found.searched = true;
+namespace {
+
+// Places that overlap an earlier one are left out: words may lie in each other.
+std::vector<std::pair<size_t, size_t>> places_of(const std::vector<std::string>& wanted, const std::string& text) {
+  std::vector<std::pair<size_t, size_t>> all, places;
+  for (const std::string& words : wanted) std::ranges::move(find_text(text, words), std::back_inserter(all));
+  std::ranges::sort(all);
+  for (const auto& place : all)
+    if (places.empty() || place.first >= places.back().second) places.push_back(place);
+  return places;
+}
+
+}  // namespace
+
+void TranscriptFind::search(const std::vector<std::string>& wanted) {
+  n_found_ = 0;
+  for (Found& found : messages_) {
+    if (!found.searched) {
+      found.places.clear();
+      for (const auto& [index, text] : found.texts)
+        for (const auto& [begin, end] : places_of(wanted, text)) found.places.push_back({index, begin, end});
+      found.searched = true;
+    }
+    found.first = n_found_;
+    n_found_ += found.places.size();
+  }
 }
 
 void TranscriptFind::follow(const TranscriptLayout& layout) {
   if (!is_on()) return;
+  read(layout);
+  search(is_by_word_ ? split_search_words(words_) : std::vector{words_});
+  if (n_found_ == 0 && or_each_ && !is_by_word_) {
+    is_by_word_ = true;
+    for (Found& found : messages_) found.searched = false;
+    search(split_search_words(words_));
+  }
+  at_ = n_found_ > 0 ? std::min(at_, n_found_ - 1) : 0;
+}
+
+void TranscriptFind::read(const TranscriptLayout& layout) {
   messages_.resize(layout.n_messages());
-  n_found_ = 0;
   for (size_t i = 0; i < messages_.size(); ++i) {
-    messages_[i].first = n_found_;
     Found& found = messages_[i];
     const ChatMessage& message = layout.message(i);
     const bool has_thought = !message.reasoning.empty() || !message.files.empty();
     const bool thought = has_thought && layout.shows_thought(i);
     if (found.key != message.key || found.revision != message.revision || found.status != message.status ||
         found.shows_thought != thought) {
-      found = {message.key, message.revision, message.status, thought, false, n_found_, {}, {}};
+      found = {message.key, message.revision, message.status, thought, false, 0, {}, {}};
       MessageRows rows;
       rows.is_user = message.role == "user";
       read_message(message, rows, [](const FoldId&) { return true; });
@@ -44,10 +77,7 @@ void TranscriptFind::follow(const TranscriptLayout& layout) {
         for (size_t b = 0; b < blocks.size(); ++b) found.texts.push_back({{part, b}, blocks[b].text});
       }
     }
-    if (!found.searched) search(found);
-    n_found_ += found.places.size();
   }
-  at_ = n_found_ > 0 ? std::min(at_, n_found_ - 1) : 0;
 }
 
 void TranscriptFind::move(ptrdiff_t steps) {

@@ -11,7 +11,8 @@ namespace warpchat::gui {
 
 class TranscriptFind {
  public:
-  void set(std::string words);  // empty: nothing is looked for
+  // Empty: nothing is looked for. or_each: where the conversation does not have them as a phrase, each of the words.
+  void set(std::string words, bool or_each);
   bool is_on() const { return !words_.empty(); }
 
   // Call after the conversation may have changed. Unchanged messages are not parsed again.
@@ -45,9 +46,11 @@ class TranscriptFind {
     std::vector<std::pair<BlockIndex, std::string>> texts;
     std::vector<Place> places;
   };
-  void search(Found& found) const;
+  void read(const TranscriptLayout& layout);
+  void search(const std::vector<std::string>& wanted);
 
   std::string words_;
+  bool or_each_ = false, is_by_word_ = false;  // the latter: the conversation does not have the phrase
   std::vector<Found> messages_;
   size_t n_found_ = 0, at_ = 0;
 };

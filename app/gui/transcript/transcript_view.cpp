@@ -256,8 +256,8 @@ void TranscriptView::select_all() {
 }
 
 void TranscriptView::clear_selection() { parts_->anchor.reset(), parts_->head.reset(); }
-void TranscriptView::find(std::string words) {
-  parts_->find.set(std::move(words));
+void TranscriptView::find(std::string words, bool or_each) {
+  parts_->find.set(std::move(words), or_each);
   parts_->find_wish = Parts::FindWish::kFromHere;
 }
 

@@ -56,7 +56,7 @@ class TranscriptView {
   void scroll_pages(float pages);
 
   // Highlights the words and scrolls to the first match from the visible part on. Empty: ends the search.
-  void find(std::string words);
+  void find(std::string words, bool or_each = false);  // see TranscriptFind::set
   void find_next(int steps);
   struct Found {
     size_t at, n;  // at: from 1 on; 0: nothing is found

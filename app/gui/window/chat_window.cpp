@@ -16,7 +16,8 @@ namespace warpchat::gui {
 
 namespace {
 
-constexpr float kNarrow = 680, kTopBar = 52, kStatus = 27, kColumn = 800, kTextSize = 15.5f;  // at scale 1
+constexpr float kNarrow = 680, kTopBar = 52, kStatus = 27, kColumn = 800, kTextSize = 15.5f,
+                kTrashed = 52;  // at scale 1
 constexpr float kMinProfilerHeight = 260, kMinConversation = 240, kProfilerEdge = 6;
 constexpr float kProfilerStep = 0.08f;  // of the height, by key
 constexpr float kAlmostWhole = 0.93f;   // of the height, from where the profiler takes all of it
@@ -49,6 +50,8 @@ ChatWindow::ChatWindow(GlfwWindow& window, ChatWorker& worker, TextEngine& text,
   ui_.set_focus("composer");
   settings_.shows_emulators = memory_.emulators;
   palette_.recent = memory_.recent_commands;
+  sidebar_.list().folded = {memory_.folded.begin(), memory_.folded.end()};
+  if (memory_.order != ConversationOrder::kUpdated) actions_.push(ListConversations{memory_.order});
   for (const auto& [conversation, draft] : memory_.drafts)
     drafts_[conversation] = {.text = draft.text, .files = draft.files, .waits = true};
   const Composer::Draft draft = std::exchange(drafts_[0], {});
@@ -100,9 +103,7 @@ void ChatWindow::attach(const Composer::Draft& draft) {
 
 void ChatWindow::remember_drafts(DraftsOf which) {
   memory_.drafts.clear();
-  const auto is_present = [&](ConversationId id) {
-    return std::ranges::any_of(state_.conversations, [&](const ConversationSummary& c) { return c.id == id; });
-  };
+  const auto is_present = [&](ConversationId id) { return state_.has_more || find_listed(state_, id) != nullptr; };
   const auto remember = [&](ConversationId id, const std::string& text, const std::vector<std::string>& files) {
     const bool is_kept = id == 0 || which == DraftsOf::kAll || is_present(id);
     if (is_kept && !(text.empty() && files.empty())) memory_.drafts[id] = {text, files};
@@ -129,11 +130,7 @@ void ChatWindow::follow_state() {
   const auto& messages = state_.open.messages;
   if (std::any_of(messages.begin(), messages.end(), [&](const ChatMessage& m) { return m.turn == turn; })) {
     transcript_.scroll_to(turn);
-    const Snippet found = snippet_of(pending_hit_->excerpt, sidebar_.search_words());
-    if (!found.marks.empty()) {
-      const auto [begin, end] = found.marks.front();
-      find_bar_.show(found.text.substr(begin, end - begin), transcript_);
-    }
+    if (state_.search && !state_.search->sought.empty()) find_bar_.show(state_.search->sought, transcript_);
   }
   pending_hit_.reset();
 }
@@ -202,6 +199,7 @@ void ChatWindow::draw(std::vector<InputEvent> events) {
   pending_commands_ = std::exchange(commands_, {});
   window_.show(ui_.theme->background);
   for (Action& action : actions_.drain()) {
+    if (const auto* list = std::get_if<ListConversations>(&action)) memory_.order = list->order;
     if (const auto* shown = std::get_if<ShowVersion>(&action); shown && shown->message == 0) forget_taken_back();
     if (std::holds_alternative<Send>(action)) transcript_.scroll_to_end(), memory_.drafts.erase(state_.open.id);
     worker_.post(std::move(action));
@@ -307,10 +305,22 @@ void ChatWindow::drag_profiler(Rect whole, Rect edge) {
 
 void ChatWindow::draw_composer(Rect& rect) {
   const float margin = ui_.px(16), width = std::min(rect.width - 2 * margin, ui_.px(kColumn));
-  const float height = std::min(std::round(composer_.height(frame_, width)), rect.height * 0.65f);
+  const bool is_trashed = std::ranges::any_of(state_.trash, [&](const auto& c) { return c.id == state_.open.id; });
+  const float wanted = is_trashed ? ui_.px(kTrashed) : std::round(composer_.height(frame_, width));
+  const float height = std::min(wanted, rect.height * 0.65f);
   Rect place = rect.cut_bottom(height + ui_.px(14));
   place = {std::floor(rect.x + (rect.width - width) / 2), place.y, width, height};
-  composer_.draw(frame_, place);
+  is_trashed ? draw_trashed(place) : composer_.draw(frame_, place);
+}
+
+// In place of the composer: what is in the trash can be read, not continued.
+void ChatWindow::draw_trashed(Rect place) {
+  ui_.outline(place, ui_.theme->border, ui_.px(10));
+  Rect row = place.inset(ui_.px(12), ui_.px(8));
+  const ButtonLook restore{.text = "Restore", .icon = Icon::kRestore, .kind = ButtonKind::kOutlined};
+  if (ui_.button("restore_open", row.cut_right(ui_.button_width(restore)), restore))
+    actions_.push(TakeFromTrash{{state_.open.id}});
+  ui_.label_in(row, "This conversation is in the trash.", {ui_.theme->dim_text, 0.95f});
 }
 
 void ChatWindow::draw_conversation(Rect rect) {
@@ -357,6 +367,7 @@ void ChatWindow::serve_text_menu() {
     if (!menu_target_.code.empty()) items.push_back({"menu_copy_code", "Copy code", Icon::kNone});
     if (!menu_target_.link.empty()) items.push_back({"menu_copy_link", "Copy link address", Icon::kNone});
     if (menu_target_.key != 0) items.push_back({"menu_fork", "Duplicate up to here", Icon::kNone});
+    if (menu_target_.key != 0) items.push_back({"menu_delete_turn", "Delete message and answer", Icon::kNone});
     items.push_back({"menu_select_all", "Select all", Icon::kNone, "Ctrl+A"});
     items.push_back({"menu_find", "Find …", Icon::kSearch, "Ctrl+F"});
     ui_.open_menu("transcript", {menu_target_.x, menu_target_.y}, std::move(items));
@@ -367,6 +378,7 @@ void ChatWindow::serve_text_menu() {
   if (chosen == "menu_copy_code") window_.set_clipboard(menu_target_.code);
   if (chosen == "menu_copy_link") window_.set_clipboard(menu_target_.link);
   if (chosen == "menu_fork") actions_.push(Fork{.message = menu_target_.key});
+  if (chosen == "menu_delete_turn") actions_.push(DeleteTurn{menu_target_.key});
   if (chosen == "menu_select_all") run(Command::kSelectAll);
   if (chosen == "menu_find") run(Command::kFind);
 }
@@ -389,6 +401,7 @@ WindowMemory ChatWindow::memory() const {
   memory.place = window_.place();
   memory.folders = file_dialog_.recent_folders();
   memory.recent_commands = palette_.recent;
+  memory.folded = {sidebar_.list().folded.begin(), sidebar_.list().folded.end()};
   return memory;
 }
 
@@ -399,8 +412,10 @@ WindowFacts ChatWindow::facts() const {
   facts.composition = ui_.composition;
   facts.selection = transcript_.has_selection() ? transcript_.selected_text(state_) : "";
   facts.search_words = sidebar_.search_words();
+  facts.selected = sidebar_.list().selected();
   const std::pair<const char*, bool> panels[] = {{"sidebar", sidebar_shown()},
                                                  {"trash", sidebar_.shows_trash()},
+                                                 {"archive", sidebar_.list().shows_archive()},
                                                  {"settings", settings_.open},
                                                  {"models", picker_.is_open()},
                                                  {"path", file_dialog_.browses()},

@@ -56,6 +56,7 @@ class ChatWindow {
   void draw_main(Rect rect);
   void draw_conversation(Rect rect);
   void draw_composer(Rect& rect);
+  void draw_trashed(Rect place);
   void draw_profiler(Rect rect);
   void serve_text_menu();
   void drag_sidebar(Rect edge);
@@ -83,6 +84,7 @@ class ChatWindow {
   void show_version(int step);
   void copy_answer();
   void zoom_by(float factor);
+  void ask_to_export();
   void ask_for_file(FileDialog::Purpose purpose);
 
   GlfwWindow& window_;

@@ -55,16 +55,16 @@ bool ChatWindow::run_on_conversation(Command command) {
       narrow_sidebar_ = false;
       return true;
     case Command::kPreviousConversation:
-      sidebar_.open_neighbour(frame_, -1);
+      sidebar_.list().open_neighbour(frame_, -1);
       return true;
     case Command::kNextConversation:
-      sidebar_.open_neighbour(frame_, 1);
+      sidebar_.list().open_neighbour(frame_, 1);
       return true;
     case Command::kThrowAway:
-      actions_.push(ThrowAway{state_.open.id});
+      actions_.push(ThrowAway{{state_.open.id}});
       return true;
     case Command::kExport:
-      ask_for_file(FileDialog::Purpose::kExport);
+      ask_to_export();
       return true;
     case Command::kImport:
       ask_for_file(FileDialog::Purpose::kImport);
@@ -124,8 +124,9 @@ bool ChatWindow::run_on_panel(Command command) {
       find_bar_.step(transcript_, -1);
       return true;
     case Command::kRename:
-      for (const ConversationSummary& conversation : state_.conversations)
-        if (conversation.id == state_.open.id) sidebar = true, sidebar_.start_rename(conversation, ui_);
+      if (picker_.rename_focused(frame_)) return true;
+      if (const ConversationSummary* open = find_listed(state_, state_.open.id))
+        sidebar = true, sidebar_.list().start_rename(*open, ui_);
       return true;
     case Command::kShowTrash:
       sidebar_.show_trash(!(sidebar && sidebar_.shows_trash()));
@@ -250,6 +251,14 @@ void ChatWindow::copy_answer() {
 }
 
 void ChatWindow::zoom_by(float factor) { memory_.zoom = std::clamp(memory_.zoom * factor, kMinZoom, kMaxZoom); }
+
+// What was chosen in the list, else the open conversation.
+void ChatWindow::ask_to_export() {
+  const std::vector<ConversationId> chosen = sidebar_.list().take_export();
+  if (chosen.empty()) return state_.open.messages.empty() ? void() : ask_for_file(FileDialog::Purpose::kExport);
+  const ConversationSummary* first = find_listed(state_, chosen.front());
+  file_dialog_.ask_to_export(chosen, first != nullptr ? first->title : "", window_.portal_name(), ui_);
+}
 
 void ChatWindow::ask_for_file(FileDialog::Purpose purpose) {
   file_dialog_.ask(purpose, state_.open, window_.portal_name(), ui_);

@@ -72,7 +72,28 @@ void FileDialog::ask(Purpose purpose, const OpenConversation& open, const std::s
   conversation_ = open.id;
   question_ = question_of(purpose);
   question_.folder = recent_.empty() ? with_home_directory("~/") : recent_.front();
+  exported_.clear();
   if (purpose == Purpose::kExport) question_.name = export_name_for(open.title);
+  ask(window, ui);
+}
+
+void FileDialog::ask_to_export(std::vector<ConversationId> ids, const std::string& title, const std::string& window,
+                               Ui& ui) {
+  purpose_ = Purpose::kExport;
+  question_ = question_of(purpose_);
+  question_.folder = recent_.empty() ? with_home_directory("~/") : recent_.front();
+  question_.name = export_name_for(title);
+  if (ids.size() > 1) {
+    question_.title = "Export " + counted(ids.size(), "conversation");
+    question_.hint = "All versions of all messages; import reads the file again.";
+    question_.filters = {{"JSON", {".json"}}};
+    question_.name = "conversations.json";
+  }
+  exported_ = std::move(ids);
+  ask(window, ui);
+}
+
+void FileDialog::ask(const std::string& window, Ui& ui) {
   browser_.close();
   if (uses_portal_ && FilePortal::may_be_there())
     portal_.ask(question_, window);
@@ -124,10 +145,11 @@ void FileDialog::apply(Frame& f, FileAnswer answer) {
         f.actions.push(AttachFile{std::move(path)});
         break;
       case Purpose::kExport:
-        if (conversation_ != 0 && f.state.open.id != conversation_)
+        if (exported_.empty() && conversation_ != 0 && f.state.open.id != conversation_)
           f.actions.push(OpenStored{conversation_});  // the desktop's dialog was slow
         const std::string named = with_format(path, question_.filters, answer.filter);
-        f.actions.push(ExportConversation{named, answer.replaces && named == path});  // another was not asked about
+        f.actions.push(
+            ExportConversation{named, answer.replaces && named == path, exported_});  // another was not asked about
         break;
     }
   }

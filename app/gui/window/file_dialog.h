@@ -20,6 +20,8 @@ class FileDialog {
 
   // open: the conversation that is exported. window: as FilePortal::ask has it.
   void ask(Purpose purpose, const OpenConversation& open, const std::string& window, Ui& ui);
+  // title: of the only one, which may also become Markdown.
+  void ask_to_export(std::vector<ConversationId> ids, const std::string& title, const std::string& window, Ui& ui);
   bool browses() const { return browser_.is_open(); }  // a card of the window is open
   bool asks_desktop() const { return portal_.is_open(); }
   bool close() { return browser_.close(); }
@@ -28,6 +30,7 @@ class FileDialog {
   const std::vector<std::string>& recent_folders() const { return recent_; }
 
  private:
+  void ask(const std::string& window, Ui& ui);
   void browse(Ui& ui);
   void apply(Frame& f, FileAnswer answer);
   void remember_folder_of(const std::string& path);
@@ -38,8 +41,9 @@ class FileDialog {
   bool verbose_, uses_portal_ = true;
   Purpose purpose_ = Purpose::kExport;
   FileQuestion question_;
-  ConversationId conversation_ = 0;  // that was open when it was asked
-  FileAnswer answer_;                // the desktop's, until the next frame
+  ConversationId conversation_ = 0;            // that was open when it was asked
+  std::vector<ConversationId> exported_ = {};  // empty: the open one
+  FileAnswer answer_;                          // the desktop's, until the next frame
 };
 
 constexpr size_t kMaxRecentFolders = 6;

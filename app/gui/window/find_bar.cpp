@@ -22,7 +22,7 @@ void FindBar::open(Ui& ui, TranscriptView& transcript) {
 void FindBar::show(const std::string& words, TranscriptView& transcript) {
   is_open_ = true;
   field_.buffer.set(words);
-  transcript.find(words);
+  transcript.find(words, /*or_each=*/true);
 }
 
 bool FindBar::close(TranscriptView& transcript) {

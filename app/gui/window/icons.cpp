@@ -198,6 +198,19 @@ void draw_icon(ImDrawList& list, Icon icon, ImVec2 at, float size, Colour colour
     case Icon::kText:
       pen.line({{2.5f, 18.5f}, {8, 5}, {13.5f, 18.5f}}), pen.line({{4.6f, 13.5f}, {11.4f, 13.5f}});
       return pen.circle(18, 15, 3.4f), pen.line({{21.4f, 11}, {21.4f, 18.5f}});
+    case Icon::kPin:
+      pen.line({{9, 4}, {15, 4}, {15, 10}, {18, 14}, {6, 14}, {9, 10}}, true), pen.line({{12, 14}, {12, 20.5f}});
+      return;
+    case Icon::kArchive:
+      pen.box(3.5f, 4.5f, 20.5f, 9, 1), pen.line({{5, 9}, {5, 19.5f}, {19, 19.5f}, {19, 9}});
+      pen.line({{9.5f, 13}, {14.5f, 13}});
+      return;
+    case Icon::kTag:
+      pen.line({{4, 4.5f}, {12, 4.5f}, {20, 12.5f}, {12.5f, 20}, {4, 11.5f}}, true), pen.dot(8.2f, 8.6f, 1.3f);
+      return;
+    case Icon::kOrder:
+      pen.line({{4, 6.5f}, {20, 6.5f}}), pen.line({{7, 12}, {17, 12}}), pen.line({{10, 17.5f}, {14, 17.5f}});
+      return;
     case Icon::kWarning:
       pen.line({{12, 4}, {21, 19.5f}, {3, 19.5f}}, true), pen.line({{12, 10}, {12, 14.5f}}), pen.dot(12, 17, 1.1f);
       return;

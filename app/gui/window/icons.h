@@ -38,6 +38,10 @@ enum class Icon {
   kFolder,
   kServer,
   kText,
+  kPin,
+  kArchive,
+  kTag,
+  kOrder,
   kWarning
 };
 

@@ -24,14 +24,15 @@ void act(Frame& f, const NoticeItem& notice) {
   if (notice.remedy.kind == Remedy::Kind::kChooseServed) return f.commands.push_back(Command::kModels);
   if (const std::optional<LoadModel> load = load_of(notice)) return f.actions.push(*load);
   if (!notice.imported.empty()) return f.actions.push(TakeBackImport{notice.imported});
+  if (notice.unarchives) return f.actions.push(FileConversations{notice.restores, {.archived = false}});
   if (notice.shows == 0) return f.actions.push(TakeFromTrash{notice.restores});
-  f.actions.push(OpenStored{notice.restores});
+  f.actions.push(OpenStored{notice.restores.front()});
   f.actions.push(ShowVersion{0, notice.shows});
 }
 
 }  // namespace
 
-void Notices::add(std::string text, bool is_error) { own_.push_back({next_own_++, is_error, std::move(text), "", 0}); }
+void Notices::add(std::string text, bool is_error) { own_.push_back({next_own_++, is_error, std::move(text)}); }
 
 void Notices::dismiss(Frame& f, uint64_t id) {
   seen_.erase(id);

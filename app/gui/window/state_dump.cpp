@@ -52,7 +52,11 @@ Json messages_json(const std::vector<ChatMessage>& messages) {
 Json conversations_json(const std::vector<ConversationSummary>& list) {
   Json out = Json::array();
   for (const ConversationSummary& conversation : list)
-    out.push_back({{"id", conversation.id}, {"title", conversation.title}});
+    out.push_back({{"id", conversation.id},
+                   {"title", conversation.title},
+                   {"pinned", conversation.filing.pinned},
+                   {"folder", conversation.filing.folder},
+                   {"tags", conversation.filing.tags}});
   return out;
 }
 
@@ -107,6 +111,7 @@ Json window_json(const WindowFacts& facts) {
           {"composer", facts.composer},
           {"composition", facts.composition},
           {"selection", facts.selection},
+          {"selected", facts.selected},
           {"panels", facts.panels},
           {"palette", facts.palette},
           {"editing", facts.editing},
@@ -141,6 +146,7 @@ std::string state_dump(const ChatState& state, const WindowFacts& facts, const s
   json["answering"] = state.answering;
   json["unread"] = state.unread;
   json["trash"] = conversations_json(state.trash);
+  json["archived"] = conversations_json(state.archived);
   json["hits"] = Json::array();
   if (state.search)
     for (const SearchHit& hit : state.search->hits)

@@ -16,6 +16,7 @@ struct WindowFacts {
   double first_frame_seconds = 0;  // from the program's start to the first picture
   uint64_t n_late_frames = 0;      // that took 1.5 refreshes of the display or more, but for the first
   double longest_frame_seconds = 0, longest_frame_cpu_seconds = 0;  // of those but the first; cpu: of this thread
+  std::vector<ConversationId> selected;                             // in the list of conversations
   std::string focus, composer, composition, selection, search_words;
   std::string theme, text_font, code_font;  // that were chosen
   std::vector<std::string> panels;          // that are open

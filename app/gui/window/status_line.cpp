@@ -26,7 +26,9 @@ void draw_importing(Frame& f, Rect rect) {
   if (ui.button("stop_import", rect.cut_right(ui.button_width(stop)), stop)) f.actions.push(StopImport{});
   rect.cut_right(ui.px(10));
   draw_bar(ui, rect, importing.fraction);
-  ui.label_in(rect, "Importing " + importing.name + "  " + fixed(importing.fraction * 100, 0) + "%",
+  ui.label_in(rect,
+              (importing.is_export ? "Exporting " : "Importing ") + importing.name + "  " +
+                  fixed(importing.fraction * 100, 0) + "%",
               {ui.theme->dim_text, 0.82f});
 }
 

@@ -19,6 +19,10 @@ using Json = nlohmann::json;
 constexpr int kLargestScreen = 32767;  // pixels
 constexpr uint64_t kMaxBytes = 64'000'000;
 
+constexpr std::pair<const char*, ConversationOrder> kOrders[] = {{"changed", ConversationOrder::kUpdated},
+                                                                 {"created", ConversationOrder::kCreated},
+                                                                 {"title", ConversationOrder::kTitle}};
+
 template <class T>
 void read_number(const Json& json, const char* key, T& value, T min, T max) {
   const auto found = json.find(key);
@@ -89,6 +93,12 @@ WindowMemory window_memory_from(const std::string& text) {
   if (const auto recent = json.find("recent_commands"); recent != json.end() && recent->is_array())
     for (const Json& command : *recent)
       if (command.is_string()) memory.recent_commands.push_back(command);
+  if (const auto folded = json.find("folded"); folded != json.end() && folded->is_array())
+    for (const Json& folder : *folded)
+      if (folder.is_string()) memory.folded.push_back(folder);
+  const std::string order = json.contains("order") && json["order"].is_string() ? json["order"] : Json("");
+  for (const auto& [name, value] : kOrders)
+    if (order == name) memory.order = value;
   return memory;
 }
 
@@ -107,6 +117,9 @@ std::string to_json(const WindowMemory& memory) {
   }
   if (!memory.folders.empty()) json["folders"] = memory.folders;
   if (!memory.recent_commands.empty()) json["recent_commands"] = memory.recent_commands;
+  if (!memory.folded.empty()) json["folded"] = memory.folded;
+  for (const auto& [name, value] : kOrders)
+    if (memory.order == value && value != ConversationOrder::kUpdated) json["order"] = name;
   if (memory.place.placed) json["x"] = memory.place.x, json["y"] = memory.place.y;
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

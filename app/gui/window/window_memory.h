@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/gui/window/glfw_window.h"
+#include "engine/store/conversation_filter.h"
 
 namespace warpchat::gui {
 
@@ -28,9 +29,11 @@ struct WindowMemory {
     std::vector<std::string> files;  // paths
     bool operator==(const Draft&) const = default;
   };
-  std::map<int64_t, Draft> drafts;           // by conversation (0: a new one)
-  std::vector<std::string> folders;          // in which files were chosen, the last one first
-  std::vector<std::string> recent_commands;  // their texts, the last one first
+  std::map<int64_t, Draft> drafts;                        // by conversation (0: a new one)
+  std::vector<std::string> folders;                       // in which files were chosen, the last one first
+  std::vector<std::string> recent_commands;               // their texts, the last one first
+  std::vector<std::string> folded;                        // folders of conversations
+  ConversationOrder order = ConversationOrder::kUpdated;  // of the list of conversations
   bool operator==(const WindowMemory&) const = default;
 };
 
