@@ -166,7 +166,15 @@ ChatOptions kept_options(const SettingsFile& file, const std::string& assistant)
   options.kept_choices = std::exchange(static_cast<AnswerChoices&>(options), {});
   const std::string name = assistant.empty() ? options.assistant : assistant;
   if (name.empty()) return options;
-  const Assistant chosen = load_assistant(name);
+  Assistant chosen;
+  try {
+    chosen = load_assistant(name);
+  } catch (const Error& error) {
+    if (!assistant.empty()) throw;
+    options.complaints.push_back(file.path() + ": " + error.what());
+    options.assistant.clear();
+    return options;
+  }
   const bool has_model = chosen.settings.contains("model"), has_endpoint = chosen.settings.contains("endpoint");
   if (has_model != has_endpoint) options.model.clear(), options.endpoint.clear();  // the file's are of another pair
   apply_all(options, chosen.settings, file_of_assistant(name));

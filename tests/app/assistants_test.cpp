@@ -76,6 +76,10 @@ TEST_F(Assistants, RankBetweenFlagsAndTheSettingsFile) {
   EXPECT_EQ(parsed({}).assistant, "one");
   EXPECT_EQ(parsed({}).model, "its.gguf");
   EXPECT_THROW(parsed({"--assistant", "two"}), Error);
+  SettingsFile::change("assistant", "gone");
+  EXPECT_EQ(parsed({}).assistant, "");
+  EXPECT_EQ(parsed({}).complaints.size(), 1u) << "a default that is gone is no reason not to start";
+  EXPECT_EQ(parsed({"--assistant", "one"}).assistant, "one");
 }
 
 TEST_F(Assistants, AModelfileBecomesOne) {
