@@ -307,6 +307,19 @@ class Chat(WindowCase):
         self.window.click(f"conversation:{conversation}")
         state = self.window.wait_for(lambda s: s["conversation"]["id"] == conversation, "the first one")
         self.assertEqual((state["settings"]["max_tokens"], state["conversation"]["system_prompt"]), (3, ""))
+        folder = os.path.join(self.home, ".config/warpchat/assistants")
+        os.makedirs(folder)
+        with open(os.path.join(folder, "kind.json"), "w") as file:
+            json.dump({"system-prompt": "Be kind", "temp": 0.5, "n-predict": 9}, file)
+        self.window.key("ctrl+comma")
+        self.window.click("assistant")
+        self.window.click("kind")
+        state = self.window.wait_for(lambda s: s["settings"]["assistant"] == "kind", "the assistant")
+        self.assertEqual((state["settings"]["temperature"], state["settings"]["max_tokens"],
+                          state["conversation"]["system_prompt"]), (0.5, 3, "Be kind"))
+        self.window.click("assistant")
+        self.window.click("None")
+        self.window.wait_for(lambda s: s["settings"]["assistant"] == "", "none")
 
 
 class Attachments(WindowCase):

@@ -8,6 +8,7 @@
 #include <utility>
 #include <variant>
 
+#include "app/assistants.h"
 #include "app/gui/window/numbers.h"
 #include "models/number_in.h"
 #include "models/text_format.h"
@@ -44,6 +45,7 @@ constexpr Control kTable[SettingsPanel::kControls] = {
 };
 
 constexpr float kControl = 62;
+constexpr std::string_view kNoAssistant = "None";
 constexpr double kPromptRests = 0.5;  // seconds without a change after which a system prompt counts
 
 float value_of(const AnswerSettings& settings, const Control& control) {
@@ -138,6 +140,7 @@ float SettingsPanel::draw_all(Frame& f, Rect rect) {
   Ui& ui = f.ui;
   const float top = rect.y;
   draw_scope(f, rect.cut_top(ui.px(78)));
+  if (!for_new_) draw_assistant(f, rect.cut_top(ui.px(48)));
   draw_system_prompt(f, rect.cut_top(ui.px(150)));
   draw_thinking(ui, rect.cut_top(ui.px(70)));
   if (values().think == true && f.state.model && !f.state.model->can_think)
@@ -179,6 +182,25 @@ void SettingsPanel::draw_scope(Frame& f, Rect rect) {
                for_new_ ? "Kept for chats that have no setting of their own, in every later start."
                         : "Stored with this chat. What is not set here follows New chats, then the model.",
                {ui.theme->faint_text, 0.78f}, rect.width);
+}
+
+void SettingsPanel::draw_assistant(Frame& f, Rect rect) {
+  Ui& ui = f.ui;
+  rect = rect.in_middle(ui.px(34));
+  const std::string& now = f.state.open.assistant;
+  const std::string shown = now.empty() ? std::string(kNoAssistant) : printable(now, 24);
+  const ButtonLook look{
+      .text = shown, .kind = ButtonKind::kOutlined, .tooltip = "A system prompt and settings by name"};
+  const Rect button = rect.cut_right(ui.button_width(look));
+  heading(ui, rect, "Assistant");
+  if (ui.button("assistant", button, look)) {
+    assistants_ = assistant_names();
+    std::vector<MenuItem> items = {{kNoAssistant, kNoAssistant, now.empty() ? Icon::kCheck : Icon::kNone}};
+    for (const std::string& name : assistants_) items.push_back({name, name, name == now ? Icon::kCheck : Icon::kNone});
+    ui.open_menu("assistants", {button.x, button.bottom()}, std::move(items));
+  }
+  const std::string chosen = ui.take_menu_choice("assistants");
+  if (!chosen.empty()) f.actions.push(SetAssistant{chosen == kNoAssistant ? "" : chosen});
 }
 
 void SettingsPanel::draw_system_prompt(Frame& f, Rect rect) {

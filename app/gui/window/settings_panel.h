@@ -24,6 +24,7 @@ class SettingsPanel {
  private:
   void follow(const ChatState& state);
   void draw_scope(Frame& f, Rect rect);
+  void draw_assistant(Frame& f, Rect rect);
   void draw_system_prompt(Frame& f, Rect rect);
   void draw_control(Ui& ui, Rect rect, size_t index);
   static float draw_cannot_think(Ui& ui, Rect rect, const std::string& model);
@@ -42,6 +43,7 @@ class SettingsPanel {
 
   bool for_new_ = false;                   // the scope
   ChatState run_;                          // choices as made here, and what else decides the values
+  std::vector<std::string> assistants_;    // names in the open menu
   std::vector<std::string_view> changed_;  // names of choices that were made and not sent yet
   TextField system_prompt_, max_tokens_, seed_;
   std::array<TextField, kControls> numbers_;

@@ -182,6 +182,7 @@ std::string state_dump(const ChatState& state, const WindowFacts& facts, const s
                       {"random_seed", settings.random_seed},
                       {"titles", state.titles},
                       {"think", settings.think ? Json(*settings.think) : Json()},
+                      {"assistant", state.open.assistant},
                       {"own", own.empty() ? Json() : try_parse_untrusted_json(own)},
                       {"default_system_prompt", state.default_system_prompt}};
   json["notices"] = notices_json(state.notices);
