@@ -147,6 +147,8 @@ float SettingsPanel::draw_all(Frame& f, Rect rect) {
     rect.cut_top(draw_cannot_think(ui, rect, f.state.model->name) + ui.px(10));
   draw_length(ui, rect.cut_top(ui.px(48)));
   draw_seed(ui, rect.cut_top(ui.px(values().random_seed ? 44 : 84)));
+  if (ui.toggle("titles", rect.cut_top(ui.px(40)).in_middle(ui.px(32)), "Let the model name chats", f.state.titles))
+    f.actions.push(SetTitles{!f.state.titles});
   Rect title = rect.cut_top(ui.px(34));
   const ButtonLook reset{.text = "Reset all", .kind = ButtonKind::kGhost};
   if (ui.button("sampling_reset", title.cut_right(ui.button_width(reset)), reset))
@@ -155,9 +157,6 @@ float SettingsPanel::draw_all(Frame& f, Rect rect) {
                  control.field);
   heading(ui, title, "Sampling");
   for (size_t i = 0; i < kControls; ++i) draw_control(ui, rect.cut_top(ui.px(kControl)), i);
-  heading(ui, rect.cut_top(ui.px(34)), "All chats");
-  if (ui.toggle("titles", rect.cut_top(ui.px(40)).in_middle(ui.px(32)), "Let the model name chats", f.state.titles))
-    f.actions.push(SetTitles{!f.state.titles});
   heading(ui, rect.cut_top(ui.px(34)), "For developers");
   if (ui.toggle("emulators", rect.cut_top(ui.px(32)), "Show emulated GPUs", shows_emulators))
     shows_emulators = !shows_emulators;
