@@ -141,7 +141,9 @@ class Conversations(WindowCase):
         self.window.wait_for(lambda s: s["settings"]["max_tokens"] == 8000, "an answer that ends for the next")
         self.window.click("settings_close")
         self.window.wait_for(lambda s: s["answering"] == [first] and f"answering:{first}" in s["widgets"], "its mark")
+        self.window.wait_for(lambda s: s["focus"] == "composer", "the composer")
         self.window.type("and you")
+        self.window.wait_for(lambda s: s["composer"] == "and you", "the typed text")
         self.window.key("Return")
         state = self.window.wait_for(lambda s: s["conversation"]["id"] not in (0, first) and s["phase"] == "answer" and
                                      s["answering"] == [first], "both are answered")
