@@ -1,4 +1,4 @@
-// What somebody has set for answers: by flags, in the settings file, or in a conversation.
+// The settings of answers that flags, the settings file, an assistant or a conversation make.
 #pragma once
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>

@@ -94,7 +94,7 @@ const NamedChoice& choice_named(std::string_view name) {
   return *std::ranges::find(choices, name, &NamedChoice::name);
 }
 
-// The values that hold, as if all had been chosen; think is empty where nobody has.
+// The values that hold, as if all had been chosen; think is empty where it is not.
 AnswerChoices values_in(const AnswerOptions& session) {
   const SamplingParams& p = session.sampling;
   AnswerChoices values{.temperature = p.temperature,

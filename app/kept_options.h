@@ -30,7 +30,7 @@ SettingsFile sound_settings_file();
 // "temp", "--temp" or "top_k". UsageError for a name that is no key.
 SettingsKey settings_key_named(const std::string& name);
 
-// The value as the file has it, from what somebody typed. UsageError if it does not fit.
+// The value as the file has it, from typed text. UsageError if it does not fit.
 nlohmann::ordered_json value_for_key(const SettingsKey& key, const std::string& typed);
 
 }  // namespace warpchat

@@ -30,7 +30,7 @@ std::optional<StoredConversation> find_stored(const std::string& wanted) {
   }
 }
 
-// Of its last answer by a server; empty: this machine answered.
+// The server that gave its last answer; empty: this machine did.
 std::string endpoint_of(const StoredConversation& stored) {
   const auto last = std::find_if(stored.turns.rbegin(), stored.turns.rend(),
                                  [](const Turn& turn) { return !turn.message.model.empty(); });

@@ -70,7 +70,7 @@ class FileLock {
   int descriptor_;
 };
 
-// A link, as people have who keep their settings elsewhere, stays one.
+// A link stays one: some people keep their settings elsewhere.
 std::string behind_links(const std::string& path) {
   char* real = realpath(path.c_str(), nullptr);
   const std::string target = real != nullptr ? real : path;

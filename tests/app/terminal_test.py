@@ -286,7 +286,7 @@ class Slash(Case):
                             ("/load", "chat: /load needs a number or a title: /load N|TITLE"),
                             ("/load no such", "chat: no title has 'no such' in it"),
                             ("/load 777", "the last list has no number 777"),
-                            ("/list x", "chat: /list takes a number of conversations, found 'x'"),
+                            ("/list x", "chat: /list takes a number of conversations and filters such as folder:NAME, found 'x'"),
                             ("/search no such words", "no conversation has no such words"),
                             ("/read", "chat: no file is attached; /read FILE attaches one"),
                             ("/unread", "chat: no file is attached"),

@@ -33,7 +33,7 @@ SLASH_COMMAND = re.compile(r"(?<![\w/.'<~*])/[a-z]{2,}(?![\w/.*-])")
 
 # Texts that are no messages: child processes, shell scripts, names of files, and flags of other programs.
 NO_MESSAGES = ("app/help/shell_completion.cpp", "app/help/man_page.cpp", "app/pdf_text.cpp", "app/terminal/pager.cpp",
-               "app/directories.cpp", "app/session_bus.cpp")
+               "app/directories.cpp", "app/local_models/model_places.cpp", "app/session_bus.cpp")
 OF_OTHERS = {"iconv": "-f", "ulimit": "-u -v", "ninja": "-C", "taskset": "-c"}
 FOREIGN_NAMES = re.compile(r'^    \{"(-[^"]*"(?:\s*"[^"]*")*)', re.MULTILINE)  # a row of app/foreign_flags.cpp
 NEEDED = {"template": ("--messages", "/dev/null"), "logits": ("--tokens", "1", "--output", "/dev/null"),

@@ -64,9 +64,8 @@ constexpr CapabilitiesCase kCapabilities[] = {
 TEST(Endpoint, CapabilitiesAsServersTellThem) {
   for (const CapabilitiesCase& c : kCapabilities) {
     std::string list;
-    for (const std::string& word :
-         parse_models(R"({"data":[{"id":"a",)" + std::string(c.model) + "}]}").at(0).capabilities)
-      list += (list.empty() ? "" : ", ") + word;
+    const RemoteModel model = parse_models(R"({"data":[{"id":"a",)" + std::string(c.model) + "}]}").at(0);
+    for (const std::string& word : model.capabilities) list += (list.empty() ? "" : ", ") + word;
     EXPECT_EQ(list, c.capabilities) << c.server;
   }
 }
