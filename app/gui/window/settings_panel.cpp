@@ -174,6 +174,7 @@ void SettingsPanel::draw_scope(Frame& f, Rect rect) {
       finish(f.actions);
       for_new_ = is_for_new;
       follow(f.state);
+      show_values();
     }
     row.cut_left(ui.px(6));
   }
@@ -181,6 +182,14 @@ void SettingsPanel::draw_scope(Frame& f, Rect rect) {
                for_new_ ? "Kept for chats that have no setting of their own, in every later start."
                         : "Stored with this chat. What is not set here follows New chats, then the model.",
                {ui.theme->faint_text, 0.78f}, rect.width);
+}
+
+// Also in the field that has the focus, which otherwise keeps what is typed into it.
+void SettingsPanel::show_values() {
+  const AnswerSettings now = values();
+  show_in(max_tokens_, now.max_tokens >= 0 ? std::to_string(now.max_tokens) : "");
+  show_in(seed_, std::to_string(now.sampling.seed));
+  for (size_t i = 0; i < kControls; ++i) show_in(numbers_[i], fixed(value_of(now, kTable[i]), kTable[i].decimals));
 }
 
 void SettingsPanel::draw_assistant(Frame& f, Rect rect) {

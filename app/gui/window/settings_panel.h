@@ -38,6 +38,7 @@ class SettingsPanel {
   AnswerSettings defaults() const;  // that would hold without own choices
   template <class T>
   void choose(std::optional<T> AnswerChoices::*field, std::optional<T> value);
+  void show_values();
   void send_choices(Actions& actions);
   void send_prompt(Actions& actions);
 
