@@ -309,7 +309,7 @@ class Faults(WindowCase):
         self.assertEqual(self.rows("PRAGMA integrity_check"), [("ok",)])
 
     def test_logging_out_keeps_the_answer(self):
-        self.open(model=ENDLESS)
+        self.open("-c", "0", model=ENDLESS)
         self.window.type("hello")
         self.window.key("Return")
         self.window.wait_for(lambda s: s["phase"] == "answer" and len(s["conversation"]["last_text"]) > 20, "text")
@@ -326,7 +326,7 @@ class Kills(WindowCase):
         chance = random.Random(seed)
         for n in range(N_KILLS):
             with self.subTest(seed=seed, n=n):
-                self.open(model=ENDLESS)
+                self.open("-c", "0", model=ENDLESS)
                 question = f"question {n}"
                 self.window.key("ctrl+l")
                 self.window.type(question)

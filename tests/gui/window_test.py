@@ -54,7 +54,7 @@ class Chat(WindowCase):
         self.assertEqual(self.rows("SELECT text FROM turns WHERE role = 'user'"), [("one\ntwo",)])
 
     def test_an_answer_is_stopped(self):
-        self.open(model=ENDLESS)
+        self.open("-c", "0", model=ENDLESS)
         for by_key in (True, False):
             with self.subTest(by_key=by_key):
                 self.window.key("ctrl+l")
@@ -66,7 +66,7 @@ class Chat(WindowCase):
                 self.assertEqual(last_status(state), "stopped")
 
     def test_a_stopped_answer_goes_on(self):
-        self.open(model=ENDLESS)
+        self.open("-c", "0", model=ENDLESS)
         self.window.key("ctrl+l")
         self.window.type("go on")
         self.window.key("Return")
