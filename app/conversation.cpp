@@ -108,6 +108,8 @@ int Conversation::run() {
   tell_thinking();
   if (options_.resume && !(resumed && act(OpenStored{*resumed}))) return 1;
   if (resumed) show_opened();
+  const bool names_assistant = !options_.assistant.empty() && !options_.kept.contains("assistant");
+  if (resumed && names_assistant) act(SetAssistant{options_.assistant});
   const bool is_flag = !options_.system_prompt.empty() && !options_.kept.contains("system-prompt");
   if (options_.resume && is_flag && options_.system_prompt != open().system_prompt &&
       act(SetSystemPrompt{options_.system_prompt}))

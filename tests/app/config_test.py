@@ -175,7 +175,9 @@ class AfterARestart(StoreCase):
 
         subprocess.run([CHAT, "assistant", "add", "short", "-sys", "Be short.", "--temp", "0.125", "--min-p", "0.25"],
                        env=environment(self.home), check=True, capture_output=True)
-        assisted = self.chat("--resume")
+        assisted = self.chat("--resume", "--assistant", "short")
+        self.command(assisted, "/assistant", "now: short")
+        self.command(assisted, "/assistant none", "no assistant from now on")
         self.command(assisted, "/assistant short", "short answers from now on")
         self.command(assisted, "/set temp", "temp: 0.5")
         self.command(assisted, "/set min_p", "min_p: 0.25")
