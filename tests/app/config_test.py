@@ -136,6 +136,10 @@ class AfterARestart(StoreCase):
         self.wait_for_prompt(terminal)
         return terminal
 
+    def leave(self, terminal):
+        terminal.wait_until_it_edits()  # before that, Ctrl-D is lost
+        super().leave(terminal)
+
     def command(self, terminal, line, said):
         terminal.type(line + "\r")
         terminal.wait_for(said)
