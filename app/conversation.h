@@ -144,15 +144,15 @@ class Conversation {
   ChatPrinter printer_{look_};
   ChatController controller_;
   std::optional<NotedInterrupts> noted_interrupts_;  // Ctrl-C never ends the conversation
-  std::string status_;                    // the model's status as printed last: an answer may change the launch mode
-  std::string prefilled_;                 // what the next prompt starts with
-  std::string refused_;                   // the last line that was refused, for the prompt after a remedy
-  uint64_t editing_ = 0;                  // key of the message that the next line replaces; 0: none
-  bool loading_stopped_ = false;          // by Ctrl-C
-  bool measures_ = false;                 // the user has asked for kernel times
-  std::vector<ConversationId> listed_;    // by the numbers that /list or /search showed last
-  std::vector<ConversationId> trash_;     // by those of /trash
-  std::vector<TurnId> versions_;          // by those of /versions
+  std::string status_;                  // the model's status as printed last: an answer may change the launch mode
+  std::string prefilled_;               // what the next prompt starts with
+  std::string refused_;                 // the last line that was refused, for the prompt after a remedy
+  uint64_t editing_ = 0;                // key of the message that the next line replaces; 0: none
+  bool loading_stopped_ = false;        // by Ctrl-C
+  bool measures_ = false;               // the user has asked for kernel times
+  std::vector<ConversationId> listed_;  // by the numbers that /list or /search showed last
+  std::vector<ConversationId> trash_;   // by those of /trash
+  std::vector<TurnId> versions_;        // by those of /versions
   History history_;
   Terminal terminal_;
   PromptReader reader_;

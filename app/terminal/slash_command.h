@@ -64,7 +64,7 @@ enum class SlashArgument {
   kTag,
   kSetting,  // a name and its value
   kAssistant,
-  kKey,      // the same of the settings file
+  kKey,  // the same of the settings file
   kOnOff,
   kPerf,  // kOnOff, or two answers
 };

@@ -45,7 +45,8 @@ struct RemoteModel {
   std::string id;
   uint32_t context = 0;  // tokens; 0: unknown
   ServerKind kind = ServerKind::kUnknown;
-  std::vector<std::string> capabilities = {};  // that the server tells, of images, audio, tools, thinking; in this order
+  std::vector<std::string> capabilities =
+      {};  // that the server tells, of images, audio, tools, thinking; in this order
 };
 
 // Parses the body of GET /models: {"data": [{"id", "owned_by", "max_model_len" or similar}]}. Error: part of a

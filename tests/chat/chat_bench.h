@@ -43,9 +43,7 @@ class Bench {
       for (Update& update : updates) apply_update(replayed, recorded.emplace_back(std::move(update)));
     }
   }
-  void name_by_model() {
-    submit(SetTitles{true});
-  }
+  void name_by_model() { submit(SetTitles{true}); }
   void ask(const std::string& what) { submit(Send{what}), settle(); }
   void stop() { submit(Stop{}), settle(); }
 

@@ -95,7 +95,8 @@ class WorkerWindow {
   void ask(const std::string& text) {
     const uint64_t n = state_.taken_sends;
     post(Send{text});
-    until([&] { return state_.taken_sends > n && state_.open.phase == AnswerPhase::kIdle; }, "an answer to what was sent");
+    until([&] { return state_.taken_sends > n && state_.open.phase == AnswerPhase::kIdle; },
+          "an answer to what was sent");
   }
   // Text of the newest error; empty if there is none.
   std::string error() const {
