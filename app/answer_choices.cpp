@@ -87,6 +87,17 @@ SamplingParams sampled(const SamplingParams& base, const AnswerChoices& choices)
   return p;
 }
 
+AnswerChoices choices_of(const SamplingParams& p) {
+  return {.temperature = p.temperature,
+          .top_p = p.top_p,
+          .min_p = p.min_p,
+          .repeat_penalty = p.repeat_penalty,
+          .presence_penalty = p.presence_penalty,
+          .frequency_penalty = p.frequency_penalty,
+          .top_k = p.top_k,
+          .repeat_last_n = p.penalty_window};
+}
+
 std::optional<nlohmann::ordered_json> json_of(const AnswerChoices& choices, const NamedChoice& choice) {
   return std::visit(
       [&](auto member) { return choices.*member ? std::optional(json_value(*(choices.*member))) : std::nullopt; },

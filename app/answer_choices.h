@@ -38,6 +38,9 @@ AnswerChoices over(const AnswerChoices& above, const AnswerChoices& below);
 // `base` with the choices that concern sampling, but for the seed.
 SamplingParams sampled(const SamplingParams& base, const AnswerChoices& choices);
 
+// The other way: every choice that sampled() takes, as `p` has it.
+AnswerChoices choices_of(const SamplingParams& p);
+
 inline constexpr std::string_view kSeedName = "seed";
 
 // The value of one field; nullopt: it is empty.

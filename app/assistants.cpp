@@ -92,6 +92,14 @@ ChatOptions options_of(const Assistant& assistant) {
   return options_of_settings(assistant.settings, file_of_assistant(assistant.name));
 }
 
+std::optional<AnswerChoices> choices_of_assistant(const std::string& name) {
+  try {
+    return options_of(load_assistant(name));
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
 std::string description_of(const Assistant& assistant) {
   std::string prompt, rest;
   for (const auto& [key, value] : assistant.settings.items()) {

@@ -2,6 +2,7 @@
 // assistants/ of the configuration: one JSON object with the keys of the settings file.
 #pragma once
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,9 @@ std::string file_of_assistant(const std::string& name);
 
 // Its settings as options of a conversation, with a complaint for each that does not count.
 ChatOptions options_of(const Assistant& assistant);
+
+// Its choices alone; nullopt: there is no such assistant any more, or its file is damaged.
+std::optional<AnswerChoices> choices_of_assistant(const std::string& name);
 
 // "Answer briefly.  (temp 0.2, model qwen)": on one line.
 std::string description_of(const Assistant& assistant);

@@ -96,17 +96,9 @@ const NamedChoice& choice_named(std::string_view name) {
 
 // The values that hold, as if all had been chosen; think is empty where it is not.
 AnswerChoices values_in(const AnswerOptions& session) {
-  const SamplingParams& p = session.sampling;
-  AnswerChoices values{.temperature = p.temperature,
-                       .top_p = p.top_p,
-                       .min_p = p.min_p,
-                       .repeat_penalty = p.repeat_penalty,
-                       .presence_penalty = p.presence_penalty,
-                       .frequency_penalty = p.frequency_penalty,
-                       .top_k = p.top_k,
-                       .repeat_last_n = p.penalty_window,
-                       .seed = static_cast<int64_t>(p.seed),
-                       .n_predict = session.max_tokens};
+  AnswerChoices values = choices_of(session.sampling);
+  values.seed = static_cast<int64_t>(session.sampling.seed);
+  values.n_predict = session.max_tokens;
   const auto think = session.template_variables.find(kEnableThinking);
   if (think != session.template_variables.end() && think->is_boolean()) values.think = think->get<bool>();
   return values;

@@ -43,16 +43,6 @@ std::string failure_alone(const std::vector<ChatMessage>& messages) {
   return !messages.empty() && is_failure_alone(messages.back()) ? messages.back().failure : "";
 }
 
-// Nullopt: there is no such assistant any more.
-std::optional<AnswerChoices> choices_of_assistant(const std::string& name) {
-  if (name.empty()) return std::nullopt;
-  try {
-    return options_of(load_assistant(name));
-  } catch (const Error&) {
-    return std::nullopt;
-  }
-}
-
 }  // namespace
 
 std::optional<size_t> Branch::index_of(uint64_t message) const {
@@ -76,10 +66,10 @@ void Branch::open(ConversationId id) {
   OpenConversation conversation = read(library_.store(), id);
   if (id != now().id) seen_.clear();
   replaced_.reset();
-  const std::string assistant = conversation.assistant;
+  const std::string lost = conversation.assistant_choices ? "" : conversation.assistant;
   slot_.change(updates::ShowConversation{std::move(conversation)});
-  if (!assistant.empty() && !choices_of_assistant(assistant))
-    state_.tell("the assistant '" + printable(assistant, kMaxShownName) +
+  if (!lost.empty())
+    state_.tell("the assistant '" + printable(lost, kMaxShownName) +
                 "' of this conversation is gone or damaged; its settings do not count");
 }
 
@@ -114,7 +104,7 @@ OpenConversation Branch::read(const ConversationStore& store, ConversationId id)
   conversation.system_prompt = stored.system_prompt;
   conversation.choices = answer_choices_from(stored.settings);
   conversation.assistant = assistant_in(stored.settings);
-  conversation.assistant_choices = choices_of_assistant(conversation.assistant).value_or(AnswerChoices());
+  if (!conversation.assistant.empty()) conversation.assistant_choices = choices_of_assistant(conversation.assistant);
   conversation.drops_oldest = stored.drops_oldest;
   if (id == now().id && stored.drops_oldest) conversation.unseen_turns = now().unseen_turns;
   for (const Turn& turn : stored.turns) conversation.messages.push_back(message_of(store, turn));

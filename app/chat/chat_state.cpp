@@ -17,18 +17,39 @@ std::string text_between(const ChatMessage& message, size_t begin, size_t end) {
   return part(message.reasoning, 0) + part(message.content, n_reasoning);
 }
 
-AnswerSettings answer_settings(const ChatState& state, const OpenConversation& conversation) {
-  const AnswerChoices own = over(over(state.flags, conversation.choices), conversation.assistant_choices);
-  const AnswerChoices all = over(own, state.defaults);
-  AnswerSettings settings;
-  settings.sampling = sampled(state.model ? state.model->file_sampling : SamplingParams{}, all);
-  settings.random_seed = all.seed.value_or(-1) < 0;
-  settings.sampling.seed = settings.random_seed ? 0 : static_cast<uint64_t>(*all.seed);
-  settings.sampling.seed_is_chosen = !settings.random_seed && (own.seed || !state.default_seed_is_drawn);
-  settings.max_tokens = all.n_predict.value_or(-1);
-  settings.think = all.think;
+AnswerLayers layers_of(const ChatState& state, const OpenConversation& conversation) {
+  return {state.flags, conversation.choices, conversation.assistant_choices.value_or(AnswerChoices()), state.defaults,
+          state.default_seed_is_drawn};
+}
+
+SamplingParams file_sampling(const ChatState& state) {
+  return state.model ? state.model->file_sampling : SamplingParams{};
+}
+
+AnswerSettings with_choices(AnswerSettings settings, const AnswerChoices& choices) {
+  settings.sampling = sampled(settings.sampling, choices);
+  if (choices.seed) {
+    settings.random_seed = *choices.seed < 0;
+    settings.sampling.seed = settings.random_seed ? 0 : static_cast<uint64_t>(*choices.seed);
+    settings.sampling.seed_is_chosen = !settings.random_seed;
+  }
+  settings.max_tokens = choices.n_predict.value_or(settings.max_tokens);
+  if (choices.think) settings.think = choices.think;
   return settings;
 }
+
+AnswerSettings answer_settings(const SamplingParams& file, const AnswerLayers& layers) {
+  const AnswerChoices own = over(over(layers.flags, layers.conversation), layers.assistant);
+  AnswerSettings settings = with_choices({.sampling = file}, over(own, layers.defaults));
+  if (!own.seed && layers.default_seed_is_drawn) settings.sampling.seed_is_chosen = false;
+  return settings;
+}
+
+AnswerSettings answer_settings(const ChatState& state, const OpenConversation& conversation) {
+  return answer_settings(file_sampling(state), layers_of(state, conversation));
+}
+
+AnswerSettings settings_of(const ChatState& state) { return answer_settings(state, state.open); }
 
 const ConversationSummary* find_listed(const ConversationLists& lists, ConversationId id) {
   for (const auto* list : {&lists.conversations, &lists.archived})
@@ -36,8 +57,6 @@ const ConversationSummary* find_listed(const ConversationLists& lists, Conversat
       if (conversation.id == id) return &conversation;
   return nullptr;
 }
-
-AnswerSettings settings_of(const ChatState& state) { return answer_settings(state, state.open); }
 
 // Counts turns as Branch::prompt does: skips empty messages, and joins consecutive user messages.
 size_t n_unseen_messages(const OpenConversation& conversation) {

@@ -65,9 +65,9 @@ struct OpenConversation {
   ConversationId id = 0;  // 0: nothing of it is stored yet
   std::string title;      // empty: it has none yet
   std::string system_prompt;
-  AnswerChoices choices;            // the user's for this conversation
-  std::string assistant;            // its name; empty: none
-  AnswerChoices assistant_choices;  // of it; they rank below
+  AnswerChoices choices;                           // the user's for this conversation
+  std::string assistant;                           // its name; empty: none
+  std::optional<AnswerChoices> assistant_choices;  // they rank below; nullopt: there is no such assistant
   std::vector<ChatMessage> messages;
   uint32_t context_used = 0;  // tokens; 0: not known
   bool drops_oldest = false;  // the oldest turns are left out when the context is full (DropOldest)
@@ -278,10 +278,18 @@ struct ChatState : ConversationLists {
   bool operator==(const ChatState&) const = default;
 };
 
-// For the answers of a conversation: the flags count first, then its choices, its assistant, the settings file, and the
-// model's file. settings_of: of the open one.
+// What has been chosen at each rank, the highest first. Below them is the model's file.
+struct AnswerLayers {
+  AnswerChoices flags, conversation, assistant, defaults;
+  bool default_seed_is_drawn = false;
+};
+AnswerLayers layers_of(const ChatState& state, const OpenConversation& conversation);
+SamplingParams file_sampling(const ChatState& state);  // the built-in values without a model
+
+AnswerSettings with_choices(AnswerSettings settings, const AnswerChoices& choices);
+AnswerSettings answer_settings(const SamplingParams& file, const AnswerLayers& layers);
 AnswerSettings answer_settings(const ChatState& state, const OpenConversation& conversation);
-AnswerSettings settings_of(const ChatState& state);
+AnswerSettings settings_of(const ChatState& state);  // of the open conversation
 
 // Null: it is not listed.
 const ConversationSummary* find_listed(const ConversationLists& lists, ConversationId id);

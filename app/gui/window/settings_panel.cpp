@@ -49,15 +49,7 @@ constexpr std::string_view kNoAssistant = "None";
 constexpr double kPromptRests = 0.5;  // seconds without a change after which a system prompt counts
 
 float value_of(const AnswerSettings& settings, const Control& control) {
-  const SamplingParams& p = settings.sampling;
-  const AnswerChoices all{.temperature = p.temperature,
-                          .top_p = p.top_p,
-                          .min_p = p.min_p,
-                          .repeat_penalty = p.repeat_penalty,
-                          .presence_penalty = p.presence_penalty,
-                          .frequency_penalty = p.frequency_penalty,
-                          .top_k = p.top_k,
-                          .repeat_last_n = p.penalty_window};
+  const AnswerChoices all = choices_of(settings.sampling);
   return std::visit([&](auto field) { return static_cast<float>((all.*field).value_or(0)); }, control.field);
 }
 
@@ -73,14 +65,10 @@ void show_in(TextField& field, const std::string& text) {
 
 // Choices that were not sent yet stay as they are here.
 void SettingsPanel::follow(const ChatState& state) {
-  const bool is_other = run_.open.id != state.open.id && state.open.messages.empty();
-  if (changed_.empty() || is_other) {
-    run_.flags = state.flags, run_.defaults = state.defaults, run_.open.choices = state.open.choices;
-    run_.open.assistant_choices = state.open.assistant_choices;
-    run_.default_seed_is_drawn = state.default_seed_is_drawn;
-  }
-  run_.open.id = state.open.id;
-  if (run_.model != state.model) run_.model = state.model;
+  const bool is_other = shown_ != state.open.id && state.open.messages.empty();
+  if (changed_.empty() || is_other) layers_ = layers_of(state, state.open);
+  shown_ = state.open.id;
+  file_sampling_ = file_sampling(state);
   const std::string& prompt = for_new_ ? state.default_system_prompt : state.open.system_prompt;
   const bool is_same = prompt_of_ == state.open.id && prompt_for_new_ == for_new_;
   if (is_same && prompt == seen_prompt_) return;
@@ -90,24 +78,20 @@ void SettingsPanel::follow(const ChatState& state) {
 }
 
 AnswerSettings SettingsPanel::values() const {
-  if (!for_new_) return settings_of(run_);
-  ChatState alone;
-  alone.model = run_.model, alone.defaults = run_.defaults;
-  return settings_of(alone);
+  return answer_settings(file_sampling_, for_new_ ? AnswerLayers{.defaults = layers_.defaults} : layers_);
 }
 
 AnswerSettings SettingsPanel::defaults() const {
-  ChatState below;
-  below.model = run_.model;
-  if (!for_new_) below.defaults = run_.defaults, below.open.assistant_choices = run_.open.assistant_choices;
-  return settings_of(below);
+  AnswerLayers below;
+  if (!for_new_) below.assistant = layers_.assistant, below.defaults = layers_.defaults;
+  return answer_settings(file_sampling_, below);
 }
 
 // A flag gives way to it, as in the controller.
 template <class T>
 void SettingsPanel::choose(std::optional<T> AnswerChoices::*field, std::optional<T> value) {
   own().*field = value;
-  if (!for_new_) run_.flags.*field = std::nullopt;
+  if (!for_new_) layers_.flags.*field = std::nullopt;
   for (const NamedChoice& choice : answer_choices())
     if (choice.field == ChoiceField(field) && std::ranges::find(changed_, choice.name) == changed_.end())
       changed_.push_back(choice.name);

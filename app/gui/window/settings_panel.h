@@ -33,7 +33,7 @@ class SettingsPanel {
   void draw_seed(Ui& ui, Rect rect);
   float draw_all(Frame& f, Rect rect);
 
-  AnswerChoices& own() { return for_new_ ? run_.defaults : run_.open.choices; }
+  AnswerChoices& own() { return for_new_ ? layers_.defaults : layers_.conversation; }
   AnswerSettings values() const;    // that hold, in the chosen scope
   AnswerSettings defaults() const;  // that would hold without own choices
   template <class T>
@@ -42,8 +42,10 @@ class SettingsPanel {
   void send_choices(Actions& actions);
   void send_prompt(Actions& actions);
 
-  bool for_new_ = false;                   // the scope
-  ChatState run_;                          // choices as made here, and what else decides the values
+  bool for_new_ = false;          // the scope
+  AnswerLayers layers_;           // with choices as made here
+  SamplingParams file_sampling_;  // below them
+  ConversationId shown_ = 0;
   std::vector<std::string> assistants_;    // names in the open menu
   std::vector<std::string_view> changed_;  // names of choices that were made and not sent yet
   TextField system_prompt_, max_tokens_, seed_;
