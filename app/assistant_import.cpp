@@ -4,6 +4,7 @@
 #include <sstream>
 #include <utility>
 
+#include "app/arguments.h"
 #include "app/assistants.h"
 #include "app/kept_options.h"
 #include "app/text_input.h"
@@ -27,10 +28,9 @@ std::string trimmed_line(std::string_view text) {
 
 std::string stem_of(const std::string& path) {
   const std::filesystem::path file(path);
-  return lower_case(file.extension().string()) == ".json" || lower_case(file.extension().string()) == ".ini" ||
-                 lower_case(file.extension().string()) == ".modelfile"
-             ? file.stem().string()
-             : file.filename().string();
+  const std::string extension = lower_case(file.extension().string());
+  const bool says_format = extension == ".json" || extension == ".ini" || extension == ".modelfile";
+  return (says_format ? file.stem() : file.filename()).string();
 }
 
 // A key as the flags of this or another program spell it, and its value.
@@ -38,10 +38,10 @@ void set(Assistant& assistant, const std::string& key, const std::string& value,
          std::vector<std::string>& notes) {
   const auto flags = [&] {
     try {
-      return settings_of_flags({"--" + key, value});
+      return settings_of_flags(rewrite_arguments({"--" + key, value}));
     } catch (const UsageError&) {
       if (key.size() > kLongestShortKey) throw;
-      return settings_of_flags({"-" + key, value});
+      return settings_of_flags(rewrite_arguments({"-" + key, value}));
     }
   };
   try {
@@ -169,9 +169,9 @@ ImportedAssistants read_assistants(const std::string& path, const std::string& n
     } catch (const JsonError& error) {
       throw Error(path + ": " + error.what());
     }
-    Assistant assistant{settings.value("name", ordered_json("")).is_string() ? settings.value("name", "") : "", {}};
+    Assistant assistant;
+    if (const auto own = settings.find("name"); own != settings.end() && own->is_string()) assistant.name = *own;
     settings.erase("name");
-    assistant.settings = ordered_json::object();
     for (const auto& [key, value] : settings.items()) {
       const std::string complaint = complaint_about(key, value);
       if (complaint.empty())

@@ -69,27 +69,31 @@ std::string flag_value(const SettingsKey& key, const ordered_json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-// Everything that a start would check before it loads a model.
+// With everything that a start would check before it loads a model.
 void apply(ChatOptions& options, const SettingsKey& key, const ordered_json& value) {
-  ChatOptions changed = options;
-  set_by_key(changed, key.name, flag_value(key, value));
+  const std::string text = flag_value(key, value);
   ChatOptions alone;
-  set_by_key(alone, key.name, flag_value(key, value));
+  set_by_key(alone, key.name, text);
   settings_from(alone, {});
   require_valid_flags(alone);
   require_known_device(alone.device);
-  options = std::move(changed);
+  set_by_key(options, key.name, text);
+}
+
+// Null leaves the options as they are. False then.
+bool apply_entry(ChatOptions& options, const std::string& name, const ordered_json& value) {
+  const std::vector<SettingsKey>& keys = settings_keys();
+  const auto key = std::ranges::find(keys, name, &SettingsKey::name);
+  if (key == keys.end()) throw no_key(name);
+  if (value.is_null()) return false;
+  apply(options, *key, value);
+  return true;
 }
 
 void apply_all(ChatOptions& options, const ordered_json& settings, const std::string& source) {
-  const std::vector<SettingsKey> keys = settings.empty() ? std::vector<SettingsKey>() : settings_keys();
   for (const auto& [name, value] : settings.items()) {
     try {
-      const auto key = std::ranges::find(keys, name, &SettingsKey::name);
-      if (key == keys.end()) throw no_key(name);
-      if (value.is_null()) continue;
-      apply(options, *key, value);
-      options.kept.insert(name);
+      if (apply_entry(options, name, value)) options.kept.insert(name);
     } catch (const Error& error) {
       options.complaints.push_back(source + ": " + error.what() + "; the other settings count");
     }
@@ -149,10 +153,7 @@ ordered_json value_for_key(const SettingsKey& key, const std::string& typed) {
 std::string complaint_about(const std::string& key, const ordered_json& value) {
   try {
     ChatOptions options;
-    const auto keys = settings_keys();
-    const auto found = std::ranges::find(keys, key, &SettingsKey::name);
-    if (found == keys.end()) throw no_key(key);
-    if (!value.is_null()) apply(options, *found, value);
+    apply_entry(options, key, value);
     return "";
   } catch (const Error& error) {
     return error.what();

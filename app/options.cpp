@@ -248,22 +248,31 @@ void keep_mark_behind(std::string_view flag, std::vector<std::string>& arguments
   if (mark != arguments.begin() && mark != arguments.end() && *(mark - 1) == flag) arguments.insert(mark, "--");
 }
 
+// CLI::Success for --help and --version.
+void read_arguments(CLI::App& app, const std::vector<std::string>& arguments, const std::string& command) {
+  std::vector<std::string> own = translate_foreign_flags(
+      arguments, [&](const std::string& name) { return app.get_option_no_throw(name) != nullptr; });
+  keep_mark_behind("--resume", own);
+  std::ranges::reverse(own);
+  try {
+    app.parse(own);
+  } catch (const CLI::Success&) {
+    throw;
+  } catch (const CLI::ParseError& error) {
+    throw usage_error(app, error, command);
+  }
+}
+
 template <class T>
 ParsedOptions parse(const CommandLine& line, T options) {
   CLI::App app(purpose_of(line.command));
   fill(app, options);
-  std::vector<std::string> arguments = translate_foreign_flags(
-      line.arguments, [&](const std::string& name) { return app.get_option_no_throw(name) != nullptr; });
-  keep_mark_behind("--resume", arguments);
-  std::ranges::reverse(arguments);
   try {
-    app.parse(arguments);
+    read_arguments(app, line.arguments, line.command);
   } catch (const CLI::CallForHelp&) {
     return {std::nullopt, help_text(command_help(), line.command)};
   } catch (const CLI::CallForVersion& version) {
     return {std::nullopt, std::string(version.what()) + "\n"};
-  } catch (const CLI::ParseError& error) {
-    throw usage_error(app, error, line.command);
   }
   read_extras(app.remaining(), line.command, app, options);
   if constexpr (std::is_same_v<T, ChatOptions>) {
@@ -301,29 +310,25 @@ std::string reason_against_key(const std::string& name) {
   return "";
 }
 
-std::vector<SettingsKey> settings_keys() {
-  CLI::App app;
-  ChatOptions options;
-  fill(app, options);
-  std::vector<SettingsKey> keys;
-  for (CLI::Option* option : app.get_options({}))
-    if (!option->get_lnames().empty() && reason_against_key(option->get_lnames().front()).empty())
-      keys.push_back(settings_key(*option));
-  return keys;
+const std::vector<SettingsKey>& settings_keys() {
+  static const std::vector<SettingsKey> kKeys = [] {
+    CLI::App app;
+    ChatOptions options;
+    fill(app, options);
+    std::vector<SettingsKey> keys;
+    for (CLI::Option* option : app.get_options({}))
+      if (!option->get_lnames().empty() && reason_against_key(option->get_lnames().front()).empty())
+        keys.push_back(settings_key(*option));
+    return keys;
+  }();
+  return kKeys;
 }
 
 std::vector<std::pair<std::string, std::string>> settings_of_flags(const std::vector<std::string>& arguments) {
   CLI::App app;
   ChatOptions options;
   fill(app, options);
-  std::vector<std::string> translated = translate_foreign_flags(
-      rewrite_arguments(arguments), [&](const std::string& name) { return app.get_option_no_throw(name) != nullptr; });
-  std::ranges::reverse(translated);
-  try {
-    app.parse(translated);
-  } catch (const CLI::ParseError& error) {
-    throw usage_error(app, error, "chat");
-  }
+  read_arguments(app, arguments, "chat");
   if (!app.remaining().empty()) throw unexpected_argument(app.remaining().front(), "chat", app, WordsAre::kUnexpected);
   std::vector<std::pair<std::string, std::string>> found;
   for (const CLI::Option* option : app.get_options({})) {

@@ -173,12 +173,13 @@ struct SettingsKey {
   std::vector<std::string> words;  // values to choose from; empty: not a few
   Kind kind;
 };
-std::vector<SettingsKey> settings_keys();
+const std::vector<SettingsKey>& settings_keys();
 
 // Why a flag that exists is no key; empty: it is one, or there is no such flag.
 std::string reason_against_key(const std::string& name);
 
-// The keys that flags of a conversation set, and their values. UsageError for flags of one run and other words.
+// The keys that flags of a conversation set, spelled as rewrite_arguments leaves them, and their values. UsageError for
+// flags of one run and other words.
 std::vector<std::pair<std::string, std::string>> settings_of_flags(const std::vector<std::string>& arguments);
 
 // Sets the field of a key's flag as the command line would. UsageError for a value that does not fit.
