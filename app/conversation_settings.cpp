@@ -43,6 +43,16 @@ std::pair<uint64_t, uint64_t> two_numbers(const std::string& text) {
   return {first, second};
 }
 
+// The terminal's own settings, and their keys in the settings file.
+struct Look {
+  std::string_view key;
+  bool ChatSettings::*field;
+  bool is_negated;
+};
+constexpr Look kLooks[] = {{"hide-thinking", &ChatSettings::hide_thinking, false},
+                           {"no-wordwrap", &ChatSettings::word_wrap, true},
+                           {"verbose", &ChatSettings::verbose, false}};
+
 // "temp 1" or "temp=1": the name, and its value, which may be empty.
 std::pair<std::string, std::string> parted(const std::string& argument) {
   const size_t blank = std::min(argument.find_first_of(" \t="), argument.size());
@@ -178,17 +188,7 @@ AnswerSettings Conversation::settings_for_once(const std::string& changes) const
     if (is_apart && !(words >> value)) throw Error("/regen needs a value for " + name + ": /regen " + name + "=VALUE");
     change_setting(changed, name, value);
   }
-  AnswerSettings once = settings_of(controller_.now());
-  const AnswerChoices& chosen = changed.choices;
-  once.sampling = sampled(once.sampling, chosen);
-  once.max_tokens = chosen.n_predict.value_or(once.max_tokens);
-  if (chosen.think) once.think = chosen.think;
-  if (chosen.seed) {
-    once.random_seed = *chosen.seed < 0;
-    once.sampling.seed = once.random_seed ? 0 : static_cast<uint64_t>(*chosen.seed);
-    once.sampling.seed_is_chosen = !once.random_seed;
-  }
-  return once;
+  return with_choices(settings_of(controller_.now()), changed.choices);
 }
 
 void Conversation::set(const std::string& argument) {
@@ -232,41 +232,32 @@ void Conversation::config(const std::string& argument) {
 // What can change while the program runs does so at once.
 void Conversation::follow_kept(const SettingsKey& key, const nlohmann::ordered_json& value) {
   const auto choices = answer_choices();
-  if (std::ranges::find(choices, key.name, &NamedChoice::name) != choices.end()) {
-    if (!act(SetChoice{std::ranges::find(choices, key.name, &NamedChoice::name)->name,
-                       answer_choices_from(nlohmann::ordered_json{{key.name, value}}.dump()), /*for_new=*/true}))
-      return;
+  const auto choice = std::ranges::find(choices, key.name, &NamedChoice::name);
+  const auto look = std::ranges::find(kLooks, key.name, &Look::key);
+  if (choice != choices.end()) {
+    const AnswerChoices kept = answer_choices_from(nlohmann::ordered_json{{key.name, value}}.dump());
+    if (!act(SetChoice{choice->name, kept, /*for_new=*/true})) return;
   } else if (key.name == "system-prompt") {
     if (!act(SetSystemPrompt{value.is_null() ? "" : value.get<std::string>(), /*for_new=*/true})) return;
   } else if (key.name == "titles" && !value.is_null()) {
     if (!act(SetTitles{value.get<bool>()})) return;
   } else {
     SettingsFile::change(key.name, value.is_null() ? std::nullopt : std::optional(value));
-    const bool is_on = value.is_boolean() && value.get<bool>();
-    if (key.name == "hide-thinking") look_.hide_thinking = is_on;
-    if (key.name == "no-wordwrap") look_.word_wrap = !is_on;
-    if (key.name == "verbose") look_.verbose = is_on;
+    if (look == std::end(kLooks)) return say("(" + key.name + " counts from the next start on)");
+    look_.*(look->field) = (value.is_boolean() && value.get<bool>()) != look->is_negated;
     set_output_habits({look_.word_wrap, options_.plain});
-    const bool counts_now = key.name == "hide-thinking" || key.name == "no-wordwrap" || key.name == "verbose";
-    if (!counts_now) return say("(" + key.name + " counts from the next start on)");
   }
   say(value.is_null() ? "(" + key.name + " is no longer kept)" : "(kept for new conversations and later starts)");
 }
 
 // The terminal's own settings hold for all conversations, so they are kept for later starts.
 void Conversation::keep_look(const ChatSettings& changed) {
-  const auto keep = [&](bool ChatSettings::*field, const char* key, bool value) {
-    if (changed.*field == look_.*field) return;
-    look_.*field = changed.*field;
-    try {
-      SettingsFile::change(key, value);
-    } catch (const Error& error) {
-      print_error(std::string(error.what()) + "; the setting counts until this program ends");
-    }
-  };
-  keep(&ChatSettings::hide_thinking, "hide-thinking", changed.hide_thinking);
-  keep(&ChatSettings::word_wrap, "no-wordwrap", !changed.word_wrap);
-  keep(&ChatSettings::verbose, "verbose", changed.verbose);
+  for (const Look& look : kLooks) {
+    if (changed.*(look.field) == look_.*(look.field)) continue;
+    look_.*(look.field) = changed.*(look.field);
+    const std::string fault = SettingsFile::keep(look.key, look_.*(look.field) != look.is_negated);
+    if (!fault.empty()) print_error(fault);
+  }
   set_output_habits({look_.word_wrap, options_.plain});
 }
 
@@ -299,7 +290,8 @@ std::string Conversation::timings() const {
   const Profile none;
   const Model* model = controller_.model();
   const bool has_gaps = !messages().empty() && !messages().back().endpoint.empty();
-  const SamplingParams sampling = settings_of(controller_.now()).sampling;
+  const AnswerSettings settings = settings_of(controller_.now());
+  const SamplingParams& sampling = settings.sampling;
   const bool is_known = model != nullptr || sampling.seed_is_chosen;
   return timing_report(open().last_timings.value_or(Timings{}), is_known ? std::optional(sampling.seed) : std::nullopt,
                        model != nullptr ? model->decoder->steps().profile() : none,

@@ -110,4 +110,13 @@ void SettingsFile::change(std::string_view key, const std::optional<ordered_json
   write_file(behind_links(path), values.dump(2) + "\n", OutputFile::Readers::kOwner);
 }
 
+std::string SettingsFile::keep(std::string_view key, const std::optional<ordered_json>& value) {
+  try {
+    change(key, value);
+    return "";
+  } catch (const std::exception& error) {
+    return std::string(error.what()) + "; the setting counts until this program ends";
+  }
+}
+
 }  // namespace warpchat

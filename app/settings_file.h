@@ -21,6 +21,9 @@ class SettingsFile {
   // the key. All other keys stay. Error if that fails; a file that has a fault is never written over.
   static void change(std::string_view key, const std::optional<nlohmann::ordered_json>& value);
 
+  // The same; the sentence if it could not be kept, and counts in this run alone. Empty: it is kept.
+  static std::string keep(std::string_view key, const std::optional<nlohmann::ordered_json>& value);
+
  private:
   std::string path_, fault_;
   nlohmann::ordered_json values_ = nlohmann::ordered_json::object();

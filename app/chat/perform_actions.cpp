@@ -373,11 +373,7 @@ void ChatController::Parts::perform(SetTitles& wish) {
 // What could not be kept still counts in this run.
 void ChatController::Parts::keep_in_settings_file(std::string_view key,
                                                   const std::optional<nlohmann::ordered_json>& value) {
-  try {
-    SettingsFile::change(key, value);
-  } catch (const std::exception& error) {
-    state.tell_error(std::string(error.what()) + "; the setting counts until this program ends");
-  }
+  if (const std::string fault = SettingsFile::keep(key, value); !fault.empty()) state.tell_error(fault);
 }
 
 void ChatController::Parts::perform(DismissNotice& wish) { state.change(updates::DropNotice{wish.id}); }
