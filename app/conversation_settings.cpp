@@ -292,7 +292,7 @@ std::string Conversation::timings() const {
   const bool has_gaps = !messages().empty() && !messages().back().endpoint.empty();
   const AnswerSettings settings = settings_of(controller_.now());
   const SamplingParams& sampling = settings.sampling;
-  const bool is_known = model != nullptr || sampling.seed_is_chosen;
+  const bool is_known = !settings.random_seed && (model != nullptr || sampling.seed_is_chosen);
   return timing_report(open().last_timings.value_or(Timings{}), is_known ? std::optional(sampling.seed) : std::nullopt,
                        model != nullptr ? model->decoder->steps().profile() : none,
                        has_gaps ? gaps_text(messages().back()) : "");

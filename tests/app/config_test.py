@@ -5,6 +5,7 @@ usage: config_test.py CHAT CLI_MODELS [unittest arguments]
 """
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -204,6 +205,16 @@ class AfterARestart(StoreCase):
         self.command(flagged, "/set temp", "temp: 0.75")
         self.command(flagged, "/set temp 0.25", "temp: 0.25")
         self.leave(flagged)
+
+    def test_a_seed_is_reported_unless_each_answer_has_another(self):
+        terminal = self.chat("-s", "7")
+        for command, seed in (("/set seed", "7"), ("/set seed 9", "9"), ("/set seed -1", None)):
+            self.command(terminal, command, "seed: ")
+            self.send(terminal, "Hello")
+            terminal.type("/perf\r")
+            report = terminal.wait_for("(kernels are timed from the next answer on" if seed == "7" else "\n> ")
+            self.assertEqual(re.findall(r"(?m)^ *seed +(\d+)", report), [seed] if seed else [], report)
+        self.leave(terminal)
 
     def test_a_conversation_comes_back_with_its_model(self):
         own = os.path.join(self.home, "own.gguf")
