@@ -39,8 +39,15 @@ double decode_speed(Decoder& decoder, uint32_t depth, uint32_t tokens) {
   return tokens / seconds_since(start);
 }
 
+// Differing tokens, because equal ones would all select the same experts.
+std::vector<Token> prompt_of(const Decoder& decoder, uint32_t tokens) {
+  std::vector<Token> prompt(tokens);
+  for (uint32_t i = 0; i < tokens; ++i) prompt[i] = static_cast<Token>((1 + 7919 * i) % decoder.config().n_vocab);
+  return prompt;
+}
+
 double prefill_speed(Decoder& decoder, uint32_t tokens) {
-  const std::vector<Token> prompt(tokens, 1);
+  const std::vector<Token> prompt = prompt_of(decoder, tokens);
   const auto start = Clock::now();
   decoder.prefill(prompt, 0);
   decoder.wait();
@@ -128,7 +135,7 @@ class ShapeBench {
   }
 
   static void fill(Decoder& decoder, uint32_t depth) {
-    if (depth > 0) decoder.prefill(std::vector<Token>(depth, 1), 0);
+    if (depth > 0) decoder.prefill(prompt_of(decoder, depth), 0);
   }
 
   void decode(Decoder& decoder, Steps& steps) {

@@ -279,11 +279,16 @@ ncu() { # shape
       --tokens 32
   }
   shape=$1
-  stalled=smsp__average_warps_issue_stalled_no_instruction_per_issue_active.ratio
+  stalls=
+  for reason in no_instruction long_scoreboard short_scoreboard barrier math_pipe_throttle mio_throttle lg_throttle \
+    wait not_selected dispatch_stall; do
+    stalls=$stalls,smsp__average_warps_issue_stalled_${reason}_per_issue_active.ratio
+  done
   counters decoder persistent_decoder \
-    "dram__bytes_read.sum.per_second,$stalled,smsp__inst_executed.sum,lts__t_sector_hit_rate.pct"
+    "dram__bytes_read.sum.per_second,smsp__inst_executed.sum,lts__t_sector_hit_rate.pct$stalls"
+  shared=l1tex__data_bank_conflicts_pipe_lsu_mem_shared
   counters products gemms_ \
-    l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum,sm__inst_executed_pipe_tensor.sum,gpu__time_duration.sum
+    "$shared.sum,sm__inst_executed_pipe_tensor.sum,gpu__time_duration.sum,smsp__inst_executed.sum$stalls"
 }
 
 racecheck() {

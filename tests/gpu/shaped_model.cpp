@@ -14,24 +14,33 @@ namespace warpchat {
 namespace {
 
 constexpr uint64_t kPattern = 1 << 20;  // random weights; longer tensors repeat them
+constexpr float kDecay = -0.02f;        // of every head of a delta net; must be negative, or states grow
+
+uint64_t bytes_of(const TensorInfo& t) { return bytes_per_row(t.type, t.k()) * t.rows(); }
+
+const char* architecture_of(const ModelConfig& c) {
+  if (c.architecture != Architecture::kQwen3) return "qwen2";
+  return c.experts.n > 0 ? "qwen3moe" : "qwen3";
+}
 
 }  // namespace
 
 ModelShape bench_shape(std::string_view name) {
-  if (name != "tiny") {
-    const ModelShape shape = model_shape(name);
-    if (shape.config.experts.n > 0 || shape.config.gated_attention)
-      throw Error("cannot make random weights of " + std::string(name) + ", which has experts or delta nets");
-    return shape;
-  }
-  ModelShape shape = model_shape("qwen2.5-1.5b");
+  constexpr std::string_view kTiny = "tiny";
+  if (!name.starts_with(kTiny)) return model_shape(name);
+  const bool has_kind = name.size() > kTiny.size();
+  ModelShape shape = model_shape(has_kind ? name.substr(kTiny.size() + 1) : "qwen2.5-1.5b");
   ModelConfig& c = shape.config;
-  c.name = "tiny";
-  c.n_layers = 2, c.hidden = 256, c.ffn = 512, c.n_heads = 4, c.n_kv_heads = 2, c.head_dim = 64, c.n_vocab = 512;
-  c.rope_dims = c.head_dim;
-  c.ropes[0].frequencies = rope_frequencies({}, c.ropes[0].base, c.head_dim, {});
+  c.name = name;
+  c.n_layers = c.delta_net.n_v_heads > 0 ? 4 : 2;  // the fourth layer of a hybrid is attention
+  c.hidden = 256, c.n_heads = 4, c.n_kv_heads = 2, c.head_dim = 64, c.n_vocab = 512, c.context_length = 2048;
+  c.ffn = c.experts.n > 0 ? 0 : 512;
+  if (c.experts.n > 0) c.experts.n = 8, c.experts.n_used = 2, c.experts.ffn = 256;
+  if (c.experts.shared_ffn > 0) c.experts.shared_ffn = 256;
+  if (c.delta_net.n_v_heads > 0) c.delta_net.n_k_heads = 2, c.delta_net.n_v_heads = 4;
+  c.rope_dims = c.gated_attention ? c.head_dim / 4 : c.head_dim;
+  c.ropes[0].frequencies = rope_frequencies({}, c.ropes[0].base, c.rope_dims, {});
   c.layers.resize(c.n_layers);
-  c.context_length = 2048;
   shape.formats = q4_k_m_formats(c);
   return shape;
 }
@@ -55,10 +64,22 @@ std::span<const std::byte> ShapedModel::blocks(TensorType type, uint64_t n_bytes
   return std::span<const std::byte>(pool).first(n_bytes);
 }
 
-const TensorInfo* ShapedModel::add(const std::string& name, TensorType type, uint64_t k, uint64_t rows) {
-  infos_.push_back({name, type, {k, rows, 1, 1}, rows == 1 ? 1u : 2u, {}});
-  bytes_ += bytes_per_row(type, k) * rows;
+const TensorInfo* ShapedModel::add(const std::string& name, TensorType type, uint64_t k, uint64_t rows, uint64_t n) {
+  infos_.push_back({name, type, {k, rows, n, 1}, n > 1 ? 3u : rows > 1 ? 2u : 1u, {}});
+  bytes_ += bytes_per_row(type, k) * rows * n;
   return &infos_.back();
+}
+
+void ShapedModel::add_delta_net(const std::string& block, const LayerFormats& formats, LayerTensors& t) {
+  const DeltaNetConfig& net = config_.delta_net;
+  for_each([&](const TensorInfo*& tensor, const char* name, TensorType type,
+               const MatrixShape& m) { tensor = add(block + name, type, m.k, m.rows); },
+           t.delta_matrices, kDeltaMatrixNames, formats.delta, delta_matrix_shapes(config_));
+  t.delta_vectors.conv = add(block + kDeltaVectorNames.conv, TensorType::kF32, net.conv_kernel, net.channels());
+  t.delta_vectors.dt_bias = add(block + kDeltaVectorNames.dt_bias, TensorType::kF32, net.n_v_heads, 1);
+  t.delta_vectors.decay = add(block + kDeltaVectorNames.decay, TensorType::kF32, net.n_v_heads, 1);
+  t.delta_vectors.norm = add(block + kDeltaVectorNames.norm, TensorType::kF32, net.head_dim, 1);
+  decays_.assign(net.n_v_heads, kDecay);
 }
 
 ShapedModel::ShapedModel(const ModelShape& shape) : config_(shape.config) {
@@ -76,22 +97,36 @@ ShapedModel::ShapedModel(const ModelShape& shape) : config_(shape.config) {
     for_each([&](const TensorInfo*& tensor, const char* name, uint32_t n,
                  bool has) { tensor = vector(block + name, n, has); },
              t.vectors, kVectorNames, vector_sizes(c), f.has);
-    for_each([&](const TensorInfo*& tensor, const char* name, TensorType type,
-                 const MatrixShape& m) { tensor = m.rows > 0 ? add(block + name, type, m.k, m.rows) : nullptr; },
-             t.matrices, kMatrixNames, f.matrices, matrix_shapes(c));
+    const LayerConfig& layer = c.layers[tensors_.layers.size()];
+    for_each(
+        [&](const TensorInfo*& tensor, const char* name, TensorType type, const MatrixShape& m) {
+          // A file has queries and their gates in one tensor, without a name for the gates.
+          if (m.rows > 0 && m.k > 0) tensor = add(block + (name ? name : "attn_q_gate.weight"), type, m.k, m.rows);
+        },
+        t.matrices, kMatrixNames, f.matrices, matrix_shapes(c, layer.mixer));
+    if (layer.ffn == Ffn::kExperts) {
+      for_each(
+          [&](const TensorInfo*& tensor, const char* name, TensorType type, const MatrixShape& m, bool per_expert) {
+            if (m.rows > 0 && m.k > 0) tensor = add(block + name, type, m.k, m.rows, per_expert ? c.experts.n : 1);
+          },
+          t.experts, kExpertNames, f.experts, expert_shapes(c), kIsPerExpert);
+    }
+    if (layer.mixer == Mixer::kDeltaNet) add_delta_net(block, f, t);
     tensors_.layers.push_back(t);
   }
   std::map<TensorType, uint64_t> longest;  // pools grow first, so that spans into them stay valid
-  for (const TensorInfo& t : infos_)
-    longest[t.type] = std::max(longest[t.type], bytes_per_row(t.type, t.k()) * t.rows());
+  for (const TensorInfo& t : infos_) longest[t.type] = std::max(longest[t.type], bytes_of(t));
   for (const auto& [type, n_bytes] : longest) blocks(type, n_bytes);
-  for (TensorInfo& t : infos_) t.data = blocks(t.type, bytes_per_row(t.type, t.k()) * t.rows());
+  for (TensorInfo& t : infos_)
+    t.data =
+        t.name.ends_with(kDeltaVectorNames.decay) ? std::as_bytes(std::span(decays_)) : blocks(t.type, bytes_of(t));
 }
 
 void ShapedModel::write(const std::string& path) const {
   const ModelConfig& c = config_;
+  if (c.gated_attention) throw Error(path + ": cannot write " + c.name + ", which has delta nets");
   GgufWriter file;
-  add_model_keys(file, {.architecture = c.architecture == Architecture::kQwen3 ? "qwen3" : "qwen2",
+  add_model_keys(file, {.architecture = architecture_of(c),
                         .name = c.name,
                         .n_layers = c.n_layers,
                         .hidden = c.hidden,
@@ -101,7 +136,8 @@ void ShapedModel::write(const std::string& path) const {
                         .head_dim = c.head_dim,
                         .context_length = c.context_length,
                         .rms_eps = c.rms_eps,
-                        .rope_base = static_cast<float>(c.ropes[0].base)});
+                        .rope_base = static_cast<float>(c.ropes[0].base),
+                        .experts = c.experts});
   add_vocabulary(file, TinyVocabulary::kByteBpe, c.n_vocab);
   for (const TensorInfo& t : infos_) {
     const std::span<const uint64_t> shape(t.shape.data(), t.n_dims);

@@ -12,8 +12,8 @@
 
 namespace warpchat {
 
-// model_shape, and "tiny": two layers like Qwen2's, which the emulator decodes quickly. Throws Error for models with
-// experts or delta nets.
+// model_shape, or for "tiny-SHAPE" a few narrow layers of that shape's kinds, which the emulator decodes quickly.
+// "tiny" has those of qwen2.5-1.5b.
 ModelShape bench_shape(std::string_view name);
 
 class ShapedModel {
@@ -23,17 +23,21 @@ class ShapedModel {
   const ModelTensors& tensors() const { return tensors_; }
   uint64_t n_bytes() const { return bytes_; }  // size of a file with these tensors
 
-  // Writes a GGUF file with a vocabulary of bytes, padded to n_vocab. Copies all weights. Throws Error with the path.
+  // Writes a GGUF file with a vocabulary of bytes, padded to n_vocab. Copies all weights. Throws Error with the path,
+  // also for models with delta nets.
   void write(const std::string& path) const;
 
  private:
-  const TensorInfo* add(const std::string& name, TensorType type, uint64_t k, uint64_t rows);
+  // A tensor of n matrices of [rows, k].
+  const TensorInfo* add(const std::string& name, TensorType type, uint64_t k, uint64_t rows, uint64_t n = 1);
+  void add_delta_net(const std::string& block, const LayerFormats& formats, LayerTensors& t);
   std::span<const std::byte> blocks(TensorType type, uint64_t n_bytes);
 
   ModelConfig config_;
   ModelTensors tensors_;
   std::list<TensorInfo> infos_;
   std::map<TensorType, std::vector<std::byte>> blocks_;  // tensors of one format share bytes
+  std::vector<float> decays_;                            // for all delta nets
   uint64_t bytes_ = 0;
 };
 

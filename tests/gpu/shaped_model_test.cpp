@@ -1,8 +1,10 @@
 // The reader takes a shaped model's file for a model of that shape.
 #include "tests/gpu/shaped_model.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "models/error.h"
 #include "models/gguf_reader.h"
 #include "tests/support/test_files.h"
 
@@ -51,6 +53,30 @@ TEST_P(ShapedModelFile, ReadsAsItsShape) {
     EXPECT_TRUE(std::ranges::equal(found.matrices.down->data, written.matrices.down->data)) << "layer " << i;
     EXPECT_EQ(found.vectors.q_bias != nullptr, written.vectors.q_bias != nullptr) << "layer " << i;
   }
+}
+
+// Several experts per tensor, and their router.
+TEST(ShapedModel, ReadsAsAMixture) {
+  const ShapedModel model(bench_shape("tiny-qwen3-30b-a3b"));
+  const TemporaryFile path;
+  model.write(path.path());
+  const GgufFile file = GgufFile::open(path.path());
+  const ModelConfig read = read_model_config(file);
+  EXPECT_EQ(read.experts.n, model.config().experts.n);
+  EXPECT_EQ(read.experts.n_used, model.config().experts.n_used);
+  EXPECT_EQ(read.experts.ffn, model.config().experts.ffn);
+  const ModelTensors tensors = read_model_tensors(file, read);
+  for (uint32_t i = 0; i < read.n_layers; ++i) {
+    const LayerTensors &written = model.tensors().layers[i], &found = tensors.layers[i];
+    EXPECT_EQ(found.experts.down->shape, written.experts.down->shape) << "layer " << i;
+    EXPECT_TRUE(std::ranges::equal(found.experts.down->data, written.experts.down->data)) << "layer " << i;
+  }
+}
+
+TEST(ShapedModel, RefusesDeltaNets) {
+  const TemporaryFile path;
+  EXPECT_THAT([&] { ShapedModel(bench_shape("tiny-qwen3.5-4b")).write(path.path()); },
+              testing::ThrowsMessage<Error>(testing::HasSubstr("delta nets")));
 }
 
 constexpr Case kCases[] = {
