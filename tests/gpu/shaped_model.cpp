@@ -117,9 +117,19 @@ ShapedModel::ShapedModel(const ModelShape& shape) : config_(shape.config) {
   std::map<TensorType, uint64_t> longest;  // pools grow first, so that spans into them stay valid
   for (const TensorInfo& t : infos_) longest[t.type] = std::max(longest[t.type], bytes_of(t));
   for (const auto& [type, n_bytes] : longest) blocks(type, n_bytes);
-  for (TensorInfo& t : infos_)
-    t.data =
-        t.name.ends_with(kDeltaVectorNames.decay) ? std::as_bytes(std::span(decays_)) : blocks(t.type, bytes_of(t));
+  norms_.resize(std::max(c.hidden, c.head_dim * c.n_heads));
+  std::mt19937 random(2);
+  std::normal_distribution<float> normal(1, 0.2f);
+  for (float& weight : norms_) weight = normal(random);
+  for (TensorInfo& t : infos_) {
+    if (t.name.ends_with("norm.weight")) {
+      t.data = std::as_bytes(std::span(norms_).first(t.k()));
+    } else if (t.name.ends_with(kDeltaVectorNames.decay)) {
+      t.data = std::as_bytes(std::span(decays_));
+    } else {
+      t.data = blocks(t.type, bytes_of(t));
+    }
+  }
 }
 
 void ShapedModel::write(const std::string& path) const {

@@ -37,7 +37,7 @@ class ShapedModel {
   ModelTensors tensors_;
   std::list<TensorInfo> infos_;
   std::map<TensorType, std::vector<std::byte>> blocks_;  // tensors of one format share bytes
-  std::vector<float> decays_;                            // for all delta nets
+  std::vector<float> norms_, decays_;                    // for all norms; for all delta nets
   uint64_t bytes_ = 0;
 };
 
