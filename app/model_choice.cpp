@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "app/directories.h"
+#include "app/endpoint_choice.h"
 #include "app/hub_models.h"
 #include "app/local_models/model_places.h"
 #include "app/log.h"
@@ -34,9 +35,11 @@ namespace warpchat {
 
 namespace {
 
-constexpr const char* kFirstWays = "Number, org/repo[:QUANT], search words or a file's path (Enter quits):";
+constexpr const char* kFirstWays =
+    "Number, org/repo[:QUANT], search words, a file's path or a server's address (Enter quits):";
 
-constexpr const char* kOnlyWay = "A file's path (Enter quits):";
+constexpr const char* kWaysWithoutHub = "A file's path or a server's address (Enter quits):";
+constexpr const char* kWaysOffline = "A file's path (Enter quits):";
 
 // A line from the terminal, trimmed; nullopt at its end or when Ctrl-C is noted. Byte by byte: what follows belongs to
 // the conversation.
@@ -161,6 +164,36 @@ std::string first_question(const std::vector<ModelChoice>& suggested, const std:
   return text + "These can be downloaded (sizes are approximate):\n" + numbered(suggested);
 }
 
+size_t choose_among(const std::string& offer, const std::vector<std::string>& names) {
+  std::string question = offer + ":\n";
+  for (size_t i = 0; i < names.size(); ++i)
+    question += "  " + std::to_string(i + 1) + "  " + printable(names[i], 200) + "\n";
+  question += "Which one?";
+  for (;;) {
+    const std::string line = ask(question).value_or("");
+    if (line.empty()) throw Error("no model was chosen");
+    if (const std::optional<size_t> index = index_in(line, names.size())) return *index;
+    question = "Choose a number from 1 to " + std::to_string(names.size()) + " (Enter quits):";
+  }
+}
+
+std::string served_model(const ChatOptions& options) {
+  try {
+    return choose_remote_model(find_endpoint(options), options, wait_at_terminal()).id;
+  } catch (const SeveralServedModels& several) {
+    if (!can_ask()) throw;
+    std::vector<std::string> names;
+    for (const RemoteModel& model : several.models) names.push_back(model.id);
+    return names[choose_among("The server has several models", names)];
+  }
+}
+
+ChatOptions with_server(ChatOptions options, const std::string& endpoint) {
+  options.endpoint = endpoint;
+  options.model = served_model(options);
+  return options;
+}
+
 // Handles one answer to first_question: returns the file, else updates `models` and the offer, which is shown again.
 std::optional<std::string> take_first(const std::string& line, const ChatOptions& options,
                                       std::vector<ModelChoice>& models, std::string& offer) {
@@ -186,37 +219,29 @@ std::optional<std::string> take_first(const std::string& line, const ChatOptions
   return std::nullopt;
 }
 
-std::string choose_first(const ChatOptions& options) {
+ChatOptions choose_first(ChatOptions options) {
   const std::string offline = hub_settings("", options.offline).offline_reason;
   std::vector<ModelChoice> models;
   if (offline.empty()) models = suggested_models(memory_room(options.device));
   note_paused_downloads(models, hub_settings_of_user(options.offline).cache);
   std::string offer = first_question(models, offline), question = offer;
   for (History history;;) {
-    const std::string line = ask_for_line(question + (offline.empty() ? kFirstWays : kOnlyWay), history).value_or("");
+    const std::string ways = options.offline ? kWaysOffline : offline.empty() ? kFirstWays : kWaysWithoutHub;
+    const std::string line = ask_for_line(question + ways, history).value_or("");
     if (line.empty() || is_one_of(line, {"q", "quit", "exit", "/quit", "/exit", "/bye"}))
       throw Error("no model was chosen; " + program_name() + " --help shows how to name one");
     try {
-      if (const std::optional<std::string> path = take_first(line, options, models, offer)) return *path;
+      if (!options.offline && is_endpoint(line)) return with_server(options, line);
+      if (const std::optional<std::string> path = take_first(line, options, models, offer)) {
+        options.model = *path;
+        return options;
+      }
       question = offer;
     } catch (const Interrupted&) {
       throw;
     } catch (const Error& error) {
       question = std::string(error.what()) + "\n";
     }
-  }
-}
-
-std::string choose_among(const std::vector<FoundModel>& models) {
-  std::string question = "Several models found:\n";
-  for (size_t i = 0; i < models.size(); ++i)
-    question += "  " + std::to_string(i + 1) + "  " + printable(models[i].name, 200) + "\n";
-  question += "Which one?";
-  for (;;) {
-    const std::string line = ask(question).value_or("");
-    if (line.empty()) throw Error("no model was chosen");
-    if (const std::optional<size_t> index = index_in(line, models.size())) return models[*index].path;
-    question = "Choose a number from 1 to " + std::to_string(models.size()) + " (Enter quits):";
   }
 }
 
@@ -229,12 +254,24 @@ std::string choose_model_file(const ChatOptions& options) {
   } catch (const NotCached& missing) {
     if (!offline && !options.yes && !can_ask()) throw;
     return fetch(missing.name, options);  // which says why not, if offline
-  } catch (const NoModel&) {
-    if (!can_ask()) throw;
-    return choose_first(options);
   } catch (const SeveralModels& several) {
     if (!can_ask()) throw;
-    return choose_among(several.models);
+    std::vector<std::string> names;
+    for (const FoundModel& model : several.models) names.push_back(model.name);
+    return several.models[choose_among("Several models found", names)].path;
+  }
+}
+
+ChatOptions with_chosen_model(ChatOptions options) {
+  if (!options.endpoint.empty()) return with_server(options, options.endpoint);
+  if (is_server_address(options.model) && !is_hub_address(options.model))
+    throw UsageError(printable(options.model) + " is a server's address; ask a server with --endpoint");
+  try {
+    options.model = choose_model_file(options);
+    return options;
+  } catch (const NoModel&) {
+    if (!can_ask()) throw;
+    return choose_first(std::move(options));
   }
 }
 

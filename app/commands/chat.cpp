@@ -240,15 +240,15 @@ int run_command(const ChatOptions& given) {
   if (options.gui) return run_in_window(options);
   if (!options.gui_state.empty()) throw UsageError("--gui-state needs --gui");
   if (interactive && options.raw) throw UsageError("--raw completes one prompt; use it with -p, -f or standard input");
-  ChatOptions chosen = options;
-  if (is_remote) {
-    chosen.model = choose_remote_model(find_endpoint(options), options, wait_at_terminal()).id;
+  const ChatOptions chosen = with_chosen_model(options);
+  const bool asks_server = !chosen.endpoint.empty();
+  if (asks_server) require_remote_flags(chosen);
+  if (interactive) {
+    if (!asks_server) model_options(chosen);  // reports wrong flags before anything is loaded
     return Conversation(chosen).run();
   }
-  chosen.model = choose_model_file(options);
-  if (!interactive) return answer_once(chosen, read_prompt(chosen), /*remembers=*/options.model.empty());
-  model_options(chosen);  // reports wrong flags before anything is loaded
-  return Conversation(chosen).run();
+  if (asks_server) return answer_from_endpoint(chosen);
+  return answer_once(chosen, read_prompt(chosen), /*remembers=*/options.model.empty());
 }
 
 }  // namespace warpchat

@@ -630,7 +630,7 @@ class Asked(Case):
         terminal = self.terminal(*self.ASK, hub=self.hub(), columns=60)
         offer = self.question(terminal)
         self.assertLessEqual(max(map(len, offer.split("\n"))), 60, offer)
-        self.assertIn("Number, org/repo[:QUANT], search words or a file's path (Enter", " ".join(offer.split()))
+        self.assertIn("search words, a file's path or a server's address (Enter", " ".join(offer.split()))
 
     def test_a_plain_terminal_gets_lines_of_a_download(self):
         terminal = self.terminal("--plain", "-m", NAME, "--yes", *self.ASK, hub=self.hub())

@@ -668,10 +668,38 @@ class Terminals(Case):
         terminal.type("\x04")
         self.assertEqual(terminal.wait(), 0)
 
-    def test_a_conversation_needs_one_model_and_somebody_there(self):
-        terminal = self.terminal("--endpoint", self.server(models=["a", "b"]).url)
-        terminal.wait_for("several models; name one with -m: a, b")
-        self.assertEqual(terminal.wait(), 2)
+    def test_a_first_start_takes_a_server(self):
+        """Without a model on this machine; a server that is not there leaves the question open."""
+        server = self.server(models=["a", "b"])
+        terminal = self.terminal()
+        terminal.wait_for("or a server's address (Enter quits):")
+        terminal.type("http://127.0.0.1:1\r")
+        terminal.wait_for("cannot reach 127.0.0.1:1")
+        terminal.wait_for("(Enter quits):")
+        terminal.type(server.url + "\r")
+        self.leave_after_an_answer(terminal, server, "b")
+
+    def leave_after_an_answer(self, terminal, server, model):
+        """Of a server whose second model this is."""
+        terminal.wait_for("The server has several models:")
+        terminal.wait_for("Which one?")
+        terminal.type("2\r")
+        terminal.wait_for("Ctrl-D leaves")
+        terminal.type("Hi\r")
+        terminal.wait_for("wörld")
+        terminal.type("\x04")
+        self.assertEqual(terminal.wait(), 0)
+        self.assertEqual(server.bodies()[0]["model"], model)
+
+    def test_a_conversation_asks_for_one_of_several_models(self):
+        server = self.server(models=["a", "b"])
+        self.leave_after_an_answer(self.terminal("--endpoint", server.url), server, "b")
+
+    def test_an_address_is_no_model(self):
+        run = Run("-m", "http://127.0.0.1:1", "-p", "Hi", env=self.env())
+        self.assert_fails(run, "http://127.0.0.1:1 is a server's address", "--endpoint", code=2)
+
+    def test_a_conversation_needs_somebody_there(self):
         terminal = self.terminal("--endpoint", "http://127.0.0.1:1")
         terminal.wait_for("cannot reach 127.0.0.1:1")
         self.assertEqual(terminal.wait(), 1)
