@@ -284,8 +284,10 @@ ncu() { # shape
     wait not_selected dispatch_stall; do
     stalls=$stalls,smsp__average_warps_issue_stalled_${reason}_per_issue_active.ratio
   done
+  # No more metrics than one run counts: with more, the profiler never lets the decoder end.
+  no_instruction=smsp__average_warps_issue_stalled_no_instruction_per_issue_active.ratio
   counters decoder persistent_decoder \
-    "dram__bytes_read.sum.per_second,smsp__inst_executed.sum,lts__t_sector_hit_rate.pct$stalls"
+    "dram__bytes_read.sum.per_second,$no_instruction,smsp__inst_executed.sum,lts__t_sector_hit_rate.pct"
   shared=l1tex__data_bank_conflicts_pipe_lsu_mem_shared
   counters products gemms_ \
     "$shared.sum,sm__inst_executed_pipe_tensor.sum,gpu__time_duration.sum,smsp__inst_executed.sum$stalls"

@@ -19,8 +19,9 @@ namespace {
 
 constexpr uint32_t kContext = 64;
 
-// Distance from the CPU backend's logits, the maximum of tokens and of prompts, in the emulator.
-constexpr Accuracy kTokens{1.6e-4, 1.4e-9}, kPrompt{5e-4, 1.4e-8};
+// Distance from the CPU backend's logits, the maximum of the emulator's shapes and of an H100's: qwen2.5-0.5b, 1.5b and
+// qwen3.5-9b; for mixtures qwen3-30b-a3b, where a router's near tie may select another expert.
+constexpr Accuracy kTokens{1.6e-4, 1.5e-8}, kTokensOfExperts{8.6e-4, 2.9e-7}, kPrompt{5e-4, 1.2e-7};
 
 std::vector<std::string> shapes() {
   const char* names = std::getenv("WARPCHAT_SHAPES");
@@ -60,7 +61,8 @@ TEST_P(GpuShapes, GiveTheSameBitsInEveryModeAndTheCpusLogits) {
   const std::vector<float> on_cpu = on_the_cpu(tokens);
   const std::vector<double> expected(on_cpu.begin(), on_cpu.end());
   const std::vector<float> streamed = on_the_gpu(LaunchMode::kStream, tokens);
-  expect_close_to_the_cpu("one by one", streamed, expected, kTokens);
+  const bool has_experts = model_.config().experts.n > 0;
+  expect_close_to_the_cpu("one by one", streamed, expected, has_experts ? kTokensOfExperts : kTokens);
   expect_close_to_the_cpu("prefill", on_the_gpu(LaunchMode::kStream, tokens, 10), expected, kPrompt);
   EXPECT_TRUE(on_the_gpu(LaunchMode::kGraph, tokens) == streamed) << "a graph's bits are the stream's";
   EXPECT_TRUE(on_the_gpu(LaunchMode::kPersistent, tokens) == streamed) << "the persistent decoder's are, too";
