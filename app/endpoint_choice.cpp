@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "app/directories.h"
 #include "app/endpoint_changes.h"
 #include "app/output.h"
 #include "app/program_name.h"
@@ -109,6 +110,15 @@ RemoteModel default_model(const Endpoint& endpoint, const std::string& name, con
 
 bool is_endpoint(const std::string& text) {
   return (is_server_address(text) && !is_hub_address(text)) || EndpointBook().find(text) != nullptr;
+}
+
+std::optional<LastServer> last_known_server() {
+  const std::optional<LastServer> last = last_server(state_directory());
+  try {
+    return last && is_endpoint(last->endpoint) ? last : std::nullopt;
+  } catch (const Error&) {  // lists of servers report the damage
+    return std::nullopt;
+  }
 }
 
 Endpoint find_endpoint(const ChatOptions& options) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/endpoint_book.h"
+#include "app/model_lookup.h"
 #include "app/options.h"
 #include "engine/remote/remote_responder.h"
 
@@ -13,6 +14,10 @@ namespace warpchat {
 
 // A name in the book, or an address (is_server_address) that is not a model's on the hub: no model file.
 bool is_endpoint(const std::string& text);
+
+// The server that the last conversation was held with; nullopt also if its name was removed since then, or if the list
+// of names is damaged.
+std::optional<LastServer> last_known_server();
 
 // Resolves --endpoint: a stored name or an address, with its key. UsageError or Error.
 Endpoint find_endpoint(const ChatOptions& options);

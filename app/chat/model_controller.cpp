@@ -30,16 +30,6 @@ std::string shown_name_of(const ChatOptions& flags) {
   return flags.endpoint.empty() ? shown_name(flags.model) : flags.endpoint;
 }
 
-// An endpoint that was removed since then is not asked for.
-std::optional<LastServer> last_known_server() {
-  const std::optional<LastServer> last = last_server(state_directory());
-  try {
-    return last && is_endpoint(last->endpoint) ? last : std::nullopt;
-  } catch (const Error&) {  // the list is damaged, which the models' panel reports
-    return std::nullopt;
-  }
-}
-
 }  // namespace
 
 ModelController::ModelController(StateStore& state, const ChatOptions& options, Surroundings surroundings)

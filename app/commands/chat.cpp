@@ -27,6 +27,7 @@
 #include "app/resumed_options.h"
 #include "app/signals.h"
 #include "app/text_input.h"
+#include "engine/http/http_request.h"
 #include "engine/session/local_responder.h"
 #include "models/text_format.h"
 #include "models/utf8.h"
@@ -155,8 +156,8 @@ int answer_once(const ChatOptions& options, const std::string& prompt, bool reme
   return streamed.interrupted ? kInterruptedExitCode : 0;
 }
 
-// Rejects flags that apply to local models only and would be ignored.
-void require_remote_flags(const ChatOptions& options) {
+// A given flag that applies to models on this machine alone; nullptr: none.
+const char* local_flag(const ChatOptions& options) {
   const std::pair<bool, const char*> local[] = {
       {!options.device.empty(), "--device"},
       {options.context != -1, "--ctx-size"},
@@ -165,8 +166,30 @@ void require_remote_flags(const ChatOptions& options) {
       {!options.chat_template_file.empty(), "--chat-template-file"},
   };
   for (const auto& [given, name] : local)
-    if (given) throw UsageError(std::string(name) + " applies to models on this machine; leave it out with --endpoint");
+    if (given) return name;
+  return nullptr;
+}
+
+// Rejects flags that would be ignored.
+void require_remote_flags(const ChatOptions& options) {
+  if (const char* flag = local_flag(options))
+    throw UsageError(std::string(flag) + " applies to models on this machine; leave it out with --endpoint");
   if (options.offline) throw UsageError("--offline uses no network and --endpoint needs one; use one or the other");
+}
+
+// A conversation goes on with the server of the last one, unless the flags want something else.
+ChatOptions with_model_of_conversation(const ChatOptions& options) {
+  const bool is_open = options.model.empty() && options.endpoint.empty() && !options.offline && !local_flag(options);
+  const std::optional<LastServer> last = is_open ? last_known_server() : std::nullopt;
+  if (!last) return with_chosen_model(options);
+  ChatOptions chosen = options;
+  chosen.endpoint = last->endpoint;
+  chosen.model = last->model;
+  try {
+    return with_chosen_model(chosen);
+  } catch (const HttpBroken& error) {
+    throw Error(std::string(error.what()) + "; the last conversation was held there, -m chooses another model");
+  }
 }
 
 int print_served_models(const std::vector<RemoteModel>& models, bool as_json) {
@@ -240,7 +263,7 @@ int run_command(const ChatOptions& given) {
   if (options.gui) return run_in_window(options);
   if (!options.gui_state.empty()) throw UsageError("--gui-state needs --gui");
   if (interactive && options.raw) throw UsageError("--raw completes one prompt; use it with -p, -f or standard input");
-  const ChatOptions chosen = with_chosen_model(options);
+  const ChatOptions chosen = interactive ? with_model_of_conversation(options) : with_chosen_model(options);
   const bool asks_server = !chosen.endpoint.empty();
   if (asks_server) require_remote_flags(chosen);
   if (interactive) {

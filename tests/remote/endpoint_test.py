@@ -679,6 +679,25 @@ class Terminals(Case):
         terminal.type(server.url + "\r")
         self.leave_after_an_answer(terminal, server, "b")
 
+    def test_a_conversation_begins_with_the_server_of_the_last_one(self):
+        """Text for a single answer goes to no server that the command does not name."""
+        with FakeEndpoint(models=["a", "b"]) as server:
+            self.leave_after_an_answer(self.terminal("--endpoint", server.url), server, "b")
+            terminal = self.terminal()
+            terminal.wait_for(f"b, {server.url}")
+            terminal.type("\x04")
+            self.assertEqual(terminal.wait(), 0)
+            self.assertEqual(Run("-p", "Hi", env=self.env()).code, 2)
+            for flags in (["--offline"], ["--ctx-size", "512"]):
+                terminal = self.terminal(*flags)
+                terminal.wait_for("No model found on this machine")
+                terminal.type("\r")
+                self.assertEqual(terminal.wait(), 1)
+            self.assertEqual(len(server.bodies()), 1)
+        terminal = self.terminal()
+        terminal.wait_for("the last conversation was held there, -m chooses another model")
+        self.assertEqual(terminal.wait(), 1)
+
     def leave_after_an_answer(self, terminal, server, model):
         """Of a server whose second model this is."""
         terminal.wait_for("The server has several models:")
