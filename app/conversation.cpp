@@ -97,7 +97,10 @@ Conversation::Conversation(const ChatOptions& options)
 int Conversation::run() {
   std::optional<ConversationId> resumed;  // found before the model is loaded, which takes a while
   if (options_.resume) resumed = find_resumed(*options_.resume);
-  controller_.turn(std::chrono::milliseconds(0));
+  {
+    const Spinner spinner("opening the conversations");  // an older version's may be converted for minutes
+    controller_.turn(std::chrono::milliseconds(0));
+  }
   follow();
   if (!controller_.now().model) return 1;
   printer_.begin_conversation();

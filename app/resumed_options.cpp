@@ -9,6 +9,7 @@
 #include "app/directories.h"
 #include "app/endpoint_book.h"
 #include "app/output.h"
+#include "app/terminal/spinner.h"
 #include "engine/store/conversation_store.h"
 #include "models/text_format.h"
 
@@ -21,7 +22,10 @@ constexpr size_t kMaxShownModel = 300;
 std::optional<StoredConversation> find_stored(const std::string& wanted) {
   try {
     if (!std::filesystem::exists(data_directory())) return std::nullopt;
-    const ConversationStore::Opened opened = ConversationStore::open(data_directory());
+    const ConversationStore::Opened opened = [] {
+      const Spinner spinner("opening the conversations");
+      return ConversationStore::open(data_directory());
+    }();
     if (!opened.notice.empty()) print_error(opened.notice);
     const FoundConversation found = find_resumed(*opened.store, wanted);
     return found.fault.empty() ? std::optional(opened.store->load(found.id)) : std::nullopt;

@@ -3,6 +3,7 @@
 
 usage: store_terminal_test.py CHAT CLI_MODELS [unittest arguments]
 """
+import fcntl
 import json
 import os
 import random
@@ -637,6 +638,18 @@ class Stored(StoreCase):
             terminal.wait_for(f'"{title}", 2 messages')
             terminal.wait_for("> ")
             self.assertEqual(self.messages(terminal)[0], ("user", title))
+            self.leave(terminal)
+
+    def test_a_store_that_opens_slowly_is_said(self):
+        """As if another program converted it meanwhile."""
+        self.say("about cats")
+        for arguments in ((), ("--resume",)):
+            with open(self.file + ".lock", "rb") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                terminal = self.resume(*arguments)
+                terminal.wait_for("opening the conversations")
+            terminal.wait_for("Ctrl-D leaves")
+            terminal.wait_for("> ")
             self.leave(terminal)
 
     def test_a_search_takes_a_phrase_in_quotes(self):
