@@ -116,6 +116,11 @@ TEST(Options, ReadsAQuestionBesideResume) {
   EXPECT_FALSE(parsed<ChatOptions>({"--"}).prompt);
 }
 
+TEST(Options, WordsBehindTwoDashesAreNoFlags) {
+  EXPECT_EQ(parsed<TokenizeOptions>({"tokenize", "-m", "a.gguf", "--", "--null"}).text, "--null");
+  EXPECT_THROW(parsed<InspectOptions>({"inspect", "a.gguf", "--", "b.gguf"}), UsageError);
+}
+
 TEST(Options, LeavesOutMeansDefault) {
   const auto o = parsed<ChatOptions>({});
   EXPECT_FALSE(o.prompt || !o.prompt_files.empty());
