@@ -118,6 +118,10 @@ TEST(Options, ReadsAQuestionBesideResume) {
 
 TEST(Options, WordsBehindTwoDashesAreNoFlags) {
   EXPECT_EQ(parsed<TokenizeOptions>({"tokenize", "-m", "a.gguf", "--", "--null"}).text, "--null");
+  const auto prompt = parsed<PromptOptions>({"prompt", "add", "list", "--", "-f", "x", "--"});
+  EXPECT_EQ(prompt.name, "list");
+  EXPECT_EQ(prompt.words, (Words{"-f", "x", "--"}));
+  EXPECT_FALSE(prompt.file);
   EXPECT_THROW(parsed<InspectOptions>({"inspect", "a.gguf", "--", "b.gguf"}), UsageError);
 }
 
