@@ -1,23 +1,13 @@
 // A file an assistant, so that it can be edited, copied and removed by hand.
 #include "app/assistants.h"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
 
-#include "app/directories.h"
 #include "app/kept_options.h"
-#include "app/nearest_name.h"
-#include "app/output.h"
-#include "app/program_name.h"
+#include "app/named_files.h"
 #include "app/text_input.h"
 #include "engine/untrusted_json.h"
 #include "models/text_format.h"
-#include "models/utf8.h"
 
 namespace warpchat {
 
@@ -26,10 +16,9 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr uint64_t kMaxAssistantBytes = 1 << 20;
-constexpr size_t kMaxName = 64, kMaxShownPrompt = 60;
-constexpr std::string_view kFolder = "assistants", kExtension = ".json", kSystemPrompt = "system-prompt";
-
-std::string folder() { return config_directory() + "/" + std::string(kFolder); }
+constexpr size_t kMaxShownKey = 64, kMaxShownPrompt = 60;
+constexpr std::string_view kSystemPrompt = "system-prompt";
+constexpr NamedFiles kAssistants{.noun = "assistant", .folder = "assistants", .extension = ".json"};
 
 ordered_json read_settings(const std::string& path) {
   try {
@@ -43,50 +32,20 @@ ordered_json read_settings(const std::string& path) {
 
 }  // namespace
 
-bool is_assistant_name(const std::string& text) {
-  return !text.empty() && text.size() <= kMaxName && text[0] != '.' && text[0] != '-' && is_valid_utf8(text) &&
-         std::ranges::none_of(text,
-                              [](char c) { return c == '/' || static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
-}
+std::vector<std::string> assistant_names() { return kAssistants.names(); }
 
-std::string file_of_assistant(const std::string& name) { return folder() + "/" + name + std::string(kExtension); }
-
-std::vector<std::string> assistant_names() {
-  std::vector<std::string> names;
-  std::error_code error;
-  for (std::filesystem::directory_iterator entry(folder(), error), end; !error && entry != end;
-       entry.increment(error)) {
-    const std::string file = entry->path().filename().string();
-    if (!file.ends_with(kExtension)) continue;
-    if (std::string name = file.substr(0, file.size() - kExtension.size()); is_assistant_name(name))
-      names.push_back(std::move(name));
-  }
-  std::ranges::sort(names);
-  return names;
-}
+std::string file_of_assistant(const std::string& name) { return kAssistants.path_of(name); }
 
 Assistant load_assistant(const std::string& name) {
-  if (is_assistant_name(name) && access(file_of_assistant(name).c_str(), F_OK) == 0)
-    return {name, read_settings(file_of_assistant(name))};
-  throw Error("there is no assistant '" + printable(name, kMaxName) + "'" +
-              perhaps_meant(nearest_name(name, assistant_names())) +
-              with_program_name("; {chat} assistant list names all"));
+  kAssistants.require(name);
+  return {name, read_settings(file_of_assistant(name))};
 }
 
 void save_assistant(const Assistant& assistant) {
-  if (!is_assistant_name(assistant.name))
-    throw Error(
-        "'" + printable(assistant.name, kMaxName) +
-        "' cannot be an assistant's name; it has 1 to 64 bytes without '/', and begins with neither '.' nor '-'");
-  if (!make_private_directory(folder())) throw Error("cannot create " + folder());
-  write_file(file_of_assistant(assistant.name), assistant.settings.dump(2) + "\n", OutputFile::Readers::kOwner);
+  kAssistants.write(assistant.name, assistant.settings.dump(2) + "\n");
 }
 
-void remove_assistant(const std::string& name) {
-  if (!is_assistant_name(name) || access(file_of_assistant(name).c_str(), F_OK) != 0) load_assistant(name);
-  const std::string path = file_of_assistant(name);
-  if (unlink(path.c_str()) != 0) throw Error("cannot remove " + path + ": " + std::strerror(errno));
-}
+void remove_assistant(const std::string& name) { kAssistants.remove(name); }
 
 ChatOptions options_of(const Assistant& assistant) {
   return options_of_settings(assistant.settings, file_of_assistant(assistant.name));
@@ -108,7 +67,7 @@ std::string description_of(const Assistant& assistant) {
     if (key == kSystemPrompt)
       prompt = printable(text, kMaxShownPrompt);
     else
-      rest += (rest.empty() ? "" : ", ") + printable(key, kMaxName) + " " + printable(text, kMaxShownPrompt);
+      rest += (rest.empty() ? "" : ", ") + printable(key, kMaxShownKey) + " " + printable(text, kMaxShownPrompt);
   }
   if (rest.empty()) return prompt;
   return prompt + (prompt.empty() ? "" : "  ") + "(" + rest + ")";

@@ -15,10 +15,7 @@ struct Assistant {
   nlohmann::ordered_json settings = nlohmann::ordered_json::object();
 };
 
-// 1 to 64 bytes of UTF-8 without '/' and control characters, not beginning with '.' or '-'.
-bool is_assistant_name(const std::string& text);
-
-std::vector<std::string> assistant_names();  // sorted
+std::vector<std::string> assistant_names();  // in the order of the alphabet
 
 // Error: there is none of that name (the sentence has a similar one), or its file is no JSON object.
 Assistant load_assistant(const std::string& name);

@@ -152,6 +152,7 @@ std::string Conversation::usage() const {
 }
 
 void Conversation::drop_line(const PromptLine& line) {
+  offered_word_.clear();
   if (std::exchange(editing_, 0) != 0)
     say("(the message was not changed)");
   else if (line.text.empty())
@@ -159,6 +160,7 @@ void Conversation::drop_line(const PromptLine& line) {
 }
 
 bool Conversation::take_line(const std::string& line) {
+  const std::string offered = std::exchange(offered_word_, "");
   if (line.find_first_not_of(" \t\n") == std::string::npos) {
     if (editing_ != 0) drop_line({});
     return true;
@@ -167,7 +169,7 @@ bool Conversation::take_line(const std::string& line) {
     replace(edited, line);
     return true;
   }
-  if (const std::optional<SlashLine> slash = parse_slash_line(line)) return run_slash(*slash);
+  if (std::optional<SlashLine> slash = parse_typed(line, offered)) return run_slash(*slash);
   send(line);
   return true;
 }
@@ -188,6 +190,7 @@ bool Conversation::run_slash(const SlashLine& line) {
       {A::kCut, [](C& c, Argument number) { c.cut(number); }},
       {A::kRead, [](C& c, Argument path) { path.empty() ? c.list_files() : c.read(typed_path(path)); }},
       {A::kUnread, [](C& c, Argument number) { c.unread(number); }},
+      {A::kPrompt, [](C& c, Argument wanted) { wanted.empty() ? c.list_prompts() : c.use_prompt(wanted); }},
       {A::kModel, [](C& c, Argument name) { name.empty() ? c.show_models() : c.change_model(name); }},
       {A::kDevice, [](C& c, Argument name) { name.empty() ? c.show_devices() : c.change_device(name); }},
       {A::kLaunch, [](C& c, Argument mode) { c.change_launch(mode); }},

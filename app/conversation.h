@@ -11,6 +11,8 @@
 #include "app/chat_settings.h"
 #include "app/found_files.h"
 #include "app/options.h"
+#include "app/prompt_text.h"
+#include "app/prompts.h"
 #include "app/signals.h"
 #include "app/terminal/history.h"
 #include "app/terminal/prompt_reader.h"
@@ -114,6 +116,15 @@ class Conversation {
   void tag(const std::string& wanted);
   void list_names_of(Names which);
 
+  // app/conversation_prompts.cpp
+  static void list_prompts();
+  void use_prompt(const std::string& wanted);  // a name and values
+  std::optional<PromptValues> ask_for_values(const LibraryPrompt& prompt,
+                                             PromptValues values);  // nullopt: the user leaves it
+  void offer_prompt(const std::string& text);
+  // nullopt: a message. offered: as offered_word_.
+  static std::optional<SlashLine> parse_typed(const std::string& line, const std::string& offered);
+
   // app/conversation_settings.cpp
   ChatSettings settings() const;
   void load_model(LoadModel wish);
@@ -147,6 +158,7 @@ class Conversation {
   std::string status_;                  // the model's status as printed last: an answer may change the launch mode
   std::string prefilled_;               // what the next prompt starts with
   std::string refused_;                 // the last line that was refused, for the prompt after a remedy
+  std::string offered_word_;            // of a prompt that was offered, with a slash: it is no command; empty: none
   uint64_t editing_ = 0;                // key of the message that the next line replaces; 0: none
   bool loading_stopped_ = false;        // by Ctrl-C
   bool measures_ = false;               // the user has asked for kernel times

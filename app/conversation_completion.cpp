@@ -30,6 +30,19 @@ std::vector<std::string> usable(const std::vector<DeviceChoiceRow>& devices) {
   return names;
 }
 
+// Names, and behind one of them its placeholders.
+std::vector<std::string> prompt_arguments(std::string_view typed) {
+  std::vector<std::string> found;
+  const std::vector<std::string> names = prompt_names();
+  for (const std::string& name : names) found.push_back(name + " ");
+  const std::string name = split_prompt_name(typed, names).first;
+  if (!typed.starts_with(name + " ") || !is_prompt(name)) return found;
+  const std::string before(typed.substr(0, typed.rfind(' ') + 1));
+  for (const Placeholder& placeholder : placeholders_of(load_prompt(name).text))
+    found.push_back(before + placeholder.name + "=");
+  return found;
+}
+
 }  // namespace
 
 std::vector<std::string> Conversation::titles() {
@@ -91,6 +104,8 @@ std::vector<std::string> Conversation::arguments(SlashArgument kind, std::string
       names.emplace_back("none");
       return names;
     }
+    case SlashArgument::kPrompt:
+      return prompt_arguments(typed);
     case SlashArgument::kKey: {
       std::vector<std::string> names;
       for (const SettingsKey& key : settings_keys()) names.push_back(key.name + " ");

@@ -24,6 +24,7 @@ constexpr CommandEntry kCommandEntries[] = {
     {"bench", "measure tokens per second, as llama-bench does"},
     {"kernels", "list the GPU kernels of a model, and write their PTX"},
     {"assistant", "manage assistants: list, show, add, remove, export, import"},
+    {"prompt", "manage the library of prompts: list, show, add, remove, fill"},
     {"config", "show and change the settings that stay, in config.json"},
     {"help", "show the help of a command, or write a man page or a completion script"},
 };
@@ -418,6 +419,23 @@ void add_flags(CLI::App& app, AssistantOptions& o) {
   app.add_option("NAME", o.name, "its name for --assistant")->option_text(" ");
   app.add_option("FILE", o.file, "the file")->option_text(" ");
   text(app, "--name", o.new_name, "NAME", "import it under this name; default: the file's");
+}
+
+void add_flags(CLI::App& app, PromptOptions& o) {
+  app.option_defaults()->group("Task");
+  app.add_option("ACTION", o.action,
+                 "list (the default), show NAME, add NAME and a text, remove NAME, or fill NAME, which prints the text "
+                 "with values for its placeholders, {word} or {word=default}")
+      ->check(one_of({"list", "show", "add", "remove", "fill"}))
+      ->option_text(" ");
+  app.add_option("NAME", o.name, "its name for /prompt")->option_text(" ");
+  app.add_option("TEXT", o.words,
+                 "add: the text, behind -- if it begins with a dash; default: standard input; fill: word=value of a "
+                 "placeholder, or a value for the first "
+                 "one without a default")
+      ->option_text(" ");
+  text(app, "-f,--file", o.file, "FILE", "add: a file with the text");
+  toggle(app, "--json", o.json, "list: as JSON");
 }
 
 void add_flags(CLI::App& app, HelpOptions& o) {

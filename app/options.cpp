@@ -116,8 +116,10 @@ void require_no_name(const std::string& word) {
                        question);
 }
 
+// "--" says that the words behind it are no flags; CLI11 has read them, and leaves the mark.
 template <class T>
-void read_extras(const std::vector<std::string>& extras, const std::string& command, const CLI::App& app, T&) {
+void read_extras(std::vector<std::string> extras, const std::string& command, const CLI::App& app, T&) {
+  if (const auto mark = std::ranges::find(extras, "--"); mark != extras.end()) extras.erase(mark);
   if (!extras.empty())
     throw unexpected_argument(
         extras.front(), command, app,

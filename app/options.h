@@ -144,6 +144,13 @@ struct AssistantOptions : CommonOptions {
   std::vector<std::string> flags;  // of a conversation, for "add"
 };
 
+struct PromptOptions : CommonOptions {
+  std::string action = "list", name;
+  std::vector<std::string> words;   // a text to add, or values
+  std::optional<std::string> file;  // with the text to add
+  bool json = false;
+};
+
 struct HelpOptions : CommonOptions {
   std::string command;  // empty: a conversation
   std::string format;   // of all commands: man, bash, zsh or fish; empty: help of one for people
@@ -152,7 +159,7 @@ struct HelpOptions : CommonOptions {
 using Options =
     std::variant<ChatOptions, PullOptions, EndpointOptions, ModelCommandOptions, TokenizeOptions, LogitsOptions,
                  TemplateOptions, PerplexityOptions, InspectOptions, CheckDeviceOptions, CompareOptions, BenchOptions,
-                 KernelsOptions, ConfigOptions, AssistantOptions, HelpOptions>;
+                 KernelsOptions, ConfigOptions, AssistantOptions, PromptOptions, HelpOptions>;
 
 struct ParsedOptions {
   std::optional<Options> options;  // nullopt: `text` (--help, --version) answers everything

@@ -152,6 +152,14 @@ struct SetChoice {
 struct SetAssistant {  // of the open conversation, with its system message; its model or server is loaded
   std::string name;    // empty: none
 };
+struct ListPrompts {};  // reads the library of prompts
+struct SavePrompt {
+  std::string name, text;
+  std::string replaces = {};  // the name of the prompt that was changed; empty: it is a new one
+};
+struct RemovePrompt {
+  std::string name;
+};
 struct SetTitles {  // kept in the settings file
   bool on;
 };
@@ -168,13 +176,14 @@ struct ExportProfile {
 // The load that a notice's remedy asks for; nullopt: none.
 std::optional<LoadModel> load_of(const NoticeItem& notice);
 
-using Action = std::variant<Send, Stop, Regenerate, EditMessage, ContinueAnswer, DropOldest, Undo, DeleteTurn,
-                            ShowVersion, SetSystemPrompt, AttachFile, DropAttachment, CountTokens, NewConversation,
-                            OpenStored, Fork, Search, Rename, FileConversations, ListConversations, ThrowAway,
-                            TakeFromTrash, EraseForEver, ExportConversation, ImportConversation, StopImport,
-                            TakeBackImport, RefreshModels, SearchHub, ConnectServer, RenameEndpoint, SetDefaultModel,
-                            RemoveEndpoint, RemoveModel, AddModelFolder, LoadModel, CancelLoading, UnloadModel,
-                            SetChoice, SetAssistant, SetTitles, DismissNotice, WatchProfile, ExportProfile>;
+using Action =
+    std::variant<Send, Stop, Regenerate, EditMessage, ContinueAnswer, DropOldest, Undo, DeleteTurn, ShowVersion,
+                 SetSystemPrompt, AttachFile, DropAttachment, CountTokens, NewConversation, OpenStored, Fork, Search,
+                 Rename, FileConversations, ListConversations, ThrowAway, TakeFromTrash, EraseForEver,
+                 ExportConversation, ImportConversation, StopImport, TakeBackImport, RefreshModels, SearchHub,
+                 ConnectServer, RenameEndpoint, SetDefaultModel, RemoveEndpoint, RemoveModel, AddModelFolder, LoadModel,
+                 CancelLoading, UnloadModel, SetChoice, SetAssistant, ListPrompts, SavePrompt, RemovePrompt, SetTitles,
+                 DismissNotice, WatchProfile, ExportProfile>;
 
 // Collects the actions of a window's panels while a frame is drawn; dispatched after it.
 class Actions {

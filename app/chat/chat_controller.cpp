@@ -112,7 +112,7 @@ void ChatController::Parts::dispatch(OutgoingMessage message) {
       []<class T>(const T&) {
         return is_one_of<T, CountTokens, Search, FileConversations, ListConversations, DismissNotice, RefreshModels,
                          SearchHub, ConnectServer, RenameEndpoint, SetDefaultModel, RemoveEndpoint, RemoveModel,
-                         AddModelFolder, WatchProfile>;
+                         AddModelFolder, ListPrompts, SavePrompt, RemovePrompt, WatchProfile>;
       },
       action);
   if (state.now().refusal && !looks_only) state.change(updates::SetRefusal{});

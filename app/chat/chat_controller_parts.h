@@ -123,6 +123,9 @@ struct ChatController::Parts {
   void perform(UnloadModel& wish);
   void perform(SetChoice& wish);
   void perform(SetAssistant& wish);
+  void perform(ListPrompts& wish);
+  void perform(SavePrompt& wish);
+  void perform(RemovePrompt& wish);
   void perform(SetTitles& wish);
   void keep_in_settings_file(std::string_view key, const std::optional<nlohmann::ordered_json>& value);
   void perform(DismissNotice& wish);

@@ -11,6 +11,7 @@
 
 #include "app/answer_choices.h"
 #include "app/chat/profiler_data.h"
+#include "app/prompts.h"
 #include "engine/events.h"
 #include "engine/message.h"
 #include "engine/remedy.h"
@@ -261,6 +262,8 @@ struct ChatState : ConversationLists {
   bool default_seed_is_drawn = false;  // by the front end, for this run
   std::string default_system_prompt;   // of new conversations
   bool titles = false;                 // the model names a conversation once it has answered
+  std::vector<LibraryPrompt> prompts;  // the library, as it was read last
+  uint64_t saved_prompts = 0;          // counts SavePrompt actions that were performed
 
   std::vector<ConversationId> answering;  // conversations with an answer that runs or waits while another one is shown
   std::vector<ConversationId> unread;     // conversations whose answer ended since they were last shown

@@ -13,6 +13,7 @@
 #include "app/local_models/model_book.h"
 #include "app/local_models/model_removal.h"
 #include "app/model_loading.h"
+#include "app/prompts.h"
 #include "app/settings_file.h"
 #include "app/transfer.h"
 #include "models/text_format.h"
@@ -362,6 +363,32 @@ void ChatController::Parts::perform(SetAssistant& wish) {
   } catch (const Error& error) {
     state.tell_error(error.what());
   }
+}
+
+void ChatController::Parts::perform(ListPrompts&) { state.change(updates::SetPrompts{read_prompts(), false}); }
+
+// A prompt that is there is never replaced by one that is new or gets another name.
+void ChatController::Parts::perform(SavePrompt& wish) {
+  try {
+    if (wish.name != wish.replaces && is_prompt(wish.name))
+      throw Error("there is a prompt '" + printable(wish.name) + "' already; choose another name");
+    save_prompt(wish.name, wish.text);
+    if (wish.name != wish.replaces && is_prompt(wish.replaces)) remove_prompt(wish.replaces);
+    state.tell("saved as the prompt '" + printable(wish.name) + "'");
+    state.change(updates::SetPrompts{read_prompts(), true});
+  } catch (const Error& error) {
+    state.tell_error(error.what());
+  }
+}
+
+void ChatController::Parts::perform(RemovePrompt& wish) {
+  try {
+    remove_prompt(wish.name);
+    state.tell("the prompt '" + printable(wish.name) + "' was removed");
+  } catch (const Error& error) {
+    state.tell_error(error.what());
+  }
+  state.change(updates::SetPrompts{read_prompts(), false});
 }
 
 void ChatController::Parts::perform(SetTitles& wish) {

@@ -138,6 +138,10 @@ void make(ChatState& state, const SetRunChoices& update) {
   state.default_seed_is_drawn = update.default_seed_is_drawn;
 }
 void make(ChatState& state, const SetDefaultSystemPrompt& update) { state.default_system_prompt = update.text; }
+void make(ChatState& state, const SetPrompts& update) {
+  state.prompts = update.prompts;
+  state.saved_prompts += update.is_saved;
+}
 void make(ChatState& state, const updates::SetTitles& update) { state.titles = update.on; }
 void make(ChatState& state, const SetProfile& update) { state.profile = update.profile; }
 void make(ChatState& state, const KeepAnswer& update) {

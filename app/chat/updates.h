@@ -152,6 +152,10 @@ struct SetRunChoices {
 struct SetDefaultSystemPrompt {
   std::string text;
 };
+struct SetPrompts {
+  std::vector<LibraryPrompt> prompts;
+  bool is_saved;  // one was
+};
 struct SetTitles {
   bool on;
 };
@@ -182,8 +186,8 @@ using Update =
                  updates::SetAttachments, updates::SetCounted, updates::TakeSend, updates::SetRefusal,
                  updates::SetAnswering, updates::SetUnread, updates::SetModels, updates::SetEndpoints,
                  updates::SetServed, updates::SetHub, updates::SetDevices, updates::SetModel, updates::SetLoading,
-                 updates::SetImporting, updates::SetRunChoices, updates::SetDefaultSystemPrompt, updates::SetTitles,
-                 updates::SetProfile, updates::KeepAnswer, updates::AddNotice, updates::DropNotice>;
+                 updates::SetImporting, updates::SetRunChoices, updates::SetDefaultSystemPrompt, updates::SetPrompts,
+                 updates::SetTitles, updates::SetProfile, updates::KeepAnswer, updates::AddNotice, updates::DropNotice>;
 
 void apply_update(OpenConversation& conversation, const ConversationUpdate& update);
 void apply_update(ChatState& state, const Update& update);

@@ -18,6 +18,7 @@ int run_command(const CompareOptions& options);
 int run_command(const BenchOptions& options);
 int run_command(const KernelsOptions& options);
 int run_command(const AssistantOptions& options);
+int run_command(const PromptOptions& options);
 int run_command(const ConfigOptions& options);
 int run_command(const HelpOptions& options);
 

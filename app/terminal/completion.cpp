@@ -73,6 +73,9 @@ std::vector<Candidate> arguments_of(SlashArgument kind, std::string_view typed, 
   std::vector<Candidate> candidates = beginning_with(typed, arguments(kind, typed));
   if (const size_t blank = typed.find(' '); kind == SlashArgument::kSetting && blank != std::string_view::npos)
     for (Candidate& candidate : candidates) candidate.shown.erase(0, blank + 1);  // the name
+  if (kind == SlashArgument::kPrompt)
+    for (Candidate& candidate : candidates)
+      if (candidate.text.ends_with('=')) candidate.shown.erase(0, candidate.text.rfind(' ') + 1);  // what is there
   return candidates;
 }
 
@@ -119,24 +122,38 @@ std::vector<const SlashCommand*> commands_beginning_with(std::string_view typed)
   return commands;
 }
 
-std::vector<std::string> menu_rows(const std::vector<const SlashCommand*>& commands, std::optional<size_t> chosen,
-                                   int width) {
-  const size_t n_shown = std::min(commands.size(), kMaxRows);
+std::vector<MenuEntry> menu_entries(std::string_view typed,
+                                    const std::function<Completion(std::string_view before)>& complete) {
+  std::vector<MenuEntry> entries;
+  for (const SlashCommand* command : commands_beginning_with(typed)) {
+    const std::string name(command->name), blank = command->arguments.empty() ? "" : " ";
+    entries.push_back({name + blank, name + blank + std::string(command->arguments), std::string(command->help)});
+  }
+  const SlashCommand* command = find_slash_command(typed.substr(0, typed.find(' ')));
+  if (!entries.empty() || command == nullptr || command->argument != SlashArgument::kPrompt) return entries;
+  const Completion names = complete(typed);
+  for (const Candidate& candidate : names.candidates)
+    if (candidate.text.ends_with(' ') && candidate.text.size() > typed.size() - names.from)
+      entries.push_back({std::string(typed.substr(0, names.from)) + candidate.text, candidate.shown, ""});
+  return entries;
+}
+
+std::vector<std::string> menu_rows(const std::vector<MenuEntry>& entries, std::optional<size_t> chosen, int width) {
+  const size_t n_shown = std::min(entries.size(), kMaxRows);
   const size_t chosen_row = chosen.value_or(0);
   const size_t first = chosen_row < n_shown ? 0 : chosen_row + 1 - n_shown;
-  const auto label = [](const SlashCommand& command) {
-    return std::string(command.name) + (command.arguments.empty() ? "" : " ") + std::string(command.arguments);
-  };
-  size_t widest = 0;
-  for (size_t i = first; i < first + n_shown; ++i) widest = std::max(widest, label(*commands[i]).size());
+  int widest = 0;
+  for (size_t i = first; i < first + n_shown; ++i) widest = std::max(widest, text_width(entries[i].label));
   std::vector<std::string> rows;
   for (size_t i = first; i < first + n_shown; ++i) {
-    std::string row = (chosen == i ? "> " : "  ") + label(*commands[i]);
-    row.append(widest + 2 + kBetweenNames - row.size(), ' ');
-    rows.push_back(fitting(row + std::string(commands[i]->help), width - 1));
+    const MenuEntry& entry = entries[i];
+    std::string row = (chosen == i ? "> " : "  ") + entry.label;
+    const int gap = entry.help.empty() ? 0 : widest - text_width(entry.label) + kBetweenNames;
+    row.append(static_cast<size_t>(gap), ' ');
+    rows.push_back(fitting(row + entry.help, width - 1));
   }
-  if (n_shown < commands.size())
-    rows.push_back(fitting("  " + grouped(commands.size() - n_shown) + " more; type on", width - 1));
+  if (n_shown < entries.size())
+    rows.push_back(fitting("  " + grouped(entries.size() - n_shown) + " more; type on", width - 1));
   return rows;
 }
 

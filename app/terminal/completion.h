@@ -37,9 +37,19 @@ Completion complete_path(std::string_view text);
 // The commands whose names begin so. None for a text that is not the beginning of a command's name.
 std::vector<const SlashCommand*> commands_beginning_with(std::string_view typed);
 
-// A row a command, with its arguments and what it does, as many as a screen can spare; chosen: the one with a mark.
-std::vector<std::string> menu_rows(const std::vector<const SlashCommand*>& commands, std::optional<size_t> chosen,
-                                   int width);
+// What the list below a line offers.
+struct MenuEntry {
+  std::string text;   // replaces the line
+  std::string label;  // a command with its arguments, or a name
+  std::string help;
+};
+
+// The commands whose names begin as typed; behind /prompt the names of prompts, which complete knows.
+std::vector<MenuEntry> menu_entries(std::string_view typed,
+                                    const std::function<Completion(std::string_view before)>& complete);
+
+// A row for each, as many as a screen can spare; chosen: the one with a mark.
+std::vector<std::string> menu_rows(const std::vector<MenuEntry>& entries, std::optional<size_t> chosen, int width);
 
 // Names in columns of a terminal's width, downwards, as many rows as a screen can spare and how many are left.
 std::vector<std::string> in_columns(const std::vector<Candidate>& candidates, int width);

@@ -25,7 +25,8 @@ std::string without_quotes(std::string_view text) {
 
 }  // namespace
 
-void LineEditor::begin(std::string text) {
+void LineEditor::begin(std::string text, LineKind kind) {
+  kind_ = kind;
   buffer_.set(std::move(text));
   draft_.clear();
   history_index_ = history_.lines().size();
@@ -42,7 +43,7 @@ void LineEditor::change(std::string_view text) {
 }
 
 std::string LineEditor::take_line() {
-  history_.add(buffer_.text());
+  if (kind_ == LineKind::kMessage) history_.add(buffer_.text());
   std::string line = buffer_.is_folded(0) ? buffer_.text() : without_quotes(buffer_.text());
   begin();
   return line;
@@ -162,12 +163,12 @@ EditOutcome LineEditor::press(const Key& key) {
 
 // What is typed opens it, and all other keys close it: a line that was recalled has none.
 bool LineEditor::press_in_menu(const Key& key) {
-  const std::vector<const SlashCommand*> commands = menu();
+  const std::vector<MenuEntry> entries = menu();
   const std::optional<size_t> chosen = std::exchange(chosen_, std::nullopt);
   menu_is_open_ = key.kind == KeyKind::kText || key.kind == KeyKind::kBackspace || key.kind == KeyKind::kTab;
   if (!buffer_.text().starts_with('/')) menu_is_dismissed_ = false;
-  if (commands.empty()) return false;
-  const size_t n = commands.size();
+  if (entries.empty()) return false;
+  const size_t n = entries.size();
   switch (key.kind) {
     case KeyKind::kDown:
       chosen_ = chosen ? (*chosen + 1) % n : 0;
@@ -181,7 +182,7 @@ bool LineEditor::press_in_menu(const Key& key) {
     case KeyKind::kTab:
     case KeyKind::kEnter:
       if (!chosen) return false;
-      change(std::string(commands[*chosen]->name) + (commands[*chosen]->arguments.empty() ? "" : " "));
+      change(entries[*chosen].text);
       completed_ = false;
       break;
     default:
@@ -190,9 +191,10 @@ bool LineEditor::press_in_menu(const Key& key) {
   return menu_is_open_ = true;
 }
 
-std::vector<const SlashCommand*> LineEditor::menu() const {
+std::vector<MenuEntry> LineEditor::menu() const {
   const bool is_typed = menu_is_open_ && !menu_is_dismissed_ && buffer_.cursor() == buffer_.text().size();
-  return lists_commands_ && is_typed ? commands_beginning_with(buffer_.text()) : std::vector<const SlashCommand*>();
+  const bool is_open = lists_commands_ && is_typed && kind_ == LineKind::kMessage;
+  return is_open ? menu_entries(buffer_.text(), complete_) : std::vector<MenuEntry>();
 }
 
 EditOutcome LineEditor::press_control(char letter, bool behind_ctrl_x) {
@@ -337,6 +339,7 @@ void LineEditor::show_found(std::optional<size_t> found) {
 
 // What the candidates have in common is written, and Tab again lists them.
 void LineEditor::complete(bool again) {
+  if (kind_ == LineKind::kValue) return;
   Completion completion = complete_(std::string_view(buffer_.text()).substr(0, buffer_.cursor()));
   if (completion.candidates.empty()) return;
   const std::string prefix = completion.common_prefix();

@@ -26,6 +26,9 @@ enum class EditOutcome {
   kEditOutside,  // Ctrl-X Ctrl-E: text() is to be changed in an editor, and change() has the result
 };
 
+// A value answers a question of the program: no command begins in it, and the history does not keep it.
+enum class LineKind { kMessage, kValue };
+
 class LineEditor {
  public:
   // Completes the text before the cursor.
@@ -33,12 +36,13 @@ class LineEditor {
 
   LineEditor(History& history, Completer complete) : history_(history), complete_(std::move(complete)) {}
 
-  void begin(std::string text = "");                      // a new line, perhaps with text to change
+  // A new line, perhaps with text to change.
+  void begin(std::string text = "", LineKind kind = LineKind::kMessage);
   void list_commands() { lists_commands_ = true; }        // those that match, below a line that begins with a slash
   void hint(std::string row) { hint_ = std::move(row); }  // below the text, until a key is pressed; may have a style
   EditOutcome press(const Key& key);
   void change(std::string_view text);  // all of it; can be undone
-  // The text, unquoted where """ stood around several lines; added to the history.
+  // The text, unquoted where """ stood around several lines; a message is added to the history.
   std::string take_line();
   const std::string& text() const { return buffer_.text(); }
 
@@ -47,8 +51,8 @@ class LineEditor {
 
  private:
   EditOutcome press_control(char letter, bool behind_ctrl_x);
-  std::vector<const SlashCommand*> menu() const;  // empty: it is closed
-  bool press_in_menu(const Key& key);             // false: the key is not the menu's
+  std::vector<MenuEntry> menu() const;  // empty: it is closed
+  bool press_in_menu(const Key& key);   // false: the key is not the menu's
   EditOutcome press_searching(const Key& key);
   EditOutcome enter();
   void recall(size_t index);
@@ -75,6 +79,7 @@ class LineEditor {
   std::string hint_;
   bool behind_ctrl_x_ = false;
   bool lists_commands_ = false;
+  LineKind kind_ = LineKind::kMessage;
   bool menu_is_open_ = false, menu_is_dismissed_ = false;  // dismissed: by Escape, until another line begins
   std::optional<size_t> chosen_;                           // of the menu, by arrows
 };

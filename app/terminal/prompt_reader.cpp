@@ -19,14 +19,14 @@ namespace warpchat {
 PromptReader::PromptReader(Terminal& terminal, History& history, LineEditor::Completer complete)
     : terminal_(terminal), editor_(history, std::move(complete)), view_(wants_style()), ahead_(history) {}
 
-PromptLine PromptReader::read(std::string text, const std::string& hint) {
-  if (terminal_.is_plain()) return read_plain(text);
+PromptLine PromptReader::read(std::string text, const std::string& hint, LineKind kind) {
+  if (terminal_.is_plain()) return read_plain((text.empty() ? "" : "was: " + text + "\n") + "You: ");
   is_reading_ = true;
   const std::shared_ptr<void> ends(nullptr, [this](void*) { is_reading_ = false; });
   set_row_below("");
   terminal_.edit();
   take_interrupt();  // one that came too late for what it was meant to stop
-  editor_.begin(std::move(text));
+  editor_.begin(std::move(text), kind);
   const std::string row = hint.substr(0, static_cast<size_t>(std::max(terminal_size().columns - 1, 0)));
   editor_.hint(row.empty() || !wants_style() ? row : escape_sequence({.dim = true}) + row + escape_sequence({}));
   view_.forget();
@@ -45,6 +45,16 @@ PromptLine PromptReader::read(std::string text, const std::string& hint) {
       outcome = press_keys(input == Terminal::Input::kNothing ? decoder_.timeout() : decoder_.add(bytes));
     }
   }
+}
+
+PromptLine PromptReader::ask(const std::string& name, const std::optional<std::string>& preset) {
+  if (!terminal_.is_plain()) {
+    say(name + ":");
+    return read(preset.value_or(""), "Enter takes it, Ctrl-C leaves the prompt", LineKind::kValue);
+  }
+  PromptLine line = read_plain(name + (preset ? " [" + *preset + "]" : "") + ": ");
+  if (line.kind == PromptLine::Kind::kText && line.text.empty()) line.text = preset.value_or("");
+  return line;
 }
 
 PromptLine PromptReader::take_line(EditOutcome outcome) {
@@ -72,11 +82,11 @@ void PromptReader::read_ahead() {
   set_row_below(row.empty() || !wants_style() ? row : escape_sequence({.dim = true}) + row + escape_sequence({}));
 }
 
-// A line, or lines between two of nothing but """. A text to change is shown above it.
-PromptLine PromptReader::read_plain(const std::string& text) {
+// A line, or lines between two of nothing but """.
+PromptLine PromptReader::read_plain(const std::string& question) {
   terminal_.edit();
   take_interrupt();
-  write_output((text.empty() ? "" : "was: " + text + "\n") + "You: ");
+  write_output(question);
   const std::shared_ptr<void> reads_ahead(nullptr, [this](void*) { terminal_.watch(); });
   constexpr std::string_view kQuotes = "\"\"\"";
   std::string quoted;

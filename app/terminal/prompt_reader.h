@@ -29,14 +29,18 @@ class PromptReader {
   void list_commands() { editor_.list_commands(); }  // below a line that begins with a slash
 
   // text: what is there to change already. hint: a line below it until a key is pressed, where the cursor can move.
-  PromptLine read(std::string text = "", const std::string& hint = "");
+  PromptLine read(std::string text = "", const std::string& hint = "", LineKind kind = LineKind::kMessage);
+
+  // A value for what is called so. preset: what is there to change; where the cursor cannot move, an empty line stands
+  // for it.
+  PromptLine ask(const std::string& name, const std::optional<std::string>& preset);
 
   // While the program is at work: reads the keys that have been pressed, and shows below its output what they will
   // write. They are the next line's. To be called often.
   void read_ahead();
 
  private:
-  PromptLine read_plain(const std::string& text);  // where the cursor cannot move
+  PromptLine read_plain(const std::string& question);  // where the cursor cannot move
   void type_waiting();
   std::optional<EditOutcome> press_keys(const std::vector<Key>& keys);  // one that ends the line, if it comes
   PromptLine take_line(EditOutcome outcome);

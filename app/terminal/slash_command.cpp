@@ -58,6 +58,9 @@ constexpr SlashCommand kCommands[] = {
     {A::kRead, "/read", Takes::kFile, "[FILE]",
      "attach a text file or a PDF to the next message, or those of a folder or src/**/*.h; without FILE: list them"},
     {A::kUnread, "/unread", Takes::kNumber, "[N]", "detach file N from the next message; without N: all"},
+    {A::kPrompt, "/prompt", Takes::kPrompt, "[NAME [VALUES]]",
+     "fill in a prompt of the library and edit it as your message; VALUES: text, or name=value; without NAME: list "
+     "them"},
     {A::kModel, "/model", Takes::kModel, "[MODEL]", "list models, or change to another one"},
     {A::kDevice, "/device", Takes::kDevice, "[DEVICE]", "list devices, or change to another one"},
     {A::kLaunch, "/launch", Takes::kLaunchMode, "[MODE]", "show the launch mode of a GPU's kernels, or change it"},

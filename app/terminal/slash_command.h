@@ -21,6 +21,7 @@ enum class SlashAction {
   kCut,
   kRead,
   kUnread,
+  kPrompt,
   kModel,
   kDevice,
   kLaunch,
@@ -64,7 +65,8 @@ enum class SlashArgument {
   kTag,
   kSetting,  // a name and its value
   kAssistant,
-  kKey,  // the same of the settings file
+  kPrompt,  // its name, and values
+  kKey,     // the same of the settings file
   kOnOff,
   kPerf,  // kOnOff, or two answers
 };

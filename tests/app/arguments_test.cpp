@@ -116,6 +116,15 @@ TEST(Options, ReadsAQuestionBesideResume) {
   EXPECT_FALSE(parsed<ChatOptions>({"--"}).prompt);
 }
 
+TEST(Options, WordsBehindTwoDashesAreNoFlags) {
+  EXPECT_EQ(parsed<TokenizeOptions>({"tokenize", "-m", "a.gguf", "--", "--null"}).text, "--null");
+  const auto prompt = parsed<PromptOptions>({"prompt", "add", "list", "--", "-f", "x", "--"});
+  EXPECT_EQ(prompt.name, "list");
+  EXPECT_EQ(prompt.words, (Words{"-f", "x", "--"}));
+  EXPECT_FALSE(prompt.file);
+  EXPECT_THROW(parsed<InspectOptions>({"inspect", "a.gguf", "--", "b.gguf"}), UsageError);
+}
+
 TEST(Options, LeavesOutMeansDefault) {
   const auto o = parsed<ChatOptions>({});
   EXPECT_FALSE(o.prompt || !o.prompt_files.empty());

@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "app/kept_options.h"
+#include "app/named_files.h"
 #include "tests/store/store_folder.h"
 
 namespace warpchat {
@@ -15,8 +16,8 @@ namespace {
 
 class Assistants : public ::testing::Test {
  protected:
-  Assistants() { setenv("XDG_CONFIG_HOME", folder_.path().c_str(), 1); }
-  ~Assistants() override { unsetenv("XDG_CONFIG_HOME"); }
+  void SetUp() override { setenv("XDG_CONFIG_HOME", folder_.path().c_str(), 1); }
+  void TearDown() override { unsetenv("XDG_CONFIG_HOME"); }
 
   std::string file(const std::string& name, const std::string& text) const {
     std::ofstream(folder_.path() + "/" + name) << text;
@@ -46,7 +47,7 @@ TEST_F(Assistants, AreFilesOfTheirOwn) {
   EXPECT_EQ(assistant_names(), std::vector<std::string>{"Code reviewer"});
   EXPECT_THROW(remove_assistant("ätest"), Error);
   for (const char* name : {"", ".hidden", "-x", "../up", "a/b", "a\nb", "\xff"}) {
-    EXPECT_FALSE(is_assistant_name(name));
+    EXPECT_FALSE(can_name_file(name));
     EXPECT_THROW(save_assistant({name}), Error) << name;
     EXPECT_THROW(load_assistant(name), Error) << name;
   }

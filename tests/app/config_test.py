@@ -121,7 +121,7 @@ class TheAssistants(Home):
         for words, code, said in ((("add", "x"), 2, "an assistant needs a setting"),
                                   (("add", "x", "-p", "hi"), 2, "--prompt is no setting that stays"),
                                   (("add", "x", "--temp", "hot"), 2, "--temp takes a number"),
-                                  (("add", "a/b", "--temp", "1"), 1, "cannot be an assistant's name"),
+                                  (("add", "a/b", "--temp", "1"), 1, "'a/b' cannot name the assistant"),
                                   (("add",), 2, "usage: "), (("export", "x"), 2, "usage: "),
                                   (("show", "x"), 1, "there is no assistant 'x'"),
                                   (("import", "/nowhere"), 1, "/nowhere")):

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "app/terminal/completion.h"
 #include "app/terminal/typed_ahead.h"
 #include "tests/app/screen.h"
@@ -13,6 +15,7 @@ namespace {
 constexpr int kColumns = 20, kRows = 6;
 
 std::vector<std::string> known_arguments(SlashArgument kind, std::string_view) {
+  if (kind == SlashArgument::kPrompt) return {"translate ", "trim text ", "sum ", "translate text="};
   if (kind == SlashArgument::kDevice) return {"cpu", "cuda:0", "cuda:1"};
   if (kind == SlashArgument::kConversation) return {"Über Katzen", "Übermut", "A title that is longer than the screen"};
   if (kind == SlashArgument::kModel) {
@@ -483,6 +486,28 @@ TEST(CommandMenu, FiltersWhileOneTypes) {
   const std::string all = seen_with_menu({"/"});
   EXPECT_EQ(std::ranges::count(all, '\n'), 9) << all;
   EXPECT_NE(all.find(" more; type on"), std::string::npos) << all;
+}
+
+TEST(CommandMenu, KnowsThePrompts) {
+  EXPECT_EQ(seen_with_menu({"/prompt "}), "> /prompt\n  translate\n  trim text\n  sum");
+  EXPECT_EQ(seen_with_menu({"/prompt tr"}), "> /prompt tr\n  translate\n  trim text");
+  EXPECT_EQ(seen_with_menu({"/prompt tr", "\x1b[B", "\x1b[B"}), "> /prompt tr\n  translate\n> trim text");
+  EXPECT_EQ(seen_with_menu({"/prompt tr", "\x1b[B", "\x1b[B", "\r", "x"}), "> /prompt trim text x");
+  EXPECT_EQ(seen_with_menu({"/prompt translate "}), "> /prompt translate") << "the name is complete";
+  EXPECT_EQ(seen_with_menu({"/prompt none"}), "> /prompt none");
+  EXPECT_EQ(seen_with_menu({"/device c"}), "> /device c") << "other arguments are few, and Tab lists them";
+}
+
+TEST(LineEditor, AValueIsNoCommandAndLeavesNoHistory) {
+  Typist typist({"before"}, 50, 12);
+  typist.editor.list_commands();
+  typist.editor.begin("French", LineKind::kValue);
+  typist.type("\x15/un\t");
+  EXPECT_EQ(typist.screen.text(), "> /un");
+  EXPECT_EQ(typist.type("\r"), EditOutcome::kLine);
+  EXPECT_EQ(typist.editor.take_line(), "/un");
+  typist.type("\x1b[A");
+  EXPECT_EQ(typist.editor.text(), "before");
 }
 
 TEST(CommandMenu, ArrowsChoose) {

@@ -191,6 +191,7 @@ void ChatWindow::draw(std::vector<InputEvent> events) {
   shortcuts_.draw(frame_);
   view_.draw(frame_, memory_);
   palette_.draw(frame_);
+  draw_prompts();
   ui_.draw_menu();
   take_shortcuts(/*fields_first=*/true);
   remember_changed_draft();
@@ -313,6 +314,12 @@ void ChatWindow::draw_composer(Rect& rect) {
   is_trashed ? draw_trashed(place) : composer_.draw(frame_, place);
 }
 
+void ChatWindow::draw_prompts() {
+  if (const std::optional<std::string> name = palette_.release_prompt()) prompts_.use(frame_, *name);
+  prompts_.draw(frame_);
+  if (const std::optional<std::string> text = prompts_.release_text()) composer_.insert(*text, ui_);
+}
+
 // In place of the composer: what is in the trash can be read, not continued.
 void ChatWindow::draw_trashed(Rect place) {
   ui_.outline(place, ui_.theme->border, ui_.px(10));
@@ -418,6 +425,7 @@ WindowFacts ChatWindow::facts() const {
                                                  {"archive", sidebar_.list().shows_archive()},
                                                  {"settings", settings_.open},
                                                  {"models", picker_.is_open()},
+                                                 {"prompts", prompts_.is_open()},
                                                  {"path", file_dialog_.browses()},
                                                  {"shortcuts", shortcuts_.open},
                                                  {"palette", palette_.is_open()},

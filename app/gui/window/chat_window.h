@@ -16,6 +16,7 @@
 #include "app/gui/window/memory_keeper.h"
 #include "app/gui/window/model_picker.h"
 #include "app/gui/window/notices.h"
+#include "app/gui/window/prompts_panel.h"
 #include "app/gui/window/settings_panel.h"
 #include "app/gui/window/shortcuts_panel.h"
 #include "app/gui/window/sidebar.h"
@@ -56,6 +57,7 @@ class ChatWindow {
   void draw_main(Rect rect);
   void draw_conversation(Rect rect);
   void draw_composer(Rect& rect);
+  void draw_prompts();
   void draw_trashed(Rect place);
   void draw_profiler(Rect rect);
   void serve_text_menu();
@@ -63,7 +65,8 @@ class ChatWindow {
   void drag_profiler(Rect whole, Rect edge);
   void take_transcript_keys();
   bool any_card() const {
-    return palette_.is_open() || picker_.is_open() || file_dialog_.browses() || shortcuts_.open || view_.is_open();
+    return palette_.is_open() || picker_.is_open() || prompts_.is_open() || file_dialog_.browses() || shortcuts_.open ||
+           view_.is_open();
   }
   bool is_narrow() const;
   bool sidebar_shown() const { return is_narrow() ? narrow_sidebar_ : memory_.sidebar_open; }
@@ -106,6 +109,7 @@ class ChatWindow {
   SettingsPanel settings_;
   CommandPalette palette_;
   ModelPicker picker_;
+  PromptsPanel prompts_;
   ShortcutsPanel shortcuts_;
   ViewPanel view_;
   SystemTheme system_theme_;

@@ -23,6 +23,8 @@ Icon icon_of(PaletteRow::Kind kind) {
       return Icon::kServer;
     case PaletteRow::Kind::kConversation:
       return Icon::kBack;
+    case PaletteRow::Kind::kPrompt:
+      return Icon::kPrompts;
     default:
       return Icon::kNone;
   }
@@ -36,6 +38,7 @@ void CommandPalette::toggle(Frame& f) {
   field_.buffer.set("");
   found_.reset();
   f.actions.push(RefreshModels{});
+  f.actions.push(ListPrompts{});
   f.ui.set_focus("palette");
 }
 
@@ -47,7 +50,8 @@ bool CommandPalette::close(Ui& ui) {
 
 // Only when something changed: there may be thousands of conversations.
 void CommandPalette::find(const ChatState& state) {
-  Found now{field_.text(), state.models.size(), state.endpoints.size(), state.conversations.size(), state.open.id};
+  Found now{field_.text(), state.models.size(), state.endpoints.size(), state.conversations.size(), {}, state.open.id};
+  for (const LibraryPrompt& prompt : state.prompts) now.prompts.push_back(prompt.name);
   if (found_ == now) return;
   const bool is_other_text = !found_ || found_->text != now.text;
   rows_ = palette_rows(state, now.text, recent);
@@ -71,8 +75,9 @@ void CommandPalette::draw(Frame& f) {
   };
   move(GLFW_KEY_DOWN, 1), move(GLFW_KEY_UP, -1);
   move(GLFW_KEY_PAGE_DOWN, kPalettePage), move(GLFW_KEY_PAGE_UP, -static_cast<int>(kPalettePage));
-  const FieldResult typed = field_.draw(
-      ui, "palette", field, {.placeholder = "Type a command, a model or a chat", .icon = Icon::kSearch, .text = 0.95f});
+  const FieldResult typed =
+      field_.draw(ui, "palette", field,
+                  {.placeholder = "Type a command, a model, a prompt or a chat", .icon = Icon::kSearch, .text = 0.95f});
   find(f.state);
   shows_chosen_ |= chosen_ != before;
   draw_rows(f, content);
@@ -83,7 +88,7 @@ void CommandPalette::draw_rows(Frame& f, Rect rect) {
   Ui& ui = f.ui;
   if (rows_.empty())
     return void(ui.label_in(rect.cut_top(ui.px(kPaletteRow)).inset(ui.px(10), 0),
-                            "No command, model or chat has these letters", {ui.theme->dim_text, 0.9f}));
+                            "No command, model, prompt or chat has these letters", {ui.theme->dim_text, 0.9f}));
   ScrollArea area("palette_rows", rect);
   const float height = ui.px(kPaletteRow);
   area.set_content_height(height * static_cast<float>(rows_.size()));
@@ -135,6 +140,9 @@ void CommandPalette::choose(Frame& f, const PaletteRow& chosen) {
       return f.actions.push(LoadModel{.endpoint = row.path});
     case PaletteRow::Kind::kConversation:
       return f.actions.push(OpenStored{row.conversation});
+    case PaletteRow::Kind::kPrompt:
+      prompt_ = row.path;
+      return;
   }
 }
 

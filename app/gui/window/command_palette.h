@@ -1,4 +1,4 @@
-// Every command of the window by its name, with models, servers and conversations: filtered while one types.
+// Every command of the window by its name, with models, servers, prompts and conversations: filtered while one types.
 #pragma once
 #include <optional>
 #include <string>
@@ -16,6 +16,7 @@ class CommandPalette {
   bool close(Ui& ui);  // whether it was open
   void draw(Frame& f);
   const std::vector<PaletteRow>& rows() const { return rows_; }
+  std::optional<std::string> release_prompt() { return std::exchange(prompt_, std::nullopt); }  // that was chosen
   std::vector<std::string> recent;  // texts of commands, the last one first; the window remembers them
 
  private:
@@ -31,10 +32,12 @@ class CommandPalette {
   struct Found {  // what rows_ are of
     std::string text;
     size_t n_models, n_endpoints, n_conversations;
+    std::vector<std::string> prompts;  // names
     ConversationId conversation;
     bool operator==(const Found&) const = default;
   };
   std::optional<Found> found_;
+  std::optional<std::string> prompt_;  // a name
 };
 
 }  // namespace warpchat::gui

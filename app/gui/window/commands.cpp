@@ -144,6 +144,12 @@ bool ChatWindow::run_on_panel(Command command) {
     case Command::kNewLine:
       composer_.add_line(ui_);
       return true;
+    case Command::kPrompts:
+      prompts_.toggle(frame_, composer_.text());
+      return true;
+    case Command::kSavePrompt:
+      prompts_.save_message(frame_, composer_.text());
+      return true;
     case Command::kPalette:
       palette_.toggle(frame_);
       return true;
@@ -185,7 +191,7 @@ bool ChatWindow::run_on_panel(Command command) {
 // Closes the topmost closable panel; if there is none, stops the answer.
 void ChatWindow::escape() {
   if (ui_.close_menu()) return;
-  if (palette_.close(ui_)) return;
+  if (palette_.close(ui_) || prompts_.close(ui_)) return;
   if (picker_.close(frame_)) return picker_.is_open() ? void() : ui_.set_focus("composer");
   if (file_dialog_.close() || std::exchange(shortcuts_.open, false) || view_.close()) return ui_.set_focus("composer");
   if (sidebar_.close(frame_) || std::exchange(narrow_sidebar_, false)) return ui_.set_focus("composer");

@@ -70,8 +70,10 @@ bool Composer::cancel_edit(Ui& ui) {
   return true;
 }
 
-void Composer::add_line(Ui& ui) {
-  field_.buffer.insert("\n");
+void Composer::add_line(Ui& ui) { insert("\n", ui); }
+
+void Composer::insert(std::string_view text, Ui& ui) {
+  field_.buffer.insert(text);
   ui.set_focus("composer");
 }
 
@@ -281,6 +283,8 @@ void Composer::draw_tools(Frame& f, Rect rect) {
   if (ui.button("attach", rect.cut_left(ui.px(32)),
                 {.icon = Icon::kAttach, .tooltip = "Attach a text file or a PDF (Ctrl+U)"}))
     f.commands.push_back(Command::kAttach);
+  if (ui.button("prompts", rect.cut_left(ui.px(32)), {.icon = Icon::kPrompts, .tooltip = "Prompts (Ctrl+P)"}))
+    f.commands.push_back(Command::kPrompts);
   const Rect send_place = rect.cut_right(ui.px(36));
   rect.cut_right(ui.px(10));
   if (f.state.open.phase != AnswerPhase::kIdle) {

@@ -18,6 +18,7 @@ class Composer {
   void send(Frame& f);
   void add_line(Ui& ui);                             // at the caret
   void begin_with(std::string_view prompt, Ui& ui);  // before the text, in place of another one of the start screen
+  void insert(std::string_view text, Ui& ui);        // at the caret, in place of the selection
   const std::string& text() const { return field_.text(); }
   uint64_t revision() const { return field_.buffer.revision(); }                 // of the text
   const std::string& draft() const { return edited_ ? draft_ : field_.text(); }  // what is not sent yet

@@ -183,11 +183,7 @@ void ConversationListView::draw_conversation(Frame& f, Rect row, const Conversat
   const bool by_key = at_cursor && ui.take_menu_key();
   bool wants_menu = r.right_clicked || by_key;
   if (tools.width > 0) {
-    const Response dots = ui.press(numbered("conversation_menu", id), tools, Keys::kNone);
-    for (int i = -1; i <= 1; ++i)
-      ImGui::GetWindowDrawList()->AddCircleFilled(
-          {tools.centre().x + ui.px(5) * static_cast<float>(i), tools.centre().y}, ui.px(1.6f),
-          dots.hovered ? ui.theme->text : ui.theme->faint_text);
+    const Response dots = ui.menu_dots(numbered("conversation_menu", id), tools, "");
     wants_menu = wants_menu || dots.clicked;
   }
   if (wants_menu) open_menu(f, conversation, by_key ? ImVec2(row.x + ui.px(24), row.bottom()) : r.menu_at);

@@ -59,7 +59,9 @@ EndpointRow::Wish EndpointRow::draw(Frame& f, Rect rect, const ModelChoice& endp
   const Response r = ui.press(std::string(kWidget) + endpoint.path, inner);
   const Response list = ui.press("endpoint_models:" + endpoint.path, arrow, Keys::kNone);
   ui.tooltip("Its models", list);
-  const Response dots = endpoint.is_unsaved ? Response{} : draw_dots(ui, tools, endpoint);
+  const Response dots = endpoint.is_unsaved
+                            ? Response{}
+                            : ui.menu_dots("endpoint_menu:" + endpoint.path, tools, "Rename, new API key, remove");
   if (r.hovered || r.focused || list.hovered || dots.hovered) ui.fill(rect, ui.theme->hover, ui.px(8));
   if (r.focused) ui.focus_ring(rect, ui.px(8));
   if (endpoint.is_unsaved && ui.button("endpoint_save", tools.in_middle(ui.px(30)), kSave))
@@ -83,15 +85,6 @@ EndpointRow::Wish EndpointRow::draw(Frame& f, Rect rect, const ModelChoice& endp
   if (r.right_clicked || dots.clicked) open_menu(f, endpoint, r.right_clicked ? r.menu_at : dots.menu_at);
   if (r.focused && ui.take_key(GLFW_KEY_DELETE)) edit(f, Edit::kRemove, endpoint.path);
   return wish;
-}
-
-Response EndpointRow::draw_dots(Ui& ui, Rect rect, const ModelChoice& endpoint) {
-  const Response dots = ui.press("endpoint_menu:" + endpoint.path, rect, Keys::kNone);
-  for (int i = -1; i <= 1; ++i)
-    ImGui::GetWindowDrawList()->AddCircleFilled({rect.centre().x + ui.px(5) * static_cast<float>(i), rect.centre().y},
-                                                ui.px(1.6f), dots.hovered ? ui.theme->text : ui.theme->faint_text);
-  ui.tooltip("Rename, new API key, remove", dots);
-  return dots;
 }
 
 void EndpointRow::open_menu(Frame& f, const ModelChoice& endpoint, ImVec2 at) {
@@ -143,17 +136,12 @@ void EndpointRow::draw_key(Frame& f, Rect rect, const ModelChoice& endpoint) {
 }
 
 void EndpointRow::draw_removal(Frame& f, Rect rect, const ModelChoice& endpoint) {
-  Ui& ui = f.ui;
-  const ButtonLook keep{.text = "Keep", .kind = ButtonKind::kOutlined};
-  const ButtonLook remove{.text = "Remove", .kind = ButtonKind::kOutlined, .danger = true};
-  const bool keeps = ui.button("endpoint_keep", rect.cut_right(ui.button_width(keep)), keep);
-  rect.cut_right(ui.px(6));
-  const bool removes = ui.button("endpoint_remove", rect.cut_right(ui.button_width(remove)), remove);
-  ui.label_in(rect.inset(ui.px(10), 0), "Remove " + endpoint.name + " and its API key?", {ui.theme->text, 0.9f});
-  if (removes) f.actions.push(RemoveEndpoint{endpoint.path});
-  if (!keeps && !removes) return;
-  cancel(ui);
-  if (removes) ui.set_focus("model_filter");
+  const auto answer =
+      f.ui.ask_removal(rect, "Remove " + endpoint.name + " and its API key?", "endpoint_keep", "endpoint_remove");
+  if (answer == Ui::Removal::kOpen) return;
+  if (answer == Ui::Removal::kRemove) f.actions.push(RemoveEndpoint{endpoint.path});
+  cancel(f.ui);
+  if (answer == Ui::Removal::kRemove) f.ui.set_focus("model_filter");
 }
 
 }  // namespace warpchat::gui

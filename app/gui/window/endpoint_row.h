@@ -24,7 +24,6 @@ class EndpointRow {
   void draw_rename(Frame& f, Rect rect, const ModelChoice& endpoint);
   void draw_key(Frame& f, Rect rect, const ModelChoice& endpoint);
   void draw_removal(Frame& f, Rect rect, const ModelChoice& endpoint);
-  static Response draw_dots(Ui& ui, Rect rect, const ModelChoice& endpoint);
   void open_menu(Frame& f, const ModelChoice& endpoint, ImVec2 at);
   void take_menu_choice(Frame& f, const ModelChoice& endpoint);
 

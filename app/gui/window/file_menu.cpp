@@ -38,11 +38,7 @@ std::optional<Rect> FileMenu::draw(Frame& f, Rect rect, const ModelChoice& model
   }
   Ui& ui = f.ui;
   const Rect place = rect.cut_right(ui.px(34));
-  const Response dots = ui.press("model_menu:" + model.path, place, Keys::kNone);
-  for (int i = -1; i <= 1; ++i)
-    ImGui::GetWindowDrawList()->AddCircleFilled({place.centre().x + ui.px(5) * static_cast<float>(i), place.centre().y},
-                                                ui.px(1.6f), dots.hovered ? ui.theme->text : ui.theme->faint_text);
-  ui.tooltip("Details, folder, remove", dots);
+  const Response dots = ui.menu_dots("model_menu:" + model.path, place, "Details, folder, remove");
   if (dots.clicked) open_menu(f, model, dots.menu_at);
   return rect;
 }
@@ -84,21 +80,14 @@ void FileMenu::ask_removal(Frame& f, const ModelChoice& model) {
 }
 
 void FileMenu::draw_removal(Frame& f, Rect rect, const ModelChoice& model) {
-  Ui& ui = f.ui;
-  const ButtonLook keep{.text = "Keep", .kind = ButtonKind::kOutlined};
-  const ButtonLook remove{.text = "Remove", .kind = ButtonKind::kOutlined, .danger = true};
-  const bool keeps = ui.button("model_keep", rect.cut_right(ui.button_width(keep)), keep);
-  rect.cut_right(ui.px(6));
-  const bool removes = ui.button("model_remove", rect.cut_right(ui.button_width(remove)), remove);
   const bool is_own = model.store == name_of(ModelStore::kOwn) || model.store == name_of(ModelStore::kFolder);
   const std::string size = model.bytes > 0 ? ", " + human_bytes(model.bytes) + "," : "";
-  ui.label_in(rect.inset(ui.px(10), 0),
-              "Remove " + model.name + size + " from " + (is_own ? "the disk" : model.store) + "?",
-              {ui.theme->text, 0.9f});
-  if (removes) f.actions.push(RemoveModel{model.path});
-  if (!keeps && !removes) return;
+  const std::string question = "Remove " + model.name + size + " from " + (is_own ? "the disk" : model.store) + "?";
+  const auto answer = f.ui.ask_removal(rect, question, "model_keep", "model_remove");
+  if (answer == Ui::Removal::kOpen) return;
+  if (answer == Ui::Removal::kRemove) f.actions.push(RemoveModel{model.path});
   removes_.clear();
-  ui.set_focus("model_filter");
+  f.ui.set_focus("model_filter");
 }
 
 void FileMenu::ask_folder(Frame& f) {

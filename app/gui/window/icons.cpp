@@ -198,6 +198,18 @@ void draw_icon(ImDrawList& list, Icon icon, ImVec2 at, float size, Colour colour
     case Icon::kText:
       pen.line({{2.5f, 18.5f}, {8, 5}, {13.5f, 18.5f}}), pen.line({{4.6f, 13.5f}, {11.4f, 13.5f}});
       return pen.circle(18, 15, 3.4f), pen.line({{21.4f, 11}, {21.4f, 18.5f}});
+    case Icon::kPrompts:  // braces around a dot
+      pen.line({{9, 4.5f}, {7, 5}, {6.3f, 7}, {6.3f, 9.8f}, {4, 12}, {6.3f, 14.2f}, {6.3f, 17}, {7, 19}, {9, 19.5f}});
+      pen.line({{15, 4.5f},
+                {17, 5},
+                {17.7f, 7},
+                {17.7f, 9.8f},
+                {20, 12},
+                {17.7f, 14.2f},
+                {17.7f, 17},
+                {17, 19},
+                {15, 19.5f}});
+      return pen.dot(12, 12, 1.3f);
     case Icon::kPin:
       pen.line({{9, 4}, {15, 4}, {15, 10}, {18, 14}, {6, 14}, {9, 10}}, true), pen.line({{12, 14}, {12, 20.5f}});
       return;

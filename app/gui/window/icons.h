@@ -38,6 +38,7 @@ enum class Icon {
   kFolder,
   kServer,
   kText,
+  kPrompts,
   kPin,
   kArchive,
   kTag,

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "app/gui/text/fuzzy_match.h"
+#include "models/text_format.h"
 
 namespace warpchat::gui {
 
@@ -55,6 +56,15 @@ std::vector<PaletteRow> palette_rows(const ChatState& state, std::string_view te
     if (has_letters)
       append(rows,
              {.kind = PaletteKind::kServer, .text = server.name, .detail = "Server", .marks = {}, .path = server.path},
+             text);
+  for (const LibraryPrompt& prompt : state.prompts)
+    if (has_letters && prompt.fault.empty())
+      append(rows,
+             {.kind = PaletteKind::kPrompt,
+              .text = printable(prompt.name),
+              .detail = "Prompt",
+              .marks = {},
+              .path = prompt.name},
              text);
   for (const ConversationSummary& conversation : state.conversations)
     if (has_letters)

@@ -1,4 +1,4 @@
-// What the command palette lists for a text: commands, models, servers and conversations. All pure.
+// What the command palette lists for a text: commands, models, servers, prompts and conversations. All pure.
 #pragma once
 #include <string>
 #include <string_view>
@@ -10,12 +10,12 @@
 namespace warpchat::gui {
 
 struct PaletteRow {
-  enum class Kind { kCommand, kModel, kServer, kConversation };
+  enum class Kind { kCommand, kModel, kServer, kConversation, kPrompt };
   Kind kind;
   std::string text, detail;                      // detail: the command's keys, or what kind of thing it is
   std::vector<std::pair<size_t, size_t>> marks;  // bytes of text that were typed
   Command command = Command::kPalette;           // kCommand
-  std::string path = {};                         // kModel, kServer: as LoadModel names it
+  std::string path = {};                         // kModel, kServer: as LoadModel names it; kPrompt: its name
   ConversationId conversation = 0;               // kConversation
   int score = 0;
 };

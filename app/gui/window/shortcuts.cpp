@@ -29,6 +29,8 @@ constexpr Shortcut kShortcuts[] = {
     {Command::kSend, kNoKey, 0, "Enter", "Send the message", kMessages},
     {Command::kNewLine, kNoKey, 0, "Shift+Enter", "New line", kMessages},
     {Command::kAttach, GLFW_KEY_U, kCtrl, "Ctrl+U", "Attach a file", kMessages},
+    {Command::kPrompts, GLFW_KEY_P, kCtrl, "Ctrl+P", "Prompts", kMessages},
+    {Command::kSavePrompt, kNoKey, 0, "", "Save the message as a prompt", kMessages},
     {Command::kStop, GLFW_KEY_ESCAPE, 0, "Esc", "Stop, close", kMessages},
     {Command::kRegenerate, GLFW_KEY_R, kCtrl, "Ctrl+R", "Regenerate the answer", kMessages},
     {Command::kContinue, GLFW_KEY_R, kCtrl | kShift, "Ctrl+Shift+R", "Continue the answer", kMessages},

@@ -30,6 +30,8 @@ enum class Command {
   kSend,
   kNewLine,
   kAttach,
+  kPrompts,
+  kSavePrompt,
   kStop,
   kRegenerate,
   kContinue,

@@ -142,6 +142,8 @@ std::string state_dump(const ChatState& state, const WindowFacts& facts, const s
                           {"last_text", state.open.messages.empty() ? "" : state.open.messages.back().content},
                           {"failure", state.open.messages.empty() ? "" : state.open.messages.back().failure},
                           {"messages", messages_json(state.open.messages)}};
+  json["prompts"] = Json::array();
+  for (const LibraryPrompt& prompt : state.prompts) json["prompts"].push_back(prompt.name);
   json["conversations"] = conversations_json(state.conversations);
   json["answering"] = state.answering;
   json["unread"] = state.unread;

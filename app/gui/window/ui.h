@@ -127,6 +127,11 @@ class Ui {
   bool toggle(std::string_view name, Rect rect, std::string_view text, bool on);  // returns whether it was switched
   bool slider(std::string_view name, Rect rect, float& value, float from, float to, float step);
   void tooltip(std::string_view text, const Response& response);
+  Response menu_dots(std::string_view name, Rect rect, std::string_view tip);  // three, of a row that has a menu
+
+  enum class Removal { kOpen, kKeep, kRemove };
+  // In place of a row, with a button for each answer; open: there is none yet.
+  Removal ask_removal(Rect row, std::string_view question, std::string_view keep_name, std::string_view remove_name);
 
   // The context menu; Esc, a click elsewhere or a choice closes it. owner: a name; only this owner can read the choice.
   void open_menu(std::string_view owner, ImVec2 at, std::vector<MenuItem> items);

@@ -1,4 +1,5 @@
-// The window's only context menu. Its owner reads the choice in a later frame. As wide as its longest item.
+// The window's only context menu. Its owner reads the choice in a later frame. As wide as its longest item. Below it
+// what a row with a menu has: the dots that open it, and the question before a removal.
 #include <GLFW/glfw3.h>
 
 #include <algorithm>
@@ -65,6 +66,26 @@ void Ui::draw_menu() {
   if (menu_.chosen.empty() && !outside) return;
   close_menu();
   wake_ = 0;
+}
+
+Response Ui::menu_dots(std::string_view name, Rect rect, std::string_view tip) {
+  const Response dots = press(name, rect, Keys::kNone);
+  for (int i = -1; i <= 1; ++i)
+    ImGui::GetWindowDrawList()->AddCircleFilled({rect.centre().x + px(5) * static_cast<float>(i), rect.centre().y},
+                                                px(1.6f), dots.hovered ? theme->text : theme->faint_text);
+  if (!tip.empty()) tooltip(tip, dots);
+  return dots;
+}
+
+Ui::Removal Ui::ask_removal(Rect row, std::string_view question, std::string_view keep_name,
+                            std::string_view remove_name) {
+  const ButtonLook keep{.text = "Keep", .kind = ButtonKind::kOutlined};
+  const ButtonLook remove{.text = "Remove", .kind = ButtonKind::kOutlined, .danger = true};
+  const bool keeps = button(keep_name, row.cut_right(button_width(keep)), keep);
+  row.cut_right(px(6));
+  const bool removes = button(remove_name, row.cut_right(button_width(remove)), remove);
+  label_in(row.inset(px(10), 0), question, {theme->text, 0.9f});
+  return removes ? Removal::kRemove : keeps ? Removal::kKeep : Removal::kOpen;
 }
 
 }  // namespace warpchat::gui
