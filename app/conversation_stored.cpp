@@ -25,9 +25,9 @@ namespace warpchat {
 namespace {
 
 constexpr uint32_t kListed = 20;
-constexpr size_t kShownOfMessage = 300;  // bytes
-constexpr int kRowsBesides = 7;          // of the screen: what is said about an opened conversation, and the prompt
-constexpr int kMinRows = 3;              // of it that are shown
+constexpr size_t kShownOfMessage = 300, kMaxModelName = 100;  // bytes
+constexpr int kRowsBesides = 7;  // of the screen: what is said about an opened conversation, and the prompt
+constexpr int kMinRows = 3;      // of it that are shown
 
 template <class List>
 const ConversationSummary* find(const List& list, ConversationId id) {
@@ -173,7 +173,7 @@ std::string Conversation::model_line(size_t message) const {
   for (size_t i = message; i-- > 0;) {
     if (messages()[i].role != "assistant" || messages()[i].model.empty()) continue;
     if (messages()[i].model == model) return "";
-    return "(answered by " + printable(std::filesystem::path(model).filename().string(), 100) + ")\n";
+    return "(answered by " + printable(messages()[message].model_name, kMaxModelName) + ")\n";
   }
   return "";
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "app/assistants.h"
+#include "app/model_lookup.h"
 #include "models/text_format.h"
 
 namespace warpchat {
@@ -135,6 +136,7 @@ ChatMessage Branch::message_of(const ConversationStore& store, const Turn& turn)
     static_cast<Message&>(message) = turn.message;
     message.key = state_.new_key();
     message.turn = turn.id;
+    message.model_name = shown_name(turn.message.model);
     message.status = status_of(turn);
   }
   message.siblings = store.siblings(turn.id);

@@ -36,6 +36,7 @@ struct ChatMessage : Message {
 
   std::vector<TurnId> siblings;  // the versions of this turn, itself too, oldest first; fewer than two: no choice
   size_t sibling = 0;            // which of them this is
+  std::string model_name;        // shown_name() of its model
 
   // Only for answers generated in this process.
   std::vector<TokenMark> tokens;

@@ -66,6 +66,7 @@ void make(OpenConversation& open, const SetPromptProgress& update) { open.prompt
 void make(OpenConversation& open, const updates::ContinueAnswer& update) {
   ChatMessage& answer = open.messages.back();
   answer.model = update.model;
+  answer.model_name = update.model_name;
   answer.endpoint = update.endpoint;
   answer.status = MessageStatus::kStreaming;
   answer.cut = AnswerCut::kNone;

@@ -64,7 +64,7 @@ struct BeginAnswer {
   ChatMessage message;
 };
 struct ContinueAnswer {
-  std::string model, endpoint;  // that continues it
+  std::string model, endpoint, model_name;  // that continues it
 };
 struct SetPromptProgress {
   PromptProgress progress;

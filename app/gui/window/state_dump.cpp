@@ -40,6 +40,7 @@ Json messages_json(const std::vector<ChatMessage>& messages) {
                     {"turn", message.turn},
                     {"role", message.role},
                     {"status", name_of(message.status)},
+                    {"model", message.model_name},
                     {"length", message.content.size()},
                     {"reasoning", message.reasoning.size()},
                     {"cut", message.cut != AnswerCut::kNone},
