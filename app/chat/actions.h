@@ -66,7 +66,8 @@ struct Fork {
   ConversationId conversation = 0;  // else all of this one
 };
 struct Search {
-  std::string words;  // empty: no search
+  std::string words;             // empty: no search
+  uint32_t limit = kListedHits;  // of the hits
 };
 struct Rename {
   ConversationId id;

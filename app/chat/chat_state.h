@@ -48,10 +48,14 @@ struct ChatMessage : Message {
 // The bytes [begin, end) of an answer's reasoning and content, as its token marks count them.
 std::string text_between(const ChatMessage& message, size_t begin, size_t end);
 
+inline constexpr uint32_t kListedHits = 100;
+
 struct SearchResults {
   std::string words;   // as typed, with filters
   std::string sought;  // without
   std::vector<SearchHit> hits;
+  uint32_t limit = kListedHits;  // of the hits
+  bool has_more = false;         // there are more
   bool operator==(const SearchResults&) const = default;
 };
 

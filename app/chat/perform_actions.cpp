@@ -123,7 +123,7 @@ void ChatController::Parts::perform(Fork& wish) {
   library.try_to([&](ConversationStore&) { show_stored(copy); });
 }
 
-void ChatController::Parts::perform(Search& wish) { library.search(wish.words); }
+void ChatController::Parts::perform(Search& wish) { library.search(wish.words, wish.limit); }
 
 void ChatController::Parts::perform(Rename& wish) {
   library.try_to([&](ConversationStore& store) { store.rename(wish.id, wish.title); });

@@ -31,8 +31,9 @@ constexpr SlashCommand kCommands[] = {
     {A::kClear, "/clear", Takes::kNone, "", "start a new conversation on a clear screen"},
     {A::kList, "/list", Takes::kFilter, "[FILTER] [N]",
      "show the latest N conversations (20 without N); FILTER: folder:NAME tag:NAME archived pinned sort:title"},
-    {A::kSearch, "/search", Takes::kFilter, "WORDS",
-     "find conversations with these words; also folder:NAME tag:NAME is:archived is:pinned"},
+    {A::kSearch, "/search", Takes::kFilter, "[WORDS]",
+     "find conversations with these words; also folder:NAME tag:NAME is:archived is:pinned; without WORDS: the next "
+     "ones"},
     {A::kPin, "/pin", Takes::kConversation, "[N]",
      "keep this conversation, or those with these numbers, on top; or not"},
     {A::kArchive, "/archive", Takes::kConversation, "[N]", "hide this conversation, or others, from the list; or not"},
@@ -92,7 +93,6 @@ Error missing_argument(const SlashCommand& command) {
     std::string_view arguments, meaning, example;
   } kMeanings[] = {{"FILE", "a file", "chat.md"},
                    {"N", "a number", "N"},
-                   {"WORDS", "words to find", "WORDS"},
                    {"TITLE|code N FILE", "a title", "TITLE"},
                    {"N|TITLE", "a number or a title", "N|TITLE"}};
   const std::string name(command.name);

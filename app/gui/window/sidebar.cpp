@@ -12,7 +12,7 @@ namespace warpchat::gui {
 
 namespace {
 
-constexpr float kHit = 58, kThrownAway = 64;
+constexpr float kHit = 58, kMoreHits = 40, kThrownAway = 64;
 constexpr ConversationId kAll = -1;  // to be erased
 
 void empty_note(Ui& ui, Rect rect, std::string_view text) {
@@ -121,7 +121,14 @@ void Sidebar::draw_hits(Frame& f, Rect rect) {
     if (r.focused && ui.take_key(GLFW_KEY_DOWN) && i + 1 < hits.size()) ui.set_focus(numbered("hit", at + 1));
     if (r.focused && ui.take_key(GLFW_KEY_UP)) ui.set_focus(i == 0 ? "search" : numbered("hit", at - 1));
   }
-  area.set_content_height(ui.px(kHit) * static_cast<float>(hits.size()));
+  float height = ui.px(kHit) * static_cast<float>(hits.size());
+  if (f.state.search->has_more) {
+    const Rect row{rect.x, rect.y + height - area.scroll_y(), area.width(), ui.px(kMoreHits)};
+    if (area.sees(row) && ui.button("hits_more", row, {.text = "Show more"}))
+      f.actions.push(Search{f.state.search->words, f.state.search->limit + kListedHits});
+    height += ui.px(kMoreHits);
+  }
+  area.set_content_height(height);
 }
 
 void Sidebar::open_hit(Frame& f, const SearchHit& hit) {

@@ -148,6 +148,7 @@ std::string state_dump(const ChatState& state, const WindowFacts& facts, const s
   json["unread"] = state.unread;
   json["trash"] = conversations_json(state.trash);
   json["archived"] = conversations_json(state.archived);
+  json["has_more_hits"] = state.search && state.search->has_more;
   json["hits"] = Json::array();
   if (state.search)
     for (const SearchHit& hit : state.search->hits)
