@@ -171,22 +171,12 @@ void Conversation::show_opened(const SearchHit& found) {
 }
 
 void Conversation::tell_other_model() {
-  const auto last = std::find_if(messages().rbegin(), messages().rend(),
-                                 [](const ChatMessage& message) { return !message.endpoint.empty(); });
-  std::optional<ConversationSummary> summary;
-  controller_.read([&](const ConversationStore& store) { summary = store.summary(open().id); });
-  const std::optional<LoadedModel>& now = controller_.now().model;
-  if (!summary || summary->model.empty() || !now) return;
-  if (last != messages().rend() && last->model == summary->model) {
-    if (last->model != now->path || last->endpoint != now->endpoint)
-      say("another model answered: " + last->model + " at " + last->endpoint);
-    return;
-  }
-  if (summary->model == std::filesystem::absolute(now->path).lexically_normal().string()) return;
-  std::error_code error;
-  const bool there = std::filesystem::exists(summary->model, error);
-  say("another model answered: " +
-      (there ? "/model " + summary->model + " loads it" : summary->model + ", which is not on this machine"));
+  const std::optional<ModelOffer>& offer = controller_.now().offer;
+  if (!offer) return;
+  say("another model answered: " + (offer->is_gone            ? offer->model + ", which is not on this machine"
+                                    : offer->endpoint.empty() ? "/model " + offer->model + " loads it"
+                                                              : offer->model + " at " + open().model.endpoint +
+                                                                    "; /model " + offer->endpoint + " connects"));
 }
 
 std::string Conversation::shown(const ChatMessage& message, const AnswerLook& look) const {

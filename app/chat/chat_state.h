@@ -11,6 +11,7 @@
 
 #include "app/answer_choices.h"
 #include "app/chat/profiler_data.h"
+#include "app/remembered_model.h"
 #include "engine/events.h"
 #include "engine/message.h"
 #include "engine/remedy.h"
@@ -70,6 +71,7 @@ struct OpenConversation {
   ConversationId id = 0;  // 0: nothing of it is stored yet
   std::string title;      // empty: it has none yet
   std::string system_prompt;
+  RememberedModel model;                           // that answered last; with a new message, the loaded one
   AnswerChoices choices;                           // the user's for this conversation
   std::string assistant;                           // its name; empty: none
   std::optional<AnswerChoices> assistant_choices;  // they rank below; nullopt: there is no such assistant
@@ -260,6 +262,7 @@ struct ChatState : ConversationLists {
   std::vector<DeviceChoiceRow> devices;
   std::optional<LoadedModel> model;
   std::optional<LoadingModel> loading;
+  std::optional<ModelOffer> offer;  // the open conversation's model, while it is not the one that is loaded or loading
   std::optional<RunningImport> importing;
   AnswerChoices flags;                 // of this run: they rank above a conversation's choices
   AnswerChoices defaults;              // of the settings file: they rank below

@@ -320,7 +320,7 @@ void ChatController::Parts::perform(AddModelFolder& wish) {
   }
   look_for_choices();
 }
-void ChatController::Parts::perform(LoadModel& wish) { models.load(wish); }
+void ChatController::Parts::perform(LoadModel& wish) { load_chosen(wish); }
 void ChatController::Parts::perform(CancelLoading&) { models.cancel(); }
 void ChatController::Parts::perform(UnloadModel&) { models.unload(); }
 
@@ -355,10 +355,10 @@ void ChatController::Parts::perform(SetAssistant& wish) {
     for (const std::string& complaint : wanted.complaints) state.tell_error(complaint);
     shown_chat().branch.set_assistant(assistant.name, wanted);
     if (assistant.settings.contains("system-prompt")) shown_chat().branch.set_system_prompt(wanted.system_prompt);
-    if (!wanted.endpoint.empty()) return models.load({.path = wanted.model, .endpoint = wanted.endpoint});
+    if (!wanted.endpoint.empty()) return load_chosen({.path = wanted.model, .endpoint = wanted.endpoint});
     if (wanted.model.empty()) return;
     const std::string file = find_model_file(wanted.model);
-    if (!state.now().model || state.now().model->path != file) models.load({.path = file});
+    if (!state.now().model || state.now().model->path != file) load_chosen({.path = file});
   } catch (const Error& error) {
     state.tell_error(error.what());
   }

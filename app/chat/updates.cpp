@@ -20,6 +20,7 @@ ChatMessage* find_message(OpenConversation& open, uint64_t key) {
 void make(OpenConversation& open, const ShowConversation& update) { open = update.conversation; }
 void make(OpenConversation& open, const SetTitle& update) { open.title = update.title; }
 void make(OpenConversation& open, const updates::SetSystemPrompt& update) { open.system_prompt = update.text; }
+void make(OpenConversation& open, const SetRememberedModel& update) { open.model = update.model; }
 void make(OpenConversation& open, const SetChoices& update) { open.choices = update.choices; }
 void make(OpenConversation& open, const updates::SetAssistant& update) {
   open.assistant = update.name, open.assistant_choices = update.choices;
@@ -133,6 +134,7 @@ void make(ChatState& state, const SetHub& update) { state.hub = update.hub; }
 void make(ChatState& state, const SetDevices& update) { state.devices = update.devices; }
 void make(ChatState& state, const SetModel& update) { state.model = update.model; }
 void make(ChatState& state, const SetLoading& update) { state.loading = update.loading; }
+void make(ChatState& state, const SetOffer& update) { state.offer = update.offer; }
 void make(ChatState& state, const SetImporting& update) { state.importing = update.importing; }
 void make(ChatState& state, const SetRunChoices& update) {
   state.flags = update.flags, state.defaults = update.defaults;

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "app/endpoint_choice.h"
+#include "app/gui/window/model_offer_bar.h"
 #include "app/gui/window/style.h"
 #include "models/ascii.h"
 #include "models/text_format.h"
@@ -310,7 +311,9 @@ void ChatWindow::draw_composer(Rect& rect) {
   const float height = std::min(wanted, rect.height * 0.65f);
   Rect place = rect.cut_bottom(height + ui_.px(14));
   place = {std::floor(rect.x + (rect.width - width) / 2), place.y, width, height};
-  is_trashed ? draw_trashed(place) : composer_.draw(frame_, place);
+  if (is_trashed) return draw_trashed(place);
+  draw_model_offer(frame_, rect);
+  composer_.draw(frame_, place);
 }
 
 // In place of the composer: what is in the trash can be read, not continued.

@@ -154,6 +154,11 @@ std::string state_dump(const ChatState& state, const WindowFacts& facts, const s
     for (const SearchHit& hit : state.search->hits)
       json["hits"].push_back({{"id", hit.conversation.id}, {"turn", hit.turn}, {"excerpt", hit.excerpt}});
   json["model"] = model_json(state);
+  json["offer"] = state.offer ? Json{{"name", state.offer->name},
+                                     {"model", state.offer->model},
+                                     {"endpoint", state.offer->endpoint},
+                                     {"is_gone", state.offer->is_gone}}
+                              : Json();
   json["served"] = served_json(state.served);
   json["context_text"] = state.model ? context_text(state.open.context_used, 0, state.model->context) : "";
   json["loading"] = state.loading ? Json{{"name", state.loading->name},
