@@ -131,6 +131,7 @@ class Conversation {
   void trim(const std::string& onoff);
   void set(const std::string& argument);
   void change_assistant(const std::string& name);
+  void save_assistant_as(const std::string& name);
   void config(const std::string& argument);
   void follow_kept(const SettingsKey& key, const nlohmann::ordered_json& value);
   void keep_look(const ChatSettings& changed);
@@ -152,6 +153,7 @@ class Conversation {
   std::string refused_;                 // the last line that was refused, for the prompt after a remedy
   uint64_t editing_ = 0;                // key of the message that the next line replaces; 0: none
   bool loading_stopped_ = false;        // by Ctrl-C
+  uint64_t assistant_request_ = 0;      // the last SaveAssistant
   bool measures_ = false;               // the user has asked for kernel times
   std::vector<ConversationId> listed_;  // by the numbers that /list or /search showed last
   SearchResults searched_;              // of that search, all pages; without words: it was no search

@@ -153,6 +153,23 @@ struct SetChoice {
 struct SetAssistant {  // of the open conversation, with its system message; its model or server is loaded
   std::string name;    // empty: none
 };
+struct ListAssistants {};
+struct SaveAssistant {
+  std::string from;  // the one that it replaces; empty: none, it is new
+  std::string name;
+  TypedSettings settings;
+  uint64_t request = 0;  // any number, for AssistantList
+};
+struct RemoveAssistant {
+  std::string name;
+};
+struct ImportAssistants {
+  std::string path;  // any file that read_assistants() reads; a name that is taken gets a number
+};
+struct ExportAssistant {
+  std::string name, path;
+  bool replace = false;  // the file that is there
+};
 struct SetTitles {  // kept in the settings file
   bool on;
 };
@@ -169,13 +186,14 @@ struct ExportProfile {
 // The load that a notice's remedy asks for; nullopt: none.
 std::optional<LoadModel> load_of(const NoticeItem& notice);
 
-using Action = std::variant<Send, Stop, Regenerate, EditMessage, ContinueAnswer, DropOldest, Undo, DeleteTurn,
-                            ShowVersion, SetSystemPrompt, AttachFile, DropAttachment, CountTokens, NewConversation,
-                            OpenStored, Fork, Search, Rename, FileConversations, ListConversations, ThrowAway,
-                            TakeFromTrash, EraseForEver, ExportConversation, ImportConversation, StopImport,
-                            TakeBackImport, RefreshModels, SearchHub, ConnectServer, RenameEndpoint, SetDefaultModel,
-                            RemoveEndpoint, RemoveModel, AddModelFolder, LoadModel, CancelLoading, UnloadModel,
-                            SetChoice, SetAssistant, SetTitles, DismissNotice, WatchProfile, ExportProfile>;
+using Action =
+    std::variant<Send, Stop, Regenerate, EditMessage, ContinueAnswer, DropOldest, Undo, DeleteTurn, ShowVersion,
+                 SetSystemPrompt, AttachFile, DropAttachment, CountTokens, NewConversation, OpenStored, Fork, Search,
+                 Rename, FileConversations, ListConversations, ThrowAway, TakeFromTrash, EraseForEver,
+                 ExportConversation, ImportConversation, StopImport, TakeBackImport, RefreshModels, SearchHub,
+                 ConnectServer, RenameEndpoint, SetDefaultModel, RemoveEndpoint, RemoveModel, AddModelFolder, LoadModel,
+                 CancelLoading, UnloadModel, SetChoice, SetAssistant, ListAssistants, SaveAssistant, RemoveAssistant,
+                 ImportAssistants, ExportAssistant, SetTitles, DismissNotice, WatchProfile, ExportProfile>;
 
 // Collects the actions of a window's panels while a frame is drawn; dispatched after it.
 class Actions {

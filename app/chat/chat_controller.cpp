@@ -115,7 +115,7 @@ void ChatController::Parts::dispatch(OutgoingMessage message) {
       []<class T>(const T&) {
         return is_one_of<T, CountTokens, Search, FileConversations, ListConversations, DismissNotice, RefreshModels,
                          SearchHub, ConnectServer, RenameEndpoint, SetDefaultModel, RemoveEndpoint, RemoveModel,
-                         AddModelFolder, WatchProfile>;
+                         AddModelFolder, ListAssistants, SaveAssistant, ExportAssistant, WatchProfile>;
       },
       action);
   if (state.now().refusal && !looks_only) state.change(updates::SetRefusal{});

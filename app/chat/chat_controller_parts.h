@@ -127,6 +127,13 @@ struct ChatController::Parts {
   void perform(UnloadModel& wish);
   void perform(SetChoice& wish);
   void perform(SetAssistant& wish);
+  void perform(ListAssistants& wish);
+  void perform(SaveAssistant& wish);
+  void perform(RemoveAssistant& wish);
+  void perform(ImportAssistants& wish);
+  void perform(ExportAssistant& wish);
+  void list_assistants(const SaveAssistant& saved = {}, const std::string& fault = "");
+  void follow_assistant(const std::string& from, const std::string& name, const AnswerChoices& its_choices);
   void perform(SetTitles& wish);
   void keep_in_settings_file(std::string_view key, const std::optional<nlohmann::ordered_json>& value);
   void perform(DismissNotice& wish);

@@ -12,6 +12,7 @@
 #include "app/answer_choices.h"
 #include "app/chat/profiler_data.h"
 #include "app/remembered_model.h"
+#include "app/typed_settings.h"
 #include "engine/events.h"
 #include "engine/message.h"
 #include "engine/remedy.h"
@@ -176,6 +177,22 @@ struct RunningImport {
   bool operator==(const RunningImport&) const = default;
 };
 
+struct AssistantChoice {
+  std::string name;
+  std::string about;       // its settings on one line
+  TypedSettings settings;  // as they are edited
+  std::string fault;       // why its file cannot be used; empty: it can
+  bool operator==(const AssistantChoice&) const = default;
+};
+
+struct AssistantList {
+  uint64_t revision = 0;  // grows with each ListAssistants and each change
+  uint64_t request = 0;   // of the last SaveAssistant
+  std::string fault;      // why that has changed nothing; empty: it has
+  std::vector<AssistantChoice> all;
+  bool operator==(const AssistantList&) const = default;
+};
+
 // What holds for an answer.
 struct AnswerSettings {
   SamplingParams sampling;
@@ -264,6 +281,7 @@ struct ChatState : ConversationLists {
   std::optional<LoadingModel> loading;
   std::optional<ModelOffer> offer;  // the open conversation's model, while it is not the one that is loaded or loading
   std::optional<RunningImport> importing;
+  AssistantList assistants;            // as they were listed last
   AnswerChoices flags;                 // of this run: they rank above a conversation's choices
   AnswerChoices defaults;              // of the settings file: they rank below
   bool default_seed_is_drawn = false;  // by the front end, for this run
@@ -298,6 +316,10 @@ AnswerSettings with_choices(AnswerSettings settings, const AnswerChoices& choice
 AnswerSettings answer_settings(const SamplingParams& file, const AnswerLayers& layers);
 AnswerSettings answer_settings(const ChatState& state, const OpenConversation& conversation);
 AnswerSettings settings_of(const ChatState& state);  // of the open conversation
+
+// What an assistant has that answers as the open conversation is answered now: its system message, what was chosen for
+// it and by flags, and the loaded model.
+TypedSettings settings_of_chat(const ChatState& state);
 
 // Null: it is not listed.
 const ConversationSummary* find_listed(const ConversationLists& lists, ConversationId id);

@@ -136,6 +136,7 @@ void make(ChatState& state, const SetModel& update) { state.model = update.model
 void make(ChatState& state, const SetLoading& update) { state.loading = update.loading; }
 void make(ChatState& state, const SetOffer& update) { state.offer = update.offer; }
 void make(ChatState& state, const SetImporting& update) { state.importing = update.importing; }
+void make(ChatState& state, const SetAssistants& update) { state.assistants = update.list; }
 void make(ChatState& state, const SetRunChoices& update) {
   state.flags = update.flags, state.defaults = update.defaults;
   state.default_seed_is_drawn = update.default_seed_is_drawn;

@@ -151,6 +151,9 @@ struct SetOffer {
 struct SetImporting {
   std::optional<RunningImport> importing;
 };
+struct SetAssistants {
+  AssistantList list;
+};
 struct SetRunChoices {
   AnswerChoices flags, defaults;
   bool default_seed_is_drawn;
@@ -184,13 +187,13 @@ using ConversationUpdate =
                  updates::SetSiblings, updates::SetPhase, updates::BeginAnswer, updates::ContinueAnswer,
                  updates::SetPromptProgress, updates::AddPiece, updates::Reclassify, updates::AddToolCall,
                  updates::EndAnswer>;
-using Update =
-    std::variant<ConversationUpdate, updates::SetConversations, updates::SetSearch, updates::SetStoreFault,
-                 updates::SetAttachments, updates::SetCounted, updates::TakeSend, updates::SetRefusal,
-                 updates::SetAnswering, updates::SetUnread, updates::SetModels, updates::SetEndpoints,
-                 updates::SetServed, updates::SetHub, updates::SetDevices, updates::SetModel, updates::SetLoading,
-                 updates::SetOffer, updates::SetImporting, updates::SetRunChoices, updates::SetDefaultSystemPrompt,
-                 updates::SetTitles, updates::SetProfile, updates::KeepAnswer, updates::AddNotice, updates::DropNotice>;
+using Update = std::variant<ConversationUpdate, updates::SetConversations, updates::SetSearch, updates::SetStoreFault,
+                            updates::SetAttachments, updates::SetCounted, updates::TakeSend, updates::SetRefusal,
+                            updates::SetAnswering, updates::SetUnread, updates::SetModels, updates::SetEndpoints,
+                            updates::SetServed, updates::SetHub, updates::SetDevices, updates::SetModel,
+                            updates::SetLoading, updates::SetOffer, updates::SetImporting, updates::SetAssistants,
+                            updates::SetRunChoices, updates::SetDefaultSystemPrompt, updates::SetTitles,
+                            updates::SetProfile, updates::KeepAnswer, updates::AddNotice, updates::DropNotice>;
 
 void apply_update(OpenConversation& conversation, const ConversationUpdate& update);
 void apply_update(ChatState& state, const Update& update);

@@ -188,6 +188,9 @@ void ChatWindow::draw(std::vector<InputEvent> events) {
   }
   picker_.shows_emulators = memory_.emulators = settings_.shows_emulators;
   picker_.draw(frame_);
+  assistants_.draw(frame_);
+  if (const std::string name = assistants_.take_export(); !name.empty())
+    file_dialog_.ask_to_export_assistant(name, window_.portal_name(), ui_);
   file_dialog_.draw(frame_);
   shortcuts_.draw(frame_);
   view_.draw(frame_, memory_);
@@ -421,6 +424,7 @@ WindowFacts ChatWindow::facts() const {
                                                  {"archive", sidebar_.list().shows_archive()},
                                                  {"settings", settings_.open},
                                                  {"models", picker_.is_open()},
+                                                 {"assistants", assistants_.is_open()},
                                                  {"path", file_dialog_.browses()},
                                                  {"shortcuts", shortcuts_.open},
                                                  {"palette", palette_.is_open()},

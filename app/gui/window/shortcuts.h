@@ -52,6 +52,8 @@ enum class Command {
   kConnectServer,
   kUnloadModel,
   kSettings,
+  kAssistants,
+  kImportAssistants,
   kProfiler,
   kProfilerSize,
   kSidebar,

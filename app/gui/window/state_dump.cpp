@@ -159,6 +159,8 @@ std::string state_dump(const ChatState& state, const WindowFacts& facts, const s
                                      {"endpoint", state.offer->endpoint},
                                      {"is_gone", state.offer->is_gone}}
                               : Json();
+  json["assistants"] = Json::object();
+  for (const AssistantChoice& assistant : state.assistants.all) json["assistants"][assistant.name] = assistant.about;
   json["served"] = served_json(state.served);
   json["context_text"] = state.model ? context_text(state.open.context_used, 0, state.model->context) : "";
   json["loading"] = state.loading ? Json{{"name", state.loading->name},
