@@ -5,6 +5,8 @@
 
 #include "app/kept_options.h"
 #include "app/named_files.h"
+#include "app/output.h"
+#include "app/settings_file.h"
 #include "app/text_input.h"
 #include "engine/untrusted_json.h"
 #include "models/text_format.h"
@@ -17,7 +19,6 @@ using nlohmann::ordered_json;
 
 constexpr uint64_t kMaxAssistantBytes = 1 << 20;
 constexpr size_t kMaxShownKey = 64, kMaxShownPrompt = 60;
-constexpr std::string_view kSystemPrompt = "system-prompt";
 constexpr NamedFiles kAssistants{.noun = "assistant", .folder = "assistants", .extension = ".json"};
 
 ordered_json read_settings(const std::string& path) {
@@ -45,6 +46,52 @@ void save_assistant(const Assistant& assistant) {
   kAssistants.write(assistant.name, assistant.settings.dump(2) + "\n");
 }
 
+Assistant assistant_of(const std::string& name, const TypedSettings& settings) {
+  Assistant assistant{name};
+  for (const auto& [key, typed] : settings) {
+    const SettingsKey known = settings_key_named(key);
+    if (known.name == kAssistantSetting) throw UsageError("an assistant has no assistant; leave out " + known.name);
+    assistant.settings[known.name] = value_for_key(known, typed);
+  }
+  if (assistant.settings.empty()) throw UsageError("an assistant needs a setting, such as a system message");
+  return assistant;
+}
+
+TypedSettings typed_settings(const Assistant& assistant) {
+  TypedSettings settings;
+  for (const auto& [key, value] : assistant.settings.items()) {
+    if (value.is_null()) continue;
+    settings.emplace_back(key, value.is_boolean()  ? (value.get<bool>() ? "on" : "off")
+                               : value.is_string() ? value.get<std::string>()
+                                                   : value.dump());
+  }
+  return settings;
+}
+
+void replace_assistant(const std::string& from, const Assistant& assistant) {
+  if (assistant.name != from && kAssistants.has(assistant.name))
+    throw Error("there is an assistant '" + printable(assistant.name, kMaxShownKey) + "' already; choose another name");
+  save_assistant(assistant);
+  if (from.empty() || from == assistant.name) return;
+  if (kAssistants.has(from)) remove_assistant(from);
+  const auto values = SettingsFile::load().values();
+  const auto usual = values.find(kAssistantSetting);
+  if (usual != values.end() && *usual == from) SettingsFile::change(kAssistantSetting, assistant.name);
+}
+
+std::string free_assistant_name(const std::string& name) {
+  std::string free = name;
+  for (int n = 2; kAssistants.has(free); ++n) free = name + " " + std::to_string(n);
+  return free;
+}
+
+void export_assistant(const Assistant& assistant, const std::string& path, bool replace) {
+  ordered_json json = {{"name", assistant.name}};
+  json.update(assistant.settings);
+  require_free(path, replace);
+  write_file(path, json.dump(2) + "\n", OutputFile::Readers::kOwnerOrDevice);
+}
+
 void remove_assistant(const std::string& name) { kAssistants.remove(name); }
 
 ChatOptions options_of(const Assistant& assistant) {
@@ -64,7 +111,7 @@ std::string description_of(const Assistant& assistant) {
   for (const auto& [key, value] : assistant.settings.items()) {
     std::string text = value.is_string() ? value.get<std::string>() : value.dump();
     std::ranges::replace(text, '\n', ' ');
-    if (key == kSystemPrompt)
+    if (key == kSystemPromptSetting)
       prompt = printable(text, kMaxShownPrompt);
     else
       rest += (rest.empty() ? "" : ", ") + printable(key, kMaxShownKey) + " " + printable(text, kMaxShownPrompt);

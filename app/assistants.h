@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/options.h"
+#include "app/typed_settings.h"
 
 namespace warpchat {
 
@@ -20,9 +21,21 @@ std::vector<std::string> assistant_names();  // in the order of the alphabet
 // Error: there is none of that name (the sentence has a similar one), or its file is no JSON object.
 Assistant load_assistant(const std::string& name);
 
+// From typed settings. UsageError for a key or value that does not count, and for none.
+Assistant assistant_of(const std::string& name, const TypedSettings& settings);
+TypedSettings typed_settings(const Assistant& assistant);  // the other way
+
 void save_assistant(const Assistant& assistant);  // in place of one of that name; Error
-void remove_assistant(const std::string& name);   // Error if there is none
+// In place of `from`, which is renamed by it, in the settings file, too; empty: a new one. Error if another has its
+// name.
+void replace_assistant(const std::string& from, const Assistant& assistant);
+void remove_assistant(const std::string& name);  // Error if there is none
 std::string file_of_assistant(const std::string& name);
+
+std::string free_assistant_name(const std::string& name);  // it, or the first of "NAME 2", "NAME 3", ... that is free
+
+// To a file that read_assistants() reads. replace: the file that is there. Error.
+void export_assistant(const Assistant& assistant, const std::string& path, bool replace);
 
 // Its settings as options of a conversation, with a complaint for each that does not count.
 ChatOptions options_of(const Assistant& assistant);

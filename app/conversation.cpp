@@ -417,6 +417,7 @@ void Conversation::cut(const std::string& number) {
 void Conversation::start_anew() {
   versions_.clear();
   refused_.clear();
+  marked_.clear();
   act(NewConversation{});
 }
 

@@ -76,16 +76,19 @@ class Conversation {
   void save(const std::string& title);
   void list(const std::string& wanted);
   void search(const std::string& words);
+  void number(std::vector<ConversationId> ids);                        // from now on, not as hits of a search
   bool look(const std::function<void(const ConversationStore&)>& at);  // false: the reason has been printed
   std::optional<ConversationId> listed(const std::string& wanted);
   std::vector<ConversationId> all_listed(const std::string& wanted);
   std::string titles_of(const std::vector<ConversationId>& ids);  // the only one's title, or their number
   void load(const std::string& wanted);
   std::optional<ConversationId> find_resumed(const std::string& wanted);  // nullopt: the store will say why
-  void show_opened();
-  void tell_other_model();  // if it differs from the current one
+  void show_opened(const SearchHit& found = {});  // found: by a search, whose words are marked; else without a turn
+  void tell_other_model();                        // if it differs from the current one
   void show_all();
-  void show_end();  // as much as the screen can show
+  void show_end(const SearchHit& found = {});  // as much as the screen can show, and before it what was found earlier
+  void show_found(const SearchHit& found, const AnswerLook& look, int rows);
+  std::string with_marks(const std::string& laid_out) const;
   std::string shown(const ChatMessage& message, const AnswerLook& look) const;
   std::string model_line(size_t message) const;
   void throw_away(const std::string& wanted);
@@ -139,6 +142,7 @@ class Conversation {
   void trim(const std::string& onoff);
   void set(const std::string& argument);
   void change_assistant(const std::string& name);
+  void save_assistant_as(const std::string& name);
   void config(const std::string& argument);
   void follow_kept(const SettingsKey& key, const nlohmann::ordered_json& value);
   void keep_look(const ChatSettings& changed);
@@ -161,8 +165,11 @@ class Conversation {
   std::string offered_word_;            // of a prompt that was offered, with a slash: it is no command; empty: none
   uint64_t editing_ = 0;                // key of the message that the next line replaces; 0: none
   bool loading_stopped_ = false;        // by Ctrl-C
+  uint64_t assistant_request_ = 0;      // the last SaveAssistant
   bool measures_ = false;               // the user has asked for kernel times
   std::vector<ConversationId> listed_;  // by the numbers that /list or /search showed last
+  SearchResults searched_;              // of that search, all pages; without words: it was no search
+  std::string marked_;                  // words that are marked in the open conversation; empty: none
   std::vector<ConversationId> trash_;   // by those of /trash
   std::vector<TurnId> versions_;        // by those of /versions
   History history_;

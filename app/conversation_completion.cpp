@@ -102,6 +102,7 @@ std::vector<std::string> Conversation::arguments(SlashArgument kind, std::string
     case SlashArgument::kAssistant: {
       std::vector<std::string> names = assistant_names();
       names.emplace_back("none");
+      names.emplace_back("save ");
       return names;
     }
     case SlashArgument::kPrompt:

@@ -8,6 +8,8 @@
 #include <sstream>
 
 #include "app/chat/conversation_query.h"
+#include "app/terminal/column_text.h"
+#include "app/terminal/marked_words.h"
 #include "engine/store/database.h"
 #include "engine/store/search_words.h"
 #include "models/ascii.h"
@@ -46,11 +48,28 @@ std::string place_of(const Filing& filing) {
   return place.empty() ? "" : "  (" + place + ")";
 }
 
-std::string line_of(size_t number, const ConversationSummary& conversation) {
+// The cells before the title.
+std::string head_of(size_t number, const ConversationSummary& conversation) {
   char messages[40];
   std::snprintf(messages, sizeof messages, "%12s\t", counted(conversation.n_messages, "message").c_str());
-  return numbered(number, conversation.updated) + messages + printable(conversation.title, kMaxTitleBytes) +
-         place_of(conversation.filing) + "\n";
+  return numbered(number, conversation.updated) + messages;
+}
+
+std::string line_of(size_t number, const ConversationSummary& conversation) {
+  return head_of(number, conversation) + printable(conversation.title, kMaxTitleBytes) + place_of(conversation.filing) +
+         "\n";
+}
+
+// Where the head ends in the laid out line, which may have blanks and line ends between any of its words.
+size_t end_of_head(std::string_view line, const std::string& head) {
+  auto rest = head.size() - static_cast<size_t>(std::ranges::count_if(head, [](char c) { return is_blank(c); }));
+  size_t end = 0;
+  for (; end < line.size() && rest > 0; ++end) rest -= !is_blank(line[end]);
+  return end;
+}
+
+std::string excerpt_line(const SearchHit& hit) {
+  return hit.turn == 0 ? "" : "      " + printable(hit.excerpt, kMaxTitleBytes) + "\n";
 }
 
 }  // namespace
@@ -96,11 +115,19 @@ std::pair<std::string, std::string> parse_name(const std::string& text) {
   return {is_quoted ? text.substr(1, quote - 1) : text.substr(0, end), std::string(trimmed(text.substr(end)))};
 }
 
-std::string list_hits(const std::vector<SearchHit>& hits) {
+std::string list_hits(const std::vector<SearchHit>& hits, size_t first) {
+  std::string lines;
+  for (size_t i = 0; i < hits.size(); ++i) lines += line_of(first + i, hits[i].conversation) + excerpt_line(hits[i]);
+  return lines;
+}
+
+// The cells before a title have the same width in every line, so each line can be laid out alone.
+std::string marked_hits(const std::vector<SearchHit>& hits, size_t first, const std::string& words, int width) {
   std::string lines;
   for (size_t i = 0; i < hits.size(); ++i) {
-    lines += line_of(i + 1, hits[i].conversation);
-    if (hits[i].turn != 0) lines += "      " + printable(hits[i].excerpt, kMaxTitleBytes) + "\n";
+    const std::string line = column_text(line_of(first + i, hits[i].conversation), width);
+    lines += mark_words(line, words, end_of_head(line, head_of(first + i, hits[i].conversation)));
+    lines += mark_words(column_text(excerpt_line(hits[i]), width), words);
   }
   return lines;
 }

@@ -10,7 +10,11 @@ namespace warpchat {
 
 // "   1  2026-11-21 19:12   4 messages  the title", one line each, numbered from 1; an excerpt is a line below.
 std::string list_conversations(const std::vector<ConversationSummary>& conversations);
-std::string list_hits(const std::vector<SearchHit>& hits);
+
+// The same of a search, numbered from `first` on. list_hits leaves the layout to write_text. marked_hits lays them out
+// for a terminal with this width and marks the words in titles and excerpts; what is searched has no marks elsewhere.
+std::string list_hits(const std::vector<SearchHit>& hits, size_t first = 1);
+std::string marked_hits(const std::vector<SearchHit>& hits, size_t first, const std::string& words, int width);
 
 // "  work  3 conversations", one line each.
 std::string list_names(const std::vector<NameCount>& names);

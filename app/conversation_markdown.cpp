@@ -29,9 +29,9 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
-#include <filesystem>
 
 #include "app/conversation_json.h"
+#include "app/model_lookup.h"
 #include "app/text_input.h"
 #include "app/transfer.h"
 #include "models/ascii.h"
@@ -209,16 +209,10 @@ ordered_json facts_of(const Turn& turn) {
   return facts;
 }
 
-// The model's name: of a file without its folder and ".gguf".
-std::string model_heading(const std::string& model) {
-  const std::filesystem::path file(model);
-  const std::string name = (file.extension() == ".gguf" ? file.stem() : file.filename()).string();
-  return name.empty() ? "Assistant" : escape_title(name);
-}
-
 std::string heading_of(const Message& message, const std::string& model) {
   if (message.role != "assistant") return message.role == "user" ? "You" : "Tool";
-  return model_heading(message.model.empty() ? model : message.model);
+  const std::string name = shown_name(message.model.empty() ? model : message.model);
+  return name.empty() ? "Assistant" : escape_title(name);
 }
 
 std::string section(const std::string& kind, const std::string& heading, const std::string& folded_texts,

@@ -19,9 +19,9 @@
 #include "app/model_choice.h"
 #include "app/model_loading.h"
 #include "app/output.h"
-#include "app/program_name.h"
 #include "app/settings_file.h"
 #include "app/typed_path.h"
+#include "models/ascii.h"
 #include "models/human_bytes.h"
 #include "models/number_in.h"
 #include "models/text_format.h"
@@ -210,11 +210,24 @@ void Conversation::change_assistant(const std::string& name) {
     std::string list = open().assistant.empty() ? "no assistant is chosen" : "now: " + printable(open().assistant);
     for (const std::string& other : assistant_names())
       list += "\n     " + printable(other) + "\t" + description_of(load_assistant(other));
-    return say(list + "\n(/assistant NAME chooses one; " + program_name() + " assistant add NAME makes one)");
+    return say(list +
+               "\n(/assistant NAME chooses one; /assistant save NAME makes one of this conversation's settings)");
   }
+  constexpr std::string_view kSave = "save ";
+  if (name.starts_with(kSave)) return save_assistant_as(std::string(trimmed(name.substr(kSave.size()))));
   const bool is_none = name == "none";
   if (!act(SetAssistant{is_none ? "" : name}) || open().assistant != (is_none ? "" : name)) return;
   say(is_none ? "no assistant from now on; the system message stays" : printable(name) + " answers from now on");
+}
+
+// With the conversation's system message, settings and model, as the window's "New from this chat".
+void Conversation::save_assistant_as(const std::string& name) {
+  const bool is_taken = std::ranges::count(assistant_names(), name) > 0;
+  if (is_taken) say("(" + printable(name) + " was until now: " + description_of(load_assistant(name)) + ")");
+  if (!act(SaveAssistant{is_taken ? name : "", name, settings_of_chat(controller_.now()), ++assistant_request_}))
+    return;
+  if (const std::string& fault = controller_.now().assistants.fault; !fault.empty()) throw Error(fault);
+  say(printable(name) + ": " + description_of(load_assistant(name)));
 }
 
 void Conversation::config(const std::string& argument) {

@@ -11,6 +11,7 @@
 #include "app/erased_lines.h"
 #include "app/output.h"
 #include "app/terminal/conversation_text.h"
+#include "app/terminal/marked_words.h"
 #include "app/terminal/pager.h"
 #include "app/terminal/spinner.h"
 #include "app/typed_path.h"
@@ -25,9 +26,10 @@ namespace warpchat {
 namespace {
 
 constexpr uint32_t kListed = 20;
-constexpr size_t kShownOfMessage = 300;  // bytes
-constexpr int kRowsBesides = 7;          // of the screen: what is said about an opened conversation, and the prompt
-constexpr int kMinRows = 3;              // of it that are shown
+constexpr size_t kShownOfQuery = 60;                          // bytes
+constexpr size_t kShownOfMessage = 300, kMaxModelName = 100;  // bytes
+constexpr int kRowsBesides = 7;  // of the screen: what is said about an opened conversation, and the prompt
+constexpr int kMinRows = 3;      // of it that are shown
 
 template <class List>
 const ConversationSummary* find(const List& list, ConversationId id) {
@@ -65,7 +67,7 @@ void Conversation::list(const std::string& wanted) {
     return;
   const bool has_more = found.size() > limit;
   if (has_more) found.pop_back();
-  listed_ = ids_of(found);
+  number(ids_of(found));
   const std::string filters = in_words(request.filter);
   if (!found.empty()) write_text(list_conversations(found));
   if (found.empty()) say(filters.empty() ? "no conversation is stored yet" : "no conversation is stored " + filters);
@@ -76,14 +78,35 @@ void Conversation::list(const std::string& wanted) {
     say("(conversations are lost when this program ends: " + controller_.now().store_fault + ")");
 }
 
+void Conversation::number(std::vector<ConversationId> ids) {
+  listed_ = std::move(ids);
+  searched_ = {};
+}
+
+// Without words it goes on with the last search, whose numbers go on, too.
 void Conversation::search(const std::string& words) {
-  if (!act(Search{words}) || !controller_.now().search) return;
-  std::vector<SearchHit> hits = controller_.now().search->hits;
+  if (words.empty() && searched_.words.empty())
+    throw Error("/search needs words to find: /search WORDS; alone it shows more of the last search");
+  if (!words.empty()) number({});
+  const std::string wanted = words.empty() ? searched_.words : words;
+  const auto limit = static_cast<uint32_t>(listed_.size()) + kListed;
+  if (!act(Search{wanted, limit}) || !controller_.now().search) return;
+  SearchResults found = *controller_.now().search;
   act(Search{});
-  if (hits.size() > kListed) hits.resize(kListed);
-  listed_.clear();
-  for (const SearchHit& hit : hits) listed_.push_back(hit.conversation.id);
-  hits.empty() ? say("no conversation has " + printable(words, 60)) : write_text(list_hits(hits));
+  const auto is_listed = [&](const SearchHit& hit) { return std::ranges::count(listed_, hit.conversation.id) > 0; };
+  std::vector<SearchHit> page = found.hits;
+  std::erase_if(page, is_listed);
+  const size_t first = listed_.size() + 1;
+  for (const SearchHit& hit : page) listed_.push_back(hit.conversation.id);
+  searched_ = std::move(found);
+  if (page.empty())
+    return say(words.empty() ? "there are no more conversations with " + printable(wanted, kShownOfQuery)
+                             : "no conversation has " + printable(wanted, kShownOfQuery));
+  if (wants_style())
+    show_unpaged(marked_hits(page, first, searched_.sought, output_width()));
+  else
+    write_text(list_hits(page, first));
+  if (searched_.has_more) say("(there are more; /search alone shows the next ones)");
 }
 
 // Without an earlier list, numbers are those that /list would show.
@@ -117,7 +140,11 @@ void Conversation::load(const std::string& wanted) {
   if (!id) return;
   if (find(controller_.now().trash, *id) != nullptr)
     throw Error("that conversation is in the trash; /restore brings it back");
-  if (act(OpenStored{*id})) show_opened();
+  const auto hit = std::ranges::find(searched_.hits, *id, [](const SearchHit& found) { return found.conversation.id; });
+  const SearchHit found = hit != searched_.hits.end() ? *hit : SearchHit{};
+  if (!act(OpenStored{*id})) return;
+  marked_ = found.conversation.id != 0 ? searched_.sought : "";
+  show_opened(found);
 }
 
 std::optional<ConversationId> Conversation::find_resumed(const std::string& wanted) {
@@ -129,10 +156,11 @@ std::optional<ConversationId> Conversation::find_resumed(const std::string& want
 }
 
 // Settings stay, except the system message, which belongs to the conversation.
-void Conversation::show_opened() {
+void Conversation::show_opened(const SearchHit& found) {
   versions_.clear();
   refused_.clear();
-  if (!messages().empty()) show_end();
+  if (found.conversation.id == 0) marked_.clear();
+  if (!messages().empty()) show_end(found);
   say("\"" + printable(open().title, kShownOfMessage) + "\", " + counted(messages().size(), "message"));
   if (!open().system_prompt.empty()) say("system message: " + excerpt(open().system_prompt, {}, kShownOfMessage));
   tell_other_model();
@@ -143,22 +171,12 @@ void Conversation::show_opened() {
 }
 
 void Conversation::tell_other_model() {
-  const auto last = std::find_if(messages().rbegin(), messages().rend(),
-                                 [](const ChatMessage& message) { return !message.endpoint.empty(); });
-  std::optional<ConversationSummary> summary;
-  controller_.read([&](const ConversationStore& store) { summary = store.summary(open().id); });
-  const std::optional<LoadedModel>& now = controller_.now().model;
-  if (!summary || summary->model.empty() || !now) return;
-  if (last != messages().rend() && last->model == summary->model) {
-    if (last->model != now->path || last->endpoint != now->endpoint)
-      say("another model answered: " + last->model + " at " + last->endpoint);
-    return;
-  }
-  if (summary->model == std::filesystem::absolute(now->path).lexically_normal().string()) return;
-  std::error_code error;
-  const bool there = std::filesystem::exists(summary->model, error);
-  say("another model answered: " +
-      (there ? "/model " + summary->model + " loads it" : summary->model + ", which is not on this machine"));
+  const std::optional<ModelOffer>& offer = controller_.now().offer;
+  if (!offer) return;
+  say("another model answered: " + (offer->is_gone            ? offer->model + ", which is not on this machine"
+                                    : offer->endpoint.empty() ? "/model " + offer->model + " loads it"
+                                                              : offer->model + " at " + open().model.endpoint +
+                                                                    "; /model " + offer->endpoint + " connects"));
 }
 
 std::string Conversation::shown(const ChatMessage& message, const AnswerLook& look) const {
@@ -173,7 +191,7 @@ std::string Conversation::model_line(size_t message) const {
   for (size_t i = message; i-- > 0;) {
     if (messages()[i].role != "assistant" || messages()[i].model.empty()) continue;
     if (messages()[i].model == model) return "";
-    return "(answered by " + printable(std::filesystem::path(model).filename().string(), 100) + ")\n";
+    return "(answered by " + printable(messages()[message].model_name, kMaxModelName) + ")\n";
   }
   return "";
 }
@@ -184,11 +202,15 @@ void Conversation::show_all() {
   look.movable = false;
   std::string text;
   for (size_t i = 0; i < messages().size() && !has_interrupt(); ++i) text += model_line(i) + shown(messages()[i], look);
-  if (!has_interrupt()) show_paged(text, terminal_);
+  if (!has_interrupt()) show_paged(with_marks(text), terminal_);
   if (take_interrupt()) say("(stopped; /history shows all of it)");
 }
 
-void Conversation::show_end() {
+std::string Conversation::with_marks(const std::string& laid_out) const {
+  return wants_style() && !marked_.empty() ? mark_words(laid_out, marked_) : laid_out;
+}
+
+void Conversation::show_end(const SearchHit& found) {
   AnswerLook look = answer_look(look_.hide_thinking, /*in_conversation=*/true);
   look.movable = false;
   const TerminalSize size = terminal_size();
@@ -204,10 +226,30 @@ void Conversation::show_end() {
   }
   const size_t whole = text.size();
   text = last_rows(text, size.columns, room);
+  if (found.turn != 0 && !has_words_of(text, marked_)) {
+    show_found(found, look, std::max(room / 2, kMinRows));
+    text = last_rows(text, size.columns, std::max(room / 2, kMinRows));
+  }
   if (first > 0 || text.size() < whole)
     say("(the end of " + counted(messages().size(), "message") + "; /history shows all)");
-  if (!has_interrupt()) show_paged(text, terminal_);
+  if (!has_interrupt()) show_paged(with_marks(text), terminal_);
   if (take_interrupt()) say("(stopped; /history shows all of it)");
+}
+
+// What a search has found may be far before the end.
+void Conversation::show_found(const SearchHit& found, const AnswerLook& look, int rows) {
+  const auto message = std::ranges::find(messages(), found.turn, &ChatMessage::turn);
+  if (message == messages().end()) return say("(the words are in another version; /versions lists them)");
+  const std::string text = rows_around_words(shown(*message, look), marked_, terminal_size().columns, rows);
+  if (has_interrupt()) return;
+  const bool is_user = message->role == "user";
+  const auto n = std::count_if(messages().begin(), message + 1, [](const ChatMessage& m) { return m.role == "user"; });
+  const std::string where =
+      (is_user ? "your message " : "the answer to your message ") + grouped(static_cast<uint64_t>(n));
+  if (text.empty())
+    return say("(the words are in " + std::string(is_user ? "a file of " : "a thought of ") + where + ")");
+  say("(" + where + " has the words)");
+  show_unpaged(with_marks(text));
 }
 
 void Conversation::throw_away(const std::string& wanted) {
@@ -285,7 +327,7 @@ void Conversation::take_from_trash(const std::string& numbers) {
   if (restored.empty()) return;
   say("restored: " + titles_of(restored));
   if (open().id != before) return show_opened();
-  listed_ = restored;
+  number(restored);
   say(restored.size() == 1 ? "(/load 1 opens it)" : "(/load N opens one)");
 }
 
@@ -346,7 +388,7 @@ void Conversation::import_from(const std::string& path) {
     if (notice.id > notice_before && !notice.imported.empty()) imported = notice.imported;
   const size_t n = imported.size();
   if (n == 0) return stopped ? say("(stopped; nothing was imported)") : is_done ? show_opened() : void();
-  listed_ = std::move(imported);
+  number(std::move(imported));
   if (is_done) show_opened();
   if (stopped) say("(stopped; " + counted(n, "conversation") + (n == 1 ? " was" : " were") + " imported)");
   if (stopped || !is_done || n > 1)

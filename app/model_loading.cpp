@@ -94,7 +94,7 @@ std::unique_ptr<Model> load_model(const ModelFlags& flags, uint32_t context, uin
     options.context = context;
     options.context_from_model = false;
   }
-  Spinner spinner("loading " + std::filesystem::path(options.path).filename().string());
+  Spinner spinner("loading " + printable(shown_name(options.path)));
   options.progress = [&](double fraction) {
     spinner.set_progress(fraction);
     if (take_interrupt()) throw Error("loading " + options.path + " was stopped");
@@ -113,13 +113,7 @@ std::unique_ptr<Model> load_model(const ModelFlags& flags, uint32_t context, uin
   return model;
 }
 
-std::string model_name(const Model& model) {
-  const std::filesystem::path path = model.file.path();
-  std::string name = shown_name(path.string());
-  if (name == path.filename().string()) name = path.stem().string();
-  if (const size_t part = name.rfind("-00001-of-"); part != std::string::npos) name.resize(part);
-  return printable(name);
-}
+std::string model_name(const Model& model) { return printable(shown_name(model.file.path())); }
 
 std::string describe(const Model& model) {
   return model_name(model) + ", " + human_bytes(model.file.file_bytes()) + ", " + model.decoder->steps().description() +

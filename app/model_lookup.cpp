@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <mutex>
 #include <optional>
 #include <sstream>
 #include <utility>
@@ -149,6 +151,16 @@ std::string resolve_unnamed(const ModelPlaces& places, const std::string& state_
   return models.front().path;
 }
 
+std::optional<std::string> name_at_ollama(const std::string& path) {
+  ModelPlaces places = model_places();
+  places.opened.clear();
+  std::erase_if(places.folders, [](const ModelFolder& folder) { return folder.store != ModelStore::kOllama; });
+  std::error_code error;
+  for (const FoundModel& model : find_model_files(places))
+    if (fs::equivalent(model.path, path, error)) return model.name;
+  return std::nullopt;
+}
+
 }  // namespace
 
 bool has_words(std::string_view name, std::string_view words) {
@@ -172,16 +184,19 @@ std::string resolve_model(const std::string& name, const ModelPlaces& places, co
   return fs::is_regular_file(target, error) ? target : find_by_name(target, places);
 }
 
-std::string shown_name(const std::string& path) {
-  const std::string file = fs::path(path).filename().string();
-  if (!file.starts_with("sha256-")) return file;
-  ModelPlaces places = model_places();
-  places.opened.clear();
-  std::erase_if(places.folders, [](const ModelFolder& folder) { return folder.store != ModelStore::kOllama; });
-  std::error_code error;
-  for (const FoundModel& model : find_model_files(places))
-    if (fs::equivalent(model.path, path, error)) return model.name;
-  return file;
+std::string shown_name(const std::string& model) {
+  static std::mutex mutex;
+  static std::map<std::string, std::string> hashed;  // by path: front ends ask for every answer of a conversation
+  std::string name = fs::path(model).filename().string();
+  if (name.starts_with("sha256-")) {
+    const std::lock_guard lock(mutex);
+    const auto [known, is_new] = hashed.try_emplace(model, name);
+    if (is_new) known->second = name_at_ollama(model).value_or(name);
+    return known->second;
+  }
+  if (lower_case(name).ends_with(".gguf")) name.resize(name.size() - std::string_view(".gguf").size());
+  if (const size_t part = name.rfind("-00001-of-"); part != std::string::npos) name.resize(part);
+  return name;
 }
 
 void remember_model(const std::string& path, const std::string& state_directory) {

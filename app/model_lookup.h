@@ -44,8 +44,9 @@ bool has_words(std::string_view name, std::string_view words);
 // else the only one found. UsageError if there is none or more than one; Error if the name is no file and in no folder.
 std::string resolve_model(const std::string& name, const ModelPlaces& places, const std::string& state_directory);
 
-// The file's name, or its program's for one that Ollama stores under a hash.
-std::string shown_name(const std::string& path);
+// What people call a model, of a file or a server: its name without folders, ".gguf" and the number of its first part;
+// of a file that Ollama stores under a hash the name there, which is looked up once. Empty for no model.
+std::string shown_name(const std::string& model);
 
 void remember_model(const std::string& path, const std::string& state_directory);  // as the last used; best effort
 

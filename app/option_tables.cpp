@@ -23,7 +23,7 @@ constexpr CommandEntry kCommandEntries[] = {
     {"compare", "compare two devices step by step, and name where they first differ"},
     {"bench", "measure tokens per second, as llama-bench does"},
     {"kernels", "list the GPU kernels of a model, and write their PTX"},
-    {"assistant", "manage assistants: list, show, add, remove, export, import"},
+    {"assistant", "manage assistants: list, show, add, copy, rename, remove, export, import"},
     {"prompt", "manage the library of prompts: list, show, add, remove, fill"},
     {"config", "show and change the settings that stay, in config.json"},
     {"help", "show the help of a command, or write a man page or a completion script"},
@@ -412,12 +412,12 @@ void add_flags(CLI::App& app, AssistantOptions& o) {
   app.option_defaults()->group("Task");
   app.add_option(
          "ACTION", o.action,
-         "list (the default), show NAME, add NAME and flags of a conversation, remove NAME, export NAME FILE, or "
-         "import FILE, also an Ollama Modelfile or llama.cpp's presets")
-      ->check(one_of({"list", "show", "add", "remove", "export", "import"}))
+         "list (the default), show NAME, add NAME and flags of a conversation, copy NAME OTHER, rename NAME OTHER, "
+         "remove NAME, export NAME FILE, or import FILE, also an Ollama Modelfile or llama.cpp's presets")
+      ->check(one_of({"list", "show", "add", "copy", "rename", "remove", "export", "import"}))
       ->option_text(" ");
   app.add_option("NAME", o.name, "its name for --assistant")->option_text(" ");
-  app.add_option("FILE", o.file, "the file")->option_text(" ");
+  app.add_option("FILE", o.file, "the file, or the other name")->option_text(" ");
   text(app, "--name", o.new_name, "NAME", "import it under this name; default: the file's");
 }
 

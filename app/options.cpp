@@ -326,13 +326,13 @@ const std::vector<SettingsKey>& settings_keys() {
   return kKeys;
 }
 
-std::vector<std::pair<std::string, std::string>> settings_of_flags(const std::vector<std::string>& arguments) {
+TypedSettings settings_of_flags(const std::vector<std::string>& arguments) {
   CLI::App app;
   ChatOptions options;
   fill(app, options);
   read_arguments(app, arguments, "chat");
   if (!app.remaining().empty()) throw unexpected_argument(app.remaining().front(), "chat", app, WordsAre::kUnexpected);
-  std::vector<std::pair<std::string, std::string>> found;
+  TypedSettings found;
   for (const CLI::Option* option : app.get_options({})) {
     if (option->count() == 0) continue;
     const std::string name = option->get_lnames().front();

@@ -12,6 +12,7 @@
 #include "app/answer_choices.h"
 #include "app/help/command_help.h"
 #include "app/model_lookup.h"
+#include "app/typed_settings.h"
 
 namespace warpchat {
 
@@ -140,8 +141,8 @@ struct ConfigOptions : CommonOptions {
 };
 
 struct AssistantOptions : CommonOptions {
-  std::string action = "list", name, file, new_name;
-  std::vector<std::string> flags;  // of a conversation, for "add"
+  std::string action = "list", name, file, new_name;  // file: of copy and rename, the other name
+  std::vector<std::string> flags;                     // of a conversation, for "add"
 };
 
 struct PromptOptions : CommonOptions {
@@ -187,7 +188,7 @@ std::string reason_against_key(const std::string& name);
 
 // The keys that flags of a conversation set, spelled as rewrite_arguments leaves them, and their values. UsageError for
 // flags of one run and other words.
-std::vector<std::pair<std::string, std::string>> settings_of_flags(const std::vector<std::string>& arguments);
+TypedSettings settings_of_flags(const std::vector<std::string>& arguments);
 
 // Sets the field of a key's flag as the command line would. UsageError for a value that does not fit.
 void set_by_key(ChatOptions& options, const std::string& key, const std::string& value);

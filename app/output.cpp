@@ -241,6 +241,10 @@ void OutputFile::finish() {
 
 void OutputFile::fail() const { throw Error("cannot write " + path_ + ": " + std::strerror(errno)); }
 
+void require_free(const std::string& path, bool replace) {
+  if (!replace && access(path.c_str(), F_OK) == 0) throw Error(path + " already exists; choose another name");
+}
+
 void write_file(const std::string& path, std::string_view text, OutputFile::Readers readers) {
   OutputFile file(path, readers);
   file.write(text.data(), text.size());

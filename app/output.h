@@ -81,6 +81,8 @@ class OutputFile {
   int fd_ = -1;
 };
 
+void require_free(const std::string& path, bool replace);  // Error if something is there that is not to be replaced
+
 // All of a file, as OutputFile writes it.
 void write_file(const std::string& path, std::string_view text,
                 OutputFile::Readers readers = OutputFile::Readers::kAsUsual);

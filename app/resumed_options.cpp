@@ -1,7 +1,6 @@
 // The conversation is read here and once more when it is opened: its model is loaded before.
 #include "app/resumed_options.h"
 
-#include <algorithm>
 #include <filesystem>
 
 #include "app/assistants.h"
@@ -9,6 +8,7 @@
 #include "app/directories.h"
 #include "app/endpoint_book.h"
 #include "app/output.h"
+#include "app/remembered_model.h"
 #include "app/terminal/spinner.h"
 #include "engine/store/conversation_store.h"
 #include "models/text_format.h"
@@ -34,16 +34,8 @@ std::optional<StoredConversation> find_stored(const std::string& wanted) {
   }
 }
 
-// The server that gave its last answer; empty: this machine did.
-std::string endpoint_of(const StoredConversation& stored) {
-  const auto last = std::find_if(stored.turns.rbegin(), stored.turns.rend(),
-                                 [](const Turn& turn) { return !turn.message.model.empty(); });
-  if (last == stored.turns.rend() || last->message.model != stored.summary.model) return "";
-  return last->message.endpoint;
-}
-
 void take_model(ChatOptions& options, const StoredConversation& stored) {
-  const std::string url = endpoint_of(stored), model = stored.summary.model;
+  const auto [model, url] = remembered_model(stored);
   const bool is_flag = (!options.model.empty() && !options.kept.contains("model")) ||
                        (!options.endpoint.empty() && !options.kept.contains("endpoint"));
   if (is_flag || model.empty()) return;

@@ -31,11 +31,6 @@ std::string text_for(const ConversationTree& tree, const std::string& path) {
   throw Error("cannot export to " + path + ": its name must end in .md or .json");
 }
 
-void require_free(const std::string& path, bool replace) {
-  std::error_code error;
-  if (!replace && std::filesystem::exists(path, error)) throw Error(path + " already exists; choose another name");
-}
-
 // Rejects files that are often mistaken for a conversation.
 void require_no_wrapping(std::string_view text, const std::string& name) {
   constexpr std::string_view kZip = "PK\x03\x04", kPage = "<!doctype html", kPageToo = "<html";

@@ -66,7 +66,8 @@ struct Fork {
   ConversationId conversation = 0;  // else all of this one
 };
 struct Search {
-  std::string words;  // empty: no search
+  std::string words;             // empty: no search
+  uint32_t limit = kListedHits;  // of the hits
 };
 struct Rename {
   ConversationId id;
@@ -160,6 +161,23 @@ struct SavePrompt {
 struct RemovePrompt {
   std::string name;
 };
+struct ListAssistants {};
+struct SaveAssistant {
+  std::string from;  // the one that it replaces; empty: none, it is new
+  std::string name;
+  TypedSettings settings;
+  uint64_t request = 0;  // any number, for AssistantList
+};
+struct RemoveAssistant {
+  std::string name;
+};
+struct ImportAssistants {
+  std::string path;  // any file that read_assistants() reads; a name that is taken gets a number
+};
+struct ExportAssistant {
+  std::string name, path;
+  bool replace = false;  // the file that is there
+};
 struct SetTitles {  // kept in the settings file
   bool on;
 };
@@ -182,8 +200,9 @@ using Action =
                  Rename, FileConversations, ListConversations, ThrowAway, TakeFromTrash, EraseForEver,
                  ExportConversation, ImportConversation, StopImport, TakeBackImport, RefreshModels, SearchHub,
                  ConnectServer, RenameEndpoint, SetDefaultModel, RemoveEndpoint, RemoveModel, AddModelFolder, LoadModel,
-                 CancelLoading, UnloadModel, SetChoice, SetAssistant, ListPrompts, SavePrompt, RemovePrompt, SetTitles,
-                 DismissNotice, WatchProfile, ExportProfile>;
+                 CancelLoading, UnloadModel, SetChoice, SetAssistant, ListAssistants, SaveAssistant, RemoveAssistant,
+                 ImportAssistants, ExportAssistant, ListPrompts, SavePrompt, RemovePrompt, SetTitles, DismissNotice,
+                 WatchProfile, ExportProfile>;
 
 // Collects the actions of a window's panels while a frame is drawn; dispatched after it.
 class Actions {

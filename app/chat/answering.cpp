@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "app/log.h"
+#include "app/model_lookup.h"
 #include "engine/tool_calls.h"
 #include "models/text_format.h"
 
@@ -65,12 +66,13 @@ void Answering::begin(std::shared_ptr<Responder> responder, std::unique_ptr<Gene
   if (continues) {
     before_ = answer().timings;
     thinking_seconds_ = answer().thinking_seconds;
-    slot_.change(updates::ContinueAnswer{facts.model, facts.endpoint});
+    slot_.change(updates::ContinueAnswer{facts.model, facts.endpoint, shown_name(facts.model)});
   } else {
     ChatMessage message;
     message.key = state_.new_key();
     message.role = "assistant";
     message.model = facts.model;
+    message.model_name = shown_name(facts.model);
     message.endpoint = facts.endpoint;
     message.status = MessageStatus::kStreaming;
     slot_.change(updates::BeginAnswer{std::move(message)});

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "app/assistants.h"
+#include "app/model_lookup.h"
 #include "models/text_format.h"
 
 namespace warpchat {
@@ -79,8 +80,8 @@ void Branch::reload() {
     remember();
     OpenConversation stored = read(library_.store(), now().id);
     const bool same = stored.title == now().title && stored.system_prompt == now().system_prompt &&
-                      stored.choices == now().choices && stored.assistant == now().assistant &&
-                      stored.drops_oldest == now().drops_oldest;
+                      stored.model == now().model && stored.choices == now().choices &&
+                      stored.assistant == now().assistant && stored.drops_oldest == now().drops_oldest;
     if (same && shows(stored.messages)) return;
     slot_.change(updates::ShowConversation{std::move(stored)});
   } catch (const std::exception&) {
@@ -102,6 +103,7 @@ OpenConversation Branch::read(const ConversationStore& store, ConversationId id)
   conversation.id = id;
   conversation.title = stored.summary.title;
   conversation.system_prompt = stored.system_prompt;
+  conversation.model = remembered_model(stored);
   conversation.choices = answer_choices_from(stored.settings);
   conversation.assistant = assistant_in(stored.settings);
   if (!conversation.assistant.empty()) conversation.assistant_choices = choices_of_assistant(conversation.assistant);
@@ -135,6 +137,7 @@ ChatMessage Branch::message_of(const ConversationStore& store, const Turn& turn)
     static_cast<Message&>(message) = turn.message;
     message.key = state_.new_key();
     message.turn = turn.id;
+    message.model_name = shown_name(turn.message.model);
     message.status = status_of(turn);
   }
   message.siblings = store.siblings(turn.id);
@@ -149,7 +152,9 @@ void Branch::add(Message message, const std::string& title) {
   ChatMessage added;
   static_cast<Message&>(added) = std::move(message);
   added.key = state_.new_key();
+  const bool is_user = added.role == "user";
   slot_.change(updates::AddMessage{std::move(added)});
+  if (is_user) use_loaded_model();
   if (now().title.empty()) slot_.change(updates::SetTitle{title});
   leave_trash();
   const bool renames = messages().size() == 1 && now().id != 0;  // the first message changes
@@ -237,7 +242,8 @@ void Branch::show_version(uint64_t message, TurnId turn) {
 void Branch::set_system_prompt(const std::string& text) {
   if (text == now().system_prompt) return;
   slot_.change(updates::SetSystemPrompt{text});
-  if (now().id != 0) library_.try_to([&](ConversationStore& store) { store.describe(now().id, text, model_); });
+  if (now().id != 0)
+    library_.try_to([&](ConversationStore& store) { store.describe(now().id, text, now().model.model); });
 }
 
 void Branch::set_choices(const AnswerChoices& choices) {
@@ -262,8 +268,13 @@ void Branch::drop_oldest(bool on) {
   if (now().id != 0) library_.try_to([&](ConversationStore& store) { store.drop_oldest(now().id, on); });
 }
 
+void Branch::use_loaded_model() {
+  if (!model_.model.empty() && model_ != now().model) slot_.change(updates::SetRememberedModel{model_});
+}
+
 void Branch::answer_begins() {
   leave_trash();
+  use_loaded_model();
   const ChatMessage& answer = messages().back();
   const TurnId parent = turn_before(messages().size() - 1);
   keeps_streamed_ = now().id != 0 && messages()[messages().size() - 2].turn == parent;  // else the store has failed
@@ -361,9 +372,10 @@ void Branch::finish_answers() {
 void Branch::keep_message(ConversationStore& store, size_t i) {
   const ChatMessage message = messages()[i];
   if (now().id == 0) {
-    const ConversationStore::Started started = store.start(
-        {now().title, now().system_prompt, model_, now().drops_oldest, to_text(now().choices, now().assistant)},
-        message);
+    const ConversationStore::Started started =
+        store.start({now().title, now().system_prompt, now().model.model, now().drops_oldest,
+                     to_text(now().choices, now().assistant)},
+                    message);
     slot_.change(updates::KeepTurn{started.conversation, message.key, started.turn});
     return;
   }
@@ -372,9 +384,9 @@ void Branch::keep_message(ConversationStore& store, size_t i) {
 }
 
 void Branch::keep_model(ConversationStore& store) {
-  const std::pair<ConversationId, std::string> described{now().id, model_};
+  const std::pair<ConversationId, std::string> described{now().id, now().model.model};
   if (now().id == 0 || described == described_) return;
-  store.describe(now().id, now().system_prompt, model_);
+  store.describe(now().id, now().system_prompt, now().model.model);
   described_ = described;
 }
 
@@ -439,7 +451,7 @@ std::vector<Message> Branch::prompt(size_t n_messages) const {
 ConversationTree Branch::tree(size_t n_messages) const {
   ConversationTree tree{.title = now().title,
                         .system_prompt = now().system_prompt,
-                        .model = model_,
+                        .model = now().model.model,
                         .created = store_time_now(),
                         .updated = store_time_now(),
                         .drops_oldest = now().drops_oldest,

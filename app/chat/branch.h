@@ -48,8 +48,8 @@ class Branch {
   // Stores what is not stored yet. patience: with another program that holds the store.
   void keep_all(std::chrono::milliseconds patience = Database::kPatience);
   bool is_stored() const;
-  void follow_title();                                            // takes the title from the list after a rename
-  void set_model(std::string path) { model_ = std::move(path); }  // that answers from now on
+  void follow_title();                                                  // takes the title from the list after a rename
+  void set_model(RememberedModel model) { model_ = std::move(model); }  // that answers from now on; none: not known
 
   // An answer that streams into the last message.
   void answer_begins();
@@ -74,6 +74,7 @@ class Branch {
     std::vector<ChatMessage> messages;
   };
   void remember();
+  void use_loaded_model();
   void keep_settings();
   OpenConversation read(const ConversationStore& store, ConversationId id);
   bool shows(const std::vector<ChatMessage>& stored) const;
@@ -94,7 +95,7 @@ class Branch {
   StateStore& state_;
   Library& library_;
   ConversationSlot& slot_;
-  std::string model_;
+  RememberedModel model_;
   std::pair<ConversationId, std::string> described_;  // the conversation and model that were stored last
   std::map<TurnId, ChatMessage> seen_;  // messages of this conversation's branches, with their answers' measurements
   std::optional<Replaced> replaced_;

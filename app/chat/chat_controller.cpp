@@ -3,10 +3,12 @@
 #include "app/chat/chat_controller.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include "app/chat/chat_controller_parts.h"
 #include "app/log.h"
+#include "app/model_lookup.h"
 #include "engine/http/http_url.h"
 #include "models/text_format.h"
 
@@ -86,6 +88,7 @@ void ChatController::Parts::turn(std::chrono::milliseconds timeout) {
   if (is_idle && inbox.empty()) measure_context();
   store_what_is_held();
   note_answering();
+  note_offer();
   begin_title();
 }
 
@@ -112,11 +115,13 @@ void ChatController::Parts::dispatch(OutgoingMessage message) {
       []<class T>(const T&) {
         return is_one_of<T, CountTokens, Search, FileConversations, ListConversations, DismissNotice, RefreshModels,
                          SearchHub, ConnectServer, RenameEndpoint, SetDefaultModel, RemoveEndpoint, RemoveModel,
-                         AddModelFolder, ListPrompts, SavePrompt, RemovePrompt, WatchProfile>;
+                         AddModelFolder, ListPrompts, SavePrompt, RemovePrompt, ListAssistants, SaveAssistant,
+                         ExportAssistant, WatchProfile>;
       },
       action);
   if (state.now().refusal && !looks_only) state.change(updates::SetRefusal{});
   std::visit([this](auto& wish) { perform(wish); }, action);
+  note_offer();
 }
 
 std::vector<ActiveChat*> ChatController::Parts::conflicts_with(const Action& action) {
@@ -173,6 +178,7 @@ void ChatController::Parts::show(std::unique_ptr<ActiveChat> chat) {
     drop_if_over(*shown);
   }
   shown = chat.get();
+  loaded_before_choice.reset();
   chats.push_back(std::move(chat));
   shown->slot.show();
   attachments.change_conversation(before, shown->now().id);
@@ -189,7 +195,7 @@ void ChatController::Parts::note_unread(ConversationId id, bool is_unread) {
 void ChatController::Parts::show_new() {
   auto chat = std::make_unique<ActiveChat>(state, library);
   chat->branch.start_new(state.now().default_system_prompt, options.assistant, options.assistant_choices);
-  if (models.responder()) chat->branch.set_model(models.responder()->facts().model);
+  chat->branch.set_model(loaded_model());
   show(std::move(chat));
 }
 
@@ -203,7 +209,7 @@ void ChatController::Parts::show_stored(ConversationId id) {
   if (shown->now().id == id) return shown->is_over() ? shown->branch.open(id) : void();
   auto chat = std::make_unique<ActiveChat>(state, library);
   chat->branch.open(id);
-  if (models.responder()) chat->branch.set_model(models.responder()->facts().model);
+  chat->branch.set_model(loaded_model());
   show(std::move(chat));
 }
 
@@ -399,13 +405,52 @@ void ChatController::Parts::forget_title_in_profile() {
 // --- Models ---
 
 void ChatController::Parts::model_has_settled() {
-  if (const std::shared_ptr<Responder> responder = models.responder())
-    for (const auto& chat : chats) chat->branch.set_model(responder->facts().model);
+  for (const auto& chat : chats) chat->branch.set_model(loaded_model());
   if (models.model() != nullptr) attachments.count();
   profile.begin(models.model(), models.endpoint());
   show_endpoints();
   look_for_choices();
   begin_what_waited();
+}
+
+RememberedModel ChatController::Parts::loaded_model() const {
+  const std::shared_ptr<Responder> responder = models.responder();
+  if (!responder) return {};
+  const ResponderFacts facts = responder->facts();
+  return {facts.model, facts.endpoint};
+}
+
+void ChatController::Parts::load_chosen(const LoadModel& wish) {
+  if (!wish.path.empty() || !wish.endpoint.empty()) loaded_before_choice = loaded_model();
+  models.load(wish);
+}
+
+// Asks the disk only when something has changed. A model that was chosen in the open conversation needs no offer of the
+// one before it.
+void ChatController::Parts::note_offer() {
+  OfferQuestion question{shown_chat().now().id, shown_chat().now().model, loaded_model(), models.is_loading()};
+  question.is_chosen =
+      loaded_before_choice && !question.loaded.model.empty() && question.loaded != *loaded_before_choice;
+  if (question == std::exchange(offer_question, question)) return;
+  std::optional<ModelOffer> offer = model_to_offer(question.wanted, question.loaded);
+  if (question.is_loading || question.is_chosen) offer.reset();
+  if (offer != state.now().offer) state.change(updates::SetOffer{std::move(offer)});
+}
+
+// Nothing for the name of a model that another program had.
+std::optional<ModelOffer> ChatController::Parts::model_to_offer(const RememberedModel& wanted,
+                                                                const RememberedModel& loaded) const {
+  if (wanted == loaded || (wanted.endpoint.empty() && !wanted.is_file())) return std::nullopt;
+  ModelOffer offer{shown_name(wanted.model), wanted.model, wanted.endpoint};
+  if (!wanted.is_file()) {
+    const auto named = std::ranges::find(stored_endpoints, wanted.endpoint, &ModelChoice::about);
+    if (named != stored_endpoints.end()) offer.endpoint = named->path;
+    return offer;
+  }
+  std::error_code error;
+  if (loaded.is_file() && std::filesystem::equivalent(wanted.model, loaded.model, error)) return std::nullopt;
+  offer.is_gone = !std::filesystem::is_regular_file(wanted.model, error);
+  return offer;
 }
 
 uint64_t ChatController::Parts::memory_held() const {

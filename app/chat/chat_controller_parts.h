@@ -71,6 +71,10 @@ struct ChatController::Parts {
   std::vector<ActiveChat*> conflicts_with(const Action& action);
 
   void model_has_settled();
+  RememberedModel loaded_model() const;     // none: no model is loaded
+  void load_chosen(const LoadModel& wish);  // by the user, for the open conversation
+  void note_offer();
+  std::optional<ModelOffer> model_to_offer(const RememberedModel& wanted, const RememberedModel& loaded) const;
   void look_for_choices();
   EndpointKeeper::Listeners endpoint_listeners();
   void show_endpoints();
@@ -123,6 +127,13 @@ struct ChatController::Parts {
   void perform(UnloadModel& wish);
   void perform(SetChoice& wish);
   void perform(SetAssistant& wish);
+  void perform(ListAssistants& wish);
+  void perform(SaveAssistant& wish);
+  void perform(RemoveAssistant& wish);
+  void perform(ImportAssistants& wish);
+  void perform(ExportAssistant& wish);
+  void list_assistants(const SaveAssistant& saved = {}, const std::string& fault = "");
+  void follow_assistant(const std::string& from, const std::string& name, const AnswerChoices& its_choices);
   void perform(ListPrompts& wish);
   void perform(SavePrompt& wish);
   void perform(RemovePrompt& wish);
@@ -150,6 +161,15 @@ struct ChatController::Parts {
   std::string choices_fault;                               // that was told
   std::function<bool()> is_ending = [] { return false; };  // of the program
   std::function<void()> publish = [] {};
+  struct OfferQuestion {
+    ConversationId conversation = 0;
+    RememberedModel wanted, loaded;
+    bool is_loading = false, is_chosen = false;
+    bool operator==(const OfferQuestion&) const = default;
+  };
+  OfferQuestion offer_question;  // that the state's offer answers
+  // What was loaded before the user chose a model in the shown conversation; nullopt: none was chosen there.
+  std::optional<RememberedModel> loaded_before_choice;
   bool has_begun = false, looks_for_choices = false, choices_are_outdated = false;
   std::pair<uint64_t, const Responder*> measured;  // last message and responder of the last token count
   bool keeps_erased_text = false;                  // on the disk, of conversations that were erased

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <nlohmann/json.hpp>
 #include <string_view>
 
 namespace warpchat {
@@ -50,6 +51,25 @@ AnswerSettings answer_settings(const ChatState& state, const OpenConversation& c
 }
 
 AnswerSettings settings_of(const ChatState& state) { return answer_settings(state, state.open); }
+
+TypedSettings settings_of_chat(const ChatState& state) {
+  TypedSettings settings;
+  const auto add = [&](const char* key, const std::string& value) {
+    if (!value.empty()) settings.emplace_back(key, value);
+  };
+  add(kSystemPromptSetting, state.open.system_prompt);
+  if (const auto& model = state.model) {
+    const auto named = std::ranges::find(state.endpoints, model->endpoint, &ModelChoice::about);
+    add(kEndpointSetting, named != state.endpoints.end() && !model->endpoint.empty() ? named->path : model->endpoint);
+    add(kModelSetting, model->path);
+  }
+  const AnswerLayers layers = layers_of(state, state.open);
+  const AnswerChoices chosen = over(layers.flags, over(layers.conversation, layers.assistant));
+  for (const NamedChoice& choice : answer_choices())
+    if (const auto value = json_of(chosen, choice))
+      settings.emplace_back(choice.name, value->is_boolean() ? (value->get<bool>() ? "on" : "off") : value->dump());
+  return settings;
+}
 
 const ConversationSummary* find_listed(const ConversationLists& lists, ConversationId id) {
   for (const auto* list : {&lists.conversations, &lists.archived})

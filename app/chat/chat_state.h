@@ -12,6 +12,8 @@
 #include "app/answer_choices.h"
 #include "app/chat/profiler_data.h"
 #include "app/prompts.h"
+#include "app/remembered_model.h"
+#include "app/typed_settings.h"
 #include "engine/events.h"
 #include "engine/message.h"
 #include "engine/remedy.h"
@@ -37,6 +39,7 @@ struct ChatMessage : Message {
 
   std::vector<TurnId> siblings;  // the versions of this turn, itself too, oldest first; fewer than two: no choice
   size_t sibling = 0;            // which of them this is
+  std::string model_name;        // shown_name() of its model
 
   // Only for answers generated in this process.
   std::vector<TokenMark> tokens;
@@ -48,10 +51,14 @@ struct ChatMessage : Message {
 // The bytes [begin, end) of an answer's reasoning and content, as its token marks count them.
 std::string text_between(const ChatMessage& message, size_t begin, size_t end);
 
+inline constexpr uint32_t kListedHits = 100;
+
 struct SearchResults {
   std::string words;   // as typed, with filters
   std::string sought;  // without
   std::vector<SearchHit> hits;
+  uint32_t limit = kListedHits;  // of the hits
+  bool has_more = false;         // there are more
   bool operator==(const SearchResults&) const = default;
 };
 
@@ -66,6 +73,7 @@ struct OpenConversation {
   ConversationId id = 0;  // 0: nothing of it is stored yet
   std::string title;      // empty: it has none yet
   std::string system_prompt;
+  RememberedModel model;                           // that answered last; with a new message, the loaded one
   AnswerChoices choices;                           // the user's for this conversation
   std::string assistant;                           // its name; empty: none
   std::optional<AnswerChoices> assistant_choices;  // they rank below; nullopt: there is no such assistant
@@ -170,6 +178,22 @@ struct RunningImport {
   bool operator==(const RunningImport&) const = default;
 };
 
+struct AssistantChoice {
+  std::string name;
+  std::string about;       // its settings on one line
+  TypedSettings settings;  // as they are edited
+  std::string fault;       // why its file cannot be used; empty: it can
+  bool operator==(const AssistantChoice&) const = default;
+};
+
+struct AssistantList {
+  uint64_t revision = 0;  // grows with each ListAssistants and each change
+  uint64_t request = 0;   // of the last SaveAssistant
+  std::string fault;      // why that has changed nothing; empty: it has
+  std::vector<AssistantChoice> all;
+  bool operator==(const AssistantList&) const = default;
+};
+
 // What holds for an answer.
 struct AnswerSettings {
   SamplingParams sampling;
@@ -256,7 +280,9 @@ struct ChatState : ConversationLists {
   std::vector<DeviceChoiceRow> devices;
   std::optional<LoadedModel> model;
   std::optional<LoadingModel> loading;
+  std::optional<ModelOffer> offer;  // the open conversation's model, while it is not the one that is loaded or loading
   std::optional<RunningImport> importing;
+  AssistantList assistants;            // as they were listed last
   AnswerChoices flags;                 // of this run: they rank above a conversation's choices
   AnswerChoices defaults;              // of the settings file: they rank below
   bool default_seed_is_drawn = false;  // by the front end, for this run
@@ -293,6 +319,10 @@ AnswerSettings with_choices(AnswerSettings settings, const AnswerChoices& choice
 AnswerSettings answer_settings(const SamplingParams& file, const AnswerLayers& layers);
 AnswerSettings answer_settings(const ChatState& state, const OpenConversation& conversation);
 AnswerSettings settings_of(const ChatState& state);  // of the open conversation
+
+// What an assistant has that answers as the open conversation is answered now: its system message, what was chosen for
+// it and by flags, and the loaded model.
+TypedSettings settings_of_chat(const ChatState& state);
 
 // Null: it is not listed.
 const ConversationSummary* find_listed(const ConversationLists& lists, ConversationId id);

@@ -13,7 +13,6 @@ namespace warpchat {
 namespace {
 
 constexpr std::chrono::seconds kBetweenStoreLooks{3};
-constexpr uint32_t kListedByFilter = 100;
 
 const std::string kNotDamagedAnyMore =
     "the stored conversations were damaged; another program has repaired or replaced them";
@@ -144,7 +143,7 @@ void Library::refresh() {
     ConversationLists lists = read_lists(store, state_.now().order, state_.now().limit);
     if (lists == state_.now()) return;
     state_.change(updates::SetConversations{std::move(lists)});
-    if (state_.now().search) search(state_.now().search->words);
+    if (const auto& shown = state_.now().search) search(std::string(shown->words), shown->limit);
   });
 }
 
@@ -152,17 +151,19 @@ void Library::list(ConversationOrder order, uint32_t limit) {
   try_to([&](ConversationStore& store) { state_.change(updates::SetConversations{read_lists(store, order, limit)}); });
 }
 
-void Library::search(const std::string& words) {
+void Library::search(const std::string& words, uint32_t limit) {
   if (words.empty()) {
     if (state_.now().search) state_.change(updates::SetSearch{std::nullopt});
     return;
   }
   try_to([&](ConversationStore& store) {
     const ConversationQuery query = parse_query(words);
-    SearchResults results{words, query.words, store.search(query.words, query.filter)};
+    SearchResults results{words, query.words, store.search(query.words, query.filter, limit + 1), limit};
     if (query.has_filter && query.words.empty())
-      for (ConversationSummary& found : store.list(kListedByFilter, query.filter))
+      for (ConversationSummary& found : store.list(limit + 1, query.filter))
         results.hits.push_back({std::move(found), 0, ""});
+    results.has_more = results.hits.size() > limit;
+    if (results.has_more) results.hits.pop_back();
     const std::optional<SearchResults>& shown = state_.now().search;
     if (shown == results) return;
     state_.change(updates::SetSearch{std::move(results)});

@@ -30,9 +30,9 @@ class Library {
   bool keep(const std::function<void(ConversationStore&)>& action,
             std::chrono::milliseconds patience = Database::kPatience);
 
-  void refresh();                                      // updates lists and search results if they have changed
-  void list(ConversationOrder order, uint32_t limit);  // what refresh() lists from now on
-  void search(const std::string& words);               // and filters, see app/chat/conversation_query.h
+  void refresh();                                         // updates lists and search results if they have changed
+  void list(ConversationOrder order, uint32_t limit);     // what refresh() lists from now on
+  void search(const std::string& words, uint32_t limit);  // and filters, see app/chat/conversation_query.h
 
   // Call often: checks every few seconds whether another program has changed the store. If so, refreshes the lists and
   // returns true.

@@ -10,6 +10,7 @@
 #include "app/chat/chat_controller_parts.h"
 #include "app/directories.h"
 #include "app/erased_lines.h"
+#include "app/kept_options.h"
 #include "app/local_models/model_book.h"
 #include "app/local_models/model_removal.h"
 #include "app/model_loading.h"
@@ -22,7 +23,8 @@ namespace warpchat {
 
 namespace {
 constexpr std::chrono::milliseconds kBetweenProgress{100};
-}
+constexpr size_t kMaxToldName = 64;  // bytes
+}  // namespace
 
 // --- The conversation ---
 
@@ -124,7 +126,7 @@ void ChatController::Parts::perform(Fork& wish) {
   library.try_to([&](ConversationStore&) { show_stored(copy); });
 }
 
-void ChatController::Parts::perform(Search& wish) { library.search(wish.words); }
+void ChatController::Parts::perform(Search& wish) { library.search(wish.words, wish.limit); }
 
 void ChatController::Parts::perform(Rename& wish) {
   library.try_to([&](ConversationStore& store) { store.rename(wish.id, wish.title); });
@@ -321,7 +323,7 @@ void ChatController::Parts::perform(AddModelFolder& wish) {
   }
   look_for_choices();
 }
-void ChatController::Parts::perform(LoadModel& wish) { models.load(wish); }
+void ChatController::Parts::perform(LoadModel& wish) { load_chosen(wish); }
 void ChatController::Parts::perform(CancelLoading&) { models.cancel(); }
 void ChatController::Parts::perform(UnloadModel&) { models.unload(); }
 
@@ -355,11 +357,89 @@ void ChatController::Parts::perform(SetAssistant& wish) {
     const ChatOptions wanted = options_of(assistant);
     for (const std::string& complaint : wanted.complaints) state.tell_error(complaint);
     shown_chat().branch.set_assistant(assistant.name, wanted);
-    if (assistant.settings.contains("system-prompt")) shown_chat().branch.set_system_prompt(wanted.system_prompt);
-    if (!wanted.endpoint.empty()) return models.load({.path = wanted.model, .endpoint = wanted.endpoint});
+    if (assistant.settings.contains(kSystemPromptSetting)) shown_chat().branch.set_system_prompt(wanted.system_prompt);
+    if (!wanted.endpoint.empty()) return load_chosen({.path = wanted.model, .endpoint = wanted.endpoint});
     if (wanted.model.empty()) return;
     const std::string file = find_model_file(wanted.model);
-    if (!state.now().model || state.now().model->path != file) models.load({.path = file});
+    if (!state.now().model || state.now().model->path != file) load_chosen({.path = file});
+  } catch (const Error& error) {
+    state.tell_error(error.what());
+  }
+}
+
+void ChatController::Parts::list_assistants(const SaveAssistant& saved, const std::string& fault) {
+  AssistantList list = state.now().assistants;
+  ++list.revision;
+  if (saved.request != 0) list.request = saved.request, list.fault = fault;
+  list.all.clear();
+  for (const std::string& name : assistant_names()) {
+    try {
+      const Assistant assistant = load_assistant(name);
+      std::string complaint;
+      for (const auto& [key, value] : assistant.settings.items())
+        if (complaint.empty()) complaint = complaint_about(key, value);
+      list.all.push_back({name, description_of(assistant), typed_settings(assistant), complaint});
+    } catch (const Error& error) {
+      list.all.push_back({.name = name, .fault = error.what()});
+    }
+  }
+  state.change(updates::SetAssistants{std::move(list)});
+}
+
+// In the conversations that are held; those in the store have its name alone.
+void ChatController::Parts::follow_assistant(const std::string& from, const std::string& name,
+                                             const AnswerChoices& its_choices) {
+  for (const auto& chat : chats)
+    if (!from.empty() && chat->now().assistant == from) chat->branch.set_assistant(name, its_choices);
+}
+
+void ChatController::Parts::perform(ListAssistants&) { list_assistants(); }
+
+void ChatController::Parts::perform(SaveAssistant& wish) {
+  try {
+    const Assistant assistant = assistant_of(wish.name, wish.settings);
+    replace_assistant(wish.from, assistant);
+    if (!wish.from.empty() && wish.from != wish.name)
+      library.try_to([&](ConversationStore& store) { store.rename_assistant(wish.from, wish.name); });
+    follow_assistant(wish.from, wish.name, options_of(assistant));
+    list_assistants(wish);
+  } catch (const Error& error) {
+    list_assistants(wish, error.what());
+  }
+}
+
+void ChatController::Parts::perform(RemoveAssistant& wish) {
+  try {
+    remove_assistant(wish.name);
+    follow_assistant(wish.name, "", {});
+    state.tell("the assistant " + printable(wish.name, kMaxToldName) + " was removed");
+  } catch (const Error& error) {
+    state.tell_error(error.what());
+  }
+  list_assistants();
+}
+
+void ChatController::Parts::perform(ImportAssistants& wish) {
+  try {
+    ImportedAssistants imported = read_assistants(wish.path, "");
+    std::string names;
+    for (Assistant& assistant : imported.assistants) {
+      assistant.name = free_assistant_name(assistant.name);
+      save_assistant(assistant);
+      names += (names.empty() ? "" : ", ") + printable(assistant.name, kMaxToldName);
+    }
+    for (const std::string& note : imported.notes) state.tell(note);
+    state.tell("imported the assistant" + std::string(imported.assistants.size() == 1 ? " " : "s ") + names);
+  } catch (const Error& error) {
+    state.tell_error(error.what());
+  }
+  list_assistants();
+}
+
+void ChatController::Parts::perform(ExportAssistant& wish) {
+  try {
+    export_assistant(load_assistant(wish.name), wish.path, wish.replace);
+    state.tell("wrote " + wish.path);
   } catch (const Error& error) {
     state.tell_error(error.what());
   }

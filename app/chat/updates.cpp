@@ -20,6 +20,7 @@ ChatMessage* find_message(OpenConversation& open, uint64_t key) {
 void make(OpenConversation& open, const ShowConversation& update) { open = update.conversation; }
 void make(OpenConversation& open, const SetTitle& update) { open.title = update.title; }
 void make(OpenConversation& open, const updates::SetSystemPrompt& update) { open.system_prompt = update.text; }
+void make(OpenConversation& open, const SetRememberedModel& update) { open.model = update.model; }
 void make(OpenConversation& open, const SetChoices& update) { open.choices = update.choices; }
 void make(OpenConversation& open, const updates::SetAssistant& update) {
   open.assistant = update.name, open.assistant_choices = update.choices;
@@ -66,6 +67,7 @@ void make(OpenConversation& open, const SetPromptProgress& update) { open.prompt
 void make(OpenConversation& open, const updates::ContinueAnswer& update) {
   ChatMessage& answer = open.messages.back();
   answer.model = update.model;
+  answer.model_name = update.model_name;
   answer.endpoint = update.endpoint;
   answer.status = MessageStatus::kStreaming;
   answer.cut = AnswerCut::kNone;
@@ -132,7 +134,9 @@ void make(ChatState& state, const SetHub& update) { state.hub = update.hub; }
 void make(ChatState& state, const SetDevices& update) { state.devices = update.devices; }
 void make(ChatState& state, const SetModel& update) { state.model = update.model; }
 void make(ChatState& state, const SetLoading& update) { state.loading = update.loading; }
+void make(ChatState& state, const SetOffer& update) { state.offer = update.offer; }
 void make(ChatState& state, const SetImporting& update) { state.importing = update.importing; }
+void make(ChatState& state, const SetAssistants& update) { state.assistants = update.list; }
 void make(ChatState& state, const SetRunChoices& update) {
   state.flags = update.flags, state.defaults = update.defaults;
   state.default_seed_is_drawn = update.default_seed_is_drawn;

@@ -23,6 +23,9 @@ struct SetTitle {
 struct SetSystemPrompt {
   std::string text;
 };
+struct SetRememberedModel {
+  RememberedModel model;
+};
 struct SetChoices {
   AnswerChoices choices;
 };
@@ -64,7 +67,7 @@ struct BeginAnswer {
   ChatMessage message;
 };
 struct ContinueAnswer {
-  std::string model, endpoint;  // that continues it
+  std::string model, endpoint, model_name;  // that continues it
 };
 struct SetPromptProgress {
   PromptProgress progress;
@@ -142,8 +145,14 @@ struct SetModel {
 struct SetLoading {
   std::optional<LoadingModel> loading;
 };
+struct SetOffer {
+  std::optional<ModelOffer> offer;
+};
 struct SetImporting {
   std::optional<RunningImport> importing;
+};
+struct SetAssistants {
+  AssistantList list;
 };
 struct SetRunChoices {
   AnswerChoices flags, defaults;
@@ -176,18 +185,20 @@ struct DropNotice {
 }  // namespace updates
 
 using ConversationUpdate =
-    std::variant<updates::ShowConversation, updates::SetTitle, updates::SetSystemPrompt, updates::SetChoices,
-                 updates::SetAssistant, updates::SetContextUsed, updates::SetDropsOldest, updates::SetUnseenTurns,
-                 updates::AddMessage, updates::KeepMessages, updates::KeepTurn, updates::SetSiblings, updates::SetPhase,
-                 updates::BeginAnswer, updates::ContinueAnswer, updates::SetPromptProgress, updates::AddPiece,
-                 updates::Reclassify, updates::AddToolCall, updates::EndAnswer>;
+    std::variant<updates::ShowConversation, updates::SetTitle, updates::SetSystemPrompt, updates::SetRememberedModel,
+                 updates::SetChoices, updates::SetAssistant, updates::SetContextUsed, updates::SetDropsOldest,
+                 updates::SetUnseenTurns, updates::AddMessage, updates::KeepMessages, updates::KeepTurn,
+                 updates::SetSiblings, updates::SetPhase, updates::BeginAnswer, updates::ContinueAnswer,
+                 updates::SetPromptProgress, updates::AddPiece, updates::Reclassify, updates::AddToolCall,
+                 updates::EndAnswer>;
 using Update =
     std::variant<ConversationUpdate, updates::SetConversations, updates::SetSearch, updates::SetStoreFault,
                  updates::SetAttachments, updates::SetCounted, updates::TakeSend, updates::SetRefusal,
                  updates::SetAnswering, updates::SetUnread, updates::SetModels, updates::SetEndpoints,
                  updates::SetServed, updates::SetHub, updates::SetDevices, updates::SetModel, updates::SetLoading,
-                 updates::SetImporting, updates::SetRunChoices, updates::SetDefaultSystemPrompt, updates::SetPrompts,
-                 updates::SetTitles, updates::SetProfile, updates::KeepAnswer, updates::AddNotice, updates::DropNotice>;
+                 updates::SetOffer, updates::SetImporting, updates::SetAssistants, updates::SetPrompts,
+                 updates::SetRunChoices, updates::SetDefaultSystemPrompt, updates::SetTitles, updates::SetProfile,
+                 updates::KeepAnswer, updates::AddNotice, updates::DropNotice>;
 
 void apply_update(OpenConversation& conversation, const ConversationUpdate& update);
 void apply_update(ChatState& state, const Update& update);

@@ -1,12 +1,15 @@
 // chat assistant: names for a system message, settings, a model or a server.
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "app/assistants.h"
 #include "app/commands/commands.h"
+#include "app/directories.h"
 #include "app/kept_options.h"
 #include "app/output.h"
 #include "app/program_name.h"
+#include "engine/store/conversation_store.h"
 #include "models/text_format.h"
 
 namespace warpchat {
@@ -37,14 +40,10 @@ void store_assistant(const Assistant& assistant) {
 }
 
 int add_assistant_of(const AssistantOptions& options) {
-  Assistant assistant{options.name};
-  for (const auto& [key, value] : settings_of_flags(options.flags)) {
-    if (key == "assistant") throw UsageError("an assistant has no assistant; leave out --assistant");
-    assistant.settings[key] = value_for_key(settings_key_named(key), value);
-  }
-  if (assistant.settings.empty())
+  const TypedSettings settings = settings_of_flags(options.flags);
+  if (settings.empty())
     throw UsageError(with_program_name("an assistant needs a setting: {chat} assistant add NAME -sys TEXT --temp 0.3"));
-  store_assistant(assistant);
+  store_assistant(assistant_of(options.name, settings));
   return 0;
 }
 
@@ -55,11 +54,8 @@ int show_assistant(const std::string& name) {
   return 0;
 }
 
-int export_assistant(const AssistantOptions& options) {
-  const Assistant assistant = load_assistant(options.name);
-  nlohmann::ordered_json json = {{"name", assistant.name}};
-  json.update(assistant.settings);
-  write_file(options.file, json.dump(2) + "\n", OutputFile::Readers::kOwnerOrDevice);
+int export_by_name(const AssistantOptions& options) {
+  export_assistant(load_assistant(options.name), options.file, /*replace=*/true);
   return 0;
 }
 
@@ -67,6 +63,21 @@ int import_assistants(const AssistantOptions& options) {
   const ImportedAssistants imported = read_assistants(options.name, options.new_name);
   for (const std::string& note : imported.notes) print_error(note);
   for (const Assistant& assistant : imported.assistants) store_assistant(assistant);
+  return 0;
+}
+
+int copy_by_name(const AssistantOptions& options) {
+  replace_assistant("", {options.file, load_assistant(options.name).settings});
+  return 0;
+}
+
+// The stored conversations that have it follow.
+int rename_by_name(const AssistantOptions& options) {
+  replace_assistant(options.name, {options.file, load_assistant(options.name).settings});
+  if (!std::filesystem::exists(data_directory())) return 0;
+  const ConversationStore::Opened opened = ConversationStore::open(data_directory());
+  if (!opened.notice.empty()) print_error(opened.notice);
+  opened.store->rename_assistant(options.name, options.file);
   return 0;
 }
 
@@ -85,8 +96,10 @@ int run_command(const AssistantOptions& options) {
   };
   if (options.action == "add") return require(1, "add NAME [FLAGS]"), add_assistant_of(options);
   if (options.action == "show") return require(1, "show NAME"), show_assistant(options.name);
+  if (options.action == "copy") return require(2, "copy NAME OTHER"), copy_by_name(options);
+  if (options.action == "rename") return require(2, "rename NAME OTHER"), rename_by_name(options);
   if (options.action == "remove") return require(1, "remove NAME"), remove_by_name(options.name);
-  if (options.action == "export") return require(2, "export NAME FILE"), export_assistant(options);
+  if (options.action == "export") return require(2, "export NAME FILE"), export_by_name(options);
   if (options.action == "import") return require(1, "import FILE [--name NAME]"), import_assistants(options);
   return require(0, "list"), list_assistants();
 }

@@ -66,8 +66,12 @@ void show_paged(const std::string& text, Terminal& terminal) {
     terminal.watch();
     if (shown) return;
   }
-  for (std::string_view rest = text; !rest.empty() && !has_interrupt(); rest.remove_prefix(piece_bytes(rest)))
-    write_styled_output(rest.substr(0, piece_bytes(rest)));
+  show_unpaged(text);
+}
+
+void show_unpaged(std::string_view text) {
+  for (; !text.empty() && !has_interrupt(); text.remove_prefix(piece_bytes(text)))
+    write_styled_output(text.substr(0, piece_bytes(text)));
 }
 
 }  // namespace warpchat

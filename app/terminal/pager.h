@@ -19,4 +19,7 @@ std::string last_rows(const std::string& text, int columns, int rows);
 // write_output.
 void show_paged(const std::string& text, Terminal& terminal);
 
+// The same text without a pager.
+void show_unpaged(std::string_view text);
+
 }  // namespace warpchat

@@ -31,8 +31,9 @@ constexpr SlashCommand kCommands[] = {
     {A::kClear, "/clear", Takes::kNone, "", "start a new conversation on a clear screen"},
     {A::kList, "/list", Takes::kFilter, "[FILTER] [N]",
      "show the latest N conversations (20 without N); FILTER: folder:NAME tag:NAME archived pinned sort:title"},
-    {A::kSearch, "/search", Takes::kFilter, "WORDS",
-     "find conversations with these words; also folder:NAME tag:NAME is:archived is:pinned"},
+    {A::kSearch, "/search", Takes::kFilter, "[WORDS]",
+     "find conversations with these words; also folder:NAME tag:NAME is:archived is:pinned; without WORDS: the next "
+     "ones"},
     {A::kPin, "/pin", Takes::kConversation, "[N]",
      "keep this conversation, or those with these numbers, on top; or not"},
     {A::kArchive, "/archive", Takes::kConversation, "[N]", "hide this conversation, or others, from the list; or not"},
@@ -68,7 +69,8 @@ constexpr SlashCommand kCommands[] = {
      "reload the model with a context of N tokens; without N: show its size"},
     {A::kTrim, "/trim", Takes::kOnOff, "[on|off]",
      "leave the oldest turns out when the context is full (they stay stored)"},
-    {A::kAssistant, "/assistant", Takes::kAssistant, "[NAME|none]", "let an assistant answer, or list them"},
+    {A::kAssistant, "/assistant", Takes::kAssistant, "[NAME|none|save NAME]",
+     "let an assistant answer, or list them; save: make one of this conversation's settings"},
     {A::kConfig, "/config", Takes::kKey, "[KEY [VALUE]]",
      "keep a setting for new conversations and later starts (VALUE default: no longer), or list them"},
     {A::kSet, "/set", Takes::kSetting, "[NAME [VALUE]]", "change a setting, or show it; without NAME: list them"},
@@ -95,7 +97,6 @@ Error missing_argument(const SlashCommand& command) {
     std::string_view arguments, meaning, example;
   } kMeanings[] = {{"FILE", "a file", "chat.md"},
                    {"N", "a number", "N"},
-                   {"WORDS", "words to find", "WORDS"},
                    {"TITLE|code N FILE", "a title", "TITLE"},
                    {"N|TITLE", "a number or a title", "N|TITLE"}};
   const std::string name(command.name);

@@ -29,13 +29,6 @@ constexpr Look kCodeLook{";35", ";38;5;31"};
 
 Colours colours = Colours::k256;
 
-// A sequence's length from its ESC to its final byte.
-size_t escape_bytes(std::string_view text) {
-  size_t end = text.starts_with("\x1b[") ? 2 : 1;
-  while (end < text.size() && !(text[end] >= '@' && text[end] <= '~')) ++end;
-  return std::min(end + 1, text.size());
-}
-
 }  // namespace
 
 Colours colours_of(std::string_view term, std::string_view colorterm) {
@@ -67,6 +60,12 @@ void append(std::vector<StyledText>& pieces, const StyledText& piece) {
     pieces.back().text += piece.text;
   else
     pieces.push_back(piece);
+}
+
+size_t escape_bytes(std::string_view text) {
+  size_t end = text.starts_with("\x1b[") ? 2 : 1;
+  while (end < text.size() && !(text[end] >= '@' && text[end] <= '~')) ++end;
+  return std::min(end + 1, text.size());
 }
 
 std::string without_escapes(std::string_view text) {

@@ -23,6 +23,12 @@ void set_colours(Colours colours);                                      // of th
 // The escape sequence that sets exactly this style.
 std::string escape_sequence(Style style);
 
+// Around what is marked within a style: it is shown in reverse.
+inline constexpr std::string_view kMarkBegin = "\x1b[7m", kMarkEnd = "\x1b[27m";
+
+// The length of the escape sequence that a text begins with, from its ESC to its final byte.
+size_t escape_bytes(std::string_view text);
+
 struct StyledText {
   std::string text;
   Style style = {};

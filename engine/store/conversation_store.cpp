@@ -316,6 +316,13 @@ void ConversationStore::set_settings(ConversationId conversation, std::string_vi
   change("UPDATE conversations SET settings = ?2 WHERE id = ?1", conversation, settings);
 }
 
+void ConversationStore::rename_assistant(std::string_view from, std::string_view to) {
+  change(
+      "UPDATE conversations SET settings = json_set(settings, '$.assistant', ?2) "
+      "WHERE CASE WHEN json_valid(settings) THEN json_extract(settings, '$.assistant') = ?1 ELSE 0 END",
+      from, to);
+}
+
 void ConversationStore::drop_oldest(ConversationId conversation, bool on) {
   change("UPDATE conversations SET drops_oldest = ?2 WHERE id = ?1", conversation, int64_t{on});
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "engine/store/find_text.h"
 #include "models/ascii.h"
 #include "models/error.h"
 #include "models/text_format.h"
@@ -22,9 +23,8 @@ size_t n_characters(std::string_view text) {
 }
 
 size_t find_word(std::string_view text, std::string_view word) {
-  const auto found = std::search(text.begin(), text.end(), word.begin(), word.end(),
-                                 [](char a, char b) { return lower_case(a) == lower_case(b); });
-  return found == text.end() ? std::string_view::npos : static_cast<size_t>(found - text.begin());
+  const TextPlaces found = find_text(text, word, /*max=*/1);
+  return found.empty() ? std::string_view::npos : found.front().first;
 }
 
 size_t at_character(std::string_view text, size_t byte) {  // first character boundary at or after this byte

@@ -21,7 +21,7 @@ std::string any_of(const std::vector<std::string>& words);
 // Whether the text has each of the words; all are folded.
 bool has_all(std::string_view text, const std::vector<std::string>& words);
 
-// Context of the words as typed, else of the first word (ignoring ASCII case), on one line; else the text's beginning.
+// Context of the words as typed, else of the first word (ignoring case), on one line; else the text's beginning.
 std::string excerpt(std::string_view text, const std::vector<std::string>& words, size_t bytes = 100);
 
 }  // namespace warpchat

@@ -113,6 +113,13 @@ class TheAssistants(Home):
                                                                        "other").stderr)
         self.assertEqual(self.run_chat("assistant", "show", "other").stdout,
                          self.run_chat("assistant", "show", "short").stdout)
+        self.run_chat("assistant", "copy", "short", "third")
+        self.assertIn("there is an assistant 'third' already", self.run_chat("assistant", "rename", "other", "third",
+                                                                            code=1).stderr)
+        self.run_chat("assistant", "rename", "third", "last")
+        self.assertEqual(self.run_chat("assistant", "show", "last").stdout,
+                         self.run_chat("assistant", "show", "short").stdout)
+        self.assertIn("there is no assistant 'third'", self.run_chat("assistant", "show", "third", code=1).stderr)
         self.run_chat("assistant", "remove", "short")
         self.assertIn("there is no assistant 'short'",
                       self.run_chat("-m", TINY, "-p", "x", "--assistant", "short", code=1).stderr)
@@ -184,6 +191,9 @@ class AfterARestart(StoreCase):
         self.command(assisted, "/assistant", "now: short")
         self.command(assisted, "/assistant none", "no assistant from now on")
         self.command(assisted, "/assistant short", "short answers from now on")
+        self.command(assisted, "/assistant save of now", "of now: Be short.  (model ")
+        self.command(assisted, "/assistant save of now", "(of now was until now: Be short.")
+        self.command(assisted, "/assistant save a/b", "'a/b' cannot be an assistant's name")
         self.command(assisted, "/set temp", "temp: 0.5")
         self.command(assisted, "/set min_p", "min_p: 0.25")
         self.command(assisted, "/set system", "system: Be short.")
@@ -195,6 +205,9 @@ class AfterARestart(StoreCase):
         self.command(assisted, "/set min_p", "min_p: 0.125")
         self.command(assisted, "/assistant short", "short answers")
         self.leave(assisted)
+        made = json.loads(subprocess.run([CHAT, "assistant", "show", "of now"], env=environment(self.home), check=True,
+                                         capture_output=True).stdout)
+        self.assertEqual(made, {"system-prompt": "Be short.", "model": TINY, "temp": 0.5, "min-p": 0.25, "n-predict": 4})
         subprocess.run([CHAT, "assistant", "remove", "short"], env=environment(self.home), check=True)
         without = self.chat("--resume")
         self.assertIn("the assistant 'short' of this conversation is gone", without.seen)

@@ -96,6 +96,18 @@ TEST_F(LocalModels, OllamasHaveItsNames) {
   EXPECT_EQ(model_named("hf.co/org/Repo-GGUF:Q4_K_M").store, ModelStore::kOllama);
 }
 
+TEST_F(LocalModels, AShownNameIsWithoutFoldersAndEnding) {
+  for (const auto& [model, name] :
+       std::vector<std::pair<std::string, std::string>>{{"/models/Qwen3-4B-Q4_K_M.gguf", "Qwen3-4B-Q4_K_M"},
+                                                        {"big-00001-of-00003.GGUF", "big"},
+                                                        {"org/served-model", "served-model"},
+                                                        {"qwen2.5:3b", "qwen2.5:3b"},
+                                                        {"gpt-4.1", "gpt-4.1"},
+                                                        {"/nowhere/sha256-" + kHash, "sha256-" + kHash},
+                                                        {"", ""}})
+    EXPECT_EQ(shown_name(model), name);
+}
+
 TEST_F(LocalModels, LmStudiosHaveTheHubsNames) {
   write(".lmstudio/models/org/Repo-GGUF/m-Q4_K_M.gguf");
   write(".lmstudio/models/org/Repo-GGUF/mmproj-m.gguf");

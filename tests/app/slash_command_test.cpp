@@ -50,7 +50,6 @@ constexpr SlashFault kFaults[] = {
     {"/VERSION", "unknown command /VERSION; perhaps you mean /versions; /help lists them"},
     {"/rege", "unknown command /rege; perhaps you mean /regen; /help lists them"},
     {"/nothing", "unknown command /nothing; /help lists them"},
-    {"/search", "/search needs words to find: /search WORDS"},
     {"/load", "/load needs a number or a title: /load N|TITLE"},
     {"/undo 2", "/undo takes no argument, found '2'"},
 };

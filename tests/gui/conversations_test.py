@@ -5,6 +5,7 @@ usage: conversations_test.py CHAT CLI_MODELS [unittest arguments]
 """
 import json
 import os
+import shutil
 import signal
 import sys
 import tempfile
@@ -50,6 +51,64 @@ class Conversations(WindowCase):
         notice = next(n for n in state["notices"] if n["action"] == "Undo")
         self.window.click(f"notice:{notice['id']}:action")
         self.window.wait_for(lambda s: not s["trash"] and len(s["conversations"]) == 2, "it back from the trash")
+
+    def test_its_model_is_offered_while_another_is_loaded(self):
+        own = os.path.join(self.home, "own.gguf")
+        shutil.copy(TINY, own)
+        self.open("-n", "4", model=own)
+        first = self.ask("one", 2)["conversation"]["id"]
+        self.window.key("ctrl+n")
+        self.window.wait_for(lambda s: s["conversation"]["id"] == 0, "a new conversation")
+        second = self.ask("two", 2)["conversation"]["id"]
+        self.close()
+        state = self.open("-n", "4")
+        self.assertIsNone(state["offer"])
+        self.window.click(f"conversation:{first}")
+        state = self.window.wait_for(lambda s: "use_offered_model" in s["widgets"], "the offer")
+        self.assertEqual(state["offer"], {"name": "own", "model": own, "endpoint": "", "is_gone": False})
+        self.assertEqual(state["conversation"]["messages"][1]["model"], "own")
+        self.window.click("use_offered_model")
+        self.window.wait_for(lambda s: is_idle(s) and s["model"]["path"] == own and not s["loading"], "its model")
+        self.window.wait_for(lambda s: s["offer"] is None and "use_offered_model" not in s["widgets"], "no offer")
+        self.window.key("ctrl+o")
+        self.window.wait_for(lambda s: s["focus"] == "model_filter", "the models")
+        self.window.type(TINY)
+        self.window.key("Return")
+        state = self.window.wait_for(lambda s: is_idle(s) and s["model"]["path"] == TINY and not s["loading"], "another")
+        self.assertIsNone(state["offer"], "it was chosen here")
+        self.window.click(f"conversation:{second}")
+        self.window.wait_for(lambda s: s["offer"] and s["offer"]["model"] == own, "the offer in another one")
+        self.close()
+        os.remove(own)
+        self.open("-n", "4")
+        self.window.click(f"conversation:{second}")
+        self.window.wait_for(lambda s: s["offer"] and s["offer"]["is_gone"], "that it is gone")
+        self.window.click("use_offered_model")
+        self.window.wait_for(lambda s: "models" in s["panels"], "the models")
+        self.window.key("Escape")
+        state = self.ask("three", 4)  # the loaded one answers
+        self.assertEqual(state["conversation"]["messages"][3]["model"], "tiny")
+        self.window.wait_for(lambda s: s["offer"] is None, "no offer any more")
+
+    def test_more_hits_are_shown(self):
+        self.open("-n", "4")
+        path = os.path.join(self.home, "talks.json")
+        with open(path, "w") as file:
+            json.dump([{"title": f"talk {i}", "messages": [{"role": "user", "content": f"apples {i}"}]}
+                       for i in range(130)], file)
+        self.window.ask_to_import(path)
+        self.window.wait_for(lambda s: len(s["conversations"]) == 130, "the conversations")
+        self.window.key("ctrl+k")
+        self.window.type("apples")
+        self.window.wait_for(lambda s: len(s["hits"]) == 100 and s["has_more_hits"], "a page")
+        self.window.click("hit:0")
+        self.window.key("ctrl+k")
+        self.window.key("Down")
+        self.window.wait_for(lambda s: s["focus"] == "hit:0", "the first hit")
+        self.window.key(*["Down"] * 99)
+        self.window.wait_for(lambda s: "hits_more" in s["widgets"], "the end of the page")
+        self.window.click("hits_more")
+        self.window.wait_for(lambda s: len(s["hits"]) == 130 and not s["has_more_hits"], "all")
 
     def test_it_goes_on_where_it_was_closed(self):
         self.open("-n", "4")

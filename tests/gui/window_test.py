@@ -322,6 +322,84 @@ class Chat(WindowCase):
         self.window.wait_for(lambda s: s["settings"]["assistant"] == "", "none")
 
 
+class TheAssistants(WindowCase):
+    def path_of(self, name):
+        return os.path.join(self.home, ".config/warpchat/assistants", name + ".json")
+
+    def content(self, name):
+        with open(self.path_of(name)) as file:
+            return json.load(file)
+
+    def write(self, field, text):
+        self.window.click(field)
+        self.window.wait_for(lambda s: s["focus"] == field, field)
+        self.window.key("ctrl+a")
+        self.window.type(text)
+
+    def listed(self, *names):
+        return self.window.wait_for(lambda s: sorted(s["assistants"]) == sorted(names), f"the assistants {names}")
+
+    def open_them(self):
+        self.window.click("assistant")
+        self.window.click("menu/assistants")
+        self.window.wait_for(lambda s: "assistants" in s["panels"] and "assistants_new" in s["widgets"], "the panel")
+
+    def test_they_are_made_edited_copied_exported_imported_and_removed(self):
+        self.open("-n", "4")
+        self.window.key("ctrl+comma")
+        self.write("system_prompt", "Be kind")
+        self.window.wait_for(lambda s: s["conversation"]["system_prompt"] == "Be kind", "this chat's prompt")
+        self.open_them()
+        self.window.click("assistants_from_chat")
+        self.window.wait_for(lambda s: s["focus"] == "assistant_name", "the editor")
+        self.window.type("kind")
+        self.window.click("assistant_save")
+        self.listed("kind")
+        self.assertEqual(self.content("kind"), {"system-prompt": "Be kind", "model": TINY, "n-predict": 4})
+
+        self.window.click("assistant_edit:kind")
+        self.write("assistant_setting:temp", "hot")
+        self.window.key("Return")
+        self.window.wait_for(lambda s: "assistant_fault" in s["widgets"], "what is wrong")
+        self.write("assistant_setting:temp", "0.5")
+        self.write("assistant_prompt", "Be very kind")
+        self.window.click("assistant_save")
+        self.window.wait_for(lambda s: "temp 0.5" in s["assistants"]["kind"] and "assistant_save" not in s["widgets"],
+                             "the change")
+        self.assertEqual(self.content("kind")["system-prompt"], "Be very kind")
+
+        self.window.click("assistant_copy:kind")
+        self.write("assistant_name", "kinder")
+        self.window.click("assistant_save")
+        self.listed("kind", "kinder")
+        self.assertEqual(self.content("kind"), self.content("kinder"))
+        self.window.click("assistant_row:kinder")
+        state = self.window.wait_for(lambda s: s["settings"]["assistant"] == "kinder", "the chosen one")
+        self.assertEqual((state["settings"]["temperature"], state["conversation"]["system_prompt"]),
+                         (0.5, "Be very kind"))
+
+        self.open_them()
+        self.window.click("assistant_export:kind")
+        self.window.wait_for(lambda s: s["focus"] == "path", "the path's field")
+        exported = os.path.join(self.home, "exported.json")
+        self.window.key("ctrl+a")
+        self.window.type(exported)
+        self.window.key("Return")
+        self.window.wait_for(lambda s: any(n["text"] == "wrote " + exported for n in s["notices"]), "the file")
+        self.open_them()
+        self.window.click("assistant_remove:kind")
+        self.window.click("assistant_really_remove")
+        self.listed("kinder")
+        self.assertFalse(os.path.exists(self.path_of("kind")))
+        self.window.click("assistants_import")
+        self.window.wait_for(lambda s: s["focus"] == "path", "the path's field")
+        self.window.key("ctrl+a")
+        self.window.type(exported)
+        self.window.key("Return")
+        self.listed("kind", "kinder")
+        self.assertEqual(self.content("kind"), self.content("kinder"))
+
+
 class Attachments(WindowCase):
     def files(self, size=(600, 400), **texts):
         """Files attached to a new conversation at the last start, by name: bytes."""

@@ -209,13 +209,37 @@ class WindowEndpoint(DisplayCase):
         self.start()
         self.connected("tiny")
 
-    def test_a_named_server_is_chosen_by_a_click(self):
+    def start_with_two_servers(self):
+        """box has one model, qwen3-4b; two has a and b."""
         several = self.other_server(models=["a", "b"])
         folder = os.path.join(self.home, ".config/warpchat")
         os.makedirs(folder, mode=0o700)
         with open(os.path.join(folder, "endpoints.json"), "w") as file:
             json.dump({"endpoints": [{"name": "box", "url": self.server.url}, {"name": "two", "url": several.url}]}, file)
         self.start()
+
+    def test_a_conversation_offers_its_server(self):
+        self.start_with_two_servers()
+        self.open_picker()
+        self.window.click("endpoint:two")
+        self.window.click("served:1")
+        self.connected("b")
+        self.ask()
+        conversation = self.ended("complete")["conversation"]["id"]
+        self.window.key("ctrl+n")
+        self.open_picker()
+        self.window.click("endpoint:box")
+        state = self.connected("qwen3-4b")
+        self.assertIsNone(state["offer"], "a new conversation")
+        self.window.click(f"conversation:{conversation}")
+        state = self.window.wait_for(lambda s: "use_offered_model" in s["widgets"], "the offer")
+        self.assertEqual(state["offer"], {"name": "b", "model": "b", "endpoint": "two", "is_gone": False})
+        self.window.click("use_offered_model")
+        self.connected("b")
+        self.window.wait_for(lambda s: s["offer"] is None, "no offer")
+
+    def test_a_named_server_is_chosen_by_a_click(self):
+        self.start_with_two_servers()
         self.open_picker()
         self.window.click("endpoint:box")
         self.connected("qwen3-4b")  # its only model

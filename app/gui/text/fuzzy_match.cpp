@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "app/gui/text/find_text.h"
+#include "engine/store/find_text.h"
 
 namespace warpchat::gui {
 

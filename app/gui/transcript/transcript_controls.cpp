@@ -1,7 +1,6 @@
 // Controls around the text: footers with their buttons, the scroll bar, the jump to the end, a link's target.
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 
 #include "app/gui/transcript/transcript_parts.h"
 #include "app/gui/window/numbers.h"
@@ -12,11 +11,7 @@
 namespace warpchat::gui {
 namespace {
 
-// The answer's model without its folders.
-std::string model_text(const ChatMessage& message) {
-  const std::string name = std::filesystem::path(message.model).filename().string();
-  return printable(name.ends_with(".gguf") ? name.substr(0, name.size() - 5) : name, 60);
-}
+constexpr size_t kMaxModelName = 60;  // bytes
 
 // "42.1 tokens/s · 812 tokens · 19.3 s · first after 400 ms"
 std::string speed_text(const Timings& timings) {
@@ -90,7 +85,7 @@ void TranscriptView::Parts::draw_footer(const VisibleRow& row) {
   if (idle && is_last && has_more && has_text && can_continue &&
       icon_button(id + 3, {Icon::kContinue, "continue", "Continue", index}, {place(size), strip}, size))
     frame.actions->push(ContinueAnswer{rows.key});
-  std::string about = model_text(message);
+  std::string about = printable(message.model_name, kMaxModelName);
   const std::string speed = message.timings ? speed_text(*message.timings) : "";
   about += (about.empty() || speed.empty() ? "" : " · ") + speed;
   if (!about.empty()) text(about, x + 0.5f * em());

@@ -2,9 +2,8 @@
 #include "app/gui/transcript/transcript_find.h"
 
 #include <algorithm>
-#include <iterator>
 
-#include "app/gui/text/find_text.h"
+#include "engine/store/find_text.h"
 #include "engine/store/search_words.h"
 
 namespace warpchat::gui {
@@ -18,27 +17,13 @@ void TranscriptFind::set(std::string words, bool or_each) {
   if (words_.empty()) n_found_ = 0;
 }
 
-namespace {
-
-// Places that overlap an earlier one are left out: words may lie in each other.
-std::vector<std::pair<size_t, size_t>> places_of(const std::vector<std::string>& wanted, const std::string& text) {
-  std::vector<std::pair<size_t, size_t>> all, places;
-  for (const std::string& words : wanted) std::ranges::move(find_text(text, words), std::back_inserter(all));
-  std::ranges::sort(all);
-  for (const auto& place : all)
-    if (places.empty() || place.first >= places.back().second) places.push_back(place);
-  return places;
-}
-
-}  // namespace
-
 void TranscriptFind::search(const std::vector<std::string>& wanted) {
   n_found_ = 0;
   for (Found& found : messages_) {
     if (!found.searched) {
       found.places.clear();
       for (const auto& [index, text] : found.texts)
-        for (const auto& [begin, end] : places_of(wanted, text)) found.places.push_back({index, begin, end});
+        for (const auto& [begin, end] : find_any(text, wanted)) found.places.push_back({index, begin, end});
       found.searched = true;
     }
     found.first = n_found_;

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "app/endpoint_choice.h"
+#include "app/gui/window/model_offer_bar.h"
 #include "app/gui/window/style.h"
 #include "models/ascii.h"
 #include "models/text_format.h"
@@ -187,6 +188,9 @@ void ChatWindow::draw(std::vector<InputEvent> events) {
   }
   picker_.shows_emulators = memory_.emulators = settings_.shows_emulators;
   picker_.draw(frame_);
+  assistants_.draw(frame_);
+  if (const std::string name = assistants_.take_export(); !name.empty())
+    file_dialog_.ask_to_export_assistant(name, window_.portal_name(), ui_);
   file_dialog_.draw(frame_);
   shortcuts_.draw(frame_);
   view_.draw(frame_, memory_);
@@ -311,7 +315,9 @@ void ChatWindow::draw_composer(Rect& rect) {
   const float height = std::min(wanted, rect.height * 0.65f);
   Rect place = rect.cut_bottom(height + ui_.px(14));
   place = {std::floor(rect.x + (rect.width - width) / 2), place.y, width, height};
-  is_trashed ? draw_trashed(place) : composer_.draw(frame_, place);
+  if (is_trashed) return draw_trashed(place);
+  draw_model_offer(frame_, rect);
+  composer_.draw(frame_, place);
 }
 
 void ChatWindow::draw_prompts() {
@@ -426,6 +432,7 @@ WindowFacts ChatWindow::facts() const {
                                                  {"settings", settings_.open},
                                                  {"models", picker_.is_open()},
                                                  {"prompts", prompts_.is_open()},
+                                                 {"assistants", assistants_.is_open()},
                                                  {"path", file_dialog_.browses()},
                                                  {"shortcuts", shortcuts_.open},
                                                  {"palette", palette_.is_open()},

@@ -8,6 +8,7 @@
 #include "app/gui/chat_worker.h"
 #include "app/gui/profiler/profiler_overlay.h"
 #include "app/gui/transcript/transcript_view.h"
+#include "app/gui/window/assistants_panel.h"
 #include "app/gui/window/command_palette.h"
 #include "app/gui/window/composer.h"
 #include "app/gui/window/file_dialog.h"
@@ -65,8 +66,8 @@ class ChatWindow {
   void drag_profiler(Rect whole, Rect edge);
   void take_transcript_keys();
   bool any_card() const {
-    return palette_.is_open() || picker_.is_open() || prompts_.is_open() || file_dialog_.browses() || shortcuts_.open ||
-           view_.is_open();
+    return palette_.is_open() || picker_.is_open() || prompts_.is_open() || assistants_.is_open() ||
+           file_dialog_.browses() || shortcuts_.open || view_.is_open();
   }
   bool is_narrow() const;
   bool sidebar_shown() const { return is_narrow() ? narrow_sidebar_ : memory_.sidebar_open; }
@@ -110,6 +111,7 @@ class ChatWindow {
   CommandPalette palette_;
   ModelPicker picker_;
   PromptsPanel prompts_;
+  AssistantsPanel assistants_;
   ShortcutsPanel shortcuts_;
   ViewPanel view_;
   SystemTheme system_theme_;

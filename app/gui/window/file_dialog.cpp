@@ -40,6 +40,17 @@ FileQuestion question_of(Purpose purpose) {
               .hint = "They are sent with the next message. You can also drop files here.",
               .filters = {all},
               .several = true};
+    case Purpose::kImportAssistants:
+      return {.title = "Import assistants",
+              .button = "Import",
+              .hint = "An exported assistant, an Ollama Modelfile or presets of llama.cpp (INI).",
+              .filters = {all}};
+    case Purpose::kExportAssistant:
+      return {.title = "Export assistant",
+              .button = "Export",
+              .hint = "The file can be imported again.",
+              .filters = {{"JSON", {".json"}}},
+              .saves = true};
   }
   return {};
 }
@@ -55,7 +66,7 @@ std::string with_format(const std::string& path, const std::vector<FileFilter>& 
 
 }  // namespace
 
-std::string export_name_for(std::string_view title) {
+std::string export_name_for(std::string_view title, std::string_view extension) {
   constexpr size_t kLongestName = 60;
   std::string name;
   for (const char c : title.substr(0, kLongestName))
@@ -64,7 +75,7 @@ std::string export_name_for(std::string_view title) {
   if (title.size() > kLongestName && !name.empty() && static_cast<unsigned char>(name.back()) >= 0xC0) name.pop_back();
   while (name.ends_with(' ') || name.ends_with('.')) name.pop_back();
   while (name.starts_with(' ') || name.starts_with('.')) name.erase(0, 1);
-  return (name.empty() ? "conversation" : name) + ".md";
+  return (name.empty() ? "conversation" : name) + std::string(extension);
 }
 
 void FileDialog::ask(Purpose purpose, const OpenConversation& open, const std::string& window, Ui& ui) {
@@ -90,6 +101,15 @@ void FileDialog::ask_to_export(std::vector<ConversationId> ids, const std::strin
     question_.name = "conversations.json";
   }
   exported_ = std::move(ids);
+  ask(window, ui);
+}
+
+void FileDialog::ask_to_export_assistant(const std::string& name, const std::string& window, Ui& ui) {
+  purpose_ = Purpose::kExportAssistant;
+  question_ = question_of(purpose_);
+  question_.folder = recent_.empty() ? with_home_directory("~/") : recent_.front();
+  question_.name = export_name_for(name, ".json");
+  assistant_ = name;
   ask(window, ui);
 }
 
@@ -144,6 +164,14 @@ void FileDialog::apply(Frame& f, FileAnswer answer) {
       case Purpose::kAttach:
         f.actions.push(AttachFile{std::move(path)});
         break;
+      case Purpose::kImportAssistants:
+        f.actions.push(ImportAssistants{std::move(path)});
+        break;
+      case Purpose::kExportAssistant: {
+        const std::string file = with_format(path, question_.filters, answer.filter);
+        f.actions.push(ExportAssistant{assistant_, file, answer.replaces && file == path});
+        break;
+      }
       case Purpose::kExport:
         if (exported_.empty() && conversation_ != 0 && f.state.open.id != conversation_)
           f.actions.push(OpenStored{conversation_});  // the desktop's dialog was slow

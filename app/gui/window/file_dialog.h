@@ -11,7 +11,7 @@ namespace warpchat::gui {
 
 class FileDialog {
  public:
-  enum class Purpose { kModel, kImport, kExport, kAttach };
+  enum class Purpose { kModel, kImport, kExport, kAttach, kImportAssistants, kExportAssistant };
 
   // wake: makes the window draw, from any thread. recent: folders, the last one first. verbose: why the desktop's
   // dialog is not used is told on standard error, too.
@@ -22,6 +22,7 @@ class FileDialog {
   void ask(Purpose purpose, const OpenConversation& open, const std::string& window, Ui& ui);
   // title: of the only one, which may also become Markdown.
   void ask_to_export(std::vector<ConversationId> ids, const std::string& title, const std::string& window, Ui& ui);
+  void ask_to_export_assistant(const std::string& name, const std::string& window, Ui& ui);
   bool browses() const { return browser_.is_open(); }  // a card of the window is open
   bool asks_desktop() const { return portal_.is_open(); }
   bool close() { return browser_.close(); }
@@ -43,12 +44,14 @@ class FileDialog {
   FileQuestion question_;
   ConversationId conversation_ = 0;            // that was open when it was asked
   std::vector<ConversationId> exported_ = {};  // empty: the open one
+  std::string assistant_;                      // that is exported
   FileAnswer answer_;                          // the desktop's, until the next frame
 };
 
 constexpr size_t kMaxRecentFolders = 6;
 
-// "Title of it.md": the name of the file that a conversation is exported to unless the user says otherwise.
-std::string export_name_for(std::string_view title);
+// "Title of it.md": the name of the file that a conversation, or something else with a title, is exported to unless the
+// user says otherwise.
+std::string export_name_for(std::string_view title, std::string_view extension = ".md");
 
 }  // namespace warpchat::gui

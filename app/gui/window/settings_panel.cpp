@@ -8,7 +8,6 @@
 #include <utility>
 #include <variant>
 
-#include "app/assistants.h"
 #include "app/gui/window/numbers.h"
 #include "models/number_in.h"
 #include "models/text_format.h"
@@ -45,7 +44,7 @@ constexpr Control kTable[SettingsPanel::kControls] = {
 };
 
 constexpr float kControl = 62;
-constexpr std::string_view kNoAssistant = "None";
+constexpr std::string_view kNoAssistant = "None", kManage = "menu/assistants";  // the last is no assistant's name
 constexpr double kPromptRests = 0.5;  // seconds without a change after which a system prompt counts
 
 float value_of(const AnswerSettings& settings, const Control& control) {
@@ -186,12 +185,20 @@ void SettingsPanel::draw_assistant(Frame& f, Rect rect) {
   const Rect button = rect.cut_right(ui.button_width(look));
   heading(ui, rect, "Assistant");
   if (ui.button("assistant", button, look)) {
-    assistants_ = assistant_names();
+    f.actions.push(ListAssistants{});
+    listed_before_ = f.state.assistants.revision;
+  }
+  if (listed_before_ && f.state.assistants.revision > *listed_before_) {
+    listed_before_.reset();
+    assistants_.clear();
+    for (const AssistantChoice& assistant : f.state.assistants.all) assistants_.push_back(assistant.name);
     std::vector<MenuItem> items = {{kNoAssistant, kNoAssistant, now.empty() ? Icon::kCheck : Icon::kNone}};
     for (const std::string& name : assistants_) items.push_back({name, name, name == now ? Icon::kCheck : Icon::kNone});
+    items.push_back({kManage, "Edit, add, import …", Icon::kPen});
     ui.open_menu("assistants", {button.x, button.bottom()}, std::move(items));
   }
   const std::string chosen = ui.take_menu_choice("assistants");
+  if (chosen == kManage) return f.commands.push_back(Command::kAssistants);
   if (!chosen.empty()) f.actions.push(SetAssistant{chosen == kNoAssistant ? "" : chosen});
 }
 

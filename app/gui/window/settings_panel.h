@@ -47,6 +47,7 @@ class SettingsPanel {
   SamplingParams file_sampling_;  // below them
   ConversationId shown_ = 0;
   std::vector<std::string> assistants_;    // names in the open menu
+  std::optional<uint64_t> listed_before_;  // revision of their list, when the menu was asked for
   std::vector<std::string_view> changed_;  // names of choices that were made and not sent yet
   TextField system_prompt_, max_tokens_, seed_;
   std::array<TextField, kControls> numbers_;

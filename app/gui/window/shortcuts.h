@@ -54,6 +54,8 @@ enum class Command {
   kConnectServer,
   kUnloadModel,
   kSettings,
+  kAssistants,
+  kImportAssistants,
   kProfiler,
   kProfilerSize,
   kSidebar,

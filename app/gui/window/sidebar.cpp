@@ -4,16 +4,15 @@
 #include <GLFW/glfw3.h>
 
 #include <algorithm>
-#include <sstream>
 
-#include "app/gui/text/find_text.h"
+#include "engine/store/find_text.h"
 #include "models/utf8.h"
 
 namespace warpchat::gui {
 
 namespace {
 
-constexpr float kHit = 58, kThrownAway = 64;
+constexpr float kHit = 58, kMoreHits = 40, kThrownAway = 64;
 constexpr ConversationId kAll = -1;  // to be erased
 
 void empty_note(Ui& ui, Rect rect, std::string_view text) {
@@ -36,21 +35,14 @@ void draw_snippet(Ui& ui, Rect rect, const Snippet& snippet, const TextLook& loo
 }  // namespace
 
 Snippet snippet_of(std::string_view excerpt, std::string_view words) {
-  std::vector<std::pair<size_t, size_t>> marks = find_text(excerpt, words);
-  std::istringstream each{std::string(words)};
-  if (marks.empty())
-    for (std::string word; each >> word;)
-      for (const auto& mark : find_text(excerpt, word)) marks.push_back(mark);
-  std::sort(marks.begin(), marks.end());
+  const TextPlaces marks = find_searched(excerpt, words);
   size_t begin = marks.empty() ? 0 : marks.front().first;
   for (size_t n = 0; begin > 0 && n < kBefore; ++n) do
       --begin;
     while (begin > 0 && continues_character(excerpt[begin]));
   const std::string lead = begin > 0 ? "…" : "";
   Snippet snippet{lead + std::string(excerpt.substr(begin)), {}};
-  for (const auto& [from, to] : marks)  // words may lie in each other
-    if (snippet.marks.empty() || from + lead.size() - begin >= snippet.marks.back().second)
-      snippet.marks.emplace_back(from - begin + lead.size(), to - begin + lead.size());
+  for (const auto& [from, to] : marks) snippet.marks.emplace_back(from - begin + lead.size(), to - begin + lead.size());
   return snippet;
 }
 
@@ -129,7 +121,14 @@ void Sidebar::draw_hits(Frame& f, Rect rect) {
     if (r.focused && ui.take_key(GLFW_KEY_DOWN) && i + 1 < hits.size()) ui.set_focus(numbered("hit", at + 1));
     if (r.focused && ui.take_key(GLFW_KEY_UP)) ui.set_focus(i == 0 ? "search" : numbered("hit", at - 1));
   }
-  area.set_content_height(ui.px(kHit) * static_cast<float>(hits.size()));
+  float height = ui.px(kHit) * static_cast<float>(hits.size());
+  if (f.state.search->has_more) {
+    const Rect row{rect.x, rect.y + height - area.scroll_y(), area.width(), ui.px(kMoreHits)};
+    if (area.sees(row) && ui.button("hits_more", row, {.text = "Show more"}))
+      f.actions.push(Search{f.state.search->words, f.state.search->limit + kListedHits});
+    height += ui.px(kMoreHits);
+  }
+  area.set_content_height(height);
 }
 
 void Sidebar::open_hit(Frame& f, const SearchHit& hit) {

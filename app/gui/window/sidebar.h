@@ -9,13 +9,14 @@
 #include "app/gui/window/conversation_list_view.h"
 #include "app/gui/window/shortcuts.h"
 #include "app/gui/window/text_field.h"
+#include "engine/store/find_text.h"
 
 namespace warpchat::gui {
 
 // A search hit's excerpt as it is shown: it begins shortly before the first of the words, which are marked.
 struct Snippet {
   std::string text;
-  std::vector<std::pair<size_t, size_t>> marks;  // bytes of text, in order
+  TextPlaces marks;
 };
 Snippet snippet_of(std::string_view excerpt, std::string_view words);
 

@@ -40,6 +40,7 @@ Json messages_json(const std::vector<ChatMessage>& messages) {
                     {"turn", message.turn},
                     {"role", message.role},
                     {"status", name_of(message.status)},
+                    {"model", message.model_name},
                     {"length", message.content.size()},
                     {"reasoning", message.reasoning.size()},
                     {"cut", message.cut != AnswerCut::kNone},
@@ -149,11 +150,19 @@ std::string state_dump(const ChatState& state, const WindowFacts& facts, const s
   json["unread"] = state.unread;
   json["trash"] = conversations_json(state.trash);
   json["archived"] = conversations_json(state.archived);
+  json["has_more_hits"] = state.search && state.search->has_more;
   json["hits"] = Json::array();
   if (state.search)
     for (const SearchHit& hit : state.search->hits)
       json["hits"].push_back({{"id", hit.conversation.id}, {"turn", hit.turn}, {"excerpt", hit.excerpt}});
   json["model"] = model_json(state);
+  json["offer"] = state.offer ? Json{{"name", state.offer->name},
+                                     {"model", state.offer->model},
+                                     {"endpoint", state.offer->endpoint},
+                                     {"is_gone", state.offer->is_gone}}
+                              : Json();
+  json["assistants"] = Json::object();
+  for (const AssistantChoice& assistant : state.assistants.all) json["assistants"][assistant.name] = assistant.about;
   json["served"] = served_json(state.served);
   json["context_text"] = state.model ? context_text(state.open.context_used, 0, state.model->context) : "";
   json["loading"] = state.loading ? Json{{"name", state.loading->name},

@@ -1,12 +1,14 @@
-#include "app/gui/text/find_text.h"
+#include "engine/store/find_text.h"
 
 #include <utf8proc.h>
 
 #include <algorithm>
+#include <iterator>
 
+#include "engine/store/search_words.h"
 #include "models/utf8.h"
 
-namespace warpchat::gui {
+namespace warpchat {
 
 // An invalid byte is its own letter.
 SmallLetter small_letter_at(std::string_view text, size_t at) {
@@ -17,15 +19,15 @@ SmallLetter small_letter_at(std::string_view text, size_t at) {
   return {utf8proc_tolower(static_cast<int32_t>(step.value)), step.bytes};
 }
 
-std::vector<std::pair<size_t, size_t>> find_text(std::string_view text, std::string_view words) {
+TextPlaces find_text(std::string_view text, std::string_view words, size_t max) {
   std::vector<int32_t> wanted;
   for (size_t at = 0; at < words.size();) {
     const SmallLetter letter = small_letter_at(words, at);
     wanted.push_back(letter.small);
     at += letter.bytes;
   }
-  std::vector<std::pair<size_t, size_t>> found;
-  for (size_t begin = 0; begin < text.size() && !wanted.empty();) {
+  TextPlaces found;
+  for (size_t begin = 0; begin < text.size() && !wanted.empty() && found.size() < max;) {
     size_t end = begin, n = 0, first = 0;
     while (n < wanted.size() && end < text.size()) {
       const SmallLetter letter = small_letter_at(text, end);
@@ -40,4 +42,18 @@ std::vector<std::pair<size_t, size_t>> find_text(std::string_view text, std::str
   return found;
 }
 
-}  // namespace warpchat::gui
+TextPlaces find_any(std::string_view text, const std::vector<std::string>& wanted) {
+  TextPlaces all, places;
+  for (const std::string& words : wanted) std::ranges::move(find_text(text, words), std::back_inserter(all));
+  std::ranges::sort(all);
+  for (const auto& place : all)
+    if (places.empty() || place.first >= places.back().second) places.push_back(place);
+  return places;
+}
+
+TextPlaces find_searched(std::string_view text, std::string_view words) {
+  TextPlaces phrase = find_text(text, words);
+  return phrase.empty() ? find_any(text, split_search_words(words)) : phrase;
+}
+
+}  // namespace warpchat

@@ -1,0 +1,27 @@
+// The model that a conversation was last held with.
+#pragma once
+#include <string>
+
+namespace warpchat {
+
+struct StoredConversation;
+
+struct RememberedModel {
+  std::string model;     // a file's absolute path, or its name at the server or program that had it; empty: none
+  std::string endpoint;  // URL; empty: no server
+  bool is_file() const { return endpoint.empty() && model.starts_with('/'); }
+  bool operator==(const RememberedModel&) const = default;
+};
+
+RememberedModel remembered_model(const StoredConversation& stored);
+
+// What a front end offers where another model, or none, is loaded.
+struct ModelOffer {
+  std::string name;      // shown_name() of the model
+  std::string model;     // as LoadModel::path has it
+  std::string endpoint;  // NAME or URL; empty: a file
+  bool is_gone = false;  // the file is not there any more
+  bool operator==(const ModelOffer&) const = default;
+};
+
+}  // namespace warpchat
