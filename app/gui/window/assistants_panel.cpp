@@ -139,15 +139,10 @@ bool AssistantsPanel::draw_tools(Frame& f, Rect& rect, const AssistantChoice& as
 
 void AssistantsPanel::draw_removal(Frame& f, Rect rect, const AssistantChoice& assistant) {
   Ui& ui = f.ui;
-  constexpr ButtonLook kKeep{.text = "Keep", .kind = ButtonKind::kOutlined};
-  constexpr ButtonLook kRemove{.text = "Remove", .kind = ButtonKind::kOutlined, .danger = true};
-  const bool keeps = ui.button("assistant_keep", rect.cut_right(ui.button_width(kKeep)), kKeep);
-  rect.cut_right(ui.px(6));
-  const bool removes = ui.button("assistant_really_remove", rect.cut_right(ui.button_width(kRemove)), kRemove);
-  ui.label_in(rect.inset(ui.px(10), 0), "Remove " + printable(assistant.name, kMaxAssistantName) + " for good?",
-              {ui.theme->text, 0.9f});
-  if (removes) f.actions.push(RemoveAssistant{assistant.name});
-  if (!keeps && !removes) return;
+  const std::string question = "Remove " + printable(assistant.name, kMaxAssistantName) + " for good?";
+  const auto answer = ui.ask_removal(rect, question, "assistant_keep", "assistant_really_remove");
+  if (answer == Ui::Removal::kOpen) return;
+  if (answer == Ui::Removal::kRemove) f.actions.push(RemoveAssistant{assistant.name});
   removes_.clear();
   ui.set_focus("assistants_new");
 }
