@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Takes the pictures of README and manual: a conversation with a real model in both themes, and the profiler with the
-kernels of an emulated GPU.
+"""Takes the pictures of README and manual: the start screen, the form of an assistant, a conversation with a real model
+in both themes, and the profiler with the kernels of an emulated GPU.
 
 usage: screenshots.py CHAT MODEL FOLDER      (needs imagemagick; take_pictures.sh installs and builds what it needs)
 
@@ -42,6 +42,7 @@ def is_area_of_circle(answer):
 QUESTIONS = [(r"Which formula gives the area of a circle: $$A = \pi r^2$$ or $$A = 2 \pi r$$?", is_area_of_circle),
              ("Write a Python function that checks whether a string is a palindrome.", finds_palindromes)]
 TITLE = "Circles and palindromes"
+ASSISTANT = ("Editor", "Correct spelling and grammar. Give the corrected text only.")
 PROFILED = ("What is the capital of France?", lambda answer: answer == "The capital of France is Paris.")
 
 
@@ -90,22 +91,43 @@ def rename(window, title):
 
 
 @contextlib.contextmanager
-def opened(width, height, *arguments):
-    """A window that fills a display of this size, with the model loaded."""
-    home = os.path.join(FOLDER, f"pictures_{width}x{height}")
+def opened(width, height, *arguments, model=MODEL):
+    """A window that fills a display of this size, with the model loaded, if there is one."""
+    home = os.path.join(FOLDER, f"pictures_{width}x{height}" + ("" if model else "_empty"))
     os.makedirs(os.path.join(home, ".local/state/warpchat"))
     with open(os.path.join(home, ".local/state/warpchat/window.json"), "w", encoding="utf-8") as file:
         json.dump({"width": width, "height": height, "x": 0, "y": 0}, file)
     display = Display(width, height)
     try:
-        window = Window(display, "-m", MODEL, "--temp", "0", *arguments, home=home)
+        flags = ["-m", model] if model else []
+        window = Window(display, *flags, "--temp", "0", *arguments, home=home)
         try:
-            window.wait_for(lambda s: s["model"] and s["phase"] == "idle", "the model")
+            window.wait_for(lambda s: bool(s["model"]) == bool(model) and s["phase"] == "idle", "the model")
             yield window
         finally:
             window.kill()
     finally:
         display.close()
+
+
+def take_first_steps():
+    """What a first start shows, and how an assistant is made."""
+    with opened(1280, 800, model=None) as window:
+        window.wait_for(lambda s: "start:server" in s["widgets"], "the start screen")
+        take(window, "start.png")
+    with opened(1280, 800, "--device", "cpu") as window:
+        window.key("ctrl+shift+p")
+        window.wait_for(lambda s: s["focus"] == "palette", "the palette")
+        window.type("assistants")
+        window.key("Return")
+        window.click("assistants_new")
+        window.wait_for(lambda s: s["focus"] == "assistant_name", "the assistant's form")
+        window.type(ASSISTANT[0])
+        window.click("assistant_prompt")
+        window.type(ASSISTANT[1])
+        window.click("assistant_use_loaded")
+        window.wait_for(lambda s: s["focus"] != "", "a field")
+        take(window, "assistant.png")
 
 
 def take_conversation():
@@ -133,6 +155,7 @@ def take_profiler():
 
 def main():
     desktop.MAX_SECONDS = 600  # the emulator computes a prompt token in about a second
+    take_first_steps()
     take_conversation()
     take_profiler()
 

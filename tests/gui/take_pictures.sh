@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Takes the pictures of README and manual again, from nothing: assets/chat_light.png, chat_dark.png and profiler.png.
+# Takes the pictures of README and manual again, from nothing: start.png, assistant.png, chat_light.png, chat_dark.png
+# and profiler.png in assets/.
 # Installs missing packages, builds chat and the emulator without assertions, and fetches the demo model once. The
 # answers come from that model, so nothing else may use the processor meanwhile: the pictures show tokens per second.
 #   take_pictures.sh [FOLDER]      (assets/ by default; BUILD=FOLDER takes the programs of another build folder)
@@ -18,5 +19,6 @@ fetch_demo_model
 
 mkdir -p "$folder"
 python3 "$here/tests/gui/screenshots.py" "$build/chat" "$demo_model" "$folder"
-optipng -quiet -o4 "$folder"/{chat_light,chat_dark,profiler}.png
-ls -l "$folder"/{chat_light,chat_dark,profiler}.png
+pictures=("$folder"/{start,assistant,chat_light,chat_dark,profiler}.png)
+optipng -quiet -o4 "${pictures[@]}"
+ls -l "${pictures[@]}"

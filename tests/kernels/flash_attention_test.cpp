@@ -492,9 +492,7 @@ TEST_P(FlashAttentionPtxas, AssemblesWithoutSpills) {
   EXPECT_EQ(assembly.output, "");
 }
 
-INSTANTIATE_TEST_SUITE_P(Targets, FlashAttentionPtxas,
-                         ::testing::Values(ptx::sm_75, ptx::sm_80, ptx::sm_86, ptx::sm_89, ptx::sm_90, ptx::sm_100,
-                                           ptx::sm_120),
+INSTANTIATE_TEST_SUITE_P(Targets, FlashAttentionPtxas, ::testing::ValuesIn(ptx::testing::assembled_targets()),
                          [](const auto& row) { return ptx::spell(row.param); });
 
 }  // namespace

@@ -43,4 +43,9 @@ Assembly assemble(const std::string& text, Target target) {
   return result;
 }
 
+std::vector<Target> assembled_targets() {
+  if (std::getenv("WARPCHAT_FULL_TESTS") == nullptr) return {sm_75, sm_80, sm_90, sm_120};
+  return {sm_75, sm_80, sm_86, sm_89, sm_90, sm_100, sm_120};
+}
+
 }  // namespace ptx::testing

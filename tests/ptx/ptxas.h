@@ -2,6 +2,7 @@
 #pragma once
 #include <set>
 #include <string>
+#include <vector>
 
 #include "ptx/target.h"
 
@@ -16,5 +17,9 @@ struct Assembly {
   std::string output;         // includes warnings of spills
 };
 Assembly assemble(const std::string& text, Target target);
+
+// What kernels are assembled for: with $WARPCHAT_FULL_TESTS every target; else without sm_86 and sm_89, which have
+// sm_80's text, and sm_100, which has sm_90's.
+std::vector<Target> assembled_targets();
 
 }  // namespace ptx::testing
