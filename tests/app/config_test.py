@@ -193,7 +193,7 @@ class AfterARestart(StoreCase):
         self.command(assisted, "/assistant short", "short answers from now on")
         self.command(assisted, "/assistant save of now", "of now: Be short.  (model ")
         self.command(assisted, "/assistant save of now", "(of now was until now: Be short.")
-        self.command(assisted, "/assistant save a/b", "'a/b' cannot be an assistant's name")
+        self.command(assisted, "/assistant save a/b", "'a/b' cannot name the assistant")
         self.command(assisted, "/set temp", "temp: 0.5")
         self.command(assisted, "/set min_p", "min_p: 0.25")
         self.command(assisted, "/set system", "system: Be short.")

@@ -54,8 +54,8 @@ TEST_F(AssistantActions, WhatDoesNotCountIsRefused) {
            {"other", {{"prompt", "hi"}}, "prompt is no setting that stays"},
            {"other", {{"assistant", "reviewer"}}, "an assistant has no assistant"},
            {"other", {}, "an assistant needs a setting"},
-           {"a/b", kReviewer, "cannot be an assistant's name"},
-           {"", kReviewer, "cannot be an assistant's name"},
+           {"a/b", kReviewer, "cannot name the assistant"},
+           {"", kReviewer, "cannot name the assistant"},
            {"reviewer", kReviewer, "there is an assistant 'reviewer' already; choose another name"}})
     EXPECT_NE(save("", name, settings).find(fault), std::string::npos) << bench.state().assistants.fault;
   EXPECT_EQ(save("", "other", kReviewer), "");

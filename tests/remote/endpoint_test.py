@@ -746,7 +746,7 @@ class Terminals(Case):
         terminal.type("Hi\r/model\r/context 512\r")
         terminal.wait_for("now: qwen3-4b at " + server.url)
         terminal.wait_for(server.url + " answers, with its own device and context")
-        terminal.type(f"/model {TINY}\r")
+        terminal.type(f"/new\r/model {TINY}\r")  # a model that is chosen within a conversation would be its own
         terminal.wait_for("tiny, ")
         terminal.type("/load 1\r")
         terminal.wait_for("another model answered: qwen3-4b at " + server.url)
