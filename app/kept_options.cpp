@@ -165,6 +165,7 @@ ChatOptions kept_options(const SettingsFile& file, const std::string& assistant)
   if (!file.fault().empty()) options.complaints.push_back(file.fault() + "; its settings are ignored");
   apply_all(options, file.values(), file.path());
   options.kept_choices = std::exchange(static_cast<AnswerChoices&>(options), {});
+  options.kept_system_prompt = options.system_prompt;
   const std::string name = assistant.empty() ? options.assistant : assistant;
   if (name.empty()) return options;
   Assistant chosen;

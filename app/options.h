@@ -64,6 +64,7 @@ struct ChatOptions : ModelFlags, AnswerChoices {  // the choices: of the command
   bool draws_seed = false;              // kept_choices.seed is a random one
   AnswerChoices assistant_choices;      // of `assistant`, between a conversation's and the settings file's
   AnswerChoices kept_choices;           // of the settings file, below a conversation's
+  std::string kept_system_prompt;       // the same; system_prompt has the assistant's or a flag's, if there is one
   std::set<std::string> kept;           // flags whose values are the settings file's, without dashes
   std::vector<std::string> complaints;  // about the settings file, a sentence each
   bool operator==(const ChatOptions&) const = default;

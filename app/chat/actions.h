@@ -150,8 +150,9 @@ struct SetChoice {
   AnswerChoices value;    // its field of that name; empty: what ranks below counts again
   bool for_new = false;   // kept in the settings file, for conversations without an own value; else the open one's
 };
-struct SetAssistant {  // of the open conversation, with its system message; its model or server is loaded
-  std::string name;    // empty: none
+struct SetAssistant {    // of the open conversation, with its system message; its model or server is loaded
+  std::string name;      // empty: none
+  bool for_new = false;  // kept in the settings file, for new conversations; nothing is loaded
 };
 struct ListPrompts {};  // reads the library of prompts
 struct SavePrompt {

@@ -57,6 +57,7 @@ void ChatController::Parts::begin() {
   look_for_choices();
   endpoints.post(ListEndpoints{});
   library.open(!options.no_history);
+  begin_with_assistant_of_options();
   show_new();
   if (first_responder) models.use(std::exchange(first_responder, nullptr));
 }
@@ -194,7 +195,9 @@ void ChatController::Parts::note_unread(ConversationId id, bool is_unread) {
 
 void ChatController::Parts::show_new() {
   auto chat = std::make_unique<ActiveChat>(state, library);
-  chat->branch.start_new(state.now().default_system_prompt, options.assistant, options.assistant_choices);
+  const DefaultAssistant& assistant = state.now().default_assistant;
+  chat->branch.start_new(assistant.system_prompt.value_or(state.now().default_system_prompt), assistant.name,
+                         assistant.choices);
   chat->branch.set_model(loaded_model());
   show(std::move(chat));
 }

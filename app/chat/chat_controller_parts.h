@@ -133,7 +133,8 @@ struct ChatController::Parts {
   void perform(ImportAssistants& wish);
   void perform(ExportAssistant& wish);
   void list_assistants(const SaveAssistant& saved = {}, const std::string& fault = "");
-  void follow_assistant(const std::string& from, const std::string& name, const AnswerChoices& its_choices);
+  void follow_assistant(const std::string& from, const Assistant& assistant);
+  void begin_with_assistant_of_options();
   void perform(ListPrompts& wish);
   void perform(SavePrompt& wish);
   void perform(RemovePrompt& wish);

@@ -186,6 +186,13 @@ struct AssistantChoice {
   bool operator==(const AssistantChoice&) const = default;
 };
 
+struct DefaultAssistant {
+  std::string name;                          // empty: none
+  std::optional<std::string> system_prompt;  // nullopt: it has none
+  AnswerChoices choices;
+  bool operator==(const DefaultAssistant&) const = default;
+};
+
 struct AssistantList {
   uint64_t revision = 0;  // grows with each ListAssistants and each change
   uint64_t request = 0;   // of the last SaveAssistant
@@ -286,7 +293,8 @@ struct ChatState : ConversationLists {
   AnswerChoices flags;                 // of this run: they rank above a conversation's choices
   AnswerChoices defaults;              // of the settings file: they rank below
   bool default_seed_is_drawn = false;  // by the front end, for this run
-  std::string default_system_prompt;   // of new conversations
+  std::string default_system_prompt;   // of new conversations, unless their assistant has one
+  DefaultAssistant default_assistant;  // of new conversations
   bool titles = false;                 // the model names a conversation once it has answered
   std::vector<LibraryPrompt> prompts;  // the library, as it was read last
   uint64_t saved_prompts = 0;          // counts SavePrompt actions that were performed

@@ -24,6 +24,12 @@ namespace warpchat {
 namespace {
 constexpr std::chrono::milliseconds kBetweenProgress{100};
 constexpr size_t kMaxToldName = 64;  // bytes
+DefaultAssistant default_of(const Assistant& assistant) {
+  const ChatOptions chosen = options_of(assistant);
+  const bool has_prompt = assistant.settings.contains(kSystemPromptSetting);
+  return {assistant.name, has_prompt ? std::optional(chosen.system_prompt) : std::nullopt, chosen};
+}
+
 }  // namespace
 
 // --- The conversation ---
@@ -351,11 +357,16 @@ void ChatController::Parts::perform(SetChoice& wish) {
 }
 
 void ChatController::Parts::perform(SetAssistant& wish) {
-  if (wish.name.empty()) return shown_chat().branch.set_assistant("", {});
+  if (wish.name.empty() && !wish.for_new) return shown_chat().branch.set_assistant("", {});
   try {
-    const Assistant assistant = load_assistant(wish.name);
+    const Assistant assistant = wish.name.empty() ? Assistant() : load_assistant(wish.name);
     const ChatOptions wanted = options_of(assistant);
     for (const std::string& complaint : wanted.complaints) state.tell_error(complaint);
+    if (wish.for_new) {
+      state.change(updates::SetDefaultAssistant{default_of(assistant)});
+      return keep_in_settings_file(kAssistantSetting,
+                                   wish.name.empty() ? std::nullopt : std::optional<nlohmann::ordered_json>(wish.name));
+    }
     shown_chat().branch.set_assistant(assistant.name, wanted);
     if (assistant.settings.contains(kSystemPromptSetting)) shown_chat().branch.set_system_prompt(wanted.system_prompt);
     if (!wanted.endpoint.empty()) return load_chosen({.path = wanted.model, .endpoint = wanted.endpoint});
@@ -386,11 +397,27 @@ void ChatController::Parts::list_assistants(const SaveAssistant& saved, const st
   state.change(updates::SetAssistants{std::move(list)});
 }
 
-// In the conversations that are held; those in the store have its name alone.
-void ChatController::Parts::follow_assistant(const std::string& from, const std::string& name,
-                                             const AnswerChoices& its_choices) {
+// In the conversations that are held, and in new ones; those in the store have its name alone. assistant: as it is now;
+// without a name: it was removed.
+void ChatController::Parts::follow_assistant(const std::string& from, const Assistant& assistant) {
+  if (from.empty()) return;
+  const DefaultAssistant now = default_of(assistant);
   for (const auto& chat : chats)
-    if (!from.empty() && chat->now().assistant == from) chat->branch.set_assistant(name, its_choices);
+    if (chat->now().assistant == from) chat->branch.set_assistant(now.name, now.choices);
+  if (state.now().default_assistant.name == from) state.change(updates::SetDefaultAssistant{now});
+}
+
+// A flag's system prompt ranks above the assistant's.
+void ChatController::Parts::begin_with_assistant_of_options() {
+  if (options.assistant.empty()) return;
+  DefaultAssistant usual{options.assistant, std::nullopt, options.assistant_choices};
+  const bool is_flag = !options.system_prompt.empty() && !options.kept.contains(kSystemPromptSetting);
+  try {
+    if (!is_flag) usual.system_prompt = default_of(load_assistant(options.assistant)).system_prompt;
+  } catch (const Error& error) {  // it was there when the options were read
+    state.tell_error(error.what());
+  }
+  state.change(updates::SetDefaultAssistant{std::move(usual)});
 }
 
 void ChatController::Parts::perform(ListAssistants&) { list_assistants(); }
@@ -401,7 +428,7 @@ void ChatController::Parts::perform(SaveAssistant& wish) {
     replace_assistant(wish.from, assistant);
     if (!wish.from.empty() && wish.from != wish.name)
       library.try_to([&](ConversationStore& store) { store.rename_assistant(wish.from, wish.name); });
-    follow_assistant(wish.from, wish.name, options_of(assistant));
+    follow_assistant(wish.from, assistant);
     list_assistants(wish);
   } catch (const Error& error) {
     list_assistants(wish, error.what());
@@ -411,7 +438,9 @@ void ChatController::Parts::perform(SaveAssistant& wish) {
 void ChatController::Parts::perform(RemoveAssistant& wish) {
   try {
     remove_assistant(wish.name);
-    follow_assistant(wish.name, "", {});
+    const bool was_usual = state.now().default_assistant.name == wish.name;
+    follow_assistant(wish.name, {});
+    if (was_usual) keep_in_settings_file(kAssistantSetting, std::nullopt);
     state.tell("the assistant " + printable(wish.name, kMaxToldName) + " was removed");
   } catch (const Error& error) {
     state.tell_error(error.what());

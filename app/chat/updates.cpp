@@ -142,6 +142,7 @@ void make(ChatState& state, const SetRunChoices& update) {
   state.default_seed_is_drawn = update.default_seed_is_drawn;
 }
 void make(ChatState& state, const SetDefaultSystemPrompt& update) { state.default_system_prompt = update.text; }
+void make(ChatState& state, const SetDefaultAssistant& update) { state.default_assistant = update.assistant; }
 void make(ChatState& state, const SetPrompts& update) {
   state.prompts = update.prompts;
   state.saved_prompts += update.is_saved;

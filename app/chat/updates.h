@@ -161,6 +161,9 @@ struct SetRunChoices {
 struct SetDefaultSystemPrompt {
   std::string text;
 };
+struct SetDefaultAssistant {
+  DefaultAssistant assistant;
+};
 struct SetPrompts {
   std::vector<LibraryPrompt> prompts;
   bool is_saved;  // one was
@@ -197,8 +200,8 @@ using Update =
                  updates::SetAnswering, updates::SetUnread, updates::SetModels, updates::SetEndpoints,
                  updates::SetServed, updates::SetHub, updates::SetDevices, updates::SetModel, updates::SetLoading,
                  updates::SetOffer, updates::SetImporting, updates::SetAssistants, updates::SetPrompts,
-                 updates::SetRunChoices, updates::SetDefaultSystemPrompt, updates::SetTitles, updates::SetProfile,
-                 updates::KeepAnswer, updates::AddNotice, updates::DropNotice>;
+                 updates::SetRunChoices, updates::SetDefaultSystemPrompt, updates::SetDefaultAssistant,
+                 updates::SetTitles, updates::SetProfile, updates::KeepAnswer, updates::AddNotice, updates::DropNotice>;
 
 void apply_update(OpenConversation& conversation, const ConversationUpdate& update);
 void apply_update(ChatState& state, const Update& update);

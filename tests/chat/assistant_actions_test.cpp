@@ -86,6 +86,32 @@ TEST_F(AssistantActions, ItsConversationsFollow) {
   EXPECT_EQ(listed(), "");
 }
 
+TEST_F(AssistantActions, NewConversationsBeginWithTheirs) {
+  save("", "reviewer", kReviewer);
+  bench.submit(SetSystemPrompt{"Be kind.", /*for_new=*/true}), bench.submit(SetAssistant{"reviewer", /*for_new=*/true});
+  bench.settle();
+  EXPECT_EQ(bench.state().open.assistant, "") << "the open one keeps what it has";
+  EXPECT_EQ(SettingsFile::load().values()["assistant"], "reviewer");
+  const auto begin_new = [&] { bench.submit(NewConversation{}), bench.settle(); };
+  begin_new();
+  EXPECT_EQ(bench.state().open.assistant, "reviewer");
+  EXPECT_EQ(bench.state().open.system_prompt, "Be brief.");
+  EXPECT_EQ(settings_of(bench.state()).sampling.temperature, 0.25f);
+  save("reviewer", "critic", {{"temp", "0.5"}}), begin_new();
+  EXPECT_EQ(bench.state().open.assistant, "critic") << "they follow a change";
+  EXPECT_EQ(bench.state().open.system_prompt, "Be kind.") << "it has none of its own any more";
+  EXPECT_EQ(settings_of(bench.state()).sampling.temperature, 0.5f);
+  bench.submit(RemoveAssistant{"critic"}), begin_new();
+  EXPECT_EQ(bench.state().open.assistant, "");
+  EXPECT_FALSE(SettingsFile::load().values().contains("assistant")) << "or every start would complain";
+  save("", "reviewer", kReviewer), bench.submit(SetAssistant{"reviewer", true}), bench.submit(SetAssistant{"", true});
+  begin_new();
+  EXPECT_EQ(bench.state().open.assistant, "");
+  EXPECT_FALSE(SettingsFile::load().values().contains("assistant"));
+  bench.submit(SetAssistant{"nobody", true}), bench.settle();
+  EXPECT_NE(notice().find("there is no assistant 'nobody'"), std::string::npos);
+}
+
 TEST_F(AssistantActions, OneIsMadeOfTheOpenConversation) {
   save("", "reviewer", kReviewer);
   bench.submit(SetAssistant{"reviewer"});

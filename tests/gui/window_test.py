@@ -320,6 +320,16 @@ class Chat(WindowCase):
         self.window.click("assistant")
         self.window.click("None")
         self.window.wait_for(lambda s: s["settings"]["assistant"] == "", "none")
+        self.window.click("scope:new")
+        self.window.click("assistant")
+        self.window.click("kind")
+        self.window.key("Escape")
+        for _ in range(2):
+            self.window.key("ctrl+n")
+            state = self.window.wait_for(lambda s: s["settings"]["assistant"] == "kind", "a new chat with the assistant")
+            self.assertEqual(state["conversation"]["system_prompt"], "Be kind")
+            self.close()
+            self.open()
 
 
 class TheAssistants(WindowCase):

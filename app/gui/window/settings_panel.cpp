@@ -123,7 +123,7 @@ float SettingsPanel::draw_all(Frame& f, Rect rect) {
   Ui& ui = f.ui;
   const float top = rect.y;
   draw_scope(f, rect.cut_top(ui.px(78)));
-  if (!for_new_) draw_assistant(f, rect.cut_top(ui.px(48)));
+  draw_assistant(f, rect.cut_top(ui.px(48)));
   draw_system_prompt(f, rect.cut_top(ui.px(150)));
   draw_thinking(ui, rect.cut_top(ui.px(70)));
   if (values().think == true && f.state.model && !f.state.model->can_think)
@@ -178,7 +178,7 @@ void SettingsPanel::show_values() {
 void SettingsPanel::draw_assistant(Frame& f, Rect rect) {
   Ui& ui = f.ui;
   rect = rect.in_middle(ui.px(34));
-  const std::string& now = f.state.open.assistant;
+  const std::string& now = for_new_ ? f.state.default_assistant.name : f.state.open.assistant;
   const std::string shown = now.empty() ? std::string(kNoAssistant) : printable(now, 24);
   const ButtonLook look{
       .text = shown, .kind = ButtonKind::kOutlined, .tooltip = "A system prompt and settings by name"};
@@ -199,12 +199,13 @@ void SettingsPanel::draw_assistant(Frame& f, Rect rect) {
   }
   const std::string chosen = ui.take_menu_choice("assistants");
   if (chosen == kManage) return f.commands.push_back(Command::kAssistants);
-  if (!chosen.empty()) f.actions.push(SetAssistant{chosen == kNoAssistant ? "" : chosen});
+  if (!chosen.empty()) f.actions.push(SetAssistant{chosen == kNoAssistant ? "" : chosen, for_new_});
 }
 
 void SettingsPanel::draw_system_prompt(Frame& f, Rect rect) {
   Ui& ui = f.ui;
-  heading(ui, rect.cut_top(ui.px(28)), "System prompt");
+  const bool has_other = for_new_ && f.state.default_assistant.system_prompt;
+  heading(ui, rect.cut_top(ui.px(28)), has_other ? "System prompt without the assistant" : "System prompt");
   rect.cut_bottom(ui.px(10));
   const FieldResult result = system_prompt_.draw(ui, "system_prompt", rect,
                                                  {.placeholder = "What the model should know, and how it should answer",
