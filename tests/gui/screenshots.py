@@ -11,6 +11,7 @@ import json
 import os
 import re
 import sys
+import tempfile
 import time
 
 sys.argv.insert(2, "/bin/true")  # program.py has it write the small models, which no picture shows
@@ -93,7 +94,7 @@ def rename(window, title):
 @contextlib.contextmanager
 def opened(width, height, *arguments, model=MODEL):
     """A window that fills a display of this size, with the model loaded, if there is one."""
-    home = os.path.join(FOLDER, f"pictures_{width}x{height}" + ("" if model else "_empty"))
+    home = tempfile.mkdtemp(dir=FOLDER)
     os.makedirs(os.path.join(home, ".local/state/warpchat"))
     with open(os.path.join(home, ".local/state/warpchat/window.json"), "w", encoding="utf-8") as file:
         json.dump({"width": width, "height": height, "x": 0, "y": 0}, file)
