@@ -73,7 +73,7 @@ TEST_F(KeptSettings, EachKeyCountsAsItsFlagDoes) {
     ChatOptions kept = options_of({});
     EXPECT_EQ(kept.complaints, std::vector<std::string>()) << key.name;
     EXPECT_EQ(kept.kept, std::set<std::string>{key.name});
-    kept.kept.clear();
+    kept.kept.clear(), kept.kept_system_prompt.clear();
     static_cast<AnswerChoices&>(kept) = std::exchange(kept.kept_choices, {});
     std::vector<std::string> flag = {"--" + key.name};
     if (key.kind != SettingsKey::Kind::kSwitch) flag.push_back(typed);
