@@ -74,9 +74,14 @@ void replace_assistant(const std::string& from, const Assistant& assistant) {
   save_assistant(assistant);
   if (from.empty() || from == assistant.name) return;
   if (kAssistants.has(from)) remove_assistant(from);
+  follow_in_settings_file(from, assistant.name);
+}
+
+void follow_in_settings_file(const std::string& from, const std::optional<std::string>& now) {
   const auto values = SettingsFile::load().values();
   const auto usual = values.find(kAssistantSetting);
-  if (usual != values.end() && *usual == from) SettingsFile::change(kAssistantSetting, assistant.name);
+  if (usual != values.end() && *usual == from)
+    SettingsFile::change(kAssistantSetting, now ? std::optional<ordered_json>(*now) : std::nullopt);
 }
 
 std::string free_assistant_name(const std::string& name) {

@@ -30,6 +30,8 @@ void save_assistant(const Assistant& assistant);  // in place of one of that nam
 // name.
 void replace_assistant(const std::string& from, const Assistant& assistant);
 void remove_assistant(const std::string& name);  // Error if there is none
+// Where the settings file has `from` for new conversations. now: nullopt: it was removed.
+void follow_in_settings_file(const std::string& from, const std::optional<std::string>& now);
 std::string file_of_assistant(const std::string& name);
 
 std::string free_assistant_name(const std::string& name);  // it, or the first of "NAME 2", "NAME 3", ... that is free

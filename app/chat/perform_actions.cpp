@@ -438,10 +438,9 @@ void ChatController::Parts::perform(SaveAssistant& wish) {
 void ChatController::Parts::perform(RemoveAssistant& wish) {
   try {
     remove_assistant(wish.name);
-    const bool was_usual = state.now().default_assistant.name == wish.name;
     follow_assistant(wish.name, {});
-    if (was_usual) keep_in_settings_file(kAssistantSetting, std::nullopt);
     state.tell("the assistant " + printable(wish.name, kMaxToldName) + " was removed");
+    follow_in_settings_file(wish.name, std::nullopt);
   } catch (const Error& error) {
     state.tell_error(error.what());
   }

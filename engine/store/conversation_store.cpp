@@ -317,10 +317,12 @@ void ConversationStore::set_settings(ConversationId conversation, std::string_vi
 }
 
 void ConversationStore::rename_assistant(std::string_view from, std::string_view to) {
-  change(
-      "UPDATE conversations SET settings = json_set(settings, '$.assistant', ?2) "
-      "WHERE CASE WHEN json_valid(settings) THEN json_extract(settings, '$.assistant') = ?1 ELSE 0 END",
-      from, to);
+  database_
+      .prepare(
+          "UPDATE conversations SET settings = json_set(settings, '$.assistant', ?2) "
+          "WHERE CASE WHEN json_valid(settings) THEN json_extract(settings, '$.assistant') = ?1 ELSE 0 END")
+      .with(from, to)
+      .run();
 }
 
 void ConversationStore::drop_oldest(ConversationId conversation, bool on) {

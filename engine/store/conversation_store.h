@@ -178,7 +178,7 @@ class ConversationStore {
   void retitle(ConversationId conversation, std::string_view title);  // unless renamed by the user
   void describe(ConversationId conversation, std::string_view system_prompt, std::string_view model);
   void set_settings(ConversationId conversation, std::string_view settings);
-  // In the settings of all conversations that have "assistant": FROM.
+  // In the settings of all conversations that have "assistant": FROM, if there are any.
   void rename_assistant(std::string_view from, std::string_view to);
   void drop_oldest(ConversationId conversation, bool on);
   void throw_away(ConversationId conversation);

@@ -116,6 +116,7 @@ class TheAssistants(Home):
         self.run_chat("assistant", "copy", "short", "third")
         self.assertIn("there is an assistant 'third' already", self.run_chat("assistant", "rename", "other", "third",
                                                                             code=1).stderr)
+        os.makedirs(os.path.join(self.home, ".local/share/warpchat"), exist_ok=True)  # a store without conversations
         self.run_chat("assistant", "rename", "third", "last")
         self.assertEqual(self.run_chat("assistant", "show", "last").stdout,
                          self.run_chat("assistant", "show", "short").stdout)

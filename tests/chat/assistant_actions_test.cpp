@@ -112,6 +112,21 @@ TEST_F(AssistantActions, NewConversationsBeginWithTheirs) {
   EXPECT_NE(notice().find("there is no assistant 'nobody'"), std::string::npos);
 }
 
+TEST_F(AssistantActions, OneThatNoConversationHasIsRenamed) {
+  save("", "reviewer", kReviewer), bench.ask("one");
+  EXPECT_EQ(save("reviewer", "critic", kReviewer), "");
+  for (const NoticeItem& told : bench.state().notices) EXPECT_FALSE(told.is_error) << told.text;
+}
+
+// Of a run that was started with another one than the settings file's.
+TEST_F(AssistantActions, ARemovalLeavesAnotherDefault) {
+  save("", "reviewer", kReviewer), save("", "critic", kReviewer);
+  bench.submit(SetAssistant{"reviewer", /*for_new=*/true}), bench.settle();
+  SettingsFile::change("assistant", "critic");
+  bench.submit(RemoveAssistant{"reviewer"}), bench.settle();
+  EXPECT_EQ(SettingsFile::load().values().value("assistant", ""), "critic");
+}
+
 TEST_F(AssistantActions, OneIsMadeOfTheOpenConversation) {
   save("", "reviewer", kReviewer);
   bench.submit(SetAssistant{"reviewer"});
