@@ -26,10 +26,6 @@ bool has_own_field(std::string_view key) {
   return key == kSystemPromptSetting || key == kModelSetting || key == kEndpointSetting || key == kAssistantSetting;
 }
 
-void draw_field_label(Ui& ui, Rect rect, std::string_view text) {
-  ui.label_in(rect, text, {ui.theme->dim_text, 0.85f, Face::kBold});
-}
-
 }  // namespace
 
 void AssistantEditor::open(Frame& f, const std::string& from, const std::string& name, const TypedSettings& settings) {
@@ -103,18 +99,18 @@ void AssistantEditor::draw_fields(Frame& f, Rect rect) {
   ScrollArea area("assistant_editor", rect);
   const float top = rect.y;
   rect = {rect.x, rect.y - area.scroll_y(), area.width() - ui.px(6), ui.px(kMaxEditor)};
-  draw_field_label(ui, rect.cut_top(ui.px(kEditorLabel)), "Name");
+  ui.heading_in(rect.cut_top(ui.px(kEditorLabel)), "Name");
   if (name_.draw(ui, "assistant_name", rect.cut_top(ui.px(kEditorField)), {.placeholder = "reviewer", .text = 0.95f})
           .submitted)
     save(f);
   rect.cut_top(ui.px(kEditorGap));
-  draw_field_label(ui, rect.cut_top(ui.px(kEditorLabel)), "System prompt");
+  ui.heading_in(rect.cut_top(ui.px(kEditorLabel)), "System prompt");
   prompt_.draw(
       ui, "assistant_prompt", rect.cut_top(ui.px(kEditorPrompt)),
       {.placeholder = "Find faults in code. Be brief.", .multiline = true, .enter_submits = false, .text = 0.95f});
   rect.cut_top(ui.px(kEditorGap));
   draw_model(f, rect);
-  draw_field_label(ui, rect.cut_top(ui.px(kEditorLabel)), "Settings");
+  ui.heading_in(rect.cut_top(ui.px(kEditorLabel)), "Settings");
   for (Row& row : rows_) draw_row(f, rect.cut_top(ui.px(row.has_lines ? kEditorPrompt : kEditorRow)), row);
   draw_other(f, rect.cut_top(ui.px(kEditorRow)));
   area.set_content_height(rect.y + area.scroll_y() - top + ui.px(2));
@@ -131,11 +127,11 @@ void AssistantEditor::draw_model(Frame& f, Rect& rect) {
       if (key == kEndpointSetting) endpoint_.buffer.set(value);
     }
   }
-  draw_field_label(ui, title, "Model");
+  ui.heading_in(title, "Model");
   model_.draw(ui, "assistant_model", rect.cut_top(ui.px(kEditorField)),
               {.placeholder = "A file or a model's name; empty: the one that is loaded", .text = 0.95f});
   rect.cut_top(ui.px(kEditorGap));
-  draw_field_label(ui, rect.cut_top(ui.px(kEditorLabel)), "Server");
+  ui.heading_in(rect.cut_top(ui.px(kEditorLabel)), "Server");
   endpoint_.draw(ui, "assistant_endpoint", rect.cut_top(ui.px(kEditorField)),
                  {.placeholder = "Its name or address; empty: this machine", .text = 0.95f});
   rect.cut_top(ui.px(kEditorGap));

@@ -72,7 +72,7 @@ bool ConnectForm::draw(Frame& f, Rect rect) {
 bool ConnectForm::draw_field(Frame& f, Rect& rect, TextField& field, const char* name, const char* label,
                              const FieldLook& look) {
   Ui& ui = f.ui;
-  ui.label_in(rect.cut_top(ui.px(kLabelHeight)), label, {ui.theme->dim_text, 0.85f, Face::kBold});
+  ui.heading_in(rect.cut_top(ui.px(kLabelHeight)), label);
   const FieldResult result = field.draw(ui, name, rect.cut_top(ui.px(kFieldHeight)), look);
   rect.cut_top(ui.px(kGap));
   return result.submitted;

@@ -178,8 +178,7 @@ void FileBrowser::draw_places(Ui& ui, Rect column) {
   for (size_t i = 0; i < places_.size(); ++i) {
     if (i == n_usual_places_) {
       if (column.height < ui.px(2 * kEntry)) return;
-      ui.label_in(column.cut_top(ui.px(kEntry)).inset(ui.px(10), 0), "Recent",
-                  {ui.theme->dim_text, 0.85f, Face::kBold});
+      ui.heading_in(column.cut_top(ui.px(kEntry)).inset(ui.px(10), 0), "Recent");
     }
     if (column.height < ui.px(kEntry)) return;
     const bool here = is_read() && view_.folder == places_[i];

@@ -199,7 +199,7 @@ void ModelPicker::draw_models(Frame& f, Rect rect, const std::vector<ModelRow>& 
       rows, [](const ModelRow& row) { return row.widget != "model_named" && row.model->kind == Kind::kFetch; });
   const bool any_file = std::ranges::any_of(f.state.models, [](const ModelChoice& m) { return m.kind == Kind::kFile; });
   const auto draw_heading = [&](std::string_view text) {
-    ui.label_in(next_row(ui.px(kModelHeading)).inset(ui.px(10), 0), text, {ui.theme->dim_text, 0.85f, Face::kBold});
+    ui.heading_in(next_row(ui.px(kModelHeading)).inset(ui.px(10), 0), text);
   };
   auto section = Section::kNone;
   const auto go_to = [&](Section next) {
@@ -327,7 +327,7 @@ bool ModelPicker::shows(const Frame& f, const DeviceChoiceRow& device) const {
 
 void ModelPicker::draw_devices(Frame& f, Rect rect) {
   Ui& ui = f.ui;
-  ui.label_in(rect.cut_top(ui.px(kDeviceTitle)), "Device", {ui.theme->dim_text, 0.85f, Face::kBold});
+  ui.heading_in(rect.cut_top(ui.px(kDeviceTitle)), "Device");
   ScrollArea area("devices", rect);
   float y = 0;
   for (const DeviceChoiceRow& device : f.state.devices) {
@@ -385,7 +385,7 @@ void ModelPicker::draw_launch_and_context(Frame& f, Rect rect) {
     ui.label_in(rect, "Context size: type a number, then Enter", {ui.theme->faint_text, 0.82f});
     return;
   }
-  ui.label_in(rect.cut_left(ui.px(62)), "Launch", {ui.theme->dim_text, 0.85f, Face::kBold});
+  ui.heading_in(rect.cut_left(ui.px(62)), "Launch");
   draw_launch(f, rect);
 }
 

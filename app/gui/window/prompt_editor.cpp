@@ -56,14 +56,14 @@ void PromptEditor::save(Frame& f) {
 PromptEditor::Result PromptEditor::draw(Frame& f, Rect rect) {
   if (has_saved_ && f.state.saved_prompts > saved_prompts_) return Result::kSaved;
   Ui& ui = f.ui;
-  const TextLook heading{ui.theme->dim_text, 0.85f, Face::kBold}, dim{ui.theme->dim_text, 0.82f};
+  const TextLook dim{ui.theme->dim_text, 0.82f};
   Rect buttons = rect.cut_bottom(ui.px(kEditorField));
   rect.cut_bottom(ui.px(kEditorGap));
-  ui.label_in(rect.cut_top(ui.px(kEditorLabel)), "Name", heading);
+  ui.heading_in(rect.cut_top(ui.px(kEditorLabel)), "Name");
   const FieldResult named =
       name_.draw(ui, "prompt_name", rect.cut_top(ui.px(kEditorField)), {.placeholder = "translate", .text = 0.95f});
   rect.cut_top(ui.px(kEditorGap));
-  ui.label_in(rect.cut_top(ui.px(kEditorLabel)), "Text", heading);
+  ui.heading_in(rect.cut_top(ui.px(kEditorLabel)), "Text");
   const Rect hint = rect.cut_bottom(ui.px(kEditorHint));
   const FieldResult written = text_.draw(ui, "prompt_text", rect, kPromptText);
   if (named.changed || written.changed) has_saved_ = false;

@@ -88,8 +88,7 @@ std::optional<std::string> PromptForm::draw(Ui& ui, Rect rect) {
 
 void PromptForm::draw_field(Ui& ui, Rect& rect, size_t index) {
   Field& field = fields_[index];
-  ui.label_in(rect.cut_top(ui.px(kFormLabel)), printable(field.placeholder.name),
-              {ui.theme->dim_text, 0.85f, Face::kBold});
+  ui.heading_in(rect.cut_top(ui.px(kFormLabel)), printable(field.placeholder.name));
   const float line = ui.line_height({ui.theme->text, kValueLook.text});
   const float text = field.text.content_height(ui, rect.width - ui.px(2 * 10), kValueLook);
   const float height = std::clamp(text, line, kMaxFieldLines * line) + ui.px(kFieldPadding);

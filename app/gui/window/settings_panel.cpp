@@ -52,10 +52,6 @@ float value_of(const AnswerSettings& settings, const Control& control) {
   return std::visit([&](auto field) { return static_cast<float>((all.*field).value_or(0)); }, control.field);
 }
 
-void heading(Ui& ui, Rect rect, std::string_view text) {
-  ui.label_in(rect, text, {ui.theme->dim_text, 0.85f, Face::kBold});
-}
-
 void show_in(TextField& field, const std::string& text) {
   if (field.text() != text) field.buffer.set(text);
 }
@@ -138,9 +134,9 @@ float SettingsPanel::draw_all(Frame& f, Rect rect) {
     for (const Control& control : kTable)
       std::visit([&]<class T>(std::optional<T> AnswerChoices::*field) { choose(field, std::optional<T>()); },
                  control.field);
-  heading(ui, title, "Sampling");
+  ui.heading_in(title, "Sampling");
   for (size_t i = 0; i < kControls; ++i) draw_control(ui, rect.cut_top(ui.px(kControl)), i);
-  heading(ui, rect.cut_top(ui.px(34)), "For developers");
+  ui.heading_in(rect.cut_top(ui.px(34)), "For developers");
   if (ui.toggle("emulators", rect.cut_top(ui.px(32)), "Show emulated GPUs", shows_emulators))
     shows_emulators = !shows_emulators;
   return rect.y - top;
@@ -183,7 +179,7 @@ void SettingsPanel::draw_assistant(Frame& f, Rect rect) {
   const ButtonLook look{
       .text = shown, .kind = ButtonKind::kOutlined, .tooltip = "A system prompt and settings by name"};
   const Rect button = rect.cut_right(ui.button_width(look));
-  heading(ui, rect, "Assistant");
+  ui.heading_in(rect, "Assistant");
   if (ui.button("assistant", button, look)) {
     f.actions.push(ListAssistants{});
     listed_before_ = f.state.assistants.revision;
@@ -205,7 +201,7 @@ void SettingsPanel::draw_assistant(Frame& f, Rect rect) {
 void SettingsPanel::draw_system_prompt(Frame& f, Rect rect) {
   Ui& ui = f.ui;
   const bool has_other = for_new_ && f.state.default_assistant.system_prompt;
-  heading(ui, rect.cut_top(ui.px(28)), has_other ? "System prompt without the assistant" : "System prompt");
+  ui.heading_in(rect.cut_top(ui.px(28)), has_other ? "System prompt without the assistant" : "System prompt");
   rect.cut_bottom(ui.px(10));
   const FieldResult result = system_prompt_.draw(ui, "system_prompt", rect,
                                                  {.placeholder = "What the model should know, and how it should answer",
@@ -232,7 +228,7 @@ void SettingsPanel::finish(Actions& actions) {
 }
 
 void SettingsPanel::draw_thinking(Ui& ui, Rect rect) {
-  heading(ui, rect.cut_top(ui.px(28)), "Thinking");
+  ui.heading_in(rect.cut_top(ui.px(28)), "Thinking");
   Rect row = rect.cut_top(ui.px(32));
   struct Choice {
     std::string_view name, text;
@@ -259,7 +255,7 @@ float SettingsPanel::draw_cannot_think(Ui& ui, Rect rect, const std::string& mod
 void SettingsPanel::draw_length(Ui& ui, Rect rect) {
   rect = rect.in_middle(ui.px(34));
   const Rect field = rect.cut_right(ui.px(130));
-  heading(ui, rect, "Max answer tokens");
+  ui.heading_in(rect, "Max answer tokens");
   const int32_t now = values().max_tokens;
   if (!ui.has_focus("max_tokens")) show_in(max_tokens_, now >= 0 ? std::to_string(now) : "");
   const FieldResult result = max_tokens_.draw(ui, "max_tokens", field, {.placeholder = "no limit", .text = 0.9f});
@@ -283,7 +279,7 @@ void SettingsPanel::draw_seed(Ui& ui, Rect rect) {
   if (now.random_seed) return;
   rect = rect.cut_top(ui.px(40)).in_middle(ui.px(34));
   const Rect field = rect.cut_right(ui.px(130));
-  heading(ui, rect, "Seed");
+  ui.heading_in(rect, "Seed");
   if (!ui.has_focus("seed")) show_in(seed_, std::to_string(now.sampling.seed));
   if (!seed_.draw(ui, "seed", field, {.placeholder = "0", .text = 0.9f}).changed) return;
   if (const auto n = number_in<int64_t>(seed_.text()); n && *n >= 0) choose(&AnswerChoices::seed, std::optional(*n));

@@ -33,7 +33,7 @@ void draw_shortcut(Ui& ui, Rect row, const Shortcut& shortcut) {
 float draw_group(Ui& ui, const ScrollArea& area, Rect place, const Group& group) {
   const float top = place.y;
   const Rect heading = place.cut_top(ui.px(kKeysHeading));
-  if (area.sees(heading)) ui.label_in(heading, group.name, {ui.theme->dim_text, 0.85f, Face::kBold});
+  if (area.sees(heading)) ui.heading_in(heading, group.name);
   for (const Shortcut& shortcut : shortcuts()) {
     if (shortcut.group != group.group || shortcut.text.empty() || shortcut.keys.empty()) continue;
     const Rect row = place.cut_top(ui.px(kKeyRow));

@@ -130,6 +130,8 @@ float Ui::label(ImVec2 at, std::string_view text, const TextLook& look, float wi
   return layout.width();
 }
 
+void Ui::heading_in(Rect rect, std::string_view text) { label_in(rect, text, {theme->dim_text, 0.85f, Face::kBold}); }
+
 float Ui::label_in(Rect rect, std::string_view text, const TextLook& look, float align) {
   const float y = rect.y + (rect.height - line_height(look)) / 2;
   float x = rect.x;

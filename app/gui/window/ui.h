@@ -113,6 +113,7 @@ class Ui {
   // Text on one line, elided to `width`; returns its width. y: the top of the line.
   float label(ImVec2 at, std::string_view text, const TextLook& look, float width = 1e6f);
   float label_in(Rect rect, std::string_view text, const TextLook& look, float align = 0);  // centred vertically
+  void heading_in(Rect rect, std::string_view text);  // of a field, or of some rows
   float text_width(std::string_view text, const TextLook& look);
   float line_height(const TextLook& look);
   // Text on several lines; returns its height. draw: false only measures.
