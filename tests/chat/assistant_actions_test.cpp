@@ -118,7 +118,7 @@ TEST_F(AssistantActions, OneThatNoConversationHasIsRenamed) {
   for (const NoticeItem& told : bench.state().notices) EXPECT_FALSE(told.is_error) << told.text;
 }
 
-// Of a run that was started with another one than the settings file's.
+// A run may have been started with another one than the settings file names.
 TEST_F(AssistantActions, ARemovalLeavesAnotherDefault) {
   save("", "reviewer", kReviewer), save("", "critic", kReviewer);
   bench.submit(SetAssistant{"reviewer", /*for_new=*/true}), bench.settle();

@@ -11,14 +11,6 @@
 namespace warpchat::gui {
 namespace {
 
-template <class T>
-std::vector<T> wishes(Actions& actions) {
-  std::vector<T> found;
-  for (const Action& action : actions.drain())
-    if (const T* wish = std::get_if<T>(&action)) found.push_back(*wish);
-  return found;
-}
-
 struct AssistantsPanelTest : testing::Test {
   AssistantsPanelTest() {
     h.state.assistants.all = {{"critic", "(temp 1)", {{"temp", "1"}, {"ctx-size", "2048"}}, ""},

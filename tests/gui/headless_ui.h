@@ -10,6 +10,15 @@
 
 namespace warpchat::gui {
 
+// The actions of this kind among those that were pushed; all are taken.
+template <class T>
+std::vector<T> wishes(Actions& actions) {
+  std::vector<T> found;
+  for (const Action& action : actions.drain())
+    if (const T* wish = std::get_if<T>(&action)) found.push_back(*wish);
+  return found;
+}
+
 class HeadlessUi {
  public:
   explicit HeadlessUi(float width = 900, float height = 600) {

@@ -37,10 +37,7 @@ struct PromptsPanelTest : testing::Test {
   void type(const std::string& text) { frame({TypedText{text}}); }
   template <class T>
   std::vector<T> wishes() {
-    std::vector<T> found;
-    for (const Action& action : h.actions.drain())
-      if (const T* wish = std::get_if<T>(&action)) found.push_back(*wish);
-    return found;
+    return gui::wishes<T>(h.actions);
   }
   void choose(const std::string& prompt, const std::string& item) {
     click("prompt_menu:" + prompt);

@@ -11,14 +11,6 @@
 namespace warpchat::gui {
 namespace {
 
-template <class T>
-std::vector<T> wishes(Actions& actions) {
-  std::vector<T> found;
-  for (const Action& action : actions.drain())
-    if (const T* wish = std::get_if<T>(&action)) found.push_back(*wish);
-  return found;
-}
-
 struct NoticesTest : testing::Test {
   // Returns the part of the window below the notices.
   Rect draw() {

@@ -19,6 +19,10 @@ class Terminals(Case):
     def terminal(self, *arguments, **variables):
         return Terminal(*arguments, home=self.home, DBUS_SESSION_BUS_ADDRESS="", no_proxy="*", **variables)
 
+    def leave(self, terminal):
+        terminal.type("\x04")
+        self.assertEqual(terminal.wait(), 0)
+
     def test_a_conversation(self):
         server = self.server()
         terminal = self.terminal("--endpoint", server.url)
@@ -30,8 +34,7 @@ class Terminals(Case):
         terminal.wait_for("wörld")
         terminal.type("More\r")
         terminal.wait_for("wörld")
-        terminal.type("\x04")
-        self.assertEqual(terminal.wait(), 0)
+        self.leave(terminal)
         self.assertEqual([[message["content"] for message in body["messages"]] for body in server.bodies()],
                          [["Hi"], ["Hi"], ["Hi", TEXT, "More"]])
         self.assertNotIn("top_k", server.bodies()[0])
@@ -56,8 +59,7 @@ class Terminals(Case):
             terminal.type(f"/model {TINY}\r")
             terminal.wait_for("tiny, 826 kB")
             self.assertFalse(terminal.echoes())
-        terminal.type("\x04")
-        self.assertEqual(terminal.wait(), 0)
+        self.leave(terminal)
         contents = [message["content"] for message in other.bodies()[0]["messages"]]
         self.assertEqual((contents[0], contents[2:]), ("Hi", ["Two", TEXT, "Three"]))
 
@@ -73,8 +75,7 @@ class Terminals(Case):
         terminal.wait_for("wörld")
         terminal.type("/history\r")
         terminal.wait_for("(the model wants to call search")
-        terminal.type("\x04")
-        self.assertEqual(terminal.wait(), 0)
+        self.leave(terminal)
         self.assertNotIn("()", terminal.seen)
         self.assertEqual(server.bodies()[-1]["messages"], [{"role": "user", "content": "One\n\nTwo\n\nThree"}])
 
@@ -88,8 +89,7 @@ class Terminals(Case):
             terminal.wait_for(f"(the answer was cut at the server's limit{promise})")
             terminal.type("/continue\r")
             terminal.wait_for("(the answer was cut" if goes_on else "this server may begin the answer anew")
-            terminal.type("\x04")
-            self.assertEqual(terminal.wait(), 0)
+            self.leave(terminal)
             self.assertEqual(len(server.bodies()), 2 if goes_on else 1)
 
     def test_a_title_leaves_nothing_out_of_answers(self):
@@ -105,8 +105,7 @@ class Terminals(Case):
             time.sleep(0.02)
         terminal.type("More\r")
         terminal.wait_for("wörld")
-        terminal.type("\x04")
-        self.assertEqual(terminal.wait(), 0)
+        self.leave(terminal)
         first, _, title, second = server.bodies()
         self.assertNotIn("temperature", title)
         self.assertEqual((first["temperature"], first["seed"]), (0.5, 7))
@@ -133,8 +132,7 @@ class Terminals(Case):
             seen = terminal.wait_for("\n")
         terminal.type("More\r")
         terminal.wait_for("wörld")
-        terminal.type("\x04")
-        self.assertEqual(terminal.wait(), 0)
+        self.leave(terminal)
         self.assertEqual(len(server.bodies()), 3, "one title a conversation")
         self.assertEqual([message["content"] for message in server.bodies()[2]["messages"]], ["Hi", TEXT, "More"])
 
@@ -146,8 +144,7 @@ class Terminals(Case):
         terminal.wait_for(other.url)
         terminal.type("Hi\r")
         terminal.wait_for("wörld")
-        terminal.type("\x04")
-        self.assertEqual(terminal.wait(), 0)
+        self.leave(terminal)
         self.assertTrue(all("Authorization" in headers for _, _, headers, _ in server.requests))
         self.assertFalse(any("Authorization" in headers for _, _, headers, _ in other.requests))
 
@@ -158,8 +155,7 @@ class Terminals(Case):
         for _ in range(2):
             terminal.type("Hi\r")
             terminal.wait_for("closed the connection before the answer's end")
-        terminal.type("\x04")
-        self.assertEqual(terminal.wait(), 0)
+        self.leave(terminal)
 
     def test_a_first_start_takes_a_server(self):
         """Without a model on this machine; a server that is not there leaves the question open."""
@@ -179,8 +175,7 @@ class Terminals(Case):
             terminal = self.terminal()
             terminal.wait_for(f"b, {server.url}")
             terminal.wait_for("> ")
-            terminal.type("\x04")
-            self.assertEqual(terminal.wait(), 0)
+            self.leave(terminal)
             self.assertEqual(Run("-p", "Hi", env=self.env()).code, 2)
             for flags in (["--offline"], ["--ctx-size", "512"]):
                 terminal = self.terminal(*flags)
@@ -202,8 +197,7 @@ class Terminals(Case):
         terminal.type("Hi\r")
         terminal.wait_for("wörld")
         terminal.wait_for("> ")
-        terminal.type("\x04")
-        self.assertEqual(terminal.wait(), 0)
+        self.leave(terminal)
         self.assertEqual(server.bodies()[0]["model"], model)
 
     def test_a_conversation_asks_for_one_of_several_models(self):
@@ -231,8 +225,7 @@ class Terminals(Case):
         terminal.type("\x03")
         terminal.wait_for("(stopped; /continue resumes it)")
         self.assertTrue(server.cancelled.wait(60))
-        terminal.type("\x04")
-        self.assertEqual(terminal.wait(), 0)
+        self.leave(terminal)
 
     def test_an_endpoint_has_its_own_context_and_a_model_here_takes_over(self):
         server = self.server()
@@ -248,8 +241,7 @@ class Terminals(Case):
         terminal.wait_for("another model answered: qwen3-4b at " + server.url)
         terminal.type("/set n_predict 4\rMore\r")
         terminal.wait_for("(the answer was cut at 4 tokens")
-        terminal.type("\x04")
-        self.assertEqual(terminal.wait(), 0)
+        self.leave(terminal)
         self.assertEqual(len(server.bodies()), 1)
 
     def test_a_full_context_is_told_before_anything_is_sent(self):
@@ -266,8 +258,7 @@ class Terminals(Case):
         terminal.wait_for("one two three four five")
         terminal.type("\x15/undo\r")
         terminal.wait_for("taken back: Hi")
-        terminal.type("\x04")
-        self.assertEqual(terminal.wait(), 0)
+        self.leave(terminal)
         self.assertEqual(len(server.bodies()), 1)
 
     def test_a_message_that_the_server_finds_too_long_is_kept(self):
@@ -277,8 +268,7 @@ class Terminals(Case):
         terminal.type("Hi\r")
         terminal.wait_for("a shorter message, or a new conversation, has room")
         terminal.wait_for("your message is kept")
-        terminal.type("\x04")
-        self.assertEqual(terminal.wait(), 0)
+        self.leave(terminal)
 
     def test_what_an_answer_took_and_how_busy_the_server_is(self):
         server = self.server()
@@ -300,8 +290,7 @@ class Terminals(Case):
             terminal.wait_for(row)
         terminal.type("/perf\r")
         terminal.wait_for("prompt speed, all     0 tokens/s")
-        terminal.type("\x04")
-        self.assertEqual(terminal.wait(), 0)
+        self.leave(terminal)
         self.assertNotIn("norm_qkv", terminal.seen)
 
     def test_ctrl_c_ends_the_text_of_a_long_answer(self):
@@ -312,8 +301,7 @@ class Terminals(Case):
         terminal.wait_for("begin some")  # the rest fits no buffer, so the program waits for its reader
         terminal.type("\x03")
         self.assertNotIn("words end", terminal.wait_for("(not all of the answer is shown; /history shows it)"))
-        terminal.type("\x04")
-        self.assertEqual(terminal.wait(), 0)
+        self.leave(terminal)
 
     def test_one_answer_at_a_terminal(self):
         server = self.server()
