@@ -31,6 +31,8 @@ ordered_json read_settings(const std::string& path) {
   throw Error(path + " is no JSON object; repair the file or remove it");
 }
 
+std::string text_of(const Assistant& assistant) { return assistant.settings.dump(2) + "\n"; }
+
 }  // namespace
 
 std::vector<std::string> assistant_names() { return kAssistants.names(); }
@@ -42,9 +44,7 @@ Assistant load_assistant(const std::string& name) {
   return {name, read_settings(file_of_assistant(name))};
 }
 
-void save_assistant(const Assistant& assistant) {
-  kAssistants.write(assistant.name, assistant.settings.dump(2) + "\n");
-}
+void save_assistant(const Assistant& assistant) { kAssistants.write(assistant.name, text_of(assistant)); }
 
 Assistant assistant_of(const std::string& name, const TypedSettings& settings) {
   Assistant assistant{name};
@@ -59,22 +59,14 @@ Assistant assistant_of(const std::string& name, const TypedSettings& settings) {
 
 TypedSettings typed_settings(const Assistant& assistant) {
   TypedSettings settings;
-  for (const auto& [key, value] : assistant.settings.items()) {
-    if (value.is_null()) continue;
-    settings.emplace_back(key, value.is_boolean()  ? (value.get<bool>() ? "on" : "off")
-                               : value.is_string() ? value.get<std::string>()
-                                                   : value.dump());
-  }
+  for (const auto& [key, value] : assistant.settings.items())
+    if (!value.is_null()) settings.emplace_back(key, typed_value(value));
   return settings;
 }
 
 void replace_assistant(const std::string& from, const Assistant& assistant) {
-  if (assistant.name != from && kAssistants.has(assistant.name))
-    throw Error("there is an assistant '" + printable(assistant.name, kMaxShownKey) + "' already; choose another name");
-  save_assistant(assistant);
-  if (from.empty() || from == assistant.name) return;
-  if (kAssistants.has(from)) remove_assistant(from);
-  follow_in_settings_file(from, assistant.name);
+  kAssistants.replace(from, assistant.name, text_of(assistant));
+  if (!from.empty() && from != assistant.name) follow_in_settings_file(from, assistant.name);
 }
 
 void follow_in_settings_file(const std::string& from, const std::optional<std::string>& now) {

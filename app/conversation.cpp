@@ -111,9 +111,8 @@ int Conversation::run() {
   tell_thinking();
   if (options_.resume && !(resumed && act(OpenStored{*resumed}))) return 1;
   if (resumed) show_opened();
-  const bool names_assistant = !options_.assistant.empty() && !options_.kept.contains("assistant");
-  if (resumed && names_assistant) act(SetAssistant{options_.assistant});
-  const bool is_flag = !options_.system_prompt.empty() && !options_.kept.contains("system-prompt");
+  if (resumed && options_.is_flag(kAssistantSetting, options_.assistant)) act(SetAssistant{options_.assistant});
+  const bool is_flag = options_.is_flag(kSystemPromptSetting, options_.system_prompt);
   if (options_.resume && is_flag && options_.system_prompt != open().system_prompt &&
       act(SetSystemPrompt{options_.system_prompt}))
     say("system message from now on: " + excerpt(options_.system_prompt, {}, 300));

@@ -180,6 +180,7 @@ ChatOptions kept_options(const SettingsFile& file, const std::string& assistant)
   const bool has_model = chosen.settings.contains("model"), has_endpoint = chosen.settings.contains("endpoint");
   if (has_model != has_endpoint) options.model.clear(), options.endpoint.clear();  // the file's are of another pair
   apply_all(options, chosen.settings, file_of_assistant(name));
+  if (chosen.settings.contains(kSystemPromptSetting)) options.assistant_prompt = options.system_prompt;
   options.assistant_choices = std::exchange(static_cast<AnswerChoices&>(options), {});
   options.assistant = name;
   return options;

@@ -66,6 +66,16 @@ void NamedFiles::write(const std::string& name, std::string_view text) const {
   write_file(path_of(name), text, OutputFile::Readers::kOwner);
 }
 
+void NamedFiles::replace(const std::string& from, const std::string& name, std::string_view text) const {
+  if (name != from && has(name)) {
+    const std::string article = std::string_view("aeiou").find(noun[0]) == std::string_view::npos ? "a " : "an ";
+    throw Error("there is " + article + std::string(noun) + " '" + printable(name, kMaxFileName) +
+                "' already; choose another name");
+  }
+  write(name, text);
+  if (name != from && has(from)) remove(from);
+}
+
 void NamedFiles::remove(const std::string& name) const {
   require(name);
   const std::string file = path_of(name);

@@ -25,6 +25,8 @@ struct NamedFiles {
 
   // In place of one of that name, readable by the owner only. Error: it cannot be a name, or be written.
   void write(const std::string& name, std::string_view text) const;
+  // In place of `from`, which is renamed if the name is another; empty: a new one. Error also if another has the name.
+  void replace(const std::string& from, const std::string& name, std::string_view text) const;
   void remove(const std::string& name) const;  // Error if there is none
 };
 

@@ -61,12 +61,15 @@ struct ChatOptions : ModelFlags, AnswerChoices {  // the choices: of the command
   bool gui = false;       // in a window
   std::string gui_state;  // FILE for what the window shows, for tests; empty: none
 
-  bool draws_seed = false;              // kept_choices.seed is a random one
-  AnswerChoices assistant_choices;      // of `assistant`, between a conversation's and the settings file's
-  AnswerChoices kept_choices;           // of the settings file, below a conversation's
-  std::string kept_system_prompt;       // the same; system_prompt has the assistant's or a flag's, if there is one
-  std::set<std::string> kept;           // flags whose values are the settings file's, without dashes
-  std::vector<std::string> complaints;  // about the settings file, a sentence each
+  bool draws_seed = false;          // kept_choices.seed is a random one
+  AnswerChoices assistant_choices;  // of `assistant`, between a conversation's and the settings file's
+  AnswerChoices kept_choices;       // of the settings file, below a conversation's
+  std::string kept_system_prompt;   // the same; system_prompt has the assistant's or a flag's, if there is one
+  std::optional<std::string> assistant_prompt;  // the assistant's own
+  std::set<std::string> kept;                   // flags whose values are the settings file's, without dashes
+  std::vector<std::string> complaints;          // about the settings file, a sentence each
+  // Whether a flag on the command line gave the key's value.
+  bool is_flag(const std::string& key, const std::string& value) const { return !value.empty() && !kept.contains(key); }
   bool operator==(const ChatOptions&) const = default;
 };
 

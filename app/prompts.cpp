@@ -62,7 +62,9 @@ std::vector<LibraryPrompt> read_prompts() {
   return prompts;
 }
 
-void save_prompt(const std::string& name, std::string_view text) {
+void save_prompt(const std::string& name, std::string_view text) { replace_prompt(name, name, text); }
+
+void replace_prompt(const std::string& from, const std::string& name, std::string_view text) {
   if (trimmed(text).empty()) throw Error("a prompt needs a text");
   if (text.size() >= kMaxPromptBytes)
     throw Error("the prompt has " + counted(text.size(), "byte") + "; the limit is " + grouped(kMaxPromptBytes - 1) +
@@ -70,7 +72,7 @@ void save_prompt(const std::string& name, std::string_view text) {
   require_text(text, "the prompt");
   placeholders_of(text);
   const std::string plain = with_plain_line_ends(without_byte_order_mark(text));
-  kPrompts.write(name, plain + (plain.ends_with('\n') ? "" : "\n"));
+  kPrompts.replace(from, name, plain + (plain.ends_with('\n') ? "" : "\n"));
 }
 
 void remove_prompt(const std::string& name) { kPrompts.remove(name); }

@@ -30,6 +30,8 @@ std::vector<LibraryPrompt> read_prompts();  // the first kMaxListedPrompts
 
 // In place of one of that name. Error: the name or the text cannot be stored.
 void save_prompt(const std::string& name, std::string_view text);
+// In place of `from`, which is renamed if the name is another; empty: a new one. Error also if another has the name.
+void replace_prompt(const std::string& from, const std::string& name, std::string_view text);
 void remove_prompt(const std::string& name);  // Error if there is none
 
 // For a list: the first line that is not blank, cut to `limit` bytes; else the fault, without the folder.

@@ -36,8 +36,8 @@ std::optional<StoredConversation> find_stored(const std::string& wanted) {
 
 void take_model(ChatOptions& options, const StoredConversation& stored) {
   const auto [model, url] = remembered_model(stored);
-  const bool is_flag = (!options.model.empty() && !options.kept.contains("model")) ||
-                       (!options.endpoint.empty() && !options.kept.contains("endpoint"));
+  const bool is_flag =
+      options.is_flag(kModelSetting, options.model) || options.is_flag(kEndpointSetting, options.endpoint);
   if (is_flag || model.empty()) return;
   if (!url.empty()) {
     const EndpointBook book;

@@ -57,7 +57,6 @@ void ChatController::Parts::begin() {
   look_for_choices();
   endpoints.post(ListEndpoints{});
   library.open(!options.no_history);
-  begin_with_assistant_of_options();
   show_new();
   if (first_responder) models.use(std::exchange(first_responder, nullptr));
 }

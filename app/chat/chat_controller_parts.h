@@ -134,11 +134,18 @@ struct ChatController::Parts {
   void perform(ExportAssistant& wish);
   void list_assistants(const SaveAssistant& saved = {}, const std::string& fault = "");
   void follow_assistant(const std::string& from, const Assistant& assistant);
-  void begin_with_assistant_of_options();
   void perform(ListPrompts& wish);
   void perform(SavePrompt& wish);
   void perform(RemovePrompt& wish);
   void perform(SetTitles& wish);
+  template <class Body>
+  void tell_errors(const Body& body) {
+    try {
+      body();
+    } catch (const Error& error) {
+      state.tell_error(error.what());
+    }
+  }
   void keep_in_settings_file(std::string_view key, const std::optional<nlohmann::ordered_json>& value);
   void perform(DismissNotice& wish);
   void perform(WatchProfile& wish);

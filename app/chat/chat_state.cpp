@@ -66,8 +66,7 @@ TypedSettings settings_of_chat(const ChatState& state) {
   const AnswerLayers layers = layers_of(state, state.open);
   const AnswerChoices chosen = over(layers.flags, over(layers.conversation, layers.assistant));
   for (const NamedChoice& choice : answer_choices())
-    if (const auto value = json_of(chosen, choice))
-      settings.emplace_back(choice.name, value->is_boolean() ? (value->get<bool>() ? "on" : "off") : value->dump());
+    if (const auto value = json_of(chosen, choice)) settings.emplace_back(choice.name, typed_value(*value));
   return settings;
 }
 

@@ -38,8 +38,10 @@ ModelController::ModelController(StateStore& state, const ChatOptions& options, 
     updates::SetRunChoices run{options, options.kept_choices, options.draws_seed};
     if (!run.flags.think && !run.defaults.think) run.flags.think = think_in(settings_from(options, {}));
     state_.change(run);
-    const bool is_flag = !options.system_prompt.empty() && !options.kept.contains(kSystemPromptSetting);
+    const bool is_flag = options.is_flag(kSystemPromptSetting, options.system_prompt);
     state_.change(updates::SetDefaultSystemPrompt{is_flag ? options.system_prompt : options.kept_system_prompt});
+    state_.change(updates::SetDefaultAssistant{
+        {options.assistant, is_flag ? std::nullopt : options.assistant_prompt, options.assistant_choices}});
     state_.change(updates::SetTitles{options.titles.value_or(false)});
   } catch (const std::exception& error) {
     state_.tell_error(error.what());

@@ -309,24 +309,18 @@ void ChatController::Parts::perform(RemoveEndpoint& wish) {
   endpoints.post(std::move(wish));
 }
 void ChatController::Parts::perform(RemoveModel& wish) {
-  try {
+  tell_errors([&] {
     const std::vector<FoundModel> listed = find_model_files(model_places());
     const FoundModel* model = find_listed(listed, wish.path);
     if (model == nullptr) throw Error(printable(wish.path, 200) + " is not among the models any more");
     const RemovalPlan plan = plan_removal(*model);
     remove_model(plan);
     state.tell(printable(model->name, 200) + (plan.files.empty() ? " is no longer listed" : " was removed"));
-  } catch (const Error& error) {
-    state.tell_error(error.what());
-  }
+  });
   look_for_choices();
 }
 void ChatController::Parts::perform(AddModelFolder& wish) {
-  try {
-    add_model_folder(wish.path);
-  } catch (const Error& error) {
-    state.tell_error(error.what());
-  }
+  tell_errors([&] { add_model_folder(wish.path); });
   look_for_choices();
 }
 void ChatController::Parts::perform(LoadModel& wish) { load_chosen(wish); }
@@ -358,7 +352,7 @@ void ChatController::Parts::perform(SetChoice& wish) {
 
 void ChatController::Parts::perform(SetAssistant& wish) {
   if (wish.name.empty() && !wish.for_new) return shown_chat().branch.set_assistant("", {});
-  try {
+  tell_errors([&] {
     const Assistant assistant = wish.name.empty() ? Assistant() : load_assistant(wish.name);
     const ChatOptions wanted = options_of(assistant);
     for (const std::string& complaint : wanted.complaints) state.tell_error(complaint);
@@ -373,9 +367,7 @@ void ChatController::Parts::perform(SetAssistant& wish) {
     if (wanted.model.empty()) return;
     const std::string file = find_model_file(wanted.model);
     if (!state.now().model || state.now().model->path != file) load_chosen({.path = file});
-  } catch (const Error& error) {
-    state.tell_error(error.what());
-  }
+  });
 }
 
 void ChatController::Parts::list_assistants(const SaveAssistant& saved, const std::string& fault) {
@@ -407,19 +399,6 @@ void ChatController::Parts::follow_assistant(const std::string& from, const Assi
   if (state.now().default_assistant.name == from) state.change(updates::SetDefaultAssistant{now});
 }
 
-// A flag's system prompt ranks above the assistant's.
-void ChatController::Parts::begin_with_assistant_of_options() {
-  if (options.assistant.empty()) return;
-  DefaultAssistant usual{options.assistant, std::nullopt, options.assistant_choices};
-  const bool is_flag = !options.system_prompt.empty() && !options.kept.contains(kSystemPromptSetting);
-  try {
-    if (!is_flag) usual.system_prompt = default_of(load_assistant(options.assistant)).system_prompt;
-  } catch (const Error& error) {  // it was there when the options were read
-    state.tell_error(error.what());
-  }
-  state.change(updates::SetDefaultAssistant{std::move(usual)});
-}
-
 void ChatController::Parts::perform(ListAssistants&) { list_assistants(); }
 
 void ChatController::Parts::perform(SaveAssistant& wish) {
@@ -436,19 +415,17 @@ void ChatController::Parts::perform(SaveAssistant& wish) {
 }
 
 void ChatController::Parts::perform(RemoveAssistant& wish) {
-  try {
+  tell_errors([&] {
     remove_assistant(wish.name);
     follow_assistant(wish.name, {});
     state.tell("the assistant " + printable(wish.name, kMaxToldName) + " was removed");
     follow_in_settings_file(wish.name, std::nullopt);
-  } catch (const Error& error) {
-    state.tell_error(error.what());
-  }
+  });
   list_assistants();
 }
 
 void ChatController::Parts::perform(ImportAssistants& wish) {
-  try {
+  tell_errors([&] {
     ImportedAssistants imported = read_assistants(wish.path, "");
     std::string names;
     for (Assistant& assistant : imported.assistants) {
@@ -458,44 +435,32 @@ void ChatController::Parts::perform(ImportAssistants& wish) {
     }
     for (const std::string& note : imported.notes) state.tell(note);
     state.tell("imported the assistant" + std::string(imported.assistants.size() == 1 ? " " : "s ") + names);
-  } catch (const Error& error) {
-    state.tell_error(error.what());
-  }
+  });
   list_assistants();
 }
 
 void ChatController::Parts::perform(ExportAssistant& wish) {
-  try {
+  tell_errors([&] {
     export_assistant(load_assistant(wish.name), wish.path, wish.replace);
     state.tell("wrote " + wish.path);
-  } catch (const Error& error) {
-    state.tell_error(error.what());
-  }
+  });
 }
 
 void ChatController::Parts::perform(ListPrompts&) { state.change(updates::SetPrompts{read_prompts(), false}); }
 
-// A prompt that is there is never replaced by one that is new or gets another name.
 void ChatController::Parts::perform(SavePrompt& wish) {
-  try {
-    if (wish.name != wish.replaces && is_prompt(wish.name))
-      throw Error("there is a prompt '" + printable(wish.name) + "' already; choose another name");
-    save_prompt(wish.name, wish.text);
-    if (wish.name != wish.replaces && is_prompt(wish.replaces)) remove_prompt(wish.replaces);
+  tell_errors([&] {
+    replace_prompt(wish.replaces, wish.name, wish.text);
     state.tell("saved as the prompt '" + printable(wish.name) + "'");
     state.change(updates::SetPrompts{read_prompts(), true});
-  } catch (const Error& error) {
-    state.tell_error(error.what());
-  }
+  });
 }
 
 void ChatController::Parts::perform(RemovePrompt& wish) {
-  try {
+  tell_errors([&] {
     remove_prompt(wish.name);
     state.tell("the prompt '" + printable(wish.name) + "' was removed");
-  } catch (const Error& error) {
-    state.tell_error(error.what());
-  }
+  });
   state.change(updates::SetPrompts{read_prompts(), false});
 }
 
