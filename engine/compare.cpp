@@ -19,15 +19,11 @@ namespace warpchat {
 namespace {
 
 // Floats per column that a recorded pass keeps on the host, without the logits.
-uint64_t floats_per_column(const ModelConfig& config, const PassState& s) {
-  uint64_t n = s.hidden.width;
-  for (const LayerConfig& layer : config.layers) {
-    const DeltaBuffers& delta = s.delta;
-    n += layer.mixer == Mixer::kAttention
-             ? s.q.width + s.k.width + s.v.width + s.mixed.width
-             : 2 * delta.qkv.width + delta.z.width + delta.alpha.width + delta.beta.width + delta.mixed.width;
-    n += 2 * s.hidden.width + (layer.ffn == Ffn::kDense ? s.inner.width : s.scores.width);
-  }
+uint64_t floats_per_column(const ModelConfig& config) {
+  uint64_t n = 0;
+  for (const Operation& operation : text_decoder(config))
+    for (const Buffer buffer : outputs_of(operation))
+      if (buffer != Buffer::kLogits) n += shape_of(buffer, config).width;
   return n;
 }
 
@@ -175,7 +171,7 @@ std::vector<Pass> passes_of(const ComparisonPlan& plan, uint32_t max_columns) {
 std::vector<PassDifference> compare_devices(const ModelConfig& config, Steps& first, Steps& second,
                                             const ComparisonPlan& plan) {
   assert(plan.n_decoded <= plan.tokens.size());
-  const uint64_t recorded = plan.record_bytes / sizeof(float) / floats_per_column(config, first.buffers());
+  const uint64_t recorded = plan.record_bytes / sizeof(float) / floats_per_column(config);
   const auto max_columns =
       static_cast<uint32_t>(std::clamp<uint64_t>(recorded, 1, std::min(first.max_columns(), second.max_columns())));
   const uint32_t first_decoded = static_cast<uint32_t>(plan.tokens.size()) - plan.n_decoded;

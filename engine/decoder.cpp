@@ -1,4 +1,4 @@
-// One pass through the model, top to bottom: every device carries out these steps in this order.
+// One pass through the model, top to bottom: every device carries out these operations in this order.
 #include "engine/decoder.h"
 
 #include <algorithm>
@@ -25,8 +25,87 @@ PassLength pass_length_of(const ModelConfig& config, const Steps& steps, uint32_
 
 }  // namespace
 
+Network text_decoder(const ModelConfig& config) {
+  using W = Weight;
+  using B = Buffer;
+  Network network;
+  uint32_t layer = config.n_layers;
+  bool begins_part = false;
+  const auto add = [&](std::string_view name, auto what) {
+    const auto index = static_cast<uint32_t>(network.size());
+    network.push_back({name, layer, std::exchange(begins_part, false), std::move(what), index});
+  };
+  add("embed", Embedding{.output = B::kHidden});
+  for (layer = 0; layer < config.n_layers; ++layer) {
+    begins_part = true;
+    B mixed = B::kMixed;
+    switch (config.layers[layer].mixer) {
+      case Mixer::kAttention: {
+        Products projections{.input = B::kHidden, .norm = W::kAttnNorm};
+        projections.products = {{.weights = W::kQ, .bias = W::kQBias, .output = B::kQ},
+                                {.weights = W::kK, .bias = W::kKBias, .output = B::kK},
+                                {.weights = W::kV, .bias = W::kVBias, .output = B::kV}};
+        Attention attend{.q = B::kQ, .k = B::kK, .v = B::kV, .output = mixed};
+        if (config.gated_attention) {
+          projections.products.push_back({.weights = W::kQGate, .output = B::kQGate});
+          attend.gate = B::kQGate;
+        }
+        add("norm_qkv", std::move(projections));
+        add("attention", attend);
+        break;
+      }
+      case Mixer::kDeltaNet: {
+        mixed = B::kDeltaMixed;
+        Products projections{.input = B::kHidden, .norm = W::kAttnNorm};
+        projections.products = {{.weights = W::kQkv, .output = B::kQkv},
+                                {.weights = W::kZ, .output = B::kZ},
+                                {.weights = W::kAlpha, .output = B::kAlpha},
+                                {.weights = W::kBeta, .output = B::kBeta}};
+        add("norm_delta", std::move(projections));
+        add("conv_step", Convolution{.qkv = B::kQkv, .alpha = B::kAlpha, .beta = B::kBeta});
+        add("delta_step",
+            Recurrence{.qkv = B::kQkv, .z = B::kZ, .alpha = B::kAlpha, .beta = B::kBeta, .output = mixed});
+        break;
+      }
+    }
+    if (layer + 1 == config.n_layers) add("keep_wanted", WantedColumns{{mixed, B::kHidden}});
+    const MatrixProduct output{.weights = W::kOutput, .bias = W::kOutputBias, .output = B::kHidden, .adds = true};
+    add("output_residual", Products{.input = mixed, .norm = W::kNone, .products = {output}});
+    begins_part = true;
+    switch (config.layers[layer].ffn) {
+      case Ffn::kDense: {
+        const MatrixProduct gate_up{
+            .weights = W::kGate, .bias = W::kGateBias, .output = B::kInner, .up = W::kUp, .up_bias = W::kUpBias};
+        add("norm_gate_up", Products{.input = B::kHidden, .norm = W::kFfnNorm, .products = {gate_up}});
+        const MatrixProduct down{.weights = W::kDown, .bias = W::kDownBias, .output = B::kHidden, .adds = true};
+        add("down_residual", Products{.input = B::kInner, .norm = W::kNone, .products = {down}});
+        break;
+      }
+      case Ffn::kExperts: {
+        Products scores{.input = B::kHidden, .norm = W::kFfnNorm};
+        scores.products = {{.weights = W::kRouter, .output = B::kScores}};
+        Experts experts{.input = B::kHidden, .norm = W::kFfnNorm, .output = B::kHidden};
+        experts.gate_up = {.weights = W::kExpertGate, .output = B::kExpertInner, .up = W::kExpertUp};
+        experts.down = {.weights = W::kExpertDown, .output = B::kExpertOutputs};
+        if (config.experts.shared_ffn > 0) {
+          scores.products.push_back({.weights = W::kSharedExpertGate, .output = B::kSharedExpertGate});
+          experts.shared_gate_up = {.weights = W::kSharedGate, .output = B::kSharedInner, .up = W::kSharedUp};
+          experts.shared_down = {.weights = W::kSharedDown, .output = B::kSharedOutput};
+        }
+        add("norm_route", Routing{std::move(scores)});
+        add("experts_residual", experts);
+        break;
+      }
+    }
+  }
+  const MatrixProduct logits{.weights = W::kLogits, .bias = W::kLogitsBias, .output = B::kLogits};
+  add("norm_logits", Products{.input = B::kHidden, .norm = W::kLogitsNorm, .products = {logits}});
+  return network;
+}
+
 Decoder::Decoder(const ModelConfig& config, std::unique_ptr<Steps> steps)
     : config_(config),
+      network_(text_decoder(config)),
       steps_(std::move(steps)),
       pass_length_(pass_length_of(config_, *steps_, steps_->max_columns() - (max_sequences() - 1))) {}
 
@@ -80,35 +159,10 @@ bool Decoder::forward_sampled(const std::atomic<bool>* stop) {
 }
 
 bool Decoder::run(const std::atomic<bool>* stop) {
-  const PassState& s = steps_->buffers();
-  steps_->embed(s.hidden);
-  for (uint32_t layer = 0; layer < config_.n_layers; ++layer) {
-    if (is_set(stop)) return false;
-    const bool is_attention = config_.layers[layer].mixer == Mixer::kAttention;
-    const Buffer mixed = is_attention ? s.mixed : s.delta.mixed;
-    if (is_attention) {
-      steps_->norm_qkv(layer, s.hidden, s.q, s.k, s.v);
-      steps_->attention(layer, s.q, s.k, s.v, mixed);
-    } else {
-      steps_->norm_delta(layer, s.hidden, s.delta);
-      steps_->conv_step(layer, s.delta);
-      steps_->delta_step(layer, s.delta);
-    }
-    if (layer + 1 == config_.n_layers && !steps_->keep_wanted(mixed, s.hidden)) return true;
-    steps_->output_residual(layer, mixed, s.hidden);
-    if (is_set(stop)) return false;
-    switch (config_.layers[layer].ffn) {
-      case Ffn::kDense:
-        steps_->norm_gate_up(layer, s.hidden, s.inner);
-        steps_->down_residual(layer, s.inner, s.hidden);
-        break;
-      case Ffn::kExperts:
-        steps_->norm_route(layer, s.hidden, s.scores);
-        steps_->experts_residual(layer, s.hidden);
-        break;
-    }
+  for (const Operation& operation : network_) {
+    if (operation.begins_part && is_set(stop)) return false;
+    if (!steps_->run(operation)) return true;
   }
-  steps_->norm_logits(s.hidden, s.logits);
   return true;
 }
 

@@ -9,8 +9,12 @@
 
 #include "engine/pass_length.h"
 #include "engine/steps.h"
+#include "kernels/operation.h"
 
 namespace warpchat {
+
+// The operations of a text decoder's pass, in order: the page that engine/decoder.cpp is.
+Network text_decoder(const ModelConfig& config);
 
 struct PrefillWatch {  // progress of a long prompt
   const std::atomic<bool>* stop = nullptr;
@@ -57,6 +61,7 @@ class Decoder {
   bool run(const std::atomic<bool>* stop);  // runs the pass begun
 
   ModelConfig config_;
+  Network network_;
   std::unique_ptr<Steps> steps_;
   PassLength pass_length_;
 };

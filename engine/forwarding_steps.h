@@ -18,7 +18,6 @@ class ForwardingSteps : public Steps {
   uint32_t max_logits_columns() const override { return steps_.max_logits_columns(); }
   uint32_t max_sequences() const override { return steps_.max_sequences(); }
   uint32_t max_positions() const override { return steps_.max_positions(); }
-  const PassState& buffers() const override { return steps_.buffers(); }
   std::string description() const override { return steps_.description(); }
   uint32_t context_that_fits() const override { return steps_.context_that_fits(); }
 
@@ -42,29 +41,7 @@ class ForwardingSteps : public Steps {
   bool can_verify_draft() override { return steps_.can_verify_draft(); }
 
   void begin(std::span<const Run> runs) override { steps_.begin(runs); }
-  void embed(Buffer hidden) override { steps_.embed(hidden); }
-  void norm_qkv(uint32_t layer, Buffer hidden, Buffer q, Buffer k, Buffer v) override {
-    steps_.norm_qkv(layer, hidden, q, k, v);
-  }
-  void attention(uint32_t layer, Buffer q, Buffer k, Buffer v, Buffer mixed) override {
-    steps_.attention(layer, q, k, v, mixed);
-  }
-  bool keep_wanted(Buffer mixed, Buffer hidden) override { return steps_.keep_wanted(mixed, hidden); }
-  void output_residual(uint32_t layer, Buffer mixed, Buffer hidden) override {
-    steps_.output_residual(layer, mixed, hidden);
-  }
-  void norm_delta(uint32_t layer, Buffer hidden, const DeltaBuffers& x) override {
-    steps_.norm_delta(layer, hidden, x);
-  }
-  void conv_step(uint32_t layer, const DeltaBuffers& x) override { steps_.conv_step(layer, x); }
-  void delta_step(uint32_t layer, const DeltaBuffers& x) override { steps_.delta_step(layer, x); }
-  void norm_gate_up(uint32_t layer, Buffer hidden, Buffer inner) override { steps_.norm_gate_up(layer, hidden, inner); }
-  void down_residual(uint32_t layer, Buffer inner, Buffer hidden) override {
-    steps_.down_residual(layer, inner, hidden);
-  }
-  void norm_route(uint32_t layer, Buffer hidden, Buffer scores) override { steps_.norm_route(layer, hidden, scores); }
-  void experts_residual(uint32_t layer, Buffer hidden) override { steps_.experts_residual(layer, hidden); }
-  void norm_logits(Buffer hidden, Buffer logits) override { steps_.norm_logits(hidden, logits); }
+  bool run(const Operation& operation) override { return steps_.run(operation); }
   bool read_columns(Buffer buffer, uint32_t first, std::span<float> values) override {
     return steps_.read_columns(buffer, first, values);
   }

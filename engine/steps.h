@@ -1,5 +1,5 @@
-// The steps of a pass as an interface. engine/decoder.cpp calls them in order; a device (CPU, GPU) implements them and
-// owns its buffers, weights and KV cache.
+// What a device (CPU, GPU) does for a decoder: it carries out the operations of a pass in order (engine/decoder.cpp),
+// and owns its buffers, weights and KV cache.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -12,6 +12,7 @@
 
 #include "engine/device_report.h"
 #include "engine/launch_mode.h"
+#include "kernels/operation.h"
 #include "models/model_config.h"
 #include "models/token.h"
 
@@ -22,12 +23,6 @@ class DeviceSampler;
 class Profile;
 class TokenSource;
 struct TokenRun;
-
-// A float buffer [columns, width] on the device. Only the device that created it can access it.
-struct Buffer {
-  void* data = nullptr;
-  uint32_t width = 0;
-};
 
 enum class Logits { kNone, kLast, kAll };  // tokens of a run whose logits are wanted
 
@@ -48,25 +43,6 @@ struct Run {
   uint32_t n_wanted() const { return wanted == Logits::kAll ? n_columns() : wanted == Logits::kLast; }  // the last
 };
 
-struct DeltaBuffers {
-  Buffer qkv;          // [columns, channels]
-  Buffer z;            // [columns, n_v_heads * head_dim]
-  Buffer alpha, beta;  // [columns, n_v_heads]
-  Buffer mixed;        // [columns, n_v_heads * head_dim]: the layer's output
-};
-
-// The buffers of one pass, of at most Steps::max_columns() columns.
-struct PassState {
-  Buffer hidden;       // [columns, hidden]
-  Buffer q;            // [columns, n_heads * head_dim]
-  Buffer k, v;         // [columns, n_kv_heads * head_dim]
-  Buffer mixed;        // [columns, n_heads * head_dim]: attention's output
-  Buffer inner;        // [columns, ffn], for dense layers
-  Buffer scores;       // [columns, n_experts]
-  DeltaBuffers delta;  // for delta-net layers
-  Buffer logits;       // [columns whose logits are wanted, n_vocab]
-};
-
 // Query for a pass begun: its duration in seconds, or nullopt while it is being computed. `wait`: blocks until it is.
 // Error if it failed.
 using PassEnd = std::function<std::optional<double>(bool wait)>;
@@ -79,8 +55,7 @@ class Steps {
   virtual uint32_t max_logits_columns() const = 0;  // whose logits one pass computes
   virtual uint32_t max_sequences() const = 0;       // each has a page table
   virtual uint32_t max_positions() const = 0;       // per sequence: the context size
-  virtual const PassState& buffers() const = 0;
-  virtual std::string description() const = 0;  // for the status line: "cpu: 2 threads, AVX-512"
+  virtual std::string description() const = 0;      // for the status line: "cpu: 2 threads, AVX-512"
   // Maximum positions of each KV cache if these steps were created again in the memory available now.
   virtual uint32_t context_that_fits() const { return max_positions(); }
 
@@ -130,35 +105,11 @@ class Steps {
   // Positions are below max_positions() and in pages, sequences below max_sequences(). The tokens need not outlive the
   // call.
   virtual void begin(std::span<const Run> runs) = 0;
-  virtual void embed(Buffer hidden) = 0;
-  // Every product of attention, of a dense FFN and of the logits adds its bias, if the model has one.
-  // q, k, v = W . rmsnorm(hidden)
-  virtual void norm_qkv(uint32_t layer, Buffer hidden, Buffer q, Buffer k, Buffer v) = 0;
-  // Applies QK norm where the model has it and RoPE to q and k, stores k and v in the layer's cache in its types, then
-  // computes causal grouped-query attention up to each column's own position. Overwrites q, k and v. Gates of gated
-  // attention are computed beside q and stay on the device.
-  virtual void attention(uint32_t layer, Buffer q, Buffer k, Buffer v, Buffer mixed) = 0;
-  // After the last layer's mixer only columns with wanted logits matter; later steps skip the others. False if none is
-  // left, which ends the pass.
-  virtual bool keep_wanted(Buffer mixed, Buffer hidden) = 0;
-  virtual void output_residual(uint32_t layer, Buffer mixed, Buffer hidden) = 0;  // hidden += W . mixed
-  // x.qkv, z, alpha, beta = W . rmsnorm(hidden). A device without delta nets refuses such models when it is created.
-  virtual void norm_delta(uint32_t layer, Buffer hidden, const DeltaBuffers& x);
-  // x.qkv = causal convolution over the sequence's positions, with queries and keys normalised to unit length; alpha,
-  // beta = decay and beta factors
-  virtual void conv_step(uint32_t layer, const DeltaBuffers& x);
-  virtual void delta_step(uint32_t layer, const DeltaBuffers& x);  // x.mixed = rmsnorm(state . query) * silu(z)
-  // inner = silu(Wgate . rmsnorm(hidden)) * (Wup . rmsnorm(hidden))
-  virtual void norm_gate_up(uint32_t layer, Buffer hidden, Buffer inner) = 0;
-  virtual void down_residual(uint32_t layer, Buffer inner, Buffer hidden) = 0;  // hidden += W . inner
-  // scores = Wrouter . rmsnorm(hidden); the routing result stays on the device. A device without experts refuses such
-  // models when it is created.
-  virtual void norm_route(uint32_t layer, Buffer hidden, Buffer scores);
-  virtual void experts_residual(uint32_t layer, Buffer hidden);  // hidden += outputs of routed and shared experts
-  virtual void norm_logits(Buffer hidden, Buffer logits) = 0;    // for wanted columns, if any
-  virtual PassEnd end_pass() = 0;                                // for a pass started by begin()
-  virtual void wait() = 0;                                       // for all passes begun; Error if one failed
-  virtual DeviceSampler* sampler() { return nullptr; }           // null: logits are sampled on the host
+  // Called for each operation of text_decoder() in order. False if no wanted column is left, which ends the pass.
+  virtual bool run(const Operation& operation) = 0;
+  virtual PassEnd end_pass() = 0;                       // for a pass started by begin()
+  virtual void wait() = 0;                              // for all passes begun; Error if one failed
+  virtual DeviceSampler* sampler() { return nullptr; }  // null: logits are sampled on the host
   // A device's own way to decode tokens, e.g. without the host; null if it has none. decoder: of these steps. See
   // make_token_source.
   virtual std::unique_ptr<TokenSource> token_source(Decoder& decoder, const TokenRun& run);
@@ -166,11 +117,11 @@ class Steps {
   // [n_vocab] to `take`. False if the device has none.
   virtual bool teacher_force(std::span<const Token> tokens, uint32_t position,
                              const std::function<void(std::span<const float>)>& take);
-  // Copies columns first, first + 1, ... of a buffer that the last step wrote to the host: values is [columns,
-  // buffer.width]. Excludes logits. After keep_wanted only columns with wanted logits may be read. Waits for the
-  // device. False if nothing has been computed yet, e.g. while a graph is recorded.
+  // Copies columns first, first + 1, ... of a buffer that the last operation wrote to the host: values is [columns,
+  // width of the buffer]. Excludes logits. After WantedColumns only columns with wanted logits may be read. Waits for
+  // the device. False if nothing has been computed yet, e.g. while a graph is recorded.
   virtual bool read_columns(Buffer buffer, uint32_t first, std::span<float> values) = 0;
-  // Replaces those columns before the next step reads them. Also false where the device keeps no floats there.
+  // Replaces those columns before the next operation reads them. Also false where the device keeps no floats there.
   virtual bool write_columns(Buffer buffer, uint32_t first, std::span<const float> values) = 0;
   // Waits for the pass and copies one wanted column's logits to the host: [n_vocab], valid until begin().
   virtual std::span<const float> read_logits(uint32_t column) = 0;

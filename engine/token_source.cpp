@@ -97,11 +97,6 @@ class DeviceTokens final : public TokenSource {
 std::unique_ptr<TokenSource> Steps::token_source(Decoder&, const TokenRun&) { return nullptr; }
 
 void Steps::copy_state(uint32_t, uint32_t) { assert(false && "a device without states"); }
-void Steps::norm_delta(uint32_t, Buffer, const DeltaBuffers&) { assert(false && "a device without delta nets"); }
-void Steps::conv_step(uint32_t, const DeltaBuffers&) { assert(false && "a device without delta nets"); }
-void Steps::delta_step(uint32_t, const DeltaBuffers&) { assert(false && "a device without delta nets"); }
-void Steps::norm_route(uint32_t, Buffer, Buffer) { assert(false && "a device without experts"); }
-void Steps::experts_residual(uint32_t, Buffer) { assert(false && "a device without experts"); }
 
 void Steps::set_measuring(bool on) { profile().set_enabled(on); }
 

@@ -88,20 +88,21 @@ struct Parameters {
   Global<u8> host;
   Global<f32> rows;
 
-  Parameters(Builder& b, const DecoderSpecs& s, const AttentionSpec& a)
-      : layers(b.global<u8>("layers", (s.layers.size() + 1) * sizeof(LayerRow))),
+  Parameters(Builder& b, const LaunchList& list, const EmbeddingSpec& e, const AttentionSpec& a)
+      : layers(b.global<u8>("layers", (list.layers.size() + 1) * sizeof(LayerRow))),
         token_embd(b.global<u8>("token_embd")),
-        hidden(b.global<f32>("hidden", s.embedding.hidden)),
+        hidden(b.global<f32>("hidden", e.hidden)),
         q(b.global<f32>("q", uint64_t{a.n_heads} * a.head_dim)),
         k(b.global<f32>("k", uint64_t{a.n_kv_heads} * a.head_dim)),
         v(b.global<f32>("v", uint64_t{a.n_kv_heads} * a.head_dim)),
         mixed(b.global<f32>("mixed", uint64_t{a.n_heads} * a.head_dim)),
         inner(b.global<f32>("inner")),
-        logits(b.global<f32>("logits", s.embedding.n_vocab)),
+        logits(b.global<f32>("logits", e.n_vocab)),
         q_gate(a.gated ? std::optional(b.global<f32>("q_gate", uint64_t{a.n_heads} * a.head_dim)) : std::nullopt),
-        delta(s.delta_net.n_v_heads > 0 ? std::optional<DeltaParameters>(b) : std::nullopt),
-        experts(s.experts.empty() ? std::nullopt
-                                  : std::optional<ExpertParameters>(std::in_place, b, s.experts[0].sum.has_shared)),
+        delta(list.first<DeltaKernelSpec>() ? std::optional<DeltaParameters>(b) : std::nullopt),
+        experts(list.first<ExpertSumSpec>()
+                    ? std::optional<ExpertParameters>(std::in_place, b, list.first<ExpertSumSpec>()->has_shared)
+                    : std::nullopt),
         scratch(b.global<u8>("scratch")),
         sampler(b.global<u8>("sampler")),
         error(b.global<u32>("error", kErrorWords)),
@@ -175,11 +176,12 @@ class DecoderWriter {
   DecoderWriter(const PersistentSpec& spec, Target target)
       : b_(name_of(spec), target),
         target_(target),
-        specs_(spec.decoder),
-        attention_(std::get<AttentionSpec>(specs_.attention)),
-        functions_(specs_, /*loads_ahead=*/true, target),
+        list_(spec.decoder),
+        embedding_(*list_.first<EmbeddingSpec>()),
+        attention_(*list_.first<AttentionSpec>()),
+        functions_(list_, /*loads_ahead=*/true, target),
         sampler_(persistent_sampling(spec), target),
-        at_(b_, specs_, attention_),
+        at_(b_, list_, embedding_, attention_),
         barrier_(b_, at_.barrier),
         ahead_(target),
         zero_(b_.var("zero", 0u)),
@@ -190,10 +192,10 @@ class DecoderWriter {
   }
 
   Kernel write() {
-    const PhaseProgram program = decoder_program(specs_);
+    const PhaseProgram program = decoder_program(list_);
     check_program(program);
     exit_if_invalid();
-    const auto n_layers = static_cast<uint32_t>(specs_.layers.size());
+    const auto n_layers = static_cast<uint32_t>(list_.layers.size());
     const size_t qkv = program.layer_begin, logits = program.layer_end;
     b_.do_while([&] {
       run_phases(program, 0, qkv);
@@ -223,18 +225,21 @@ class DecoderWriter {
   // Phases that only some layers have are in a branch that all blocks take alike.
   void run_layer(const PhaseProgram& program, size_t begin, size_t end) {
     for (size_t next; begin < end; begin = next) {
-      const LayerPart of = program.phases[begin].of;
-      for (next = begin; next < end && program.phases[next].of == of;) ++next;
-      if (std::ranges::all_of(program.kinds, [&](const LayerKind& kind) { return has(kind, of); })) {
+      const PhaseKind first = program.phases[begin].kind;
+      const auto has = [](PhaseSet kind, PhaseKind phase) { return (kind & set_of(phase)) != 0; };
+      const auto is_alike = [&](const Phase& phase) {
+        return std::ranges::all_of(program.kinds,
+                                   [&](PhaseSet kind) { return has(kind, first) == has(kind, phase.kind); });
+      };
+      for (next = begin; next < end && is_alike(program.phases[next]);) ++next;
+      if (std::ranges::all_of(program.kinds, [&](PhaseSet kind) { return has(kind, first); })) {
         run_phases(program, begin, next);
         continue;
       }
-      b_.if_(b_.uniform(has_part(of)), [&] { run_phases(program, begin, next); });
+      b_.if_(b_.uniform(has_phase(first)), [&] { run_phases(program, begin, next); });
     }
   }
-  Pred has_part(LayerPart part) {
-    return (number_at(row(offsetof(LayerRow, parts)), 0) & (1u << static_cast<uint32_t>(part))) != 0;
-  }
+  Pred has_phase(PhaseKind phase) { return (number_at(row(offsetof(LayerRow, phases)), 0) & set_of(phase)) != 0; }
 
   // While waiting, a phase reads the tables and prefetches weights: its own, or the output's if it has none.
   void run_phase(const Phase& phase, uint32_t index) {
@@ -265,11 +270,11 @@ class DecoderWriter {
       case PhaseKind::kDelta:
         return step_delta(wait);
       case PhaseKind::kOutput:
-        return multiply(offsetof(LayerRow, output), functions_.output, mixed(), wait);
+        return multiply(offsetof(LayerRow, output), of(ProductGroup::kOutput), mixed(), wait);
       case PhaseKind::kGateUp:
-        return multiply(offsetof(LayerRow, gate_up), functions_.gate_up, at_.hidden, wait);
+        return multiply(offsetof(LayerRow, gate_up), of(ProductGroup::kGateUp), at_.hidden, wait);
       case PhaseKind::kDown:
-        return multiply(offsetof(LayerRow, down), functions_.down, at_.inner, wait);
+        return multiply(offsetof(LayerRow, down), of(ProductGroup::kDown), at_.inner, wait);
       case PhaseKind::kRouter:
         return score_experts(wait);
       case PhaseKind::kExpertsGateUp:
@@ -306,7 +311,7 @@ class DecoderWriter {
   void embed(const Wait& wait) {
     wait({});
     const EmbeddingAddresses at{at_.token_embd, at_.token(), at_.hidden, at_.error, {}};
-    play(embedding_launch(specs_.embedding), [&](const VirtualBlock& block) { functions_.embed.call(block, at); });
+    play(embedding_launch(embedding_), [&](const VirtualBlock& block) { functions_.embed.call(block, at); });
   }
 
   void ask_ahead(size_t product) { ahead_.ask(b_, row(product), zero_); }
@@ -344,13 +349,13 @@ class DecoderWriter {
       product.emplace(load_product(row_of(index)));
       ahead_.ask(b_, row_of(index), zero_);
     });
-    multiply_by_share(*product, functions_.normed, at_.hidden);
+    multiply_by_share(*product, of(ProductGroup::kNormed), at_.hidden);
     if (n == 1) return;
     b_.if_(b_.blocks() < n, [&] {
       b_.for_("product", 1, n, 1, [&](Reg<u32> index) {
         b_.if_(first_block(row_of(index)) == 0, [&] {
           b_.barrier();  // the next product reuses shared memory
-          multiply_by_share(load_product(row_of(index - 1)), functions_.normed, at_.hidden);
+          multiply_by_share(load_product(row_of(index - 1)), of(ProductGroup::kNormed), at_.hidden);
         });
       });
     });
@@ -377,12 +382,22 @@ class DecoderWriter {
             {}};
   }
 
-  const ExpertSpecs& expert_specs() const { return specs_.experts[0]; }
-  uint32_t n_used() const { return expert_specs().route.n_used; }
+  const ProductFunction& of(ProductGroup group) const { return functions_.products[static_cast<size_t>(group)]; }
+
+  // A layer's; all layers of experts have the same sizes.
+  const ExpertProductSpec& assignments(PhaseKind phase) const {
+    const ExpertProductSpec* found = nullptr;
+    for_each_launch(list_, [&](const KernelLaunch& launch, uint32_t) {
+      const auto* spec = std::get_if<ExpertProductSpec>(&launch.spec);
+      if (found == nullptr && spec != nullptr && launch.phase == phase) found = spec;
+    });
+    return *found;
+  }
+  uint32_t n_used() const { return list_.first<RouteSpec>()->n_used; }
   // Private to this block, which writes and reads them.
   Global<u32> own_experts() { return own_route().as<u32>(); }
   Global<f32> own_weights() { return own_route().as<f32>() + n_used(); }
-  Global<u8> own_route() { return at_.experts->routes + wide(b_.block()) * route_bytes(specs_, 1); }
+  Global<u8> own_route() { return at_.experts->routes + wide(b_.block()) * route_bytes(list_, 1); }
 
   void score_experts(const Wait& wait) {
     multiply_normed(offsetof(LayerRow, router), at_.experts->shared_expert_gate ? 2 : 1, wait);
@@ -398,9 +413,9 @@ class DecoderWriter {
       functions_.route->call(block_of(team, zero_, b_.var("n_blocks", 1u)), at);
     });
     b_.barrier();
-    multiply_routed(offsetof(LayerRow, expert_gate_up), expert_specs().gate_up, functions_.gate_up, at_.hidden,
-                    at_.experts->inner);
-    multiply_shared(offsetof(LayerRow, gate_up), functions_.gate_up, at_.hidden);
+    multiply_routed(offsetof(LayerRow, expert_gate_up), assignments(PhaseKind::kExpertsGateUp),
+                    of(ProductGroup::kGateUp), at_.hidden, at_.experts->inner);
+    multiply_shared(offsetof(LayerRow, gate_up), of(ProductGroup::kGateUp), at_.hidden);
   }
 
   void multiply_expert_down(const Wait& wait) {
@@ -410,10 +425,10 @@ class DecoderWriter {
       });
       if (at_.experts->shared_inner) ask_ahead(offsetof(LayerRow, down));
     });
-    multiply_routed(offsetof(LayerRow, expert_down), expert_specs().down, functions_.down, at_.experts->inner,
-                    at_.experts->outputs);
+    multiply_routed(offsetof(LayerRow, expert_down), assignments(PhaseKind::kExpertsDown), of(ProductGroup::kDown),
+                    at_.experts->inner, at_.experts->outputs);
     if (at_.experts->shared_inner)
-      multiply_shared(offsetof(LayerRow, down), functions_.down, *at_.experts->shared_inner);
+      multiply_shared(offsetof(LayerRow, down), of(ProductGroup::kDown), *at_.experts->shared_inner);
   }
 
   void multiply_shared(size_t offset, const ProductFunction& function, const Global<f32>& x) {
@@ -452,7 +467,8 @@ class DecoderWriter {
     wait({});
     const ExpertParameters& e = *at_.experts;
     const ExpertSumAddresses at{e.outputs, own_weights(), e.shared_output, e.shared_expert_gate, at_.hidden, {}};
-    play(expert_sum_launch(expert_specs().sum), [&](const VirtualBlock& block) { functions_.sum->call(block, at); });
+    play(expert_sum_launch(*list_.first<ExpertSumSpec>()),
+         [&](const VirtualBlock& block) { functions_.sum->call(block, at); });
   }
 
   Global<f32> vector_at(size_t offset) { return b_.pointer<f32>(word_at(row(offset), 0), 16); }
@@ -463,7 +479,7 @@ class DecoderWriter {
 
   void convolve(const Wait& wait) {
     wait([&] { ask_ahead(offsetof(LayerRow, output)); });
-    play(conv_launch(specs_.delta_net), [&](const VirtualBlock& block) {
+    play(conv_launch(list_.first<DeltaKernelSpec>()->net), [&](const VirtualBlock& block) {
       functions_.conv->call(block, {at_.delta->qkv, vector_at(offsetof(LayerRow, conv)), state_of_layer(), {}});
     });
   }
@@ -471,7 +487,7 @@ class DecoderWriter {
   void step_delta(const Wait& wait) {
     const DeltaParameters& x = *at_.delta;
     wait({});
-    play(delta_launch(specs_.delta_net), [&](const VirtualBlock& block) {
+    play(delta_launch(list_.first<DeltaKernelSpec>()->net), [&](const VirtualBlock& block) {
       functions_.delta->call(block, {x.qkv,
                                      x.z,
                                      x.alpha,
@@ -488,8 +504,8 @@ class DecoderWriter {
   // The output of the layer's mixer.
   Global<f32> mixed() {
     if (!at_.delta) return at_.mixed;
-    return b_.pointer<f32>(
-        b_.select(has_part(LayerPart::kDeltaNet), b_.address(at_.delta->mixed), b_.address(at_.mixed)), 16);
+    return b_.pointer<f32>(b_.select(has_phase(PhaseKind::kConv), b_.address(at_.delta->mixed), b_.address(at_.mixed)),
+                           16);
   }
 
   Global<u8> pages(size_t offset) { return b_.pointer<u8>(word_at(row(offset), 0), KvLayout::kAlignment); }
@@ -591,7 +607,7 @@ class DecoderWriter {
            [&] { report_error(b_, at_.error, KernelError::kTokenOutOfRange, token, n_vocab(), zero_); });
   }
   void tell_end(In<u32> end) { (at_.host + offsetof(HostWords, end)).as<u32>().store_release(end, Scope::kSystem); }
-  uint32_t n_vocab() const { return specs_.embedding.n_vocab; }
+  uint32_t n_vocab() const { return embedding_.n_vocab; }
   uint32_t max_positions() const { return attention_.max_positions; }
 
   void emit(const Wait& wait) {
@@ -636,7 +652,8 @@ class DecoderWriter {
 
   Builder b_;
   Target target_;
-  const DecoderSpecs& specs_;
+  const LaunchList& list_;
+  const EmbeddingSpec& embedding_;
   const AttentionSpec& attention_;
   TokenFunctions functions_;
   SampleFunction sampler_;
@@ -649,53 +666,40 @@ class DecoderWriter {
   std::optional<Reg<u32>> layer_;  // layer of the current table row; keeping the row's address would take two registers
 };
 
-// Hash of all steps' names with their formats and positions.
-uint32_t hash_of(const DecoderSpecs& specs) {
+// Hash of all launches' names in order.
+uint32_t hash_of(const LaunchList& list) {
   uint32_t hash = name_hash("");
-  const auto add = [&](const std::string& name) { hash = name_hash(name + ";", hash); };
-  add(name_of(specs.embedding));
-  add(name_of(specs.attention));
-  const auto add_product = [&](const ProductSpec& spec) { add(name_of(spec)); };
-  for (const LayerSpecs& layer : specs.layers) for_each(add_product, layer);
-  for (const DeltaSpecs& delta : specs.deltas) for_each(add_product, delta);
-  if (specs.delta_net.n_v_heads > 0) add(name_of_conv(specs.delta_net)), add(name_of_step(specs.delta_net));
-  for (const ExpertSpecs& e : specs.experts) {
-    for (const ProductSpec* product : {&e.router, &e.shared_gate_up, &e.shared_down, &e.shared_expert_gate})
-      add_product(*product);
-    add(name_of(e.route)), add(name_of(e.gate_up)), add(name_of(e.down)), add(name_of(e.sum));
-  }
-  add(name_of(specs.logits));
+  for_each_launch(list,
+                  [&](const KernelLaunch& launch, uint32_t) { hash = name_hash(name_of(launch.spec) + ";", hash); });
   return hash;
 }
 
 }  // namespace
 
 std::string name_of(const PersistentSpec& spec) {
-  const DecoderSpecs& s = spec.decoder;
+  const EmbeddingSpec& embedding = *spec.decoder.first<EmbeddingSpec>();
   char hash[16];
-  std::snprintf(hash, sizeof hash, "%08x", hash_of(s));
-  return "persistent_decoder_l" + std::to_string(s.layers.size()) + "_h" + std::to_string(s.embedding.hidden) + "_v" +
-         std::to_string(s.embedding.n_vocab) + "_s" +
-         std::to_string(std::get<AttentionSpec>(s.attention).max_positions) + "_r" + std::to_string(spec.ring) +
-         (spec.stamps ? "_stamps_" : "_") + hash;
+  std::snprintf(hash, sizeof hash, "%08x", hash_of(spec.decoder));
+  return "persistent_decoder_l" + std::to_string(spec.decoder.layers.size()) + "_h" + std::to_string(embedding.hidden) +
+         "_v" + std::to_string(embedding.n_vocab) + "_s" + std::to_string(spec.decoder.shape.context) + "_r" +
+         std::to_string(spec.ring) + (spec.stamps ? "_stamps_" : "_") + hash;
 }
 
-std::vector<LayerKind> layer_kinds(const DecoderSpecs& specs) {
-  std::vector<LayerKind> kinds;
-  for (size_t i = 0; i < specs.layers.size(); ++i)
-    kinds.push_back({!specs.deltas.empty() && is_present(specs.deltas[i].qkv) ? Mixer::kDeltaNet : Mixer::kAttention,
-                     is_present(specs.layers[i].gate_up) ? Ffn::kDense : Ffn::kExperts});
-  return kinds;
+uint64_t route_bytes(const LaunchList& list, uint32_t n_blocks) {
+  const auto* routing = list.first<RouteSpec>();
+  return routing == nullptr ? 0 : uint64_t{n_blocks} * routing->n_used * 8;
 }
 
-PhaseProgram decoder_program(const DecoderSpecs& specs) { return decoder_program(layer_kinds(specs)); }
-
-uint64_t route_bytes(const DecoderSpecs& specs, uint32_t n_blocks) {
-  return specs.experts.empty() ? 0 : uint64_t{n_blocks} * specs.experts[0].route.n_used * 8;
+Buffer persistent_buffer(std::string_view parameter) {
+  if (parameter == "delta_mixed") return Buffer::kDeltaMixed;
+  if (parameter == "scratch") return Buffer::kAttentionScratch;
+  for (size_t i = 0; i < kBuffers; ++i)
+    if (name_of(static_cast<Buffer>(i)) == parameter) return static_cast<Buffer>(i);
+  throw Error("the persistent decoder has no buffer " + std::string(parameter));
 }
 
 SampleSpec persistent_sampling(const PersistentSpec& spec) {
-  return {.n_vocab = spec.decoder.embedding.n_vocab, .ring = spec.ring};
+  return {.n_vocab = spec.decoder.first<EmbeddingSpec>()->n_vocab, .ring = spec.ring};
 }
 
 uint32_t persistent_attention_teams(uint32_t shared_bytes, Target target) {

@@ -24,16 +24,16 @@
 namespace warpchat {
 
 struct PersistentSpec {
-  DecoderSpecs decoder;  // PassKind::kDecode, as for decoder_kernels; caches in f16 or q8_0
-  uint32_t ring = 64;    // for persistent_sampling
-  bool stamps = false;   // records time stamps
+  LaunchList decoder;   // of PassKind::kDecode; caches in f16 or q8_0
+  uint32_t ring = 64;   // for persistent_sampling
+  bool stamps = false;  // records time stamps
 };
 
 // A product in the table: device addresses, 0 if absent.
 struct ProductRow {
   static constexpr uint32_t kUnassigned = UINT32_MAX;
   uint64_t weights = 0, up = 0, gamma = 0, bias = 0, y = 0;
-  uint32_t variant = 0;                          // index in the phase's ProductVariants
+  uint32_t variant = 0;                              // index in the phase's ProductVariants
   uint32_t first_block = kUnassigned, n_blocks = 0;  // blocks that compute it; kUnassigned: the product is absent
   uint32_t rows = 0;
   uint32_t stride = 0, up_stride = 0;  // 16-byte units from one expert's matrix to the next
@@ -49,9 +49,9 @@ struct LayerRow {
   uint64_t k_pages = 0, v_pages = 0;
   uint64_t q_gamma = 0, k_gamma = 0;
   uint64_t conv = 0, dt_bias = 0, decay = 0, delta_norm = 0;
-  uint32_t rope = 0;   // index in DecoderSpecs::kv_scatters
-  uint32_t place = 0;  // index among the delta nets of the sequence's state
-  uint32_t parts = 0;  // 1 << LayerPart for each part that it has
+  uint32_t rope = 0;    // index in AttentionSpec::scatters
+  uint32_t place = 0;   // index among the delta nets of the sequence's state
+  PhaseSet phases = 0;  // that the layer has
 };
 static_assert(sizeof(LayerRow) == 872);
 
@@ -122,7 +122,7 @@ struct StampRequest {
 // Parameters in order:
 //   layers         LayerRow [n_layers + 1], 16-byte aligned
 //   token_embd     packed as for gemv
-//   hidden, q, k, v, mixed, inner, logits  f32: one column, as PassState in engine/steps.h
+//   hidden, q, k, v, mixed, inner, logits  f32: one column of these buffers (operation.h)
 //   q_gate         f32, only if attention is gated
 //   qkv, z, alpha, beta, delta_mixed  f32, only with delta nets
 //   scores, expert_inner, expert_outputs  f32 [n], [n_used, ffn], [n_used, hidden], only with experts
@@ -144,6 +144,8 @@ struct StampRequest {
 // first step with a reason to end. It reports the lowest reason in DecodeEnd, except that an error comes first. It
 // never waits for the host, whose calls a driver may block until the launch ends.
 ptx::Kernel persistent_decoder(const PersistentSpec& spec, ptx::Target target);
+// The buffer behind a parameter from `hidden` to `scratch`, or `error`.
+Buffer persistent_buffer(std::string_view parameter);
 SampleSpec persistent_sampling(const PersistentSpec& spec);  // one column, sampled by this kernel's blocks
 std::string name_of(const PersistentSpec& spec);
 inline constexpr uint32_t kPersistentThreads = 512;
@@ -153,11 +155,8 @@ inline constexpr uint32_t kPersistentBlocksPerSm = 1;  // 128 registers per thre
 inline constexpr uint64_t kMaxBytesAhead = 8 << 20;
 inline constexpr uint32_t kAheadMultiple = kPersistentThreads / 32 * 32;  // one sector per warp
 
-// The layer kinds of these specs, which define the program.
-std::vector<LayerKind> layer_kinds(const DecoderSpecs& specs);
-PhaseProgram decoder_program(const DecoderSpecs& specs);
 // Per block: the token's experts, u32 [n_used], and their weights, f32 [n_used].
-uint64_t route_bytes(const DecoderSpecs& specs, uint32_t n_blocks);
+uint64_t route_bytes(const LaunchList& list, uint32_t n_blocks);
 
 // Teams per block, for a body with this much shared memory.
 uint32_t persistent_attention_teams(uint32_t shared_bytes, ptx::Target target);

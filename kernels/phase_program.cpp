@@ -17,11 +17,16 @@ std::string text_of(PhaseKind kind) { return std::string(name_of(kind)); }
 }
 
 // The phases of two tokens.
-std::vector<const Phase*> unrolled(const PhaseProgram& program, std::span<const LayerKind> layers) {
+std::vector<const Phase*> unrolled(const PhaseProgram& program, std::span<const PhaseSet> layers) {
   std::vector<const Phase*> order;
   for (int token = 0; token < 2; ++token)
     for (const size_t i : phases_of_a_token(program, layers)) order.push_back(&program.phases[i]);
   return order;
+}
+
+// Every block routes for itself, and error reports are atomic.
+bool is_private(Buffer buffer) {
+  return buffer == Buffer::kExperts || buffer == Buffer::kExpertWeights || buffer == Buffer::kError;
 }
 
 void check_kinds(const PhaseProgram& program) {
@@ -55,13 +60,17 @@ size_t ended_before(const std::vector<const Phase*>& order, size_t at, size_t en
   return ended;
 }
 
+// The first memory that both have.
+std::optional<std::string> common(const std::set<Buffer>& a, const std::set<Buffer>& b) {
+  const auto found = std::ranges::find_if(a, [&](Buffer memory) { return b.contains(memory); });
+  return found == a.end() ? std::nullopt : std::optional(std::string(name_of(*found)));
+}
+
 void check_apart(const Phase& early, const Phase& late) {
-  const auto check = [&](const std::vector<std::string>& a, const std::vector<std::string>& b, const char* does,
-                         const char* did) {
-    for (const std::string& memory : a)
-      if (std::count(b.begin(), b.end(), memory) != 0)
-        refuse(late, std::string(does) + " " + memory + " while " + text_of(early.kind) + " may still " + did +
-                         " it; it must wait for it");
+  const auto check = [&](const std::set<Buffer>& a, const std::set<Buffer>& b, const char* does, const char* did) {
+    if (const auto memory = common(a, b))
+      refuse(late, std::string(does) + " " + *memory + " while " + text_of(early.kind) + " may still " + did +
+                       " it; it must wait for it");
   };
   check(late.reads, early.writes, "reads", "write");
   check(late.writes, early.reads, "writes", "read");
@@ -69,9 +78,8 @@ void check_apart(const Phase& early, const Phase& late) {
 }
 
 void check_early(const Phase& early, const Phase& late) {
-  for (const std::string& memory : late.reads_early)
-    if (std::ranges::count(early.writes, memory) != 0)
-      refuse(late, "reads " + memory + " before it waits, while " + text_of(early.kind) + " may still write it");
+  if (const auto memory = common(late.reads_early, early.writes))
+    refuse(late, "reads " + *memory + " before it waits, while " + text_of(early.kind) + " may still write it");
 }
 
 void check_order(const std::vector<const Phase*>& order) {
@@ -85,39 +93,30 @@ void check_order(const std::vector<const Phase*>& order) {
 
 }  // namespace
 
-bool has(const LayerKind& layer, LayerPart part) {
-  switch (part) {
-    case LayerPart::kEvery:
-      return true;
-    case LayerPart::kAttention:
-      return layer.mixer == Mixer::kAttention;
-    case LayerPart::kDeltaNet:
-      return layer.mixer == Mixer::kDeltaNet;
-    case LayerPart::kDense:
-      return layer.ffn == Ffn::kDense;
-    case LayerPart::kExperts:
-      return layer.ffn == Ffn::kExperts;
-  }
-  return false;
+std::vector<PhaseSet> phases_of_layers(const LaunchList& list) {
+  std::vector<PhaseSet> layers(list.layers.size() + 1);
+  for_each_launch(list, [&](const KernelLaunch& launch, uint32_t layer) { layers.at(layer) |= set_of(launch.phase); });
+  layers.pop_back();
+  return layers;
 }
 
-std::vector<size_t> phases_of_a_token(const PhaseProgram& program, std::span<const LayerKind> layers) {
+std::vector<size_t> phases_of_a_token(const PhaseProgram& program, std::span<const PhaseSet> layers) {
   std::vector<size_t> order;
   for (size_t i = 0; i < program.layer_begin; ++i) order.push_back(i);
-  for (const LayerKind& layer : layers)
+  for (const PhaseSet layer : layers)
     for (size_t i = program.layer_begin; i < program.layer_end; ++i)
-      if (has(layer, program.phases[i].of)) order.push_back(i);
+      if (layer & set_of(program.phases[i].kind)) order.push_back(i);
   for (size_t i = program.layer_end; i < program.phases.size(); ++i) order.push_back(i);
   return order;
 }
 
 void check_program(const PhaseProgram& program) {
   check_kinds(program);
-  for (const LayerKind& first : program.kinds)
-    for (const LayerKind& second : program.kinds) check_order(unrolled(program, std::array{first, second}));
+  for (const PhaseSet first : program.kinds)
+    for (const PhaseSet second : program.kinds) check_order(unrolled(program, std::array{first, second}));
 }
 
-uint64_t barriers_of_a_token(const PhaseProgram& program, std::span<const LayerKind> layers) {
+uint64_t barriers_of_a_token(const PhaseProgram& program, std::span<const PhaseSet> layers) {
   return static_cast<uint64_t>(std::ranges::count_if(phases_of_a_token(program, layers),
                                                      [&](size_t i) { return !program.phases[i].waits_for.empty(); }));
 }
@@ -129,41 +128,44 @@ std::string_view name_of(PhaseKind kind) {
   return kNames[static_cast<size_t>(kind)];
 }
 
-PhaseProgram decoder_program(std::span<const LayerKind> layers) {
+PhaseProgram decoder_program(const LaunchList& list) {
   using enum PhaseKind;
-  using Of = LayerPart;
+  const std::vector<PhaseSet> layers = phases_of_layers(list);
   PhaseProgram program;
-  program.kinds.clear();
-  for (const LayerKind& layer : layers)
-    if (std::ranges::count(program.kinds, layer) == 0) program.kinds.push_back(layer);
-  const auto add = [&](const Phase& phase) {
-    if (std::ranges::any_of(program.kinds, [&](const LayerKind& kind) { return has(kind, phase.of); }))
-      program.phases.push_back(phase);
-  };
-  add({kEmbed, {"state", "weights"}, {"hidden"}, {kEmit}});
-  program.layer_begin = program.phases.size();
-  add({kQkv, {"hidden"}, {"q", "k", "v", "q_gate", "qkv", "z", "alpha", "beta"}, {kEmbed, kDown, kExpertsSum}});
-  add({kAttention,
-       {"q", "k", "v", "q_gate", "cache", "state"},
-       {"mixed", "cache", "scratch"},
-       {kQkv},
-       Of::kAttention,
-       {"state"}});
-  add({kConv, {"qkv", "tails", "state"}, {"qkv", "tails"}, {kQkv}, Of::kDeltaNet});
-  add({kDelta, {"qkv", "z", "alpha", "beta", "heads", "state"}, {"mixed", "heads"}, {kConv}, Of::kDeltaNet});
-  add({kOutput, {"mixed", "hidden"}, {"hidden"}, {kAttention, kDelta}});
-  add({kGateUp, {"hidden"}, {"inner"}, {kOutput}, Of::kDense});
-  add({kDown, {"inner", "hidden"}, {"hidden"}, {kGateUp}, Of::kDense});
-  add({kRouter, {"hidden"}, {"scores", "switches"}, {kOutput}, Of::kExperts});
-  add({kExpertsGateUp, {"hidden", "scores"}, {"inner"}, {kRouter}, Of::kExperts});
-  add({kExpertsDown, {"inner"}, {"outputs"}, {kExpertsGateUp}, Of::kExperts});
-  add({kExpertsSum, {"outputs", "switches", "hidden"}, {"hidden"}, {kExpertsDown}, Of::kExperts});
-  program.layer_end = program.phases.size();
-  add({kLogits, {"hidden"}, {"logits"}, {kDown, kExpertsSum}});
-  add({kSample, {"logits", "state"}, {"choice", "rows"}, {kLogits}});
-  add({kEmit, {"choice", "rows", "state"}, {"state"}, {kSample}});
-  const auto is_present = [&](PhaseKind kind) { return std::ranges::count(program.phases, kind, &Phase::kind) != 0; };
-  for (Phase& phase : program.phases) std::erase_if(phase.waits_for, [&](PhaseKind kind) { return !is_present(kind); });
+  program.kinds = layers;
+  std::ranges::sort(program.kinds);
+  program.kinds.erase(std::ranges::unique(program.kinds).begin(), program.kinds.end());
+  const std::set<Buffer> state = {Buffer::kTokens, Buffer::kPositions};
+  program.phases = {{kEmbed, {}, {}, {kEmit}},
+                    {kQkv, {}, {}, {kEmbed, kDown, kExpertsSum}},
+                    {kAttention, {}, {}, {kQkv}, {Buffer::kPositions}},
+                    {kConv, {}, {}, {kQkv}},
+                    {kDelta, {}, {}, {kConv}},
+                    {kOutput, {}, {}, {kAttention, kDelta}},
+                    {kGateUp, {}, {}, {kOutput}},
+                    {kDown, {}, {}, {kGateUp}},
+                    {kRouter, {}, {}, {kOutput}},
+                    {kExpertsGateUp, {}, {}, {kRouter}},
+                    {kExpertsDown, {}, {}, {kExpertsGateUp}},
+                    {kExpertsSum, {}, {}, {kExpertsDown}},
+                    {kLogits, {}, {}, {kDown, kExpertsSum}},
+                    {kSample, {Buffer::kLogits, Buffer::kPositions}, {Buffer::kChoice, Buffer::kRows}, {kLogits}},
+                    {kEmit, {Buffer::kChoice, Buffer::kRows, Buffer::kPositions}, state, {kSample}}};
+  PhaseSet present = set_of(kEmbed) | set_of(kLogits) | set_of(kSample) | set_of(kEmit);
+  for (const PhaseSet layer : layers) present |= layer;
+  std::erase_if(program.phases, [&](const Phase& phase) { return !(present & set_of(phase.kind)); });
+  for (Phase& phase : program.phases)
+    std::erase_if(phase.waits_for, [&](PhaseKind kind) { return !(present & set_of(kind)); });
+  const auto place_of = [&](PhaseKind kind) { return std::ranges::find(program.phases, kind, &Phase::kind); };
+  program.layer_begin = 1, program.layer_end = static_cast<size_t>(place_of(kLogits) - program.phases.begin());
+  for_each_launch(list, [&](const KernelLaunch& launch, uint32_t) {
+    Phase& phase = *place_of(launch.phase);
+    for (const auto& [name, operand] : launch.arguments) {
+      if (operand.buffer == Buffer::kNone || is_private(operand.buffer)) continue;
+      if (operand.access != Operand::Access::kWrite) phase.reads.insert(operand.buffer);
+      if (operand.access != Operand::Access::kRead) phase.writes.insert(operand.buffer);
+    }
+  });
   return program;
 }
 

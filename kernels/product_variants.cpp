@@ -40,30 +40,37 @@ std::vector<GemvSpec> variants_among(std::vector<GemvSpec> products) {
 
 }  // namespace
 
-ProductVariants product_variants(const DecoderSpecs& specs) {
+const GemvSpec* product_of(const KernelLaunch& launch) {
+  if (const auto* assignments = std::get_if<ExpertProductSpec>(&launch.spec)) return &assignments->product;
+  return std::get_if<GemvSpec>(&launch.spec);
+}
+
+ProductGroup group_of(const KernelLaunch& launch) {
+  switch (launch.phase) {
+    case PhaseKind::kOutput:
+      return ProductGroup::kOutput;
+    case PhaseKind::kGateUp:
+    case PhaseKind::kExpertsGateUp:
+      return ProductGroup::kGateUp;
+    case PhaseKind::kDown:
+    case PhaseKind::kExpertsDown:
+      return ProductGroup::kDown;
+    default:
+      return ProductGroup::kNormed;
+  }
+}
+
+ProductVariants product_variants(const LaunchList& list) {
   ProductVariants all;
-  const auto add = [](std::vector<GemvSpec>& to, const ProductSpec& product) {
-    if (is_present(product)) to.push_back(std::get<GemvSpec>(product));
-  };
-  for (const LayerSpecs& layer : specs.layers) {
-    for (const ProductSpec* product : {&layer.q, &layer.k, &layer.v, &layer.q_gate}) add(all.normed, *product);
-    add(all.output, layer.output), add(all.gate_up, layer.gate_up), add(all.down, layer.down);
-  }
-  for (const DeltaSpecs& delta : specs.deltas)
-    for_each([&](const ProductSpec& product) { add(all.normed, product); }, delta);
-  for (const ExpertSpecs& e : specs.experts) {
-    add(all.normed, e.router), add(all.normed, e.shared_expert_gate);
-    add(all.gate_up, e.gate_up.product), add(all.gate_up, e.shared_gate_up);
-    add(all.down, e.down.product), add(all.down, e.shared_down);
-  }
-  add(all.normed, specs.logits);
-  for (std::vector<GemvSpec>* products : {&all.normed, &all.output, &all.gate_up, &all.down})
-    *products = variants_among(std::move(*products));
+  for_each_launch(list, [&](const KernelLaunch& launch, uint32_t) {
+    if (const GemvSpec* product = product_of(launch)) all[static_cast<size_t>(group_of(launch))].push_back(*product);
+  });
+  for (std::vector<GemvSpec>& products : all) products = variants_among(std::move(products));
   return all;
 }
 
-uint32_t variant_of(const std::vector<GemvSpec>& variants, const ProductSpec& product) {
-  const auto is_its = [&](const GemvSpec& variant) { return serves(variant, std::get<GemvSpec>(product)); };
+uint32_t variant_of(const std::vector<GemvSpec>& variants, const GemvSpec& product) {
+  const auto is_its = [&](const GemvSpec& variant) { return serves(variant, product); };
   return static_cast<uint32_t>(std::ranges::find_if(variants, is_its) - variants.begin());
 }
 

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/kernel_list.h"
+#include "kernels/launch_list.h"
 #include "models/model_config.h"
 
 namespace warpchat {

@@ -1,8 +1,10 @@
 #include "kernels/token_functions.h"
 
 #include <algorithm>
-#include <set>
 #include <utility>
+
+#include "kernels/overloaded.h"
+#include "models/error.h"
 
 namespace warpchat {
 
@@ -206,24 +208,23 @@ void ProductFunction::call(const VirtualBlock& block, const CallOperand& which, 
   block.call(function_, all);
 }
 
-TokenFunctions::TokenFunctions(const DecoderSpecs& specs, bool loads_ahead, Target target)
-    : TokenFunctions(specs, product_variants(specs), loads_ahead, target) {}
-
-TokenFunctions::TokenFunctions(const DecoderSpecs& specs, ProductVariants variants, bool loads_ahead, Target target)
-    : embed(specs.embedding, target),
-      attend(std::get<AttentionSpec>(specs.attention), target),
-      normed("normed", std::move(variants.normed), {true, loads_ahead}, target),
-      output("output", std::move(variants.output), {false, loads_ahead}, target),
-      gate_up("gate_up", std::move(variants.gate_up), {!specs.experts.empty(), loads_ahead}, target),
-      down("down", std::move(variants.down), {!specs.experts.empty(), loads_ahead}, target) {
-  if (specs.delta_net.n_v_heads > 0) {
-    conv.emplace(specs.delta_net, target);
-    delta.emplace(specs.delta_net, target);
+TokenFunctions::TokenFunctions(const LaunchList& list, bool loads_ahead, Target target)
+    : embed(*list.first<EmbeddingSpec>(), target), attend(*list.first<AttentionSpec>(), target) {
+  constexpr const char* kNames[kProductGroups] = {"normed", "output", "gate_up", "down"};
+  const auto* routing = list.first<RouteSpec>();
+  ProductVariants variants = product_variants(list);
+  for (size_t group = 0; group < kProductGroups; ++group) {
+    const bool is_of_experts = routing != nullptr && group >= static_cast<size_t>(ProductGroup::kGateUp);
+    const bool takes_rows = group == static_cast<size_t>(ProductGroup::kNormed) || is_of_experts;
+    products.emplace_back(kNames[group], std::move(variants[group]), ProductForm{takes_rows, loads_ahead}, target);
   }
-  if (!specs.experts.empty()) {
-    route.emplace(specs.experts[0].route, target);
-    sum.emplace(specs.experts[0].sum, target);
+  if (const auto* net = list.first<DeltaKernelSpec>()) {
+    conv.emplace(net->net, target);
+    delta.emplace(net->net, target);
   }
+  if (routing == nullptr) return;
+  route.emplace(*routing, target);
+  sum.emplace(*list.first<ExpertSumSpec>(), target);
 }
 
 namespace {
@@ -239,55 +240,25 @@ BodyOf<GemvAddresses> call_of(const GemvSpec& spec, const ProductFunction& funct
 
 }  // namespace
 
-std::vector<Kernel> token_kernels(const DecoderSpecs& specs, const TokenFunctions& functions, Target target) {
-  std::vector<Kernel> kernels;
-  kernels.push_back(embedding_kernel(
-      specs.embedding, target,
-      [&](Builder&, const EmbeddingAddresses& at, const VirtualBlock& block) { functions.embed.call(block, at); }));
-  kernels.push_back(attention_kernel(
-      std::get<AttentionSpec>(specs.attention), target,
-      [&](Builder&, const AttentionAddresses& at, const VirtualBlock& block) { functions.attend.call(block, at); }));
-  std::set<std::string> names;
-  const auto add = [&](const ProductSpec& product, const ProductFunction& function) {
-    if (!is_present(product) || !names.insert(name_of(product)).second) return;
-    const GemvSpec& spec = std::get<GemvSpec>(product);
-    kernels.push_back(gemv_kernel(spec, target, call_of(spec, function)));
+Kernel TokenFunctions::kernel(const KernelLaunch& launch, Target target) const {
+  const auto call = [](const auto& function) {
+    return [&function](Builder&, const auto& at, const VirtualBlock& block) { function.call(block, at); };
   };
-  const auto add_assignments = [&](const ExpertProductSpec& spec, const ProductFunction& function) {
-    if (names.insert(name_of(spec)).second)
-      kernels.push_back(expert_product_kernel(spec, target, call_of(spec.product, function)));
-  };
-  for (const LayerSpecs& layer : specs.layers) {
-    for (const ProductSpec* product : {&layer.q, &layer.k, &layer.v, &layer.q_gate}) add(*product, functions.normed);
-    add(layer.output, functions.output);
-    add(layer.gate_up, functions.gate_up);
-    add(layer.down, functions.down);
-  }
-  for (const DeltaSpecs& delta : specs.deltas)
-    for_each([&](const ProductSpec& product) { add(product, functions.normed); }, delta);
-  for (const ExpertSpecs& e : specs.experts) {
-    add(e.router, functions.normed), add(e.shared_expert_gate, functions.normed);
-    add_assignments(e.gate_up, functions.gate_up), add(e.shared_gate_up, functions.gate_up);
-    add_assignments(e.down, functions.down), add(e.shared_down, functions.down);
-  }
-  add(specs.logits, functions.normed);
-  if (functions.delta) {
-    kernels.push_back(conv_kernel(
-        specs.delta_net, target,
-        [&](Builder&, const ConvAddresses& at, const VirtualBlock& block) { functions.conv->call(block, at); }));
-    kernels.push_back(delta_kernel(
-        specs.delta_net, target,
-        [&](Builder&, const DeltaAddresses& at, const VirtualBlock& block) { functions.delta->call(block, at); }));
-  }
-  if (functions.route) {
-    kernels.push_back(route_kernel(
-        specs.experts[0].route, target,
-        [&](Builder&, const RouteAddresses& at, const VirtualBlock& block) { functions.route->call(block, at); }));
-    kernels.push_back(expert_sum_kernel(
-        specs.experts[0].sum, target,
-        [&](Builder&, const ExpertSumAddresses& at, const VirtualBlock& block) { functions.sum->call(block, at); }));
-  }
-  return kernels;
+  using Step = DeltaKernelSpec::Step;
+  return std::visit(
+      Overloaded{
+          [&](const EmbeddingSpec& s) { return embedding_kernel(s, target, call(embed)); },
+          [&](const AttentionSpec& s) { return attention_kernel(s, target, call(attend)); },
+          [&](const GemvSpec& s) { return gemv_kernel(s, target, call_of(s, of(launch))); },
+          [&](const ExpertProductSpec& s) { return expert_product_kernel(s, target, call_of(s.product, of(launch))); },
+          [&](const DeltaKernelSpec& s) {
+            return s.step == Step::kConv ? conv_kernel(s.net, target, call(*conv))
+                                         : delta_kernel(s.net, target, call(*delta));
+          },
+          [&](const RouteSpec& s) { return route_kernel(s, target, call(*route)); },
+          [&](const ExpertSumSpec& s) { return expert_sum_kernel(s, target, call(*sum)); },
+          [&](const auto&) -> Kernel { throw Error("a token has no kernel " + name_of(launch.spec)); }},
+      launch.spec);
 }
 
 }  // namespace warpchat

@@ -86,23 +86,23 @@ class ProductFunction : public BodyFunction {
   ProductForm form_;
 };
 
-// Everything that a token computes before sampling, for specs of PassKind::kDecode.
+// Everything that a token computes before sampling, for a list of PassKind::kDecode.
 struct TokenFunctions {
   // loads_ahead: for kernels with one block per multiprocessor.
-  TokenFunctions(const DecoderSpecs& specs, bool loads_ahead, ptx::Target target);
+  TokenFunctions(const LaunchList& list, bool loads_ahead, ptx::Target target);
+  ptx::Kernel kernel(const KernelLaunch& launch,
+                     ptx::Target target) const;  // a launch's kernel, which calls its function
+  const ProductFunction& of(const KernelLaunch& launch) const {
+    return products[static_cast<size_t>(group_of(launch))];
+  }
+
   EmbeddingFunction embed;
   AttentionFunction attend;
-  ProductFunction normed, output, gate_up, down;
-  std::optional<ConvFunction> conv;  // with delta-net layers
+  std::vector<ProductFunction> products;  // by ProductGroup
+  std::optional<ConvFunction> conv;       // with delta-net layers
   std::optional<DeltaFunction> delta;
   std::optional<RouteFunction> route;  // with layers of experts
   std::optional<ExpertSumFunction> sum;
-
- private:
-  TokenFunctions(const DecoderSpecs& specs, ProductVariants variants, bool loads_ahead, ptx::Target target);
 };
-
-// The kernels of these specs, each once, as calls of the functions.
-std::vector<ptx::Kernel> token_kernels(const DecoderSpecs& specs, const TokenFunctions& functions, ptx::Target target);
 
 }  // namespace warpchat

@@ -3,6 +3,7 @@
 #pragma once
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <type_traits>
 
 namespace warpchat {
@@ -102,15 +103,6 @@ inline constexpr LayerVectors<const char*> kVectorNames = {.attn_norm = "attn_no
                                                            .up_bias = "ffn_up.bias",
                                                            .shared_expert_gate = "ffn_gate_inp_shexp.weight"};
 
-// Products with x, where the FFN's gate and up are one.
-template <class T>
-struct LayerProducts {
-  T q{}, k{}, v{}, output{}, gate_up{}, down{}, q_gate{};
-  static constexpr std::array kMembers = {&LayerProducts::q,      &LayerProducts::k,       &LayerProducts::v,
-                                          &LayerProducts::output, &LayerProducts::gate_up, &LayerProducts::down,
-                                          &LayerProducts::q_gate};
-};
-
 // Calls visit(value, ...) for each member of one struct, or of several in parallel.
 template <class Visit, class First, class... Others>
 void for_each(Visit&& visit, First& first, Others&&... others) {
@@ -124,6 +116,39 @@ auto map(const Layer<T>& of, Make&& make) {
   Layer<std::invoke_result_t<Make&, const T&>> made;
   for_each([&](auto& to, const T& from) { to = make(from); }, made, of);
   return made;
+}
+
+// Names a weight: the members of the structs above in the order of their kMembers, then those outside the layers.
+enum class Weight : uint8_t {
+  kQ, kK, kV, kQGate, kOutput, kGate, kUp, kDown,
+  kQkv, kZ, kAlpha, kBeta,
+  kRouter, kExpertGate, kExpertUp, kExpertDown, kSharedGate, kSharedUp, kSharedDown,
+  kAttnNorm, kFfnNorm, kQBias, kKBias, kVBias, kQNorm, kKNorm, kOutputBias, kGateBias, kUpBias, kDownBias,
+  kSharedExpertGate,
+  kConv, kDtBias, kDecay, kDeltaNorm,
+  kTokenEmbd, kLogits, kLogitsNorm, kLogitsBias,  // of the model
+  kNone
+};
+inline constexpr size_t kWeights = static_cast<size_t>(Weight::kNone);
+
+// A value for each weight of a layer, or for each of those outside the layers.
+template <class T>
+class PerWeight : public std::array<T, kWeights> {
+ public:
+  T& operator[](Weight weight) { return this->at(static_cast<size_t>(weight)); }
+  const T& operator[](Weight weight) const { return this->at(static_cast<size_t>(weight)); }
+};
+
+// The values of a layer's structs. T is constructible from their members.
+template <class T, class Matrices, class Deltas, class Experts, class Vectors, class DeltaVectors>
+PerWeight<T> by_weight(const Matrices& matrices, const Deltas& deltas, const Experts& experts, const Vectors& vectors,
+                       const DeltaVectors& delta_vectors) {
+  PerWeight<T> all{};
+  size_t next = 0;
+  const auto add = [&](const auto& value) { all.at(next++) = T(value); };
+  for_each(add, matrices), for_each(add, deltas), for_each(add, experts), for_each(add, vectors);
+  for_each(add, delta_vectors);
+  return all;
 }
 
 }  // namespace warpchat

@@ -5,6 +5,7 @@
 #include "app/commands/commands.h"
 #include "app/model_loading.h"
 #include "app/output.h"
+#include "engine/decoder.h"
 #include "engine/gpu/gpu_memory.h"
 #include "kernels/persistent_decoder.h"
 #include "kernels/sampling.h"
@@ -101,20 +102,21 @@ void write_texts(const std::vector<Module>& modules, const std::string& folder) 
 
 std::vector<Module> modules_of(const ModelConfig& config, const DecoderFormats& formats, uint32_t context,
                                ptx::Target target) {
-  const auto specs = [&](PassKind kind, uint32_t columns) {
-    return decoder_specs(config, formats, context, kind, columns);
+  const Network network = text_decoder(config);
+  const auto list = [&](PassKind kind, uint32_t columns) {
+    return launch_list(network, config, formats, {kind, columns, context});
   };
-  const DecoderSpecs of_token = specs(PassKind::kDecode, 1);
+  const auto kernels = [&](PassKind kind, uint32_t columns) { return kernels_of(list(kind, columns), target); };
+  const LaunchList of_token = list(PassKind::kDecode, 1);
   const SampleSpec sampling{.n_vocab = config.n_vocab, .ring = sample_ring(context), .advances = true};
-  Module token{"token", "a token, with --launch persistent by the last kernel alone",
-               decoder_kernels(of_token, target)};
+  Module token{"token", "a token, with --launch persistent by the last kernel alone", kernels_of(of_token, target)};
   token.kernels.push_back(sample(sampling, target));
   token.kernels.push_back(persistent_decoder({of_token, sampling.ring, /*stamps=*/true}, target));
   Module few{"few", "a token each of 2 to " + grouped(kFewSequences) + " sequences",
-             decoder_kernels(specs(PassKind::kSmallBatch, kFewSequences), target)};
+             kernels(PassKind::kSmallBatch, kFewSequences)};
   Module batch{"batch", "a token each of up to " + grouped(kBatchColumns) + " sequences",
-               decoder_kernels(specs(PassKind::kBatch, kBatchColumns), target)};
-  Module prompt{"prompt", "a prompt", decoder_kernels(specs(PassKind::kPrefill, GpuSizes().batch), target)};
+               kernels(PassKind::kBatch, kBatchColumns)};
+  Module prompt{"prompt", "a prompt", kernels(PassKind::kPrefill, GpuSizes().batch)};
   return {std::move(token), std::move(few), std::move(batch), std::move(prompt)};
 }
 

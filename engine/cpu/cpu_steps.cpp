@@ -1,7 +1,8 @@
-// The decoder's steps on the CPU, in decoder order. Each is one or two parallel loops over the pool.
+// The operations of a pass on the CPU, a function for each kind. Each is one or two parallel loops over the pool.
 #include "engine/cpu/cpu_steps.h"
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <chrono>
 #include <cmath>
@@ -22,6 +23,7 @@
 #include "engine/cpu/rope.h"
 #include "engine/cpu/simd_level.h"
 #include "engine/cpu/thread_pool.h"
+#include "engine/decoder.h"
 #include "engine/file_mappings.h"
 #include "engine/profile.h"
 #include "models/dequantise.h"
@@ -32,8 +34,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 struct Layer {
-  LayerMatrices<PackedMatrix> matrices;
-  LayerVectors<std::vector<float>> vectors;  // empty where the model has none
+  PerWeight<PackedMatrix> matrices;       // but for the experts'
+  PerWeight<std::vector<float>> vectors;  // empty where the model has none
   LayerExperts experts;
   LayerDeltaNet delta_net;
 };
@@ -48,11 +50,6 @@ std::vector<float> floats_of(const TensorInfo* tensor) {
   if (!values.empty()) std::memcpy(values.data(), tensor->data.data(), tensor->data.size());
   return values;
 }
-
-const float* bias_of(const std::vector<float>& values) { return values.empty() ? nullptr : values.data(); }
-
-float* floats(Buffer buffer) { return static_cast<float*>(buffer.data); }
-float* column_of(Buffer buffer, uint32_t column) { return floats(buffer) + uint64_t{column} * buffer.width; }
 
 const CpuKernels& kernels_for(const CpuOptions& options) {
   const char* wanted = std::getenv("WARPCHAT_SIMD");
@@ -76,7 +73,6 @@ class CpuSteps final : public Steps {
   uint32_t context_that_fits() const override {
     return budget_.largest_context(saturating_sum({available_memory(), budget_.total(0)}));
   }
-  const PassState& buffers() const override { return state_; }
   std::string description() const override {
     return "cpu: " + std::to_string(pool_.n_threads()) + (pool_.n_threads() == 1 ? " thread, " : " threads, ") +
            kernels_.shown;
@@ -94,19 +90,7 @@ class CpuSteps final : public Steps {
   uint32_t n_states() const override { return delta_nets_.n_states(); }
   void copy_state(uint32_t from, uint32_t to) override { delta_nets_.copy_state(from, to); }
   void begin(std::span<const Run> runs) override;
-  void embed(Buffer hidden) override;
-  void norm_qkv(uint32_t layer, Buffer hidden, Buffer q, Buffer k, Buffer v) override;
-  void attention(uint32_t layer, Buffer q, Buffer k, Buffer v, Buffer mixed) override;
-  bool keep_wanted(Buffer mixed, Buffer hidden) override;
-  void output_residual(uint32_t layer, Buffer mixed, Buffer hidden) override;
-  void norm_delta(uint32_t layer, Buffer hidden, const DeltaBuffers& x) override;
-  void conv_step(uint32_t layer, const DeltaBuffers& x) override;
-  void delta_step(uint32_t layer, const DeltaBuffers& x) override;
-  void norm_gate_up(uint32_t layer, Buffer hidden, Buffer inner) override;
-  void down_residual(uint32_t layer, Buffer inner, Buffer hidden) override;
-  void norm_route(uint32_t layer, Buffer hidden, Buffer scores) override;
-  void experts_residual(uint32_t layer, Buffer hidden) override;
-  void norm_logits(Buffer hidden, Buffer logits) override;
+  bool run(const Operation& operation) override;
   PassEnd end_pass() override;
   void wait() override {}
   bool read_columns(Buffer buffer, uint32_t first, std::span<float> values) override;
@@ -115,11 +99,24 @@ class CpuSteps final : public Steps {
 
  private:
   void load(const ModelTensors& tensors, const CpuOptions& options);
-  void rope_scatter(uint32_t layer, Buffer q, Buffer k, Buffer v);
+  void run(const Operation& operation, const Embedding& o);
+  void run(const Operation& operation, const Products& o);
+  void run(const Operation& operation, const Attention& o);
+  void run(const Operation& operation, const Convolution& o);
+  void run(const Operation& operation, const Recurrence& o);
+  void run(const Operation& operation, const WantedColumns& o);
+  void run(const Operation& operation, const Routing& o);
+  void run(const Operation& operation, const Experts& o);
+  void rope_scatter(uint32_t layer, const Attention& o);
   void lay_out_buffers();
   void measure_bandwidth();
-  ProductInput normalised(Buffer hidden, uint32_t columns, const std::vector<float>& gain) const;
-  ProductInput plain(Buffer x) const { return {floats(x), n_columns(), x.width}; }
+  ProductInput input_of(uint32_t layer, Buffer input, Weight norm) const;
+  uint64_t multiply(uint32_t layer, const Products& o);  // returns the bytes that move
+  const FloatColumns& at(Buffer buffer) const { return buffers_[static_cast<size_t>(buffer)]; }
+  const PackedMatrix* matrix(uint32_t layer, Weight weight) const;
+  const std::vector<float>& vector(uint32_t layer, Weight weight) const { return layers_[layer].vectors[weight]; }
+  const float* vector_or_null(uint32_t layer, Weight weight) const;
+  uint32_t profile_row(const Operation& operation) const { return profile_rows_[operation.index]; }
   uint64_t column_bytes(uint64_t values) const { return n_columns() * values * sizeof(float); }
   uint32_t n_columns() const { return static_cast<uint32_t>(columns_.size()); }
   float* kept_column(Buffer buffer, uint32_t column) const;  // by column of the pass
@@ -140,19 +137,16 @@ class CpuSteps final : public Steps {
   const FileMappings mappings_;  // the file's mapping holds experts until they are packed
   ExpertRunner experts_;
   const TensorInfo* embedding_;  // in the file; with tied embeddings rows are read from output_
-  PackedMatrix output_;
-  std::vector<Layer> layers_;
-  std::vector<float> output_norm_, output_bias_;  // output_bias_: empty if the model has none
+  std::vector<Layer> layers_;    // [n_layers + 1]: the last has the weights outside the layers
   Pages activations_, logits_;
-  PassState state_;
-  Buffer q_gate_;                         // [columns, n_heads * head_dim], where attention is gated
+  std::array<FloatColumns, kBuffers> buffers_;
   std::vector<CachedRun> runs_;           // the pass's runs
   std::vector<Column> columns_;           // remaining columns of the pass
   std::vector<uint32_t> logits_columns_;  // columns with wanted logits, ascending
   Profile profile_;
   Clock::time_point pass_began_;
-  uint32_t op_embed_, op_qkv_, op_rope_, op_attention_, op_delta_, op_conv_, op_delta_step_, op_output_, op_gate_up_,
-      op_down_, op_route_, op_experts_, op_logits_;
+  std::vector<uint32_t> profile_rows_;  // [operations]
+  uint32_t scatter_row_;
   std::vector<uint32_t> streaming_;  // operations that only read weights; empty once the bandwidth is measured
 };
 
@@ -171,34 +165,18 @@ CpuSteps::CpuSteps(const CpuKernels& kernels, const ModelConfig& config, const M
       weights_(memory_budget(kernels, config, tensors, max_columns_).weights_bytes, "weights"),
       expert_bytes_(expert_bytes(kernels, config, tensors)),
       experts_(pool_, kernels, products_, mappings_, weights_, config, max_columns_),
-      embedding_(tensors.token_embd),
-      output_norm_(floats_of(tensors.output_norm)),
-      output_bias_(floats_of(tensors.output_bias)) {
+      embedding_(tensors.token_embd) {
   for (const Rope& rope : config.ropes) ropes_.emplace_back(rope, config.rope_pairing);
   load(tensors, options);
   lay_out_buffers();
-  op_embed_ = profile_.operation("embed");
-  op_qkv_ = profile_.operation("norm_qkv");
-  op_rope_ = profile_.operation("rope_scatter");
-  op_attention_ = profile_.operation("attention");
-  streaming_ = {op_qkv_};
-  if (config.n_layers_with(Mixer::kDeltaNet) > 0) {
-    op_delta_ = profile_.operation("norm_delta");
-    op_conv_ = profile_.operation("conv_step");
-    op_delta_step_ = profile_.operation("delta_step");
-    streaming_.push_back(op_delta_);
+  for (const Operation& operation : text_decoder(config)) {
+    if (std::holds_alternative<Attention>(operation.what)) scatter_row_ = profile_.operation("rope_scatter");
+    profile_rows_.push_back(std::holds_alternative<WantedColumns>(operation.what) ? 0
+                                                                                  : profile_.operation(operation.name));
+    if (std::holds_alternative<Products>(operation.what)) streaming_.push_back(profile_rows_.back());
   }
-  op_output_ = profile_.operation("output_residual");
-  if (config.experts.n > 0) {
-    op_route_ = profile_.operation("norm_route");
-    op_experts_ = profile_.operation("experts_residual");
-  } else {
-    op_gate_up_ = profile_.operation("norm_gate_up");
-    op_down_ = profile_.operation("down_residual");
-  }
-  op_logits_ = profile_.operation("norm_logits");
-  streaming_.insert(streaming_.end(), {op_output_, op_logits_});
-  if (config.experts.n == 0) streaming_.insert(streaming_.end(), {op_gate_up_, op_down_});
+  std::ranges::sort(streaming_);
+  streaming_.erase(std::ranges::unique(streaming_).begin(), streaming_.end());
 }
 
 // Runs before the first profiled pass; takes as long as reading some 200 MiB.
@@ -220,49 +198,60 @@ void CpuSteps::load(const ModelTensors& tensors, const CpuOptions& options) {
     if (options.progress) options.progress(static_cast<double>(weights_.n_taken()) / total);
     return packed;
   };
-  layers_.reserve(tensors.layers.size());
+  layers_.reserve(tensors.layers.size() + 1);
   for (const LayerTensors& t : tensors.layers) {
-    layers_.push_back({map(t.matrices, pack),
-                       map(t.vectors, floats_of),
-                       experts_.load(t.experts),
-                       {map(t.delta_matrices, pack), map(t.delta_vectors, floats_of)}});
-    std::vector<float>& conv = layers_.back().delta_net.vectors.conv;
+    Layer& layer = layers_.emplace_back();
+    layer.matrices =
+        by_weight<PackedMatrix>(map(t.matrices, pack), map(t.delta_matrices, pack), ExpertMatrices<PackedMatrix>(),
+                                LayerVectors<PackedMatrix>(), DeltaVectors<PackedMatrix>());
+    layer.experts = experts_.load(t.experts);
+    layer.delta_net = map(t.delta_vectors, floats_of);
+    using Floats = std::vector<float>;
+    layer.vectors = by_weight<Floats>(LayerMatrices<Floats>(), DeltaMatrices<Floats>(), ExpertMatrices<Floats>(),
+                                      map(t.vectors, floats_of), DeltaVectors<Floats>());
+    Floats& conv = layer.delta_net.conv;
     if (!conv.empty()) conv = by_taps(conv, config_.delta_net.conv_kernel);
   }
-  output_ = pack(tensors.output);
+  Layer& outside = layers_.emplace_back();
+  outside.matrices[Weight::kLogits] = pack(tensors.output);
+  outside.vectors[Weight::kLogitsNorm] = floats_of(tensors.output_norm);
+  outside.vectors[Weight::kLogitsBias] = floats_of(tensors.output_bias);
   for (const TensorInfo* tensor : packed_tensors) mappings_.release(tensor->data.data(), tensor->data.size());
 }
 
+// The buffers that the CPU has as f32 columns; the others are the experts' own.
 void CpuSteps::lay_out_buffers() {
-  const uint32_t q_width = config_.n_heads * config_.head_dim, kv_width = config_.n_kv_heads * config_.head_dim;
-  const uint32_t gate_width = config_.gated_attention ? q_width : 0;
-  const DeltaNetConfig& net = config_.delta_net;
-  const uint64_t widths = uint64_t{config_.hidden} + 2 * uint64_t{q_width} + gate_width + 2 * uint64_t{kv_width} +
-                          config_.ffn + config_.experts.n + net.channels() + 2 * uint64_t{net.inner()} +
-                          2 * uint64_t{net.n_v_heads};
+  using enum Buffer;
+  const auto in_order = {kHidden, kQ, kK, kV, kQGate, kMixed, kInner, kScores, kQkv, kZ, kAlpha, kBeta, kDeltaMixed};
+  uint64_t widths = 0;
+  for (const Buffer buffer : in_order) widths += shape_of(buffer, config_).width;
   activations_ = Pages(max_columns_ * widths * sizeof(float), "activations");
   float* next = activations_.as<float>();
-  const auto allocate = [&](uint32_t width) {
-    const Buffer buffer{next, width};
+  for (const Buffer buffer : in_order) {
+    const uint32_t width = shape_of(buffer, config_).width;
+    buffers_[static_cast<size_t>(buffer)] = {next, width};
     next += uint64_t{max_columns_} * width;
-    return buffer;
-  };
-  state_.hidden = allocate(config_.hidden);
-  state_.q = allocate(q_width);
-  state_.k = allocate(kv_width);
-  state_.v = allocate(kv_width);
-  q_gate_ = allocate(gate_width);
-  state_.mixed = allocate(q_width);
-  state_.inner = allocate(config_.ffn);
-  state_.scores = allocate(config_.experts.n);
-  state_.delta = {allocate(net.channels()), allocate(net.inner()), allocate(net.n_v_heads), allocate(net.n_v_heads),
-                  allocate(net.inner())};
+  }
   logits_ = Pages(uint64_t{max_logits_columns()} * config_.n_vocab * sizeof(float), "logits");
-  state_.logits = {logits_.as<float>(), config_.n_vocab};
+  buffers_[static_cast<size_t>(kLogits)] = {logits_.as<float>(), config_.n_vocab};
 }
 
-ProductInput CpuSteps::normalised(Buffer hidden, uint32_t columns, const std::vector<float>& gain) const {
-  return {floats(hidden), columns, hidden.width, gain.data(), config_.rms_eps};
+const PackedMatrix* CpuSteps::matrix(uint32_t layer, Weight weight) const {
+  if (weight == Weight::kNone) return nullptr;
+  return weight == Weight::kRouter ? &layers_[layer].experts.packed.router[0] : &layers_[layer].matrices[weight];
+}
+
+const float* CpuSteps::vector_or_null(uint32_t layer, Weight weight) const {
+  return weight == Weight::kNone || vector(layer, weight).empty() ? nullptr : vector(layer, weight).data();
+}
+
+ProductInput CpuSteps::input_of(uint32_t layer, Buffer input, Weight norm) const {
+  return {at(input).data, n_columns(), at(input).width, vector_or_null(layer, norm), config_.rms_eps};
+}
+
+bool CpuSteps::run(const Operation& operation) {
+  std::visit([&](const auto& what) { run(operation, what); }, operation.what);
+  return !columns_.empty();
 }
 
 void CpuSteps::begin(std::span<const Run> runs) {
@@ -285,9 +274,11 @@ void CpuSteps::begin(std::span<const Run> runs) {
   delta_nets_.begin(runs_);
 }
 
-void CpuSteps::embed(Buffer hidden) {
-  OperationTimer timer(profile_, op_embed_, column_bytes(hidden.width));
-  const TensorType type = config_.tied_output ? output_.type() : embedding_->type;
+void CpuSteps::run(const Operation& operation, const Embedding& o) {
+  const FloatColumns& hidden = at(o.output);
+  OperationTimer timer(profile_, profile_row(operation), column_bytes(hidden.width));
+  const PackedMatrix& output = *matrix(config_.n_layers, Weight::kLogits);
+  const TensorType type = config_.tied_output ? output.type() : embedding_->type;
   const uint64_t row_bytes = bytes_per_row(type, embedding_->k());
   constexpr uint32_t kColumnsPerTask = 8;
   pool_.for_each((n_columns() + kColumnsPerTask - 1) / kColumnsPerTask, [&](uint32_t task) {
@@ -295,140 +286,107 @@ void CpuSteps::embed(Buffer hidden) {
     const uint32_t end = std::min(n_columns(), (task + 1) * kColumnsPerTask);
     for (uint32_t column = task * kColumnsPerTask; column < end; ++column) {
       const auto token = static_cast<uint32_t>(columns_[column].token);
-      if (config_.tied_output) output_.read_row(token, unpacked);
+      if (config_.tied_output) output.read_row(token, unpacked);
       const auto row = config_.tied_output ? std::span<const std::byte>(unpacked)
                                            : embedding_->data.subspan(token * row_bytes, row_bytes);
-      dequantise_row(type, row, std::span<float>(column_of(hidden, column), hidden.width));
+      dequantise_row(type, row, std::span<float>(hidden.column(column), hidden.width));
     }
   });
 }
 
-void CpuSteps::norm_qkv(uint32_t index, Buffer hidden, Buffer q, Buffer k, Buffer v) {
-  const LayerMatrices<PackedMatrix>& matrices = layers_[index].matrices;
-  const LayerVectors<std::vector<float>>& vectors = layers_[index].vectors;
-  OperationTimer timer(profile_, op_qkv_,
-                       matrices.q.n_bytes() + matrices.k.n_bytes() + matrices.v.n_bytes() + matrices.q_gate.n_bytes() +
-                           column_bytes(uint64_t{hidden.width} + q.width + k.width + v.width + q_gate_.width));
-  const Product products[] = {{&matrices.q, floats(q), Epilogue::kStore, bias_of(vectors.q_bias)},
-                              {&matrices.k, floats(k), Epilogue::kStore, bias_of(vectors.k_bias)},
-                              {&matrices.v, floats(v), Epilogue::kStore, bias_of(vectors.v_bias)},
-                              {&matrices.q_gate, floats(q_gate_)}};
-  products_.run(normalised(hidden, n_columns(), vectors.attn_norm),
-                std::span(products).first(config_.gated_attention ? 4 : 3));
+uint64_t CpuSteps::multiply(uint32_t layer, const Products& o) {
+  std::vector<Product> products;
+  uint64_t n_bytes = column_bytes(at(o.input).width);
+  for (const MatrixProduct& product : o.products) {
+    const FloatColumns& out = at(product.output);
+    const PackedMatrix *weights = matrix(layer, product.weights), *up = matrix(layer, product.up);
+    n_bytes += weights->n_bytes() + column_bytes(uint64_t{out.width} * (product.adds ? 2 : 1));
+    products.push_back({.matrix = weights,
+                        .out = out.data,
+                        .epilogue = product.adds ? Epilogue::kAdd : Epilogue::kStore,
+                        .bias = vector_or_null(layer, product.bias)});
+    if (up == nullptr) continue;
+    Product& swiglu = products.back();
+    swiglu.gate = std::exchange(swiglu.matrix, up);
+    swiglu.gate_bias = std::exchange(swiglu.bias, vector_or_null(layer, product.up_bias));
+    n_bytes += up->n_bytes();
+  }
+  products_.run(input_of(layer, o.input, o.norm), products);
+  return n_bytes;
 }
 
-void CpuSteps::rope_scatter(uint32_t index, Buffer q, Buffer k, Buffer v) {
-  const LayerVectors<std::vector<float>>& vectors = layers_[index].vectors;
-  OperationTimer timer(profile_, op_rope_, column_bytes(2 * uint64_t{q.width} + 3 * uint64_t{k.width}));
-  const RopeTable& rope = ropes_[config_.layers[index].rope];
+void CpuSteps::run(const Operation& operation, const Products& o) {
+  OperationTimer timer(profile_, profile_row(operation), 0);
+  timer.add_bytes(multiply(operation.layer, o));
+}
+
+void CpuSteps::rope_scatter(uint32_t layer, const Attention& o) {
+  const FloatColumns &q = at(o.q), &k = at(o.k), &v = at(o.v);
+  OperationTimer timer(profile_, scatter_row_, column_bytes(2 * uint64_t{q.width} + 3 * uint64_t{k.width}));
+  const RopeTable& rope = ropes_[config_.layers[layer].rope];
   const uint32_t head_dim = config_.head_dim;
   pool_.for_each(n_columns(), [&](uint32_t column) {
-    const auto turn = [&](float* heads, uint32_t n_heads, const std::vector<float>& gain) {
-      kernels_.norm_and_rope_heads({heads, n_heads, head_dim, gain.empty() ? nullptr : gain.data(), config_.rms_eps,
+    const auto turn = [&](float* heads, uint32_t n_heads, Weight gain) {
+      kernels_.norm_and_rope_heads({heads, n_heads, head_dim, vector_or_null(layer, gain), config_.rms_eps,
                                     rope.cosines(column), rope.sines(column), rope.dims(), rope.neox()});
     };
-    float *keys = column_of(k, column), *values = column_of(v, column);
-    turn(column_of(q, column), config_.n_heads, vectors.q_norm);
-    turn(keys, config_.n_kv_heads, vectors.k_norm);
+    float *keys = k.column(column), *values = v.column(column);
+    turn(q.column(column), config_.n_heads, Weight::kQNorm);
+    turn(keys, config_.n_kv_heads, Weight::kKNorm);
     for (uint32_t h = 0; h < config_.n_kv_heads; ++h)
-      cache_.store(cache_slot_of_layer_[index], columns_[column].sequence, h, columns_[column].position,
+      cache_.store(cache_slot_of_layer_[layer], columns_[column].sequence, h, columns_[column].position,
                    keys + h * head_dim, values + h * head_dim);
   });
 }
 
-void CpuSteps::attention(uint32_t index, Buffer q, Buffer k, Buffer v, Buffer mixed) {
-  rope_scatter(index, q, k, v);
+void CpuSteps::run(const Operation& operation, const Attention& o) {
+  rope_scatter(operation.layer, o);
+  const FloatColumns &q = at(o.q), &mixed = at(o.output);
   uint64_t n_keys = 0;  // read once per run
   for (const CachedRun& run : runs_) n_keys += run.position + run.columns;
   const uint64_t cached = n_keys * config_.n_kv_heads * cache_.bytes_per_key();
-  OperationTimer timer(profile_, op_attention_, column_bytes(2 * uint64_t{q.width}) + cached);
-  cache_.run(cache_slot_of_layer_[index], runs_, floats(q), floats(mixed));
-  if (!config_.gated_attention) return;
+  OperationTimer timer(profile_, profile_row(operation), column_bytes(2 * uint64_t{q.width}) + cached);
+  cache_.run(cache_slot_of_layer_[operation.layer], runs_, q.data, mixed.data);
+  if (!o.gate) return;
   pool_.for_each(n_columns(), [&](uint32_t column) {
-    kernels_.apply_gate({column_of(mixed, column), column_of(q_gate_, column), mixed.width, /*silu=*/false});
+    kernels_.apply_gate({mixed.column(column), at(*o.gate).column(column), mixed.width, /*silu=*/false});
   });
 }
 
-void CpuSteps::norm_delta(uint32_t index, Buffer hidden, const DeltaBuffers& x) {
-  const auto& [qkv, z, alpha, beta] = layers_[index].delta_net.matrices;
-  OperationTimer timer(
-      profile_, op_delta_,
-      qkv.n_bytes() + z.n_bytes() + alpha.n_bytes() + beta.n_bytes() +
-          column_bytes(uint64_t{hidden.width} + x.qkv.width + x.z.width + 2 * uint64_t{x.alpha.width}));
-  const Product products[] = {
-      {&qkv, floats(x.qkv)}, {&z, floats(x.z)}, {&alpha, floats(x.alpha)}, {&beta, floats(x.beta)}};
-  products_.run(normalised(hidden, n_columns(), layers_[index].vectors.attn_norm), products);
+void CpuSteps::run(const Operation& operation, const Convolution& o) {
+  OperationTimer timer(profile_, profile_row(operation), column_bytes(2 * uint64_t{at(o.qkv).width}));
+  delta_nets_.convolve(layers_[operation.layer].delta_net, cache_slot_of_layer_[operation.layer], runs_,
+                       {.qkv = at(o.qkv), .alpha = at(o.alpha), .beta = at(o.beta)});
 }
 
-void CpuSteps::conv_step(uint32_t index, const DeltaBuffers& x) {
-  OperationTimer timer(profile_, op_conv_, column_bytes(2 * uint64_t{x.qkv.width}));
-  delta_nets_.convolve(layers_[index].delta_net, cache_slot_of_layer_[index], runs_, x);
-}
-
-void CpuSteps::delta_step(uint32_t index, const DeltaBuffers& x) {
+void CpuSteps::run(const Operation& operation, const Recurrence& o) {
+  const DeltaBuffers x{at(o.qkv), at(o.z), at(o.alpha), at(o.beta), at(o.output)};
   const uint64_t states = runs_.size() * 2 * uint64_t{x.mixed.width} * config_.delta_net.head_dim * sizeof(float);
-  OperationTimer timer(profile_, op_delta_step_,
+  OperationTimer timer(profile_, profile_row(operation),
                        states + column_bytes(uint64_t{x.qkv.width} + 3 * uint64_t{x.z.width}));
-  delta_nets_.step(layers_[index].delta_net, cache_slot_of_layer_[index], runs_, x);
+  delta_nets_.step(layers_[operation.layer].delta_net, cache_slot_of_layer_[operation.layer], runs_, x);
 }
 
-bool CpuSteps::keep_wanted(Buffer mixed, Buffer hidden) {
+void CpuSteps::run(const Operation&, const WantedColumns& o) {
   for (uint32_t i = 0; i < logits_columns_.size(); ++i) {  // in place: sources never precede targets
-    for (const Buffer buffer : {mixed, hidden})
-      std::memmove(column_of(buffer, i), column_of(buffer, logits_columns_[i]), buffer.width * sizeof(float));
+    for (const Buffer buffer : o.buffers)
+      std::memmove(at(buffer).column(i), at(buffer).column(logits_columns_[i]), at(buffer).width * sizeof(float));
   }
   columns_.resize(logits_columns_.size());
-  return !columns_.empty();
 }
 
-void CpuSteps::output_residual(uint32_t index, Buffer mixed, Buffer hidden) {
-  const PackedMatrix& matrix = layers_[index].matrices.output;
-  OperationTimer timer(profile_, op_output_, matrix.n_bytes() + column_bytes(mixed.width + 2 * uint64_t{hidden.width}));
-  const Product product{&matrix, floats(hidden), Epilogue::kAdd, bias_of(layers_[index].vectors.output_bias)};
-  products_.run(plain(mixed), {&product, 1});
+// The shared expert's gate is computed with its output.
+void CpuSteps::run(const Operation& operation, const Routing& o) {
+  OperationTimer timer(profile_, profile_row(operation), 0);
+  const MatrixProduct& scores = o.scores.products[0];
+  timer.add_bytes(multiply(operation.layer, {o.scores.input, o.scores.norm, {scores}}));
+  experts_.choose(at(scores.output).data, n_columns());
 }
 
-void CpuSteps::norm_gate_up(uint32_t index, Buffer hidden, Buffer inner) {
-  const LayerMatrices<PackedMatrix>& matrices = layers_[index].matrices;
-  const LayerVectors<std::vector<float>>& vectors = layers_[index].vectors;
-  OperationTimer timer(
-      profile_, op_gate_up_,
-      matrices.gate.n_bytes() + matrices.up.n_bytes() + column_bytes(uint64_t{hidden.width} + inner.width));
-  const Product swiglu{.matrix = &matrices.up,
-                       .out = floats(inner),
-                       .bias = bias_of(vectors.up_bias),
-                       .gate = &matrices.gate,
-                       .gate_bias = bias_of(vectors.gate_bias)};
-  products_.run(normalised(hidden, n_columns(), vectors.ffn_norm), {&swiglu, 1});
-}
-
-void CpuSteps::down_residual(uint32_t index, Buffer inner, Buffer hidden) {
-  const PackedMatrix& matrix = layers_[index].matrices.down;
-  OperationTimer timer(profile_, op_down_, matrix.n_bytes() + column_bytes(inner.width + 2 * uint64_t{hidden.width}));
-  const Product product{&matrix, floats(hidden), Epilogue::kAdd, bias_of(layers_[index].vectors.down_bias)};
-  products_.run(plain(inner), {&product, 1});
-}
-
-void CpuSteps::norm_route(uint32_t index, Buffer hidden, Buffer scores) {
-  const PackedMatrix& router = layers_[index].experts.packed.router[0];
-  OperationTimer timer(profile_, op_route_, router.n_bytes() + column_bytes(uint64_t{hidden.width} + scores.width));
-  const Product product{&router, floats(scores)};
-  products_.run(normalised(hidden, n_columns(), layers_[index].vectors.ffn_norm), {&product, 1});
-  experts_.choose(floats(scores), n_columns());
-}
-
-void CpuSteps::experts_residual(uint32_t index, Buffer hidden) {
-  Layer& layer = layers_[index];
-  OperationTimer timer(profile_, op_experts_, column_bytes(2 * uint64_t{hidden.width}));
-  timer.add_bytes(experts_.run(layer.experts, normalised(hidden, n_columns(), layer.vectors.ffn_norm),
-                               layer.vectors.shared_expert_gate, floats(hidden)));
-}
-
-void CpuSteps::norm_logits(Buffer hidden, Buffer logits) {
-  OperationTimer timer(profile_, op_logits_,
-                       output_.n_bytes() + column_bytes(uint64_t{hidden.width} + config_.n_vocab));
-  const Product product{&output_, floats(logits), Epilogue::kStore, bias_of(output_bias_)};
-  products_.run(normalised(hidden, n_columns(), output_norm_), {&product, 1});
+void CpuSteps::run(const Operation& operation, const Experts& o) {
+  OperationTimer timer(profile_, profile_row(operation), column_bytes(2 * uint64_t{at(o.output).width}));
+  timer.add_bytes(experts_.run(layers_[operation.layer].experts, input_of(operation.layer, o.input, o.norm),
+                               vector(operation.layer, Weight::kSharedExpertGate), at(o.output).data));
 }
 
 PassEnd CpuSteps::end_pass() {
@@ -447,7 +405,7 @@ std::vector<MemoryUse> CpuSteps::memory() const {
   return assignments;
 }
 
-// Position in the buffers. Also valid before keep_wanted, and if no column was dropped.
+// Position in the buffers. Also valid before WantedColumns, and if no column was dropped.
 float* CpuSteps::kept_column(Buffer buffer, uint32_t column) const {
   if (n_columns() == logits_columns_.size()) {
     const auto kept = std::ranges::lower_bound(logits_columns_, column);
@@ -455,25 +413,25 @@ float* CpuSteps::kept_column(Buffer buffer, uint32_t column) const {
     column = static_cast<uint32_t>(kept - logits_columns_.begin());
   }
   assert(column < n_columns());
-  return column_of(buffer, column);
+  return at(buffer).column(column);
 }
 
 bool CpuSteps::read_columns(Buffer buffer, uint32_t first, std::span<float> values) {
-  for (size_t i = 0; i < values.size(); i += buffer.width)
-    std::copy_n(kept_column(buffer, first++), buffer.width, values.data() + i);
+  for (size_t i = 0; i < values.size(); i += at(buffer).width)
+    std::copy_n(kept_column(buffer, first++), at(buffer).width, values.data() + i);
   return true;
 }
 
 bool CpuSteps::write_columns(Buffer buffer, uint32_t first, std::span<const float> values) {
-  for (size_t i = 0; i < values.size(); i += buffer.width)
-    std::copy_n(values.data() + i, buffer.width, kept_column(buffer, first++));
+  for (size_t i = 0; i < values.size(); i += at(buffer).width)
+    std::copy_n(values.data() + i, at(buffer).width, kept_column(buffer, first++));
   return true;
 }
 
 std::span<const float> CpuSteps::read_logits(uint32_t column) {
   const auto found = std::ranges::lower_bound(logits_columns_, column);
   assert(found != logits_columns_.end() && *found == column);
-  return {column_of(state_.logits, static_cast<uint32_t>(found - logits_columns_.begin())), config_.n_vocab};
+  return {at(Buffer::kLogits).column(static_cast<uint32_t>(found - logits_columns_.begin())), config_.n_vocab};
 }
 
 MemoryBudget budget_of(const CpuKernels& kernels, const ModelConfig& config, const ModelTensors& tensors,

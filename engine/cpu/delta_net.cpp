@@ -13,12 +13,10 @@
 namespace warpchat {
 namespace {
 
-constexpr uint32_t kChannels = 256;    // per task: a few positions of them fit in the L1 cache
-constexpr float kMinLength = 1e-6f;    // squared; lower bound for a query or key
+constexpr uint32_t kChannels = 256;  // per task: a few positions of them fit in the L1 cache
+constexpr float kMinLength = 1e-6f;  // squared; lower bound for a query or key
 
-float* at(Buffer buffer, uint32_t column, uint64_t offset = 0) {
-  return static_cast<float*>(buffer.data) + uint64_t{column} * buffer.width + offset;
-}
+float* at(const FloatColumns& columns, uint32_t column, uint64_t offset = 0) { return columns.column(column) + offset; }
 
 float sigmoid(float x) { return static_cast<float>(1 / (1 + std::exp(-double{x}))); }
 double softplus(double x) { return x > 30 ? x : std::log1p(std::exp(x)); }
@@ -72,7 +70,7 @@ void DeltaNets::convolve(const LayerDeltaNet& layer, uint32_t nth, std::span<con
   for (const CachedRun& run : runs) {
     pool_.for_each(n_tasks, [&](uint32_t task) {
       const uint32_t first = task * kChannels;
-      kernels_.convolve({at(x.qkv, columns, first), channels, run.columns, layer.vectors.conv.data() + first,
+      kernels_.convolve({at(x.qkv, columns, first), channels, run.columns, layer.conv.data() + first,
                          config_.conv_kernel, tail_of(run.sequence, nth) + first, channels,
                          std::min(kChannels, channels - first)});
     });
@@ -91,8 +89,7 @@ void DeltaNets::convolve(const LayerDeltaNet& layer, uint32_t nth, std::span<con
     normalise(uint64_t{config_.n_k_heads} * config_.head_dim, key_gain_);
     float *alpha = at(x.alpha, column), *beta = at(x.beta, column);
     for (uint32_t h = 0; h < config_.n_v_heads; ++h) {
-      alpha[h] =
-          static_cast<float>(std::exp(layer.vectors.decay[h] * softplus(double{alpha[h]} + layer.vectors.dt_bias[h])));
+      alpha[h] = static_cast<float>(std::exp(layer.decay[h] * softplus(double{alpha[h]} + layer.dt_bias[h])));
       beta[h] = sigmoid(beta[h]);
     }
   });
@@ -123,7 +120,7 @@ void DeltaNets::step(const LayerDeltaNet& layer, uint32_t nth, std::span<const C
     kernels_.norm_and_rope_heads({.heads = at(x.mixed, column),
                                   .n_heads = config_.n_v_heads,
                                   .head_dim = d,
-                                  .gain = layer.vectors.norm.data(),
+                                  .gain = layer.norm.data(),
                                   .eps = rms_eps_,
                                   .neox = true});
     kernels_.apply_gate({at(x.mixed, column), at(x.z, column), x.z.width, /*silu=*/true});

@@ -5,17 +5,25 @@
 #include <vector>
 
 #include "engine/cpu/attention.h"
-#include "engine/cpu/packed_matrix.h"
 #include "engine/cpu/pages.h"
-#include "engine/steps.h"
 #include "models/model_config.h"
 
 namespace warpchat {
 
-struct LayerDeltaNet {
-  DeltaMatrices<PackedMatrix> matrices;
-  DeltaVectors<std::vector<float>> vectors;  // conv by_taps
+struct FloatColumns {
+  float* data = nullptr;  // [columns, width]
+  uint32_t width = 0;
+  float* column(uint32_t index) const { return data + uint64_t{index} * width; }
 };
+
+struct DeltaBuffers {
+  FloatColumns qkv;          // [columns, channels]
+  FloatColumns z;            // [columns, n_v_heads * head_dim]
+  FloatColumns alpha, beta;  // [columns, n_v_heads]
+  FloatColumns mixed;        // [columns, n_v_heads * head_dim]: the layer's output
+};
+
+using LayerDeltaNet = DeltaVectors<std::vector<float>>;  // conv by_taps
 
 // [channels, n_taps] as [n_taps, channels].
 std::vector<float> by_taps(std::span<const float> conv, uint32_t n_taps);

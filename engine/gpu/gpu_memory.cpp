@@ -2,7 +2,11 @@
 #include "engine/gpu/gpu_memory.h"
 
 #include <algorithm>
+#include <iterator>
+#include <span>
+#include <vector>
 
+#include "engine/decoder.h"
 #include "engine/gpu/pass_layout.h"
 #include "engine/gpu/weight_upload.h"
 #include "kernels/attention.h"
@@ -30,6 +34,69 @@ uint64_t expert_tiles_bytes(const ExpertsConfig& e, const GpuSizes& sizes) {
     max = std::max<uint64_t>(max, max_expert_tiles(e.n, spec.tile, spec.columns * e.n_used));
   }
   return max * sizeof(ExpertTile);
+}
+
+uint64_t rounded(uint64_t n_bytes) { return saturating_sum({n_bytes, 255}) / 256 * 256; }
+
+struct Lifetime {  // in a layer: its first and last operation that uses a buffer
+  uint32_t first = UINT32_MAX, last = 0;
+  bool meets(const Lifetime& other) const { return first <= other.last && other.first <= last; }
+};
+
+// Of the buffers with a column per token, in each layer; outside the layers they live through the whole pass.
+using Lifetimes = std::vector<std::array<Lifetime, kBuffers>>;  // [n_layers]
+
+Lifetimes lifetimes_of(const Network& network, uint32_t n_layers) {
+  Lifetimes lifetimes(n_layers);
+  for (const Operation& operation : network)
+    for (const Buffer buffer : buffers_of(operation)) {
+      const bool is_outside = operation.layer == n_layers;
+      for (uint32_t layer = is_outside ? 0 : operation.layer; layer < (is_outside ? n_layers : operation.layer + 1);
+           ++layer) {
+        Lifetime& lifetime = lifetimes[layer][static_cast<size_t>(buffer)];
+        lifetime.first = is_outside ? 0 : std::min(lifetime.first, operation.index);
+        lifetime.last = is_outside ? UINT32_MAX : std::max(lifetime.last, operation.index);
+      }
+    }
+  return lifetimes;
+}
+
+// Buffers that no layer uses at the same time share memory. Larger ones are placed first, each as low as possible.
+// Returns the bytes of all.
+uint64_t place_columns(const ModelConfig& config, const GpuSizes& sizes, const Network& network, ActivationPlan& plan) {
+  struct Placed {
+    Buffer buffer;
+    uint64_t n_bytes, begin = 0;
+  };
+  std::vector<Placed> all;
+  for (size_t i = 0; i < kBuffers; ++i) {
+    const auto buffer = static_cast<Buffer>(i);
+    const BufferShape shape = shape_of(buffer, config);
+    if (shape.width == 0 || buffer == Buffer::kTokens || buffer == Buffer::kPositions) continue;  // of the pass
+    const uint64_t rows = buffer == Buffer::kLogits ? logits_rows(sizes) : sizes.buffer_columns();
+    all.push_back({buffer, rounded(saturating_product({rows, shape.per_column, shape.width, sizeof(float)}))});
+  }
+  std::ranges::stable_sort(all, std::greater(), &Placed::n_bytes);
+  const Lifetimes lifetimes = lifetimes_of(network, config.n_layers);
+  const auto meet = [&](Buffer a, Buffer b) {
+    return std::ranges::any_of(lifetimes, [&](const auto& of_layer) {
+      return of_layer[static_cast<size_t>(a)].meets(of_layer[static_cast<size_t>(b)]);
+    });
+  };
+  uint64_t n_bytes = 0;
+  for (size_t i = 0; i < all.size(); ++i) {
+    std::vector<Placed> others;  // that must be elsewhere, by place
+    std::ranges::copy_if(std::span(all).first(i), std::back_inserter(others),
+                         [&](const Placed& placed) { return meet(placed.buffer, all[i].buffer); });
+    std::ranges::sort(others, {}, &Placed::begin);
+    uint64_t begin = 0;
+    for (const Placed& other : others)
+      if (saturating_sum({begin, all[i].n_bytes}) > other.begin)
+        begin = std::max(begin, saturating_sum({other.begin, other.n_bytes}));
+    all[i].begin = plan[all[i].buffer] = begin;
+    n_bytes = std::max(n_bytes, saturating_sum({begin, all[i].n_bytes}));
+  }
+  return n_bytes;
 }
 
 }  // namespace
@@ -101,61 +168,38 @@ ActivationPlan plan_activations(const ModelConfig& config, const GpuSizes& sizes
   ActivationPlan plan{};
   const auto place = [&](uint64_t n_bytes) {
     const uint64_t at = plan.n_bytes;
-    plan.n_bytes = saturating_sum({plan.n_bytes, saturating_sum({n_bytes, 255}) / 256 * 256});
+    plan.n_bytes = saturating_sum({plan.n_bytes, rounded(n_bytes)});
     return at;
   };
-  const auto floats = [&](uint64_t width) { return place(saturating_product({columns, width, sizeof(float)})); };
-  const uint64_t q_width = uint64_t{config.n_heads} * config.head_dim;
-  const uint64_t kv_width = uint64_t{config.n_kv_heads} * config.head_dim;
-  plan.hidden = floats(config.hidden);
-  plan.q = floats(q_width);
-  plan.k = floats(kv_width);
-  plan.v = floats(kv_width);
-  plan.mixed = floats(q_width);
-  plan.inner = floats(config.ffn);
-  const DeltaNetConfig& net = config.delta_net;
-  plan.q_gate = floats(config.gated_attention ? q_width : 0);
-  plan.qkv = floats(net.channels());
-  plan.z = floats(net.inner());
-  plan.alpha = floats(net.n_v_heads);
-  plan.beta = floats(net.n_v_heads);
-  plan.delta_mixed = floats(net.inner());
-  const DeltaNetSpec prompt{net, config.rms_eps, sizes.columns_of(PassKind::kPrefill), true};
-  plan.delta_chunks = place(takes_chunks(prompt) ? delta_chunk_scratch_bytes(prompt) : 0);
+  const Network network = text_decoder(config);
+  plan.n_bytes = place_columns(config, sizes, network, plan);
   const ExpertsConfig& e = config.experts;
-  plan.scores = floats(e.n);
-  plan.experts = floats(e.n_used);
-  plan.expert_weights = floats(e.n_used);
-  plan.expert_inner = floats(saturating_product({e.n_used, e.ffn}));
-  plan.expert_outputs = floats(saturating_product({e.n_used, config.hidden}));
-  plan.expert_order = floats(e.n_used);
-  plan.expert_tiles = place(expert_tiles_bytes(e, sizes));
-  plan.shared_inner = floats(e.shared_ffn);
-  plan.shared_output = floats(e.shared_ffn > 0 ? config.hidden : 0);
-  plan.shared_expert_gate = floats(e.shared_ffn > 0 ? 1 : 0);
-  uint64_t half_values = 0, values = 0;  // half_values: per token, over all its assignments
-  for (const uint64_t width :
-       {uint64_t{config.hidden}, q_width, uint64_t{config.ffn}, uint64_t{net.inner()}, uint64_t{e.shared_ffn}}) {
-    half_values = std::max(half_values, f16_activation_size(width));
-    values = std::max(values, width);
-  }
-  half_values = std::max(half_values, saturating_product({e.n_used, f16_activation_size(e.ffn)}));
-  plan.halves = place(saturating_product({columns, half_values, sizeof(uint16_t)}));
-  plan.half_factors = floats(std::max(1u, e.n_used));
+  uint64_t half_values = 0, values = 0;  // of the widest input; half_values: per token, over all its assignments
+  for (const Operation& operation : network)
+    for (const Buffer input : inputs_of_products(operation)) {
+      const BufferShape shape = shape_of(input, config);
+      half_values = std::max(half_values, saturating_product({shape.per_column, f16_activation_size(shape.width)}));
+      values = std::max<uint64_t>(values, shape.width);
+    }
+  const DeltaNetSpec prompt{config.delta_net, config.rms_eps, sizes.columns_of(PassKind::kPrefill), true};
+  plan[Buffer::kDeltaChunks] = place(takes_chunks(prompt) ? delta_chunk_scratch_bytes(prompt) : 0);
+  plan[Buffer::kExpertOrder] = place(saturating_product({columns, e.n_used, sizeof(uint32_t)}));
+  plan[Buffer::kExpertTiles] = place(expert_tiles_bytes(e, sizes));
+  plan[Buffer::kHalves] = place(saturating_product({columns, half_values, sizeof(uint16_t)}));
+  plan[Buffer::kHalfFactors] = place(saturating_product({columns, std::max(1u, e.n_used), sizeof(float)}));
   const uint64_t of_integers = int_activation_blocks(columns);
-  plan.integers = place(saturating_product({int_activations_words(values, of_integers), sizeof(uint32_t)}));
-  plan.integer_factors = place(of_integers * sizeof(float));
-  plan.logits = place(saturating_product({logits_rows(sizes), config.n_vocab, sizeof(float)}));
+  plan[Buffer::kIntegers] = place(saturating_product({int_activations_words(values, of_integers), sizeof(uint32_t)}));
+  plan[Buffer::kIntegerFactors] = place(of_integers * sizeof(float));
   plan.pass = place(pass_bytes(sizes));
-  plan.error = place(16);
+  plan[Buffer::kError] = place(16);
   plan.page_tables = place(page_table_bytes(sizes));
-  plan.batch_scratch = place(sizes.sequences > kFewSequences ? batch_scratch_bytes(sizes.sequences) : 0);
+  plan[Buffer::kBatchScratch] = place(sizes.sequences > kFewSequences ? batch_scratch_bytes(sizes.sequences) : 0);
   const uint64_t before = plan.n_bytes;
   for (const PassKind kind :
        {PassKind::kDecode, PassKind::kPrefill, PassKind::kSmallBatch, PassKind::kBatch, PassKind::kVerify}) {
     if (kind == PassKind::kBatch && sizes.sequences <= kFewSequences) continue;
     const DecoderAttentionSpec spec =
-        decoder_attention(config, sizes.context, kind, sizes.columns_of(kind), sizes.cache);
+        decoder_attention(config, {kind, sizes.columns_of(kind), sizes.context, sizes.cache});
     const auto* incremental = std::get_if<AttentionSpec>(&spec);
     plan.scratch[static_cast<size_t>(kind)] = place(incremental ? attention_scratch_bytes(*incremental) : 0);
   }

@@ -1,9 +1,10 @@
 // All sizes of a model on a GPU, computed once for both the check and the allocation.
 #pragma once
+#include <array>
 #include <cstdint>
 
 #include "engine/memory_budget.h"
-#include "kernels/kernel_list.h"
+#include "kernels/launch_list.h"
 #include "models/model_config.h"
 
 namespace warpchat {
@@ -14,7 +15,7 @@ struct GpuSizes {
   uint32_t batch = 512;    // positions in one prefill pass
   uint32_t sequences = 1;  // each with a page table
   KvTypes cache = {};
-  uint32_t n_pages = 0;      // in the shared KV cache; 0: a full context per sequence
+  uint32_t n_pages = 0;            // in the shared KV cache; 0: a full context per sequence
   uint32_t state_checkpoints = 0;  // checkpoints of delta nets, besides the sequences' own states
   uint32_t n_states(const ModelConfig& config) const {
     return config.n_layers_with(Mixer::kDeltaNet) > 0 ? sequences + state_checkpoints : 0;
@@ -61,22 +62,13 @@ inline uint32_t logits_rows(const GpuSizes& sizes) { return sizes.logits_columns
 
 // Byte offsets in one allocation, each a multiple of 256.
 struct ActivationPlan {
-  uint64_t hidden, q, k, v, mixed, inner;                       // f32 [buffer_columns, width]
-  uint64_t halves, half_factors;                                // for the widest input: see kernels/f16_activations.h
-  uint64_t integers, integer_factors;                           // for the widest input: see kernels/int_activations.h
-  uint64_t batch_scratch;                                       // scratch for a batch's products: batch_scratch_bytes
-  uint64_t q_gate, qkv, z, alpha, beta, delta_mixed;            // f32 [buffer_columns, width], for hybrids
-  uint64_t delta_chunks;                                        // for prompts of hybrids: see DeltaChunkScratch
-  uint64_t scores, shared_inner, shared_output, shared_expert_gate;  // f32 [buffer_columns, width], for expert layers
-  uint64_t experts, expert_weights;                             // u32, f32 [buffer_columns, n_used]
-  uint64_t expert_inner, expert_outputs;                        // f32 [buffer_columns, n_used, width]
-  uint64_t expert_order, expert_tiles;                          // u32, for one part: see kernels/expert_order.h
-  uint64_t logits;                                              // f32 [logits_rows, n_vocab]
-  uint64_t pass;                                                // page tables, tokens and positions of a pass
-  uint64_t error;                                               // u32 [4]
-  uint64_t page_tables;                                         // u32 [sequences, pages_per_sequence]
-  uint64_t scratch[kPassKinds], scratch_bytes;                  // for incremental attention, per kind of pass
+  std::array<uint64_t, kBuffers> offsets = {};  // of the buffers of a pass, but for those in `pass` and in caches
+  uint64_t pass;                                // page tables, states, tokens and positions of a pass
+  uint64_t page_tables;                         // u32 [sequences, pages_per_sequence]
+  uint64_t scratch[kPassKinds], scratch_bytes;  // for incremental attention, per kind of pass
   uint64_t n_bytes = 0;
+  uint64_t& operator[](Buffer buffer) { return offsets.at(static_cast<size_t>(buffer)); }
+  uint64_t operator[](Buffer buffer) const { return offsets.at(static_cast<size_t>(buffer)); }
 };
 ActivationPlan plan_activations(const ModelConfig& config, const GpuSizes& sizes);
 

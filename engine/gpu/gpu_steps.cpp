@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "engine/decoder.h"
 #include "engine/driver/emulator_library.h"
 #include "engine/gpu/gpu_decoder_steps.h"
 #include "engine/gpu/measured_tokens.h"
@@ -51,8 +52,9 @@ GpuSteps::GpuSteps(const ModelConfig& config, const ModelTensors& tensors, const
                   : DeviceMemory(context, n_states() * config.delta_state_bytes(), "the states of delta nets")),
       launch_mode_(options.launch.value_or(LaunchMode::kStream)),
       graphs_(stream_, timer_),
-      passes_{pass_kernels(PassKind::kDecode), pass_kernels(PassKind::kPrefill), pass_kernels(PassKind::kSmallBatch),
-              pass_kernels(PassKind::kBatch), pass_kernels(PassKind::kVerify)},
+      network_(text_decoder(config)),
+      passes_{compiled_pass(PassKind::kDecode), compiled_pass(PassKind::kPrefill), compiled_pass(PassKind::kSmallBatch),
+              compiled_pass(PassKind::kBatch), compiled_pass(PassKind::kVerify)},
       slots_{Slot{pinned_bytes(context, sizes_), GpuEvent(context)},
              Slot{pinned_bytes(context, sizes_), GpuEvent(context)},
              Slot{pinned_bytes(context, sizes_), GpuEvent(context)},
@@ -63,23 +65,12 @@ GpuSteps::GpuSteps(const ModelConfig& config, const ModelTensors& tensors, const
   prepare_first_token();  // overlaps with the upload
   if (!context->device().is_emulated) profile_.set_peak_bandwidth(context->device().peak_bandwidth);
   place_weights(tensors, options);
+  place_buffers();
   place_page_tables();
   await_first_token();
-  stream_.fill(error_address(), 0, sizeof(ErrorWord));
+  stream_.fill(at_[Buffer::kError], 0, sizeof(ErrorWord));
   // Zeroes scratch memory, which kernels expect and preserve.
-  stream_.fill(activations_.address() + plan_.batch_scratch, 0, plan_.n_bytes - plan_.batch_scratch);
-  const uint32_t q_width = config.n_heads * config.head_dim, kv_width = config.n_kv_heads * config.head_dim;
-  state_ = {.hidden = buffer(plan_.hidden, config.hidden),
-            .q = buffer(plan_.q, q_width),
-            .k = buffer(plan_.k, kv_width),
-            .v = buffer(plan_.v, kv_width),
-            .mixed = buffer(plan_.mixed, q_width),
-            .inner = buffer(plan_.inner, config.ffn),
-            .scores = buffer(plan_.scores, config.experts.n),
-            .delta = {buffer(plan_.qkv, config.delta_net.channels()), buffer(plan_.z, config.delta_net.inner()),
-                      buffer(plan_.alpha, config.delta_net.n_v_heads), buffer(plan_.beta, config.delta_net.n_v_heads),
-                      buffer(plan_.delta_mixed, config.delta_net.inner())},
-            .logits = buffer(plan_.logits, config.n_vocab)};
+  stream_.fill(activations_.address() + plan_[Buffer::kBatchScratch], 0, plan_.n_bytes - plan_[Buffer::kBatchScratch]);
   stream_.wait();
   is_verified_.fill(!options.verifies_modes);
   has_drafts_ = options.drafts;
@@ -118,49 +109,35 @@ std::string GpuSteps::description() const {
          (launch_mode_ == LaunchMode::kPersistent && sizes_.sequences > 1 ? ", batches by graph" : "");
 }
 
-PassKernels GpuSteps::pass_kernels(PassKind kind) {
-  return {context_, decoder_specs(config_, formats_, sizes_.context, kind, sizes_.columns_of(kind), sizes_.cache),
-          profile_, texts_};
+CompiledPass GpuSteps::compiled_pass(PassKind kind) {
+  const PassShape shape{kind, sizes_.columns_of(kind), sizes_.context, sizes_.cache};
+  return {context_, launch_list(network_, config_, formats_, shape), profile_, texts_};
 }
 
 // Starts compiling prefill, logits and sampling kernels.
 void GpuSteps::prepare_first_token() {
-  if (sizes_.columns() > 1) kernels_of(PassKind::kPrefill).prepare();
-  kernels_of(PassKind::kDecode).prepare_logits();
+  if (sizes_.columns() > 1) pass_of(PassKind::kPrefill).prepare();
+  pass_of(PassKind::kDecode).prepare_logits();
   sampler_.prepare();
 }
 
 void GpuSteps::await_first_token() {
-  if (sizes_.columns() > 1) kernels_of(PassKind::kPrefill).steps();
-  kernels_of(PassKind::kDecode).logits();
+  if (sizes_.columns() > 1) pass_of(PassKind::kPrefill).await_layers();
+  pass_of(PassKind::kDecode).await_logits();
   sampler_.await_prepared();
 }
 
 void GpuSteps::place_weights(const ModelTensors& tensors, const GpuOptions& options) {
   WeightUpload upload(stream_, weights_bytes(config_, tensors), options.progress);
-  const auto vector = [&](const TensorInfo* tensor) { return tensor == nullptr ? 0 : upload.place_vector(*tensor); };
-  const auto matrix = [&](const TensorInfo* tensor) { return tensor == nullptr ? 0 : upload.place_matrix(*tensor); };
-  for (const LayerTensors& t : tensors.layers) {
-    LayerVectors<const TensorInfo*> vectors = t.vectors;
-    vectors.gate_bias = vectors.up_bias = nullptr;  // the kernels read both as gate_up_bias
-    layers_.push_back({.matrices = map(t.matrices, matrix),
-                       .vectors = map(vectors, vector),
-                       .experts = map(t.experts, matrix),
-                       .delta_matrices = map(t.delta_matrices, matrix),
-                       .delta_vectors = map(t.delta_vectors, vector),
-                       .gate_up_bias = upload.place_pairs(t.vectors.gate_bias, t.vectors.up_bias)});
-    layers_.back().vectors.shared_expert_gate =
-        matrix(t.vectors.shared_expert_gate);  // a matrix of one row for the kernels
+  at_.weights = warpchat::place_weights(upload, tensors);
+  const std::vector<uint32_t> slots = config_.cache_slot_of_layer();
+  for (uint32_t layer = 0; layer < config_.n_layers; ++layer) {
+    const bool has_cache = config_.layers[layer].mixer == Mixer::kAttention;
+    const auto pages = [&](bool values) {
+      return has_cache ? cache_.address() + cache_plan_.offset(slots[layer], values) : 0;
+    };
+    at_.keys.push_back(pages(false)), at_.values.push_back(pages(true));
   }
-  for (size_t layer = 0; layer < layers_.size(); ++layer) {
-    if (config_.layers[layer].mixer != Mixer::kAttention) continue;
-    layers_[layer].k_pages = cache_.address() + cache_plan_.offset(cache_slot_of_layer_[layer], false);
-    layers_[layer].v_pages = cache_.address() + cache_plan_.offset(cache_slot_of_layer_[layer], true);
-  }
-  token_embd_ = matrix(tensors.token_embd);
-  output_ = config_.tied_output ? token_embd_ : matrix(tensors.output);
-  output_norm_ = vector(tensors.output_norm);
-  output_bias_ = vector(tensors.output_bias);
   weights_ = upload.finish();
   weight_bytes_per_token_ = weights_.n_bytes() - (config_.tied_output ? 0 : matrix_bytes(*tensors.token_embd));
   for (const LayerTensors& t : tensors.layers)
@@ -171,6 +148,17 @@ void GpuSteps::place_weights(const ModelTensors& tensors, const GpuOptions& opti
           weight_bytes_per_token_ -= matrix_bytes(*tensor) / e.n * (e.n - e.n_used);
         },
         t.experts, kIsPerExpert);
+}
+
+void GpuSteps::place_buffers() {
+  for (size_t i = 0; i < kBuffers; ++i) {
+    const BufferShape shape = shape_of(static_cast<Buffer>(i), config_);
+    at_.buffers[i] = activations_.address() + plan_.offsets[i];
+    column_bytes_[i] = uint64_t{shape.width} * shape.per_column * sizeof(uint32_t);
+  }
+  if (config_.hidden % 4 != 0) at_[Buffer::kLogits] = column_of(Buffer::kLogits, 3);  // see run_logits
+  at_[Buffer::kAttentionScratch] = activations_.address() + plan_.scratch[static_cast<size_t>(PassKind::kDecode)];
+  at_.n_pages = n_pages();
 }
 
 void GpuSteps::place_page_tables() {
@@ -198,10 +186,10 @@ void GpuSteps::copy_page(uint32_t from, uint32_t to) {
   const auto copy = [&](uint64_t pages, uint64_t n_bytes) {
     stream_.copy(pages + to * n_bytes, pages + from * n_bytes, n_bytes);
   };
-  for (const LayerAddresses& layer : layers_) {
-    if (layer.k_pages == 0) continue;
-    copy(layer.k_pages, cache_plan_.k.n_bytes());
-    copy(layer.v_pages, cache_plan_.v.n_bytes());
+  for (size_t layer = 0; layer < at_.keys.size(); ++layer) {
+    if (at_.keys[layer] == 0) continue;
+    copy(at_.keys[layer], cache_plan_.k.n_bytes());
+    copy(at_.values[layer], cache_plan_.v.n_bytes());
   }
 }
 
@@ -223,7 +211,7 @@ void GpuSteps::start(std::span<const Start> columns) {
 
 void GpuSteps::sample() {
   require(sampler_.n_columns() == pass_.n_columns(), "sampling for a pass that is not the latest");
-  sampler_.sample({logits_row(0), tokens(), positions(), error_address()});
+  sampler_.sample({at_[Buffer::kLogits], at_[Buffer::kTokens], at_[Buffer::kPositions], at_[Buffer::kError]});
   for (uint32_t& position : pass_.last_positions) ++position;
 }
 
@@ -249,14 +237,14 @@ void GpuSteps::stop_persistent_launch() {
 }
 
 bool GpuSteps::can_verify_draft() {
-  PassKernels& kernels = kernels_of(PassKind::kVerify);
+  CompiledPass& kernels = pass_of(PassKind::kVerify);
   kernels.prepare();
   kernels.prepare_logits();
   return kernels.is_ready();
 }
 
 PersistentSpec GpuSteps::persistent_spec() const {
-  return {passes_[static_cast<size_t>(PassKind::kDecode)].specs(), sampler_.ring(), /*stamps=*/true};
+  return {passes_[static_cast<size_t>(PassKind::kDecode)].list(), sampler_.ring(), /*stamps=*/true};
 }
 
 // Kinds of passes between persistent launches, with drafts. Their kernels are compiled early, since a load would end a
@@ -270,7 +258,7 @@ bool GpuSteps::is_ready(LaunchMode mode) {
   if (mode != LaunchMode::kPersistent || persistent_) return true;
   prepare_persistent();
   return persistent_module_.is_ready() &&
-         std::ranges::all_of(kinds_beside_persistent(), [this](PassKind kind) { return kernels_of(kind).is_ready(); });
+         std::ranges::all_of(kinds_beside_persistent(), [this](PassKind kind) { return pass_of(kind).is_ready(); });
 }
 
 void GpuSteps::prepare_persistent() {
@@ -280,32 +268,19 @@ void GpuSteps::prepare_persistent() {
                             return PersistentLaunch::compile(context, spec);
                           }};
   for (const PassKind kind : kinds_beside_persistent()) {
-    kernels_of(kind).prepare();
-    kernels_of(kind).prepare_logits();
+    pass_of(kind).prepare();
+    pass_of(kind).prepare_logits();
   }
 }
 
 PersistentLaunch& GpuSteps::persistent() {
   if (persistent_) return *persistent_;
   prepare_persistent();
-  DecoderAddresses at{layers_, token_embd_, output_, output_norm_, output_bias_};
-  at.hidden = address_of(state_.hidden), at.logits = address_of(state_.logits);
-  at.q = address_of(state_.q), at.k = address_of(state_.k), at.v = address_of(state_.v);
-  at.mixed = address_of(state_.mixed), at.inner = address_of(state_.inner);
-  at.scratch = activations_.address() + plan_.scratch[static_cast<size_t>(PassKind::kDecode)];
-  const auto place = [&](uint64_t offset) { return activations_.address() + offset; };
-  at.q_gate = place(plan_.q_gate), at.qkv = place(plan_.qkv), at.z = place(plan_.z);
-  at.alpha = place(plan_.alpha), at.beta = place(plan_.beta), at.delta_mixed = place(plan_.delta_mixed);
-  at.scores = place(plan_.scores), at.expert_inner = place(plan_.expert_inner);
-  at.expert_outputs = place(plan_.expert_outputs), at.shared_inner = place(plan_.shared_inner);
-  at.shared_output = place(plan_.shared_output), at.shared_expert_gate = place(plan_.shared_expert_gate);
-  at.error = error_address();
-  at.n_pages = n_pages();
   const DeviceTask<std::unique_ptr<Module>> compiled = std::exchange(persistent_module_, {});
   std::unique_ptr<Module> module = std::move(compiled.get());  // moved out, so a retry compiles again
-  for (const PassKind kind : kinds_beside_persistent()) kernels_of(kind).steps(), kernels_of(kind).logits();
+  for (const PassKind kind : kinds_beside_persistent()) pass_of(kind).await_layers(), pass_of(kind).await_logits();
   context_->make_current();
-  persistent_ = std::make_unique<PersistentLaunch>(stream_, persistent_spec(), at, std::move(module));
+  persistent_ = std::make_unique<PersistentLaunch>(stream_, persistent_spec(), at_, std::move(module));
   launch_to_end_ = persistent_.get();
   texts_.add(persistent_->kernel(), persistent_->n_blocks());
   return *persistent_;
@@ -350,7 +325,7 @@ void GpuSteps::verify(LaunchMode mode, Decoder& decoder, const TokenRun& run) {
     restore_state();
     launch_mode_ = before;
     upload_pass(pass);
-    stream_.upload(logits_row(0), std::as_bytes(std::span(kept)));
+    stream_.upload(at_[Buffer::kLogits], std::as_bytes(std::span(kept)));
     stream_.wait();
     has_arrived_ = false;
   };
@@ -401,7 +376,7 @@ std::unique_ptr<TokenSource> GpuSteps::persistent_tokens(const TokenRun& run) {
   sample();
   const uint32_t sequence = pass_.sequences.front();
   PersistentTokens::Start start{read()[0], page_table(sequence), state_address(sequence)};
-  PhaseProfile times(profile_, kernels_of(PassKind::kDecode), launch);
+  StampProfile times(profile_, pass_of(PassKind::kDecode), launch);
   start.stamps = times.stamps();
   start.tokens_per_launch = tokens_per_launch(times, start.stamps);
   start.ended = [this, times](uint32_t position) mutable {
@@ -411,7 +386,7 @@ std::unique_ptr<TokenSource> GpuSteps::persistent_tokens(const TokenRun& run) {
   return std::make_unique<PersistentTokens>(launch, run, std::move(start));
 }
 
-uint32_t GpuSteps::tokens_per_launch(const PhaseProfile& times, const StampRequest& stamps) const {
+uint32_t GpuSteps::tokens_per_launch(const StampProfile& times, const StampRequest& stamps) const {
   const uint32_t max = times.tokens_per_launch(stamps);
   return context_->device().has_watchdog ? std::min(max, kTokensUnderWatchdog) : max;
 }
@@ -421,7 +396,7 @@ bool GpuSteps::teacher_force(std::span<const Token> tokens, uint32_t position,
   if (launch_mode_ != LaunchMode::kPersistent) return false;
   context_->make_current();
   PersistentLaunch& launch = persistent();
-  PhaseProfile times(profile_, kernels_of(PassKind::kDecode), launch);
+  StampProfile times(profile_, pass_of(PassKind::kDecode), launch);
   PersistentLaunch::Request request;
   request.returns_rows = true;
   request.page_table = page_table(0);
@@ -488,7 +463,7 @@ void GpuSteps::collect_profile() {
 
 void GpuSteps::check(const ErrorWord& word) {
   if (word.code == KernelError::kNone) return;
-  stream_.fill(error_address(), 0, sizeof word);
+  stream_.fill(at_[Buffer::kError], 0, sizeof word);
   throw Error("the GPU refuses a pass: " + describe(word));
 }
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "engine/steps.h"
-#include "kernels/kernel_list.h"
+#include "kernels/launch_list.h"
 
 namespace warpchat {
 

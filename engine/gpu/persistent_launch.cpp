@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <map>
 #include <thread>
 
 #include "engine/remedy.h"
@@ -42,7 +43,7 @@ std::unique_ptr<Module> PersistentLaunch::compile(const ContextPointer& context,
   return std::make_unique<Module>(context, std::move(kernels));
 }
 
-PersistentLaunch::PersistentLaunch(const Stream& stream, const PersistentSpec& spec, const DecoderAddresses& at,
+PersistentLaunch::PersistentLaunch(const Stream& stream, const PersistentSpec& spec, const PassAddresses& at,
                                    std::unique_ptr<Module> module)
     : stream_(stream),
       spec_(spec),
@@ -59,10 +60,8 @@ PersistentLaunch::PersistentLaunch(const Stream& stream, const PersistentSpec& s
   control_ = DeviceMemory(context, offsets_.n_bytes, "the persistent decoder");
   sampler_ = DeviceMemory(context, sampler_state_stride(persistent_sampling(spec)), "the sampler");
   forced_ = DeviceMemory(context, sizeof(uint32_t), "forced tokens");
-  if (const uint64_t n_bytes = route_bytes(spec.decoder, n_blocks_); n_bytes > 0) {
+  if (const uint64_t n_bytes = route_bytes(spec.decoder, n_blocks_); n_bytes > 0)
     routes_ = DeviceMemory(context, n_bytes, "routing results");
-    at_.routes = routes_.address();
-  }
   host_ = HostMemory(context, sizeof(HostWords) + kMaxTokens * sizeof(uint64_t), "tokens");
   if (spec.stamps) stamps_ = DeviceMemory(context, 16, "time stamps");
   const uint64_t bytes_ahead = std::min(kMaxBytesAhead, context->device().l2_bytes / 2);
@@ -105,7 +104,7 @@ void PersistentLaunch::place_request(const Request& r) {
   const std::vector<uint8_t> sampler = packed_sampler_state(persistent_sampling(spec_), r.sampler, recent);
   stream_.upload(sampler_.address(), std::as_bytes(std::span(sampler)));
   if (spec_.stamps) place_stamp_request(r.stamps);
-  stream_.fill(at_.error, 0, sizeof(ErrorWord));
+  stream_.fill(at_[Buffer::kError], 0, sizeof(ErrorWord));
   stream_.wait();  // until the host copies may be freed
 }
 
@@ -125,7 +124,7 @@ void PersistentLaunch::place_stamp_request(StampRequest request) {
 void PersistentLaunch::start(const Request& request) {
   require(!is_running_ && request.max_tokens > 0, "persistent launch while another runs, or for no token");
   stream_.context()->make_current();
-  const uint64_t row_bytes = uint64_t{spec_.decoder.embedding.n_vocab} * sizeof(float);
+  const uint64_t row_bytes = uint64_t{n_vocab()} * sizeof(float);
   returns_rows_ = request.returns_rows;
   if (returns_rows_ && rows_.bytes().empty())
     rows_ = HostMemory(stream_.context(), kMaxTokensWithRows * row_bytes, "logits");
@@ -148,16 +147,25 @@ void PersistentLaunch::start(const Request& request) {
 }
 
 void PersistentLaunch::launch() {
+  const std::map<std::string_view, uint64_t> own = {
+      {"layers", control_.address() + offsets_.layers},
+      {"token_embd", at_.weights.back()[Weight::kTokenEmbd]},
+      {"routes", routes_.address()},
+      {"sampler", sampler_.address()},
+      {"barrier", control_.address() + offsets_.barrier},
+      {"state", control_.address() + offsets_.state},
+      {"request", control_.address() + offsets_.request},
+      {"forced", forced_.address()},
+      {"host", host_.device_address()},
+      {"rows", returns_rows_ ? rows_.device_address() : host_.device_address()},
+      {"stamps", stamps_.address()}};
+  const LoadedKernel& kernel = module_->kernel(0);
   std::vector<Argument> arguments;
-  const auto add = [&](uint64_t address) { arguments.push_back(Argument::address(address)); };
-  add(control_.address() + offsets_.layers), add(at_.token_embd);
-  for (const uint64_t address : activation_arguments(spec_.decoder, at_)) add(address);
-  add(at_.scratch), add(sampler_.address()), add(at_.error);
-  for (const uint64_t offset : {offsets_.barrier, offsets_.state, offsets_.request}) add(control_.address() + offset);
-  add(forced_.address()), add(host_.device_address());
-  add(returns_rows_ ? rows_.device_address() : host_.device_address());
-  if (spec_.stamps) add(stamps_.address());
-  module_->kernel(0).launch(stream_, arguments, n_blocks_);
+  for (const ptx::Parameter& parameter : kernel.kernel().parameters) {
+    const auto found = own.find(parameter.name);
+    arguments.push_back(Argument::address(found != own.end() ? found->second : at_[persistent_buffer(parameter.name)]));
+  }
+  kernel.launch(stream_, arguments, n_blocks_);
   stream_.record(done_);
 }
 
@@ -226,16 +234,16 @@ void PersistentLaunch::finish() {
   done_.wait();
   if (end_ != DecodeEnd::kError) return;
   ErrorWord word;
-  stream_.download(std::as_writable_bytes(std::span(&word, 1)), at_.error);
-  stream_.fill(at_.error, 0, sizeof word);
+  stream_.download(std::as_writable_bytes(std::span(&word, 1)), at_[Buffer::kError]);
+  stream_.fill(at_[Buffer::kError], 0, sizeof word);
   stream_.wait();
   throw Error("the GPU refuses a token: " + describe(word));
 }
 
 std::span<const float> PersistentLaunch::row() const {
   require(returns_rows_ && n_returned_ > 0, "reading logits that the launch did not return");
-  const size_t n_vocab = spec_.decoder.embedding.n_vocab;
-  return rows_.as<float>().subspan((n_returned_ - 1) * n_vocab, n_vocab);
+  const size_t width = n_vocab();
+  return rows_.as<float>().subspan((n_returned_ - 1) * width, width);
 }
 
 void PersistentLaunch::stop() { write_host_word(words().stop, 1u); }

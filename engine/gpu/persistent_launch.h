@@ -20,7 +20,7 @@ class PersistentLaunch {
 
   // Fills the kernel's tables. module: compiled from that spec. at: addresses must stay valid. stream: runs the
   // launches; nothing else may use the activations meanwhile. Error if the device cannot hold all blocks at once.
-  PersistentLaunch(const Stream& stream, const PersistentSpec& spec, const DecoderAddresses& at,
+  PersistentLaunch(const Stream& stream, const PersistentSpec& spec, const PassAddresses& at,
                    std::unique_ptr<Module> module);
   PersistentLaunch(const PersistentLaunch&) = delete;
   ~PersistentLaunch();  // stops a running launch and waits
@@ -71,14 +71,15 @@ class PersistentLaunch {
   void place_stamp_request(StampRequest request);
   void launch();
   std::optional<Token> try_next();  // nullopt if not written yet
-  void check_alive();           // throws if the launch ended without reporting it, or takes too long
-  [[noreturn]] void give_up();  // rethrows the current exception
+  void check_alive();               // throws if the launch ended without reporting it, or takes too long
+  [[noreturn]] void give_up();      // rethrows the current exception
   void finish();
+  uint32_t n_vocab() const { return spec_.decoder.first<EmbeddingSpec>()->n_vocab; }
   HostWords& words() const { return *reinterpret_cast<HostWords*>(host_.bytes().data()); }
 
   const Stream& stream_;
   PersistentSpec spec_;
-  DecoderAddresses at_;
+  PassAddresses at_;
   std::unique_ptr<Module> module_;
   uint32_t n_blocks_;
   Offsets offsets_;

@@ -150,4 +150,26 @@ DeviceMemory WeightUpload::finish() {
   return std::move(memory_);
 }
 
+std::vector<PerWeight<uint64_t>> place_weights(WeightUpload& upload, const ModelTensors& tensors) {
+  const auto vector = [&](const TensorInfo* tensor) { return tensor == nullptr ? 0 : upload.place_vector(*tensor); };
+  const auto matrix = [&](const TensorInfo* tensor) { return tensor == nullptr ? 0 : upload.place_matrix(*tensor); };
+  std::vector<PerWeight<uint64_t>> all;
+  for (const LayerTensors& t : tensors.layers) {
+    LayerVectors<const TensorInfo*> vectors = t.vectors;
+    vectors.gate_bias = vectors.up_bias = nullptr;
+    vectors.shared_expert_gate = nullptr;  // a matrix of one row for the kernels
+    all.push_back(by_weight<uint64_t>(map(t.matrices, matrix), map(t.delta_matrices, matrix), map(t.experts, matrix),
+                                      map(vectors, vector), map(t.delta_vectors, vector)));
+    all.back()[Weight::kGateBias] = upload.place_pairs(t.vectors.gate_bias, t.vectors.up_bias);
+    all.back()[Weight::kSharedExpertGate] = matrix(t.vectors.shared_expert_gate);
+  }
+  PerWeight<uint64_t>& outside = all.emplace_back();
+  outside[Weight::kTokenEmbd] = matrix(tensors.token_embd);
+  const bool is_tied = tensors.output == tensors.token_embd;
+  outside[Weight::kLogits] = is_tied ? outside[Weight::kTokenEmbd] : matrix(tensors.output);
+  outside[Weight::kLogitsNorm] = vector(tensors.output_norm);
+  outside[Weight::kLogitsBias] = vector(tensors.output_bias);
+  return all;
+}
+
 }  // namespace warpchat

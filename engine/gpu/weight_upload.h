@@ -4,10 +4,11 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 #include "engine/driver/context.h"
 #include "engine/file_mappings.h"
-#include "models/gguf_reader.h"
+#include "models/model_config.h"
 
 namespace warpchat {
 
@@ -48,5 +49,9 @@ class WeightUpload {
   uint32_t next_ = 0;
   FileMappings mappings_;
 };
+
+// Device addresses of all weights, 0 for those that the model lacks: [n_layers + 1], the last outside the layers.
+// Biases of gate and up are pairs under kGateBias.
+std::vector<PerWeight<uint64_t>> place_weights(WeightUpload& upload, const ModelTensors& tensors);
 
 }  // namespace warpchat

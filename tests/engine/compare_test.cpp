@@ -28,77 +28,39 @@ struct Fault {
 // A CPU backend with one wrong value in one step: off by its column's norm, or NaN.
 class FaultySteps final : public ForwardingSteps {
  public:
-  FaultySteps(Steps& steps, const Fault& fault) : ForwardingSteps(steps), fault_(fault) {}
+  FaultySteps(Steps& steps, const ModelConfig& config, const Fault& fault)
+      : ForwardingSteps(steps), config_(config), fault_(fault) {}
 
   void begin(std::span<const warpchat::Run> runs) override {
     ++passes_;
+    first_ = 0, last_ = runs[0].n_columns() - 1;
     ForwardingSteps::begin(runs);
   }
-  void embed(Buffer hidden) override {
-    ForwardingSteps::embed(hidden);
-    damage("embed", "hidden", {}, hidden);
-  }
-  void norm_qkv(uint32_t layer, Buffer hidden, Buffer q, Buffer k, Buffer v) override {
-    ForwardingSteps::norm_qkv(layer, hidden, q, k, v);
-    damage("norm_qkv", "q", layer, q);
-    damage("norm_qkv", "k", layer, k);
-    damage("norm_qkv", "v", layer, v);
-  }
-  void attention(uint32_t layer, Buffer q, Buffer k, Buffer v, Buffer mixed) override {
-    ForwardingSteps::attention(layer, q, k, v, mixed);
-    damage("attention", "mixed", layer, mixed);
-  }
-  void output_residual(uint32_t layer, Buffer mixed, Buffer hidden) override {
-    ForwardingSteps::output_residual(layer, mixed, hidden);
-    damage("output_residual", "hidden", layer, hidden);
-  }
-  void norm_delta(uint32_t layer, Buffer hidden, const DeltaBuffers& x) override {
-    ForwardingSteps::norm_delta(layer, hidden, x);
-    damage("norm_delta", "z", layer, x.z);
-    damage("norm_delta", "alpha", layer, x.alpha);
-    damage("norm_delta", "beta", layer, x.beta);
-  }
-  void conv_step(uint32_t layer, const DeltaBuffers& x) override {
-    ForwardingSteps::conv_step(layer, x);
-    damage("conv_step", "values", layer, x.qkv);
-  }
-  void delta_step(uint32_t layer, const DeltaBuffers& x) override {
-    ForwardingSteps::delta_step(layer, x);
-    damage("delta_step", "mixed", layer, x.mixed);
-  }
-  void norm_gate_up(uint32_t layer, Buffer hidden, Buffer inner) override {
-    ForwardingSteps::norm_gate_up(layer, hidden, inner);
-    damage("norm_gate_up", "inner", layer, inner);
-  }
-  void down_residual(uint32_t layer, Buffer inner, Buffer hidden) override {
-    ForwardingSteps::down_residual(layer, inner, hidden);
-    damage("down_residual", "hidden", layer, hidden);
-  }
-  void norm_route(uint32_t layer, Buffer hidden, Buffer scores) override {
-    ForwardingSteps::norm_route(layer, hidden, scores);
-    damage("norm_route", "scores", layer, scores);
-  }
-  void experts_residual(uint32_t layer, Buffer hidden) override {
-    ForwardingSteps::experts_residual(layer, hidden);
-    damage("experts_residual", "hidden", layer, hidden);
-  }
-  void norm_logits(Buffer hidden, Buffer logits) override {
-    ForwardingSteps::norm_logits(hidden, logits);
-    damage("norm_logits", "logits", {}, logits);
+  bool run(const Operation& operation) override {
+    if (std::holds_alternative<WantedColumns>(operation.what)) first_ = last_;
+    const bool goes_on = ForwardingSteps::run(operation);
+    for (const Buffer buffer : outputs_of(operation)) damage(operation, buffer);
+    return goes_on;
   }
 
  private:
-  void damage(std::string_view step, std::string_view vector, std::optional<uint32_t> layer, Buffer buffer) const {
-    if (step != fault_.step || vector != fault_.vector || layer != fault_.layer || passes_ != fault_.pass + 1) return;
-    float* row = static_cast<float*>(buffer.data) + uint64_t{fault_.row} * buffer.width;
+  void damage(const Operation& operation, Buffer buffer) {
+    const bool is_convolution = std::holds_alternative<Convolution>(operation.what);
+    const std::string_view vector = is_convolution ? "values" : name_of(buffer);
+    if (operation.name != fault_.step || vector != fault_.vector || passes_ != fault_.pass + 1) return;
+    if (operation.layer != fault_.layer.value_or(config_.n_layers)) return;
+    std::vector<float> row(shape_of(buffer, config_).width);
+    read_columns(buffer, first_ + fault_.row, row);
     double norm = 0;
-    for (uint32_t i = 0; i < buffer.width; ++i) norm += double{row[i]} * row[i];
+    for (const float value : row) norm += double{value} * value;
     row[fault_.element] +=
         fault_.is_nan ? std::numeric_limits<float>::quiet_NaN() : static_cast<float>(std::sqrt(norm));
+    write_columns(buffer, first_ + fault_.row, row);
   }
 
+  ModelConfig config_;
   Fault fault_;
-  uint32_t passes_ = 0;
+  uint32_t passes_ = 0, first_ = 0, last_ = 0;  // columns that are left
 };
 
 const LoadedModel& dense() {
@@ -204,7 +166,7 @@ class CompareFaults : public testing::TestWithParam<FaultCase> {};
 TEST_P(CompareFaults, AreNamedExactly) {
   const auto& [name, model, fault, column, element] = GetParam();
   const auto first = cpu_steps(model()), second = cpu_steps(model());
-  FaultySteps faulty(*second, fault);
+  FaultySteps faulty(*second, model().config, fault);
   const std::vector<PassDifference> passes = compare(model(), *first, faulty);
   ASSERT_EQ(passes.size(), fault.pass + 1) << "and no pass after it";
   for (const PassDifference& pass : std::span(passes).first(fault.pass)) EXPECT_EQ(pass.largest.relative, 0);

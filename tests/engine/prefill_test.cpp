@@ -33,7 +33,6 @@ class AccountedSteps final : public Steps {
   uint32_t n_pages() const override { return pages_of(max_positions()); }
   void set_pages(uint32_t, std::span<const uint32_t>) override {}
   void copy_page(uint32_t, uint32_t) override {}
-  const PassState& buffers() const override { return state_; }
   std::string description() const override { return "accounts"; }
   Profile& profile() override { return profile_; }
   std::vector<MemoryUse> memory() const override { return {}; }
@@ -45,14 +44,7 @@ class AccountedSteps final : public Steps {
     seconds.push_back(0);
     for (uint32_t i = 0; i < runs[0].n_columns(); ++i) seconds.back() += options_.seconds_a_token(runs[0].position + i);
   }
-  void embed(Buffer) override {}
-  void norm_qkv(uint32_t, Buffer, Buffer, Buffer, Buffer) override {}
-  void attention(uint32_t, Buffer, Buffer, Buffer, Buffer) override {}
-  void output_residual(uint32_t, Buffer, Buffer) override {}
-  void norm_gate_up(uint32_t, Buffer, Buffer) override {}
-  void down_residual(uint32_t, Buffer, Buffer) override {}
-  bool keep_wanted(Buffer, Buffer) override { return true; }
-  void norm_logits(Buffer, Buffer) override {}
+  bool run(const Operation&) override { return true; }
   PassEnd end_pass() override {
     const size_t pass = passes.size() - 1;
     return [this, pass](bool wait) -> std::optional<double> {
@@ -73,7 +65,6 @@ class AccountedSteps final : public Steps {
 
  private:
   Options options_;
-  PassState state_;
   Profile profile_;
 };
 

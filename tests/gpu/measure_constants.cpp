@@ -11,13 +11,12 @@
 #include "engine/driver/device_choice.h"
 #include "engine/driver/module.h"
 #include "engine/gpu/launch_graph.h"
-#include "kernels/kernel_list.h"
 #include "kernels/persistent_decoder.h"
 #include "kernels/shapes.h"
 #include "tests/gpu/constant_kernels.h"
 #include "tests/gpu/results.h"
 #include "tests/gpu/shaped_model.h"
-#include "tests/speed_model/speed_model.h"
+#include "tests/speed_model/launch_work.h"
 
 namespace warpchat {
 namespace {
@@ -105,8 +104,7 @@ class Constants {
   // Compiles the kernels of a token as separate modules: one after the other, and all at once.
   void compiler() {
     const ModelShape shape = bench_shape(is_emulated_ ? "tiny" : "qwen2.5-0.5b");
-    const std::vector<ptx::Kernel> kernels =
-        decoder_kernels(decoder_specs(shape.config, shape.formats, 4096, PassKind::kDecode, 1), target_);
+    const std::vector<ptx::Kernel> kernels = kernels_of(launches_of(shape, {PassKind::kDecode, 1, 4096}), target_);
     uint64_t lines = 0;
     for (const ptx::Kernel& kernel : kernels) lines += static_cast<uint64_t>(std::ranges::count(kernel.text, '\n'));
     const double one_by_one = seconds_of([&] {

@@ -68,29 +68,21 @@ class ProductBench {
         context_(Context::open(*device.table, device.gpu)),
         stream_(context_),
         predictions_(predictions),
-        specs_(decoder_specs(shape.config, shape.formats, 4096, PassKind::kDecode, 1)),
+        list_(launches_of(shape, {PassKind::kDecode, 1, 4096})),
         table_("products", device.gpu.name,
                {"shape", "kernel", "PTX lines", "registers", "local bytes", "blocks", "blocks a multiprocessor",
                 "bytes in flight a multiprocessor", "bytes", "us", "GB/s", "expected us", "harsh us"}) {}
 
   void run() {
     std::set<std::string> done;
-    const auto measure = [&](const ProductSpec& product) {
-      const auto* spec = std::get_if<GemvSpec>(&product);
+    for_each_launch(list_, [&](const KernelLaunch& launch, uint32_t) {
+      const auto* spec = std::get_if<GemvSpec>(&launch.spec);
       if (spec != nullptr && done.insert(name_of(*spec)).second) one(*spec);
-    };
-    for_each_product(specs_, measure);
-    measure(specs_.logits);
+    });
   }
 
  private:
   static constexpr uint64_t kPool = uint64_t{512} << 20;
-
-  ptx::Kernel kernel_of(const GemvSpec& spec) const {
-    for (const ptx::Kernel& kernel : all_)
-      if (kernel.name == name_of(spec)) return kernel;
-    throw Error("the decoder has no kernel " + name_of(spec));
-  }
 
   // Valid blocks of the format, one matrix after the other.
   DeviceMemory pool_of(const GemvPlan& plan, uint64_t n_bytes) const {
@@ -123,7 +115,8 @@ class ProductBench {
   static uint64_t round_up(uint64_t n) { return (n + 255) / 256 * 256; }
 
   void one(const GemvSpec& spec) {
-    const ptx::Kernel kernel = kernel_of(spec);
+    const auto is_its = [&](const std::string& name) { return name == name_of(spec); };
+    const ptx::Kernel kernel = kernels_of(list_, device_.gpu.target(), is_its).at(0);
     const GemvPlan plan = plan_of(spec);
     uint64_t of_a_launch = 0;
     for (const ProductMatrix& matrix : plan.matrices) of_a_launch += round_up(spec.rows * matrix.row_bytes);
@@ -194,8 +187,7 @@ class ProductBench {
   ContextPointer context_;
   Stream stream_;
   const Predictions& predictions_;
-  DecoderSpecs specs_;
-  std::vector<ptx::Kernel> all_ = decoder_kernels(specs_, device_.gpu.target());
+  LaunchList list_;
   ResultTable table_;
 };
 

@@ -7,11 +7,7 @@ namespace warpchat {
 
 Predictions::Predictions(const ModelShape& shape, uint32_t context, const std::string& gpu)
     : shape_(shape), context_(context), traits_(gpu_of_driver(gpu)) {
-  if (traits_ != nullptr) work_.emplace(specs(PassKind::kDecode, 1), traits_->target);
-}
-
-DecoderSpecs Predictions::specs(PassKind kind, uint32_t columns) const {
-  return decoder_specs(shape_.config, shape_.formats, context_, kind, columns);
+  if (traits_ != nullptr) work_.emplace(launches_of(shape_, {PassKind::kDecode, 1, context_}), traits_->target);
 }
 
 template <class Value>
@@ -29,11 +25,9 @@ Predicted Predictions::tokens_per_second(uint32_t position, LaunchMode mode) con
 }
 
 Predicted Predictions::prefill_tokens_per_second(uint32_t n_tokens) {
-  const uint32_t columns = std::min(kPromptColumns, context_);
-  if (work_ && !prompt_work_)
-    prompt_work_.emplace(specs(PassKind::kPrefill, columns), traits_->target, columns, *work_);
-  return by_both(
-      [&](const GpuTraits& gpu) { return n_tokens / prompt_seconds(gpu, *prompt_work_, columns, n_tokens); });
+  const PassShape pass{PassKind::kPrefill, std::min(kPromptColumns, context_), context_};
+  if (work_ && !prompt_work_) prompt_work_.emplace(launches_of(shape_, pass), traits_->target, &*work_);
+  return by_both([&](const GpuTraits& gpu) { return n_tokens / prompt_seconds(gpu, *prompt_work_, n_tokens); });
 }
 
 Predicted Predictions::kernel_seconds(const std::string& kernel, uint32_t position) const {

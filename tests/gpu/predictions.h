@@ -5,7 +5,7 @@
 
 #include "engine/launch_mode.h"
 #include "kernels/shapes.h"
-#include "tests/speed_model/token_work.h"
+#include "tests/speed_model/launch_work.h"
 
 namespace warpchat {
 
@@ -25,15 +25,13 @@ class Predictions {
   Predicted kernel_seconds(const std::string& kernel, uint32_t position) const;
 
  private:
-  DecoderSpecs specs(PassKind kind, uint32_t columns) const;
   template <class Value>  // computed from GpuTraits
   Predicted by_both(Value&& value) const;
 
   ModelShape shape_;
   uint32_t context_;
   const GpuTraits* traits_;
-  std::optional<TokenWork> work_;
-  std::optional<PassWork> prompt_work_;  // made when first needed
+  std::optional<PassWork> work_, prompt_work_;  // the second is made when first needed
 };
 
 }  // namespace warpchat

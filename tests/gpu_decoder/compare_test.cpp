@@ -40,35 +40,37 @@ std::unique_ptr<Steps> gpu_steps(const LoadedModel& model, uint32_t sequences = 
 // Records the outputs of attention and the product after it per column: for all columns, then only for those wanted.
 class ReadingSteps final : public ForwardingSteps {
  public:
-  ReadingSteps(Steps& steps, std::vector<std::vector<float>>& read, uint32_t n_columns, std::vector<uint32_t> wanted)
-      : ForwardingSteps(steps), read_(read), wanted_(std::move(wanted)) {
+  ReadingSteps(Steps& steps, const ModelConfig& config, std::vector<std::vector<float>>& read, uint32_t n_columns,
+               std::vector<uint32_t> wanted)
+      : ForwardingSteps(steps), config_(config), read_(read), wanted_(std::move(wanted)) {
     for (uint32_t c = 0; c < n_columns; ++c) columns_.push_back(c);
   }
-  void attention(uint32_t layer, Buffer q, Buffer k, Buffer v, Buffer mixed) override {
-    ForwardingSteps::attention(layer, q, k, v, mixed);
-    std::vector<float> all(columns_.size() * mixed.width);  // in one read
-    EXPECT_TRUE(read_columns(mixed, 0, all));
-    for (size_t i = 0; i < all.size(); i += mixed.width)
-      read_.emplace_back(all.begin() + static_cast<ptrdiff_t>(i),
-                         all.begin() + static_cast<ptrdiff_t>(i + mixed.width));
-  }
-  bool keep_wanted(Buffer mixed, Buffer hidden) override {
-    columns_ = wanted_;
-    const bool is_left = ForwardingSteps::keep_wanted(mixed, hidden);
-    keep(mixed);
+  bool run(const Operation& operation) override {
+    const bool is_left = ForwardingSteps::run(operation);
+    if (const auto* attention = std::get_if<Attention>(&operation.what)) read_all(attention->output);
+    if (const auto* dropping = std::get_if<WantedColumns>(&operation.what)) {
+      columns_ = wanted_;
+      keep(dropping->buffers[0]);
+    }
+    if (operation.name == "output_residual") keep(Buffer::kHidden);
     return is_left;
-  }
-  void output_residual(uint32_t layer, Buffer mixed, Buffer hidden) override {
-    ForwardingSteps::output_residual(layer, mixed, hidden);
-    keep(hidden);
   }
 
  private:
+  uint32_t width(Buffer buffer) const { return shape_of(buffer, config_).width; }
+  void read_all(Buffer buffer) {
+    std::vector<float> all(columns_.size() * width(buffer));  // in one read
+    EXPECT_TRUE(read_columns(buffer, 0, all));
+    for (size_t i = 0; i < all.size(); i += width(buffer))
+      read_.emplace_back(all.begin() + static_cast<ptrdiff_t>(i),
+                         all.begin() + static_cast<ptrdiff_t>(i + width(buffer)));
+  }
   void keep(Buffer buffer) {
     for (const uint32_t column : columns_)
-      EXPECT_TRUE(read_columns(buffer, column, read_.emplace_back(std::vector<float>(buffer.width))));
+      EXPECT_TRUE(read_columns(buffer, column, read_.emplace_back(std::vector<float>(width(buffer)))));
   }
 
+  ModelConfig config_;
   std::vector<std::vector<float>>& read_;  // owned by the test
   std::vector<uint32_t> wanted_, columns_;
 };
@@ -94,8 +96,8 @@ TEST(GpuColumns, AreReadWhereverTheyLie) {
   runs.push_back({kSequences - 1, 0, std::span(tokens).subspan(20, 5), Logits::kNone});
   const auto cpu = cpu_steps(model, kSequences), gpu = gpu_steps(model, kSequences);
   std::vector<std::vector<float>> expected, read;
-  Decoder reference(model.config, std::make_unique<ReadingSteps>(*cpu, expected, 21, wanted));
-  Decoder decoder(model.config, std::make_unique<ReadingSteps>(*gpu, read, 21, wanted));
+  Decoder reference(model.config, std::make_unique<ReadingSteps>(*cpu, model.config, expected, 21, wanted));
+  Decoder decoder(model.config, std::make_unique<ReadingSteps>(*gpu, model.config, read, 21, wanted));
   ASSERT_TRUE(reference.forward(runs));
   ASSERT_TRUE(decoder.forward(runs));
   std::vector<std::string> names;

@@ -25,11 +25,9 @@ constexpr uint32_t kContext = 32;
 class GpuFaults : public testing::Test {
  protected:
   std::unique_ptr<Steps> load(FaultyDriver& driver, LaunchMode launch = LaunchMode::kStream) const {
-    return make_gpu_steps(model_.config, model_.tensors,
-                          {.device = driver.device(),
-                           .sizes = {.context = kContext, .batch = 8},
-                           .launch = launch,
-                           .drafts = false});
+    return make_gpu_steps(
+        model_.config, model_.tensors,
+        {.device = driver.device(), .sizes = {.context = kContext, .batch = 8}, .launch = launch, .drafts = false});
   }
   // A prompt, tokens from the host, and tokens sampled by the device. Returns all logits, then the tokens. answered:
   // called when all have come, before the work under way is dropped.

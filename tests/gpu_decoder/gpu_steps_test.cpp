@@ -288,9 +288,9 @@ TEST(GpuBatches, OfManyGoOverPagesBesideAPrompt) {
   const std::vector<std::byte> bytes = build_tiny_model(c.spec, /*seed=*/3);
   const LoadedModel model(GgufFile::view(bytes, c.name));
   const GpuSizes sizes{.context = 192, .sequences = kSequences};
-  const auto attention = std::get<AttentionSpec>(
-      decoder_specs(model.config, formats_of(model.tensors), sizes.context, PassKind::kBatch, kSequences).attention);
-  ASSERT_TRUE(attention.writes_f16 && attention.pages_per_block > 1);
+  const LaunchList list = launch_list(text_decoder(model.config), model.config, formats_of(model.tensors),
+                                      {PassKind::kBatch, kSequences, sizes.context});
+  ASSERT_TRUE(list.writes_f16() && list.first<AttentionSpec>()->pages_per_block > 1);
   Decoder decoder(model.config,
                   make_gpu_steps(model.config, model.tensors, {test_device(), sizes, LaunchMode::kStream}));
   const std::vector<Token> tokens = some_tokens(kLong + 1);

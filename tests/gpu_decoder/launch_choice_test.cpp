@@ -234,7 +234,9 @@ TEST_F(AutomaticLaunch, CompilesForTheFirstTokenFirst) {
                   make_gpu_steps(model_.config, model_.tensors,
                                  {driver.device(), {.context = 64, .batch = 8, .sequences = 2}, std::nullopt, {}}));
   const auto embedding_of = [&](PassKind kind, uint32_t columns) {
-    return name_of(decoder_specs(model_.config, formats_of(model_.tensors), 64, kind, columns).embedding);
+    const LaunchList list =
+        launch_list(text_decoder(model_.config), model_.config, formats_of(model_.tensors), {kind, columns, 64});
+    return name_of(*list.first<EmbeddingSpec>());
   };
   const std::string of_token = embedding_of(PassKind::kDecode, 1), of_batch = embedding_of(PassKind::kSmallBatch, 2);
   for (const char* needed : {"embedding_", "kv_scatter_", "gemm_", "sample_", "gemv_"})

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "engine/decoder.h"
 #include "engine/gpu/gpu_memory.h"
 #include "engine/gpu/gpu_steps.h"
 #include "engine/gpu/weight_upload.h"
@@ -24,24 +25,26 @@ struct PersistentModel {
   LoadedModel model{GgufFile::view(bytes, "tiny")};
   ContextPointer context = Context::open(*test_device().table, test_device().gpu);
   Stream stream{context};
-  PersistentSpec spec{decoder_specs(model.config, formats_of(model.tensors), kContext, PassKind::kDecode, 1)};
+  PersistentSpec spec{launch_list(text_decoder(model.config), model.config, formats_of(model.tensors),
+                                  {PassKind::kDecode, 1, kContext})};
   DeviceMemory weights;
   std::vector<DeviceMemory> buffers;
-  DecoderAddresses at;
+  PassAddresses at;
   uint64_t page_table;
 
   PersistentModel() {
     place_weights();
-    const ModelConfig& c = model.config;
-    const uint32_t q_width = c.n_heads * c.head_dim, kv_width = c.n_kv_heads * c.head_dim;
-    at.hidden = floats(c.hidden), at.q = floats(q_width), at.k = floats(kv_width), at.v = floats(kv_width);
-    at.mixed = floats(q_width), at.inner = floats(c.ffn), at.logits = floats(c.n_vocab);
-    at.scratch = zeros(attention_scratch_bytes(std::get<AttentionSpec>(spec.decoder.attention)));
-    at.error = zeros(sizeof(ErrorWord));
+    for (size_t i = 0; i < kBuffers; ++i) {
+      const BufferShape shape = shape_of(static_cast<Buffer>(i), model.config);
+      if (shape.width > 0) at.buffers[i] = floats(shape.width * shape.per_column);
+    }
+    at[Buffer::kAttentionScratch] = zeros(attention_scratch_bytes(*spec.decoder.first<AttentionSpec>()));
+    at[Buffer::kError] = zeros(sizeof(ErrorWord));
     at.n_pages = 2;
-    for (LayerAddresses& layer : at.layers) {
-      layer.k_pages = zeros(uint64_t{kv_width} * kPagePositions * 2 * at.n_pages);
-      layer.v_pages = zeros(uint64_t{kv_width} * kPagePositions * 2 * at.n_pages);
+    const uint64_t page_bytes = uint64_t{shape_of(Buffer::kK, model.config).width} * kPagePositions * 2;
+    for (uint32_t layer = 0; layer < model.config.n_layers; ++layer) {
+      at.keys.push_back(zeros(page_bytes * at.n_pages));
+      at.values.push_back(zeros(page_bytes * at.n_pages));
     }
     page_table = floats(1);
     const uint32_t second = 1;
@@ -56,13 +59,7 @@ struct PersistentModel {
  private:
   void place_weights() {
     WeightUpload upload(stream, weights_bytes(model.config, model.tensors), {});
-    const auto vector = [&](const TensorInfo* tensor) { return tensor ? upload.place_vector(*tensor) : 0; };
-    const auto matrix = [&](const TensorInfo* tensor) { return tensor ? upload.place_matrix(*tensor) : 0; };
-    for (const LayerTensors& t : model.tensors.layers)
-      at.layers.push_back({map(t.matrices, matrix), map(t.vectors, vector)});
-    at.token_embd = matrix(model.tensors.token_embd);
-    at.output = model.config.tied_output ? at.token_embd : matrix(model.tensors.output);
-    at.output_norm = vector(model.tensors.output_norm);
+    at.weights = warpchat::place_weights(upload, model.tensors);
     weights = upload.finish();
   }
   uint64_t floats(uint32_t n) { return memory(uint64_t{n} * sizeof(float)); }
@@ -208,7 +205,7 @@ TEST(PersistentLaunch, KeepsTimeWhereAsked) {
   const auto launch = m.launch();
   constexpr uint32_t kTokens = 2;
   const PhaseProgram program = decoder_program(m.spec.decoder);
-  const size_t per_token = phases_of_a_token(program, layer_kinds(m.spec.decoder)).size();
+  const size_t per_token = phases_of_a_token(program, phases_of_layers(m.spec.decoder)).size();
   const Answer expected = all_of(m, *launch, {.token = 5, .max_tokens = kTokens});
   EXPECT_TRUE(launch->stamps().empty());
   for (const uint32_t n_blocks : {1u, launch->n_blocks()}) {

@@ -99,6 +99,18 @@ class GuardedDevice {
     return launch(kernel, kernel.launch.blocks, std::move(bytes), options);
   }
 
+  // Like run_as, for the values of all parameters, which are addresses or 32-bit numbers.
+  std::string run_values(ptx::emulator::LaunchOptions options, const ptx::Kernel& kernel, ptx::Dimensions grid,
+                         const std::vector<uint64_t>& values) {
+    std::vector<uint8_t> bytes(kernel.parameter_bytes);
+    for (size_t i = 0; i < values.size(); ++i)
+      std::memcpy(bytes.data() + kernel.parameters.at(i).offset, &values[i],
+                  static_cast<size_t>(ptx::info(kernel.parameters[i].type).bytes) == 4 && !kernel.parameters[i].pointer
+                      ? 4
+                      : 8);
+    return launch(kernel, grid, std::move(bytes), options);
+  }
+
   // Counters of the last run with options.count.
   const ptx::emulator::Counters& counters() const { return counters_; }
   // True on the emulator's machine, which alone has counters, checks and seeds.

@@ -45,7 +45,7 @@ LayerFormats with_delta_net(TensorType type, LayerFormats formats = plain(/*qk_n
   formats.delta = {type, type, kF32, kF32};
   return formats;
 }
-constexpr LayerKind kDense{}, kExperts{Mixer::kAttention, Ffn::kExperts}, kDelta{Mixer::kDeltaNet, Ffn::kDense},
+constexpr LayerConfig kDense{}, kExperts{Mixer::kAttention, Ffn::kExperts}, kDelta{Mixer::kDeltaNet, Ffn::kDense},
     kDeltaExperts{Mixer::kDeltaNet, Ffn::kExperts};
 
 struct DecoderCase {
@@ -315,7 +315,7 @@ TEST(PersistentDecoderBarriers, AreThoseOfTheProgram) {
   const std::string text = small.kernel.text, arrival = "red.release.gpu.global.add.u64";
   uint64_t n = 0;
   for (size_t at = text.find(arrival); at != std::string::npos; at = text.find(arrival, at + 1)) ++n;
-  EXPECT_EQ(n + 1, decoder_program(small.decoder.specs()).phases.size());
+  EXPECT_EQ(n + 1, decoder_program(small.decoder.list()).phases.size());
 }
 
 struct FlawCase {
@@ -353,23 +353,24 @@ INSTANTIATE_TEST_SUITE_P(Cases, FlawedBarrier, ::testing::ValuesIn(kFlaws),
 TEST(ProductVariants, AreOneForEachFormat) {
   for (const std::string& name : shape_names()) {
     const ModelShape shape = model_shape(name);
-    const DecoderSpecs specs = decoder_specs(shape.config, shape.formats, 8192, PassKind::kDecode, 1);
-    const ProductVariants variants = product_variants(specs);
-    const bool is_dense = specs.experts.empty() && specs.deltas.empty();
-    EXPECT_LE(variants.normed.size(), is_dense ? 4u : 6u) << name;
-    EXPECT_EQ(variants.output.size(), 1u) << name;
-    EXPECT_LE(variants.gate_up.size(), 2u) << name;
-    EXPECT_EQ(variants.down.size(), 2u) << name;
-    EXPECT_EQ(variant_of(variants.normed, specs.logits), 0u) << name;
-    for (const LayerSpecs& layer : specs.layers) {
-      for (const ProductSpec* product : {&layer.q, &layer.k, &layer.v}) {
-        if (!is_present(*product)) continue;  // absent without a delta net
-        const GemvSpec &spec = std::get<GemvSpec>(*product),
-                       &variant = variants.normed.at(variant_of(variants.normed, *product));
-        EXPECT_EQ(variant.weights, spec.weights) << name;
-        EXPECT_EQ(plan_of(variant).rows_per_warp, plan_of(spec).rows_per_warp) << name;
+    const LaunchList list =
+        launch_list(text_decoder(shape.config), shape.config, shape.formats, {PassKind::kDecode, 1, 8192});
+    const auto [normed, output, gate_up, down] = product_variants(list);
+    const bool is_dense = !list.first<RouteSpec>() && !list.first<DeltaKernelSpec>();
+    EXPECT_LE(normed.size(), is_dense ? 4u : 6u) << name;
+    EXPECT_EQ(output.size(), 1u) << name;
+    EXPECT_LE(gate_up.size(), 2u) << name;
+    EXPECT_EQ(down.size(), 2u) << name;
+    for_each_launch(list, [&, &variants = normed](const KernelLaunch& launch, uint32_t) {
+      const GemvSpec* spec = product_of(launch);
+      if (spec == nullptr || group_of(launch) != ProductGroup::kNormed) return;
+      const uint32_t which = variant_of(variants, *spec);
+      if (launch.phase == PhaseKind::kLogits) {
+        EXPECT_EQ(which, 0u) << name;
       }
-    }
+      EXPECT_EQ(variants.at(which).weights, spec->weights) << name;
+      EXPECT_EQ(plan_of(variants.at(which)).rows_per_warp, plan_of(*spec).rows_per_warp) << name;
+    });
   }
 }
 

@@ -7,6 +7,7 @@
 #include <functional>
 #include <span>
 
+#include "engine/decoder.h"
 #include "kernels/attention.h"
 #include "kernels/conv_prompt.h"
 #include "kernels/delta_chunk.h"
@@ -137,6 +138,10 @@ void expect_assembled(const std::function<std::vector<ptx::Kernel>()>& kernels, 
   EXPECT_EQ(assembly.output, "");
 }
 
+LaunchList list_of(const ModelShape& shape, PassKind kind, uint32_t columns) {
+  return launch_list(text_decoder(shape.config), shape.config, shape.formats, {kind, columns, 32768});
+}
+
 // Whole decoders at the maximum number of registers for their block size: eight query heads per KV head, and seven with
 // formats for rows that are not multiples of 256.
 std::vector<ptx::Kernel> decoders(ptx::Target target) {
@@ -144,13 +149,12 @@ std::vector<ptx::Kernel> decoders(ptx::Target target) {
   for (const char* name : {"qwen2.5-3b", "qwen2.5-0.5b"}) {
     const ModelShape shape = model_shape(name);
     const auto add = [&](PassKind kind, uint32_t columns) {
-      const DecoderSpecs specs = decoder_specs(shape.config, shape.formats, 32768, kind, columns);
-      for (ptx::Kernel& kernel : decoder_kernels(specs, target)) kernels.push_back(std::move(kernel));
-      return specs;
+      const LaunchList list = list_of(shape, kind, columns);
+      for (ptx::Kernel& kernel : warpchat::kernels_of(list, target)) kernels.push_back(std::move(kernel));
+      return list;
     };
     if (kernels.empty()) add(PassKind::kSmallBatch, kGemvColumns);
-    const DecoderSpecs specs = add(PassKind::kDecode, 1);
-    kernels.push_back(persistent_decoder({specs, 64u, true}, target));
+    kernels.push_back(persistent_decoder({add(PassKind::kDecode, 1), 64u, true}, target));
   }
   return kernels;
 }
@@ -160,12 +164,9 @@ std::vector<ptx::Kernel> decoders_with_biases(ptx::Target target) {
   shape.formats.has_output_bias = true;
   for (LayerFormats& layer : shape.formats.layers)
     layer.has.output_bias = layer.has.gate_bias = layer.has.up_bias = layer.has.down_bias = true;
-  const auto specs_of = [&](PassKind kind, uint32_t columns) {
-    return decoder_specs(shape.config, shape.formats, 32768, kind, columns);
-  };
-  std::vector<ptx::Kernel> kernels = decoder_kernels(specs_of(PassKind::kBatch, 32), target);
-  const DecoderSpecs tokens = specs_of(PassKind::kDecode, 1);
-  for (ptx::Kernel& kernel : decoder_kernels(tokens, target)) kernels.push_back(std::move(kernel));
+  std::vector<ptx::Kernel> kernels = warpchat::kernels_of(list_of(shape, PassKind::kBatch, 32), target);
+  const LaunchList tokens = list_of(shape, PassKind::kDecode, 1);
+  for (ptx::Kernel& kernel : warpchat::kernels_of(tokens, target)) kernels.push_back(std::move(kernel));
   // On sm_120 it spills 4 bytes, outside of the products.
   if (!ptx::runs(target, ptx::sm_120)) kernels.push_back(persistent_decoder({tokens, 64u, true}, target));
   return kernels;
@@ -173,9 +174,9 @@ std::vector<ptx::Kernel> decoders_with_biases(ptx::Target target) {
 // Decoder kernels of a hybrid: gated delta nets, attention and experts.
 std::vector<ptx::Kernel> hybrids(ptx::Target target) {
   const ModelShape shape = model_shape("qwen3.5-35b-a3b");
-  const DecoderSpecs specs = decoder_specs(shape.config, shape.formats, 32768, PassKind::kDecode, 1);
-  std::vector<ptx::Kernel> kernels = decoder_kernels(specs, target);
-  kernels.push_back(persistent_decoder({specs, 64u, true}, target));
+  const LaunchList list = list_of(shape, PassKind::kDecode, 1);
+  std::vector<ptx::Kernel> kernels = warpchat::kernels_of(list, target);
+  kernels.push_back(persistent_decoder({list, 64u, true}, target));
   return kernels;
 }
 

@@ -6,7 +6,8 @@
 
 #include <algorithm>
 
-#include "kernels/kernel_list.h"
+#include "engine/decoder.h"
+#include "kernels/launch_list.h"
 #include "kernels/persistent_decoder.h"
 #include "kernels/sampling.h"
 #include "models/error.h"
@@ -135,12 +136,12 @@ TEST(Shapes, TakeFewLinesOfPtx) {
     const bool is_hybrid = shape.config.gated_attention, has_experts = shape.config.experts.n > 0;
     const int limit = is_hybrid ? (has_experts ? 24000 : 23000) : has_experts ? 19000 : 18000;
     for (const ptx::Target target : {ptx::sm_75, ptx::sm_90}) {
-      const auto specs = [&](PassKind kind, uint32_t columns) {
-        return decoder_specs(shape.config, shape.formats, 8192, kind, columns);
+      const auto list = [&](PassKind kind, uint32_t columns) {
+        return launch_list(text_decoder(shape.config), shape.config, shape.formats, {kind, columns, 8192});
       };
-      const DecoderSpecs of_token = specs(PassKind::kDecode, 1);
-      std::vector<ptx::Kernel> kernels = decoder_kernels(of_token, target);
-      for (ptx::Kernel& kernel : decoder_kernels(specs(PassKind::kPrefill, 512), target))
+      const LaunchList of_token = list(PassKind::kDecode, 1);
+      std::vector<ptx::Kernel> kernels = kernels_of(of_token, target);
+      for (ptx::Kernel& kernel : kernels_of(list(PassKind::kPrefill, 512), target))
         kernels.push_back(std::move(kernel));
       kernels.push_back(sample({.n_vocab = shape.config.n_vocab, .advances = true}, target));
       kernels.push_back(persistent_decoder({of_token, 64u, /*stamps=*/true}, target));

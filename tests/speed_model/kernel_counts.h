@@ -1,19 +1,17 @@
 // Counts a kernel's instructions: the kernel runs in the emulator over buffers of zeros.
 #pragma once
 #include <cstdint>
+#include <span>
 
-#include "ptx/kernel.h"
+#include "kernels/launch_list.h"
 
 namespace warpchat {
 
-// A launch and its numbers, in memory or as parameters.
 struct LaunchSizes {
   ptx::Dimensions blocks;
-  uint32_t position = 0;                  // the same for every column
-  uint32_t rows = 0, k = 0, columns = 1;  // rows: of the first product; the others have none
-  uint32_t format = 0;                    // format number, for kernels that accept several
-  bool normalises = false;                // for kernels whose gamma may be null
-  uint64_t max_blocks = UINT64_MAX;       // limit of blocks to run; at least one
+  uint32_t position = 0;             // the same for every column
+  uint32_t columns = 1;              // with experts, assignments: all of the first expert
+  uint64_t max_blocks = UINT64_MAX;  // limit of blocks to run; at least one
 };
 
 struct InstructionCount {  // warp instructions: the kernel, and a named region of its PTX
@@ -21,7 +19,9 @@ struct InstructionCount {  // warp instructions: the kernel, and a named region 
   uint64_t loads_of_region = 0;  // from device memory
 };
 
-// Throws Error if the kernel faults.
-InstructionCount count_instructions(const ptx::Kernel& kernel, const LaunchSizes& sizes, const char* region = nullptr);
+// operands: in the order of the kernel's parameters, as operands_of() gives them. None: addresses are of plain memory,
+// and the only number is that of columns. Throws Error if the kernel faults.
+InstructionCount count_instructions(const ptx::Kernel& kernel, std::span<const Operand> operands,
+                                    const LaunchSizes& sizes, const char* region = nullptr);
 
 }  // namespace warpchat

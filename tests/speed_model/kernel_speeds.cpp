@@ -6,7 +6,7 @@
 
 #include "models/text_format.h"
 #include "models/text_table.h"
-#include "tests/speed_model/token_work.h"
+#include "tests/speed_model/launch_work.h"
 
 namespace warpchat {
 
@@ -99,12 +99,12 @@ class Speeds {
         frozen_(frozen),
         gpu_(with_constants(frozen, constants)),
         context_(shape.config.context_length),
-        token_(specs(PassKind::kDecode, 1), gpu_.target),
+        token_(launches_of(shape, {PassKind::kDecode, 1, context_}), gpu_.target),
         prompt_columns_(std::min(kPromptColumns, context_)),
         prompt_(pass(PassKind::kPrefill, prompt_columns_)) {}
 
   const GpuTraits& gpu() const { return gpu_; }
-  const TokenWork& token() const { return token_; }
+  const PassWork& token() const { return token_; }
   uint32_t position(uint32_t context) const { return std::min(context, context_) - 1; }
 
   // Where a token's time goes, phase by phase.
@@ -135,9 +135,8 @@ class Speeds {
     for (const uint32_t at : positions())
       add("persistent, in a context of " + grouped(at + 1),
           [&](const GpuTraits& gpu) { return predict(gpu, token_.at(at), token_.barriers()).persistent; });
-    add("a prompt of " + grouped(prompt_columns_), [&](const GpuTraits& gpu) {
-      return prompt_columns_ / prompt_seconds(gpu, prompt_, prompt_columns_, prompt_columns_);
-    });
+    add("a prompt of " + grouped(prompt_columns_),
+        [&](const GpuTraits& gpu) { return prompt_columns_ / prompt_seconds(gpu, prompt_, prompt_columns_); });
     return table;
   }
 
@@ -177,7 +176,7 @@ class Speeds {
     TextTable table{{"prompt of", "tokens per second", "bound by products and bytes"}};
     for (const uint32_t n : kPrompts) {
       if (n > context_) continue;
-      const double seconds = prompt_seconds(gpu_, prompt_, prompt_columns_, n);
+      const double seconds = prompt_seconds(gpu_, prompt_, n);
       table.push_back({grouped(n), decimal("%.0f", n / seconds),
                        decimal("%.0f", prefill_bound(gpu_, shape_.config, token_.weight_bytes(), n))});
     }
@@ -185,10 +184,9 @@ class Speeds {
   }
 
  private:
-  DecoderSpecs specs(PassKind kind, uint32_t columns) const {
-    return decoder_specs(shape_.config, shape_.formats, context_, kind, columns);
+  PassWork pass(PassKind kind, uint32_t columns) const {
+    return {launches_of(shape_, {kind, columns, context_}), gpu_.target, &token_};
   }
-  PassWork pass(PassKind kind, uint32_t columns) const { return {specs(kind, columns), gpu_.target, columns, token_}; }
   std::set<uint32_t> positions() const {
     std::set<uint32_t> all;
     for (const uint32_t context : kContexts) all.insert(position(context));
@@ -198,7 +196,7 @@ class Speeds {
   const ModelShape& shape_;
   GpuTraits frozen_, gpu_;
   uint32_t context_;
-  TokenWork token_;
+  PassWork token_;
   uint32_t prompt_columns_;
   PassWork prompt_;
 };

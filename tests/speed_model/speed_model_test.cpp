@@ -16,8 +16,7 @@
 #include "kernels/persistent_decoder.h"
 #include "kernels/shapes.h"
 #include "ptx/builder.h"
-#include "tests/speed_model/kernel_counts.h"
-#include "tests/speed_model/token_work.h"
+#include "tests/speed_model/launch_work.h"
 #include "tests/speed_model/work_models.h"
 #include "tests/support/decoder_cases.h"
 #include "tests/support/error_of.h"
@@ -174,37 +173,40 @@ TEST(CountedWork, IsOfWarpsThatReallyRan) {
   const ptx::Kernel kernel = b.finish(ptx::Launch{2, 64});
   const uint64_t in_loop = 5;  // address, store, add, compare, branch
   const uint64_t around = 4;   // parameter, its space, the counter's start, ret
-  const InstructionCount count = count_instructions(kernel, {.blocks = kernel.launch.blocks}, "turns");
+  const InstructionCount count = count_instructions(kernel, {}, {.blocks = kernel.launch.blocks}, "turns");
   EXPECT_EQ(count.all, 2 * 2 * (10 * in_loop + around));
   EXPECT_GE(count.of_region, 2 * 2 * 10 * in_loop);
   EXPECT_LT(count.of_region, count.all);
 }
 
-DecoderSpecs specs_of(const char* shape_name, PassKind kind = PassKind::kDecode, uint32_t columns = 1) {
-  const ModelShape shape = model_shape(shape_name);
-  return decoder_specs(shape.config, shape.formats, 32768, kind, columns);
+LaunchList list_of(const char* shape, PassKind kind = PassKind::kDecode, uint32_t columns = 1) {
+  return launches_of(model_shape(shape), {kind, columns, 32768});
 }
 
 // Counted once for all tests.
-const TokenWork& token_of(const std::string& shape, const char* gpu = "h200") {
-  static std::map<std::string, TokenWork> all;
+const PassWork& token_of(const std::string& shape, const char* gpu = "h200") {
+  static std::map<std::string, PassWork> all;
   const std::string key = shape + gpu;
-  if (!all.contains(key)) all.emplace(key, TokenWork(specs_of(shape.c_str()), gpu_named(gpu).target));
+  if (!all.contains(key)) all.emplace(key, PassWork(list_of(shape.c_str()), gpu_named(gpu).target));
   return all.at(key);
+}
+
+const KernelLaunch& first_launch(const PassWork& token, PhaseKind phase) {
+  const KernelLaunch* found = nullptr;
+  for_each_launch(token.list(), [&](const KernelLaunch& launch, uint32_t) {
+    if (found == nullptr && launch.phase == phase) found = &launch;
+  });
+  return *found;
 }
 
 // Attention at long contexts, extrapolated from short ones, equals a real count.
 TEST(CountedWork, OfLongAttentionFollowsFromShort) {
-  const DecoderSpecs specs = specs_of("qwen2.5-0.5b");
-  const auto& attention = std::get<AttentionSpec>(specs.attention);
-  const std::vector<ptx::Kernel> kernels = decoder_kernels(specs, ptx::sm_90);
+  const PassWork& token = token_of("qwen2.5-0.5b");
+  const KernelLaunch& launch = first_launch(token, PhaseKind::kAttention);
   for (const uint32_t position : {0u, 511u, 1535u}) {
-    const KernelWork found = token_of("qwen2.5-0.5b").at(position).at(2).kernels.at(0);
-    const auto kernel = std::ranges::find(kernels, found.name, &ptx::Kernel::name);
-    ASSERT_NE(kernel, kernels.end());
-    const LaunchSizes sizes{.blocks = attention_grid(attention, position + 1), .position = position};
-    const auto run = static_cast<double>(count_instructions(*kernel, sizes).all);
-    EXPECT_NEAR(found.instructions(), run, 0.002 * run) << position;
+    const ptx::Dimensions grid = attention_grid(std::get<AttentionSpec>(launch.spec), position + 1);
+    const auto run = static_cast<double>(token.count(launch, {.blocks = grid, .position = position}).all);
+    EXPECT_NEAR(token.work_of(launch, 1, position).instructions(), run, 0.002 * run) << position;
   }
 }
 
@@ -222,28 +224,30 @@ TEST(CountedWork, OfProductsIsLessThanAWarpInstructionAByte) {
 
 // A work model waits for as many loads as the kernel's PTX makes, in sequence or together.
 TEST(WorkModels, AreThoseOfTheText) {
-  const DecoderSpecs specs = specs_of("qwen2.5-3b");
-  const std::vector<ptx::Kernel> kernels = decoder_kernels(specs, ptx::sm_90);
-  const auto loads_of_a_warp = [&](const std::string& name, ptx::Dimensions blocks, uint32_t position,
+  const PassWork& token = token_of("qwen2.5-3b");
+  const auto loads_of_a_warp = [&](const KernelLaunch& launch, const ptx::Dimensions& blocks, uint32_t position,
                                    const char* region) {
-    const auto kernel = std::ranges::find(kernels, name, &ptx::Kernel::name);
-    if (blocks.total() == 0) blocks = kernel->launch.blocks;
-    const LaunchSizes sizes{.blocks = blocks, .position = position};
-    const auto warps = static_cast<double>(blocks.total() * kernel->launch.threads.total() / ptx::kWarpSize);
-    return static_cast<double>(count_instructions(*kernel, sizes, region).loads_of_region) / warps;
+    const ptx::Kernel& kernel = token.kernel_of(launch);
+    const auto warps = static_cast<double>(blocks.total() * kernel.launch.threads.total() / ptx::kWarpSize);
+    const InstructionCount count = token.count(launch, {.blocks = blocks, .position = position}, region);
+    return static_cast<double>(count.loads_of_region) / warps;
   };
-  const auto& down = std::get<GemvSpec>(specs.layers[0].down);
-  const double fill = loads_of_a_warp(name_of(down), 0, 0, "normalise");  // some warps have one round less
-  const uint32_t at_once = 2 * plan_of(down).prefetched_fill_rounds();
-  EXPECT_EQ(gemv_work_model(plan_of(down)).start.l2, std::ceil(fill / at_once))
-      << fill << ", " << at_once << " at once";
-  const auto& gate_up = std::get<GemvSpec>(specs.layers[0].gate_up);
-  const double both = loads_of_a_warp(name_of(gate_up), 0, 0, "normalise");  // two of x, two of gamma
-  EXPECT_EQ(gemv_work_model(plan_of(gate_up)).start.common, std::ceil(both / 4)) << both;
-  const auto& attention = std::get<AttentionSpec>(specs.attention);
+  const auto fill_loads = [&](const KernelLaunch& launch) {
+    return loads_of_a_warp(launch, token.kernel_of(launch).launch.blocks, 0, "normalise");
+  };
+  const KernelLaunch& down = first_launch(token, PhaseKind::kDown);
+  const GemvPlan down_plan = plan_of(std::get<GemvSpec>(down.spec));
+  const double fill = fill_loads(down);  // some warps have one round less
+  const uint32_t at_once = 2 * down_plan.prefetched_fill_rounds();
+  EXPECT_EQ(gemv_work_model(down_plan).start.l2, std::ceil(fill / at_once)) << fill << ", " << at_once << " at once";
+  const KernelLaunch& gate_up = first_launch(token, PhaseKind::kGateUp);
+  const double both = fill_loads(gate_up);  // two of x, two of gamma
+  EXPECT_EQ(gemv_work_model(plan_of(std::get<GemvSpec>(gate_up.spec))).start.common, std::ceil(both / 4)) << both;
+  const KernelLaunch& attend = first_launch(token, PhaseKind::kAttention);
+  const auto& attention = std::get<AttentionSpec>(attend.spec);
   const ptx::Dimensions grid = attention_grid(attention, 64);
-  const double keys = loads_of_a_warp(name_of(attention), grid, 63, "keys"),
-               values = loads_of_a_warp(name_of(attention), grid, 63, "values");  // 16 and 8 bytes per lane
+  const double keys = loads_of_a_warp(attend, grid, 63, "keys"),
+               values = loads_of_a_warp(attend, grid, 63, "values");  // 16 and 8 bytes per lane
   const WorkModel model = attention_work_model(attention, 64);
   EXPECT_EQ(model.piece.memory, 1) << "all at once";
   EXPECT_EQ(static_cast<double>(model.bytes_in_flight), (keys * 16 + values * 8) * ptx::kWarpSize * model.warps);
@@ -270,7 +274,7 @@ TEST(PredictedSpeed, OfBytesAloneIsTheRoofline) {
       {"qwen2.5-0.5b", "4090", 0, 2426},  {"qwen2.5-0.5b", "4090", 32767, 1196}, {"qwen2.5-7b", "4090", 32767, 152},
   };
   for (const auto& row : rows) {
-    const TokenWork& work = token_of(row.shape, row.gpu);
+    const PassWork& work = token_of(row.shape, row.gpu);
     const TokensPerSecond speed = predict(gpu_named(row.gpu), work.at(row.position), work.barriers());
     EXPECT_NEAR(speed.bandwidth, row.tokens_per_second, 0.03 * row.tokens_per_second) << row.shape << " on " << row.gpu;
     EXPECT_LT(speed.stream, speed.graph) << row.shape;
@@ -321,7 +325,7 @@ TEST(PredictedSpeed, AsksAheadForAtMostEightMegabytesAPhase) {
 constexpr uint32_t kPrompt = 512;
 
 PassWork pass_of(const char* shape, PassKind kind, uint32_t columns) {
-  return {specs_of(shape, kind, columns), gpu_named("h200").target, columns, token_of(shape)};
+  return {list_of(shape, kind, columns), gpu_named("h200").target, &token_of(shape)};
 }
 
 // Few sequences use the products of decode, so their bits stay the same, as long as that costs next to nothing.
@@ -348,7 +352,7 @@ TEST(PredictedSpeed, OfMixturesIsOfTheExpertsInUse) {
   } rows[] = {{"qwen3-30b-a3b", 1.919, 18.37}, {"qwen3.5-35b-a3b", 1.971, 20.87}};
   constexpr double kPacking = 0.04;  // overhead of packed weights, and activations
   for (const auto& row : rows) {
-    const TokenWork& work = token_of(row.shape);
+    const PassWork& work = token_of(row.shape);
     const TokensPerSecond speed = predict(gpu, work.at(0), work.barriers());
     const double state = 2.0 * model_shape(row.shape).config.delta_state_bytes();  // read and written
     const double expected = row.gigabytes * 1e9 + state;
@@ -393,11 +397,10 @@ TEST(PredictedSpeed, IsPinned) {
   std::map<std::string, PassWork> prompts;  // by shape: GPUs for which one is pinned have the same target
   for (const auto& row : rows) {
     const GpuTraits gpu = with_constants(gpu_named(row.gpu), row.constants);
-    const TokenWork& work = token_of(row.shape, row.gpu);
+    const PassWork& work = token_of(row.shape, row.gpu);
     const auto at = [&](uint32_t keys) { return predict(gpu, work.at(keys - 1), work.barriers()).persistent; };
     if (!prompts.contains(row.shape)) prompts.emplace(row.shape, pass_of(row.shape, PassKind::kPrefill, kPrompt));
-    const double found[] = {at(1), at(4096), at(32768),
-                            kPrompt / prompt_seconds(gpu, prompts.at(row.shape), kPrompt, kPrompt)};
+    const double found[] = {at(1), at(4096), at(32768), kPrompt / prompt_seconds(gpu, prompts.at(row.shape), kPrompt)};
     const double expected[] = {row.at_1, row.at_4k, row.at_32k, row.of_prompt};
     char line[160];
     std::snprintf(line, sizeof line, "%s, %s, %s: %.1f, %.1f, %.1f, %.0f", row.shape, row.gpu,
@@ -422,7 +425,7 @@ TEST(PredictedSpeed, IsPinnedOfHybridsAndMixtures) {
   };
   for (const auto& row : rows) {
     const GpuTraits& gpu = gpu_named(row.gpu);
-    const TokenWork& work = token_of(row.shape, row.gpu);
+    const PassWork& work = token_of(row.shape, row.gpu);
     const auto check = [&](const char* what, double found, double expected) {
       EXPECT_NEAR(found, expected, 0.002 * expected) << row.shape << " on " << row.gpu << ", " << what;
     };
@@ -453,8 +456,8 @@ class PricedPass : public testing::Test {
             .experts = {.n = 8, .n_used = 2, .ffn = 256, .shared_ffn = 256, .normalises = true},
             .delta_net = {.n_k_heads = 4, .n_v_heads = 8, .head_dim = 32, .conv_kernel = 4, .tiled = true}};
   }
-  DecoderSpecs specs(PassKind kind, uint32_t columns) const {
-    return decoder_specs(model_.config, formats_of(model_.tensors), 64, kind, columns);
+  LaunchList list(PassKind kind, uint32_t columns) const {
+    return launches_of({model_.config, formats_of(model_.tensors)}, {kind, columns, 64});
   }
   static Rows priced(const std::vector<KernelGroup>& pass) {
     Rows rows;
@@ -512,7 +515,7 @@ class PricedPass : public testing::Test {
   const std::vector<std::byte> bytes_ = build_tiny_model(spec(), /*seed=*/1);
   const LoadedModel model_{GgufFile::view(bytes_, "tiny")};
   const ptx::Target target_ = test_device().gpu.target();
-  const TokenWork token_{specs(PassKind::kDecode, 1), target_};
+  const PassWork token_{list(PassKind::kDecode, 1), target_};
 };
 
 TEST_F(PricedPass, OfAToken) {
@@ -522,13 +525,13 @@ TEST_F(PricedPass, OfAToken) {
 
 TEST_F(PricedPass, OfAPrompt) {
   if (!test_device().gpu.is_emulated) GTEST_SKIP() << "only the emulator counts instructions";
-  const PassWork work(specs(PassKind::kPrefill, 16), target_, 16, token_);
+  const PassWork work(list(PassKind::kPrefill, 16), target_, &token_);
   expect_like(priced(work.at(16)), launched({.context = 64, .batch = 16}, 1, 16));
 }
 
 TEST_F(PricedPass, OfSeveralSequences) {
   if (!test_device().gpu.is_emulated) GTEST_SKIP() << "only the emulator counts instructions";
-  const PassWork work(specs(PassKind::kSmallBatch, 3), target_, 3, token_);
+  const PassWork work(list(PassKind::kSmallBatch, 3), target_, &token_);
   expect_like(priced(work.at(1)), launched({.context = 64, .sequences = 3}, 3, 1));
 }
 

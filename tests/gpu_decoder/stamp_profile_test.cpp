@@ -1,5 +1,5 @@
 // The profile of a persistent launch: calls per phase and, with a trace, the work of each multiprocessor.
-#include "engine/gpu/phase_profile.h"
+#include "engine/gpu/stamp_profile.h"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 namespace warpchat {
 namespace {
 
-class PhaseProfiles : public testing::Test {
+class StampProfiles : public testing::Test {
  protected:
   // The sampler's kernel chooses the first token; the persistent decoder generates n_tokens more.
   std::vector<Token> generate(uint32_t n_tokens = kTokens) {
@@ -51,7 +51,7 @@ class PhaseProfiles : public testing::Test {
       {"logits", kTokens},    {"sample", kTokens},     {"emit", kTokens}};
 };
 
-TEST_F(PhaseProfiles, CountEveryPhase) {
+TEST_F(StampProfiles, CountEveryPhase) {
   const std::vector<Token> tokens = generate();
   EXPECT_TRUE(calls_of_phases().empty()) << "off";
   profile_.set_enabled(true);
@@ -60,11 +60,11 @@ TEST_F(PhaseProfiles, CountEveryPhase) {
 }
 
 // A launch ends when the stamps of a trace fill its rings. The next launch continues.
-TEST_F(PhaseProfiles, CountEveryPhaseOfSeveralLaunches) {
+TEST_F(StampProfiles, CountEveryPhaseOfSeveralLaunches) {
   constexpr uint32_t kMany = 150;
   uint64_t stamps = 0;
   for (const auto& [phase, calls] : every_phase_) stamps += calls / kTokens * kMany * 2;
-  ASSERT_GT(stamps, PhaseProfile::kStampsPerBlock);
+  ASSERT_GT(stamps, StampProfile::kStampsPerBlock);
   const std::vector<Token> first = generate(kTokens);
   profile_.set_enabled(true);
   profile_.keep_trace();
@@ -75,7 +75,7 @@ TEST_F(PhaseProfiles, CountEveryPhaseOfSeveralLaunches) {
 }
 
 // A phase lasts until the next one begins. Bytes are totals over all blocks, so the time must cover all blocks, too.
-TEST_F(PhaseProfiles, LeaveNoTimeBetweenThem) {
+TEST_F(StampProfiles, LeaveNoTimeBetweenThem) {
   profile_.keep_trace();
   profile_.set_enabled(true);
   generate();
@@ -89,7 +89,7 @@ TEST_F(PhaseProfiles, LeaveNoTimeBetweenThem) {
 }
 
 // A phase consists of work and of the wait after it. Without a trace, only the first block records times.
-TEST_F(PhaseProfiles, TellWaitingFromWork) {
+TEST_F(StampProfiles, TellWaitingFromWork) {
   for (const bool with_trace : {false, true}) {
     profile_.reset();
     profile_.keep_trace(with_trace ? size_t{1} << 18 : 0);
@@ -110,7 +110,7 @@ TEST_F(PhaseProfiles, TellWaitingFromWork) {
 }
 
 // Only one block publishes a token; the others just wait for it.
-TEST_F(PhaseProfiles, WaitWhereOneBlockWorksAlone) {
+TEST_F(StampProfiles, WaitWhereOneBlockWorksAlone) {
   profile_.keep_trace();
   profile_.set_enabled(true);
   generate();
@@ -122,7 +122,7 @@ TEST_F(PhaseProfiles, WaitWhereOneBlockWorksAlone) {
   ADD_FAILURE() << "nothing was published";
 }
 
-TEST_F(PhaseProfiles, WithATraceShowWhatEachMultiprocessorDid) {
+TEST_F(StampProfiles, WithATraceShowWhatEachMultiprocessorDid) {
   const std::vector<Token> tokens = generate();
   profile_.set_enabled(true);
   profile_.keep_trace();

@@ -6,21 +6,25 @@
 // the stamps. So a trace slows decoding down.
 #pragma once
 #include <cstdint>
+#include <map>
+#include <span>
+#include <utility>
+#include <vector>
 
-#include "engine/gpu/pass_kernels.h"
+#include "engine/gpu/compiled_pass.h"
 #include "engine/gpu/persistent_launch.h"
 #include "engine/profile.h"
 #include "kernels/phase_program.h"
 
 namespace warpchat {
 
-class PhaseProfile {
+class StampProfile {
  public:
   // Stamps if only the first block records, and per block if all do.
   static constexpr uint32_t kStampsSingleBlock = 1 << 16, kStampsPerBlock = 1 << 12;
 
-  // token_kernels: kernels of decode passes, whose formulas give the phases' bytes. All must outlive this.
-  PhaseProfile(Profile& profile, PassKernels& token_kernels, const PersistentLaunch& launch);
+  // token: of PassKind::kDecode, whose launches give the phases' bytes. All must outlive this.
+  StampProfile(Profile& profile, CompiledPass& token, const PersistentLaunch& launch);
 
   // Stamps that a launch should record.
   StampRequest stamps() const;
@@ -44,11 +48,13 @@ class PhaseProfile {
   static std::vector<double> waits_of(const Blocks& blocks);
   void record_calls(const Blocks& blocks, uint32_t position, const Clocks& clocks);
   void record_shares(std::span<const std::vector<Stamp>> blocks, const Clocks& clocks);
-  uint64_t bytes_of(uint32_t phase, size_t layer, uint32_t position);
+  uint64_t bytes_of(uint32_t phase, uint32_t layer, uint32_t position) const;
 
   Profile& profile_;
-  PassKernels& kernels_;
   const PersistentLaunch& launch_;
+  uint32_t n_layers_;
+  uint64_t logits_bytes_;
+  std::map<std::pair<PhaseKind, uint32_t>, std::vector<const BoundLaunch*>> launches_;  // by phase and layer
   PhaseProgram program_;
   std::vector<size_t> phases_;        // phases of one token
   std::vector<uint32_t> operations_;  // profile row of each phase

@@ -1,7 +1,6 @@
-#include "engine/gpu/phase_profile.h"
+#include "engine/gpu/stamp_profile.h"
 
 #include <algorithm>
-#include <initializer_list>
 #include <map>
 
 namespace warpchat {
@@ -12,29 +11,33 @@ double seconds(uint64_t nanoseconds) { return static_cast<double>(nanoseconds) *
 
 }  // namespace
 
-PhaseProfile::PhaseProfile(Profile& profile, PassKernels& token_kernels, const PersistentLaunch& launch)
+StampProfile::StampProfile(Profile& profile, CompiledPass& token, const PersistentLaunch& launch)
     : profile_(profile),
-      kernels_(token_kernels),
       launch_(launch),
-      program_(decoder_program(token_kernels.specs())),
-      phases_(phases_of_a_token(program_, layer_kinds(token_kernels.specs()))),
+      n_layers_(static_cast<uint32_t>(token.list().layers.size())),
+      logits_bytes_(uint64_t{token.list().first<EmbeddingSpec>()->n_vocab} * sizeof(float)),
+      program_(decoder_program(token.list())),
+      phases_(phases_of_a_token(program_, phases_of_layers(token.list()))),
       kernel_(profile.operation(launch.kernel().kernel().name)) {
   for (const Phase& phase : program_.phases)
     operations_.push_back(profile.operation("persistent " + std::string(name_of(phase.kind))));
+  for (uint32_t i = 0; i < token.list().operations.size(); ++i)
+    for (const BoundLaunch& bound : token.launches(i))
+      launches_[{bound.launch->phase, token.list().operations[i].layer}].push_back(&bound);
 }
 
-StampRequest PhaseProfile::stamps() const {
+StampRequest StampProfile::stamps() const {
   if (!profile_.is_enabled()) return {};
   return profile_.keeps_trace() ? StampRequest{launch_.n_blocks(), kStampsPerBlock}
                                 : StampRequest{1, kStampsSingleBlock};
 }
 
-uint32_t PhaseProfile::tokens_per_launch(const StampRequest& stamps) const {
+uint32_t StampProfile::tokens_per_launch(const StampRequest& stamps) const {
   if (stamps.n_blocks == 0) return UINT32_MAX;
   return std::max(1u, static_cast<uint32_t>(stamps.n_slots / 2 / phases_.size()));
 }
 
-void PhaseProfile::record(uint32_t position) {
+void StampProfile::record(uint32_t position) {
   const double now = profile_.now();
   const std::vector<std::vector<Stamp>> blocks = launch_.stamps();
   if (blocks.empty() || blocks[0].empty()) return;
@@ -47,7 +50,7 @@ void PhaseProfile::record(uint32_t position) {
 }
 
 // Pairs begin and end stamps. A full ring may have lost a begin stamp; its span is omitted.
-std::vector<PhaseProfile::Span> PhaseProfile::spans_of(std::span<const Stamp> stamps) {
+std::vector<StampProfile::Span> StampProfile::spans_of(std::span<const Stamp> stamps) {
   std::vector<Span> spans;
   for (size_t i = 0; i + 1 < stamps.size(); ++i)
     if (stamps[i + 1].phase == (stamps[i].phase | kEndOfPhase))
@@ -56,7 +59,7 @@ std::vector<PhaseProfile::Span> PhaseProfile::spans_of(std::span<const Stamp> st
 }
 
 // Average wait in seconds of all recording blocks after each span of the first block.
-std::vector<double> PhaseProfile::waits_of(const Blocks& blocks) {
+std::vector<double> StampProfile::waits_of(const Blocks& blocks) {
   std::vector<double> waits;
   for (size_t i = 0; i < blocks[0].size(); ++i) {
     double sum = 0;
@@ -73,10 +76,10 @@ std::vector<double> PhaseProfile::waits_of(const Blocks& blocks) {
 
 // A call lasts until the next phase begins on the first block: until all blocks have finished and met at the barrier.
 // Its bytes count all blocks, so its time must, too. After the last phase it ends with the first block.
-void PhaseProfile::record_calls(const Blocks& blocks, uint32_t position, const Clocks& clocks) {
+void StampProfile::record_calls(const Blocks& blocks, uint32_t position, const Clocks& clocks) {
   const std::vector<Span>& spans = blocks[0];
   const std::vector<double> waits = waits_of(blocks);
-  size_t layer = 0;
+  uint32_t layer = 0;
   for (size_t i = 0; i < spans.size(); ++i) {
     const Span& span = spans[i];
     const uint64_t end = i + 1 < spans.size() ? spans[i + 1].begin : span.end;
@@ -92,7 +95,7 @@ void PhaseProfile::record_calls(const Blocks& blocks, uint32_t position, const C
 }
 
 // All blocks run the same phases, so spans of equal index match.
-void PhaseProfile::record_shares(std::span<const std::vector<Stamp>> blocks, const Clocks& clocks) {
+void StampProfile::record_shares(std::span<const std::vector<Stamp>> blocks, const Clocks& clocks) {
   std::map<uint32_t, std::vector<Span>> lanes;  // by multiprocessor, from the first begin to the last end of its blocks
   for (const std::vector<Stamp>& stamps : blocks) {
     if (stamps.empty()) continue;
@@ -111,53 +114,15 @@ void PhaseProfile::record_shares(std::span<const std::vector<Stamp>> blocks, con
   profile_.record_shares(shares);
 }
 
-uint64_t PhaseProfile::bytes_of(uint32_t phase, size_t layer, uint32_t position) {
-  const PassKernels::Steps& steps = kernels_.steps();
-  layer = std::min(layer, steps.layers.size() - 1);
-  const LayerSteps& l = steps.layers[layer];
-  const DeltaMatrices<ProductStep>* delta = steps.deltas.empty() ? nullptr : &steps.deltas[layer];
-  const ExpertSteps* e = steps.experts.empty() ? nullptr : &steps.experts[layer];
-  const auto of = [](const GpuStep& step) { return step.kernel->kernel().cost.bytes; };
-  const auto products = [](std::initializer_list<const ProductStep*> all) {
-    uint64_t bytes = 0;
-    for (const ProductStep* product : all)
-      if (product->step.kernel != nullptr) bytes += product->bytes(1);
-    return bytes;
-  };
-  switch (program_.phases[phase].kind) {
-    case PhaseKind::kEmbed:
-      return steps.embedding.kernel->kernel().cost.bytes;
-    case PhaseKind::kQkv:
-      return products({&l.q, &l.k, &l.v, &l.q_gate}) +
-             (delta ? products({&delta->qkv, &delta->z, &delta->alpha, &delta->beta}) : 0);
-    case PhaseKind::kAttention:
-      return attention_cost(std::get<AttentionSpec>(kernels_.specs().attention), position + 1).bytes;
-    case PhaseKind::kConv:
-      return of(steps.conv);
-    case PhaseKind::kDelta:
-      return of(steps.delta);
-    case PhaseKind::kOutput:
-      return l.output.bytes(1);
-    case PhaseKind::kGateUp:
-      return l.gate_up.bytes(1);
-    case PhaseKind::kDown:
-      return l.down.bytes(1);
-    case PhaseKind::kRouter:
-      return products({&e->router, &e->shared_expert_gate});
-    case PhaseKind::kExpertsGateUp:
-      return of(e->gate_up) + products({&e->shared_gate_up});
-    case PhaseKind::kExpertsDown:
-      return of(e->down) + products({&e->shared_down});
-    case PhaseKind::kExpertsSum:
-      return of(e->sum);
-    case PhaseKind::kLogits:
-      return kernels_.logits().bytes(1);
-    case PhaseKind::kSample:
-      return uint64_t{kernels_.specs().embedding.n_vocab} * sizeof(float);
-    case PhaseKind::kEmit:
-      return 0;
-  }
-  return 0;
+uint64_t StampProfile::bytes_of(uint32_t phase, uint32_t layer, uint32_t position) const {
+  const PhaseKind kind = program_.phases[phase].kind;
+  if (kind == PhaseKind::kSample) return logits_bytes_;
+  const auto found = launches_.find({kind, program_.is_of_layers(phase) ? layer : n_layers_});
+  if (found == launches_.end()) return 0;
+  uint64_t bytes = 0;
+  for (const BoundLaunch* bound : found->second)
+    bytes += warpchat::bytes_of(bound->launch->spec, bound->kernel->kernel(), {1, position + 1, position + 1});
+  return bytes;
 }
 
 }  // namespace warpchat
