@@ -4,7 +4,7 @@
 #include "kernels/attention_plan.h"
 #include "kernels/attention_queries.h"
 #include "kernels/attention_split.h"
-#include "kernels/bodies.h"
+#include "kernels/attention_body.h"
 #include "kernels/columns.h"
 #include "kernels/error_word.h"
 #include "kernels/f16_activations.h"

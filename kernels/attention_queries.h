@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "kernels/attention_plan.h"
-#include "kernels/bodies.h"
+#include "kernels/attention_body.h"
 #include "kernels/head_scatter.h"
 
 namespace warpchat {

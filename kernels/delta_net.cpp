@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "kernels/bodies.h"
+#include "kernels/delta_net_body.h"
 #include "kernels/columns.h"
 #include "kernels/sigmoid.h"
 #include "kernels/spec_check.h"

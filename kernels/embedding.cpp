@@ -1,6 +1,6 @@
 #include "kernels/embedding.h"
 
-#include "kernels/bodies.h"
+#include "kernels/embedding_body.h"
 #include "kernels/columns.h"
 #include "kernels/error_word.h"
 #include "kernels/weight_unit.h"

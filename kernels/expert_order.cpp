@@ -128,11 +128,6 @@ class OrderWriter {
 
 uint32_t expert_counting_warps(const ExpertOrderSpec& s) { return std::min(kOrderWarps, kOrderCounters / s.n); }
 
-uint32_t max_expert_tiles(uint32_t n_experts, uint32_t tile, uint32_t n_assignments) {
-  const uint64_t touched = std::min(n_experts, n_assignments);
-  return static_cast<uint32_t>((n_assignments + touched * (tile - 1)) / tile);
-}
-
 std::string name_of(const ExpertOrderSpec& s) {
   return "expert_order_" + std::to_string(s.n) + "_u" + std::to_string(s.n_used) + "_t" + std::to_string(s.tile) +
          "_c" + std::to_string(s.columns);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "kernels/expert_tiles.h"
 #include "ptx/kernel.h"
 
 namespace warpchat {
@@ -12,11 +13,6 @@ struct ExpertOrderSpec {
   uint32_t n, n_used;  // number of experts, 1 to 1,024; experts per column, 1 to 32
   uint32_t tile;       // maximum assignments per tile: the product's columns_per_block
   uint32_t columns = 1;
-};
-
-// A tile of a grouped product: consecutive assignments of one expert. Empty tiles come last.
-struct ExpertTile {
-  uint32_t expert, first, count, unused;
 };
 
 // Parameters in order:
@@ -31,8 +27,5 @@ std::string name_of(const ExpertOrderSpec& spec);
 inline constexpr uint32_t kExpertOrderThreads = 1024;  // of the only block: one per expert
 // Warps that share the counting, each with a counter for every expert.
 uint32_t expert_counting_warps(const ExpertOrderSpec& spec);
-
-// Upper bound on the non-empty tiles of n_assignments assignments, however they are distributed.
-uint32_t max_expert_tiles(uint32_t n_experts, uint32_t tile, uint32_t n_assignments);
 
 }  // namespace warpchat

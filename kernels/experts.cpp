@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "kernels/bodies.h"
+#include "kernels/experts_body.h"
 #include "kernels/columns.h"
 #include "kernels/logit_order.h"
 #include "kernels/product.h"

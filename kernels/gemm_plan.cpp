@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "kernels/columns.h"
-#include "kernels/expert_order.h"
+#include "kernels/expert_tiles.h"
 #include "kernels/f16_activations.h"
 
 namespace warpchat {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "kernels/bodies.h"
+#include "kernels/gemv_body.h"
 #include "kernels/columns.h"
 #include "kernels/epilogue.h"
 #include "kernels/gemv_columns.h"

@@ -6,7 +6,7 @@
 #include "kernels/columns.h"
 #include "kernels/epilogue.h"
 #include "kernels/int_activations.h"
-#include "kernels/weights_ahead.h"
+#include "kernels/ask_ahead.h"
 
 namespace warpchat {
 

@@ -5,12 +5,10 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <set>
 #include <utility>
 
 #include "kernels/delta_chunk.h"
 #include "kernels/product_plan.h"
-#include "kernels/token_functions.h"
 #include "models/kernel_type.h"
 
 namespace warpchat {
@@ -516,20 +514,6 @@ uint64_t PassAddresses::of(const Operand& operand, uint32_t layer) const {
 LaunchList launch_list(const Network& network, const ModelConfig& config, const DecoderFormats& formats,
                        const PassShape& shape) {
   return ListMaker(network, config, formats, shape).make();
-}
-
-std::vector<ptx::Kernel> kernels_of(const LaunchList& list, ptx::Target target,
-                                    const std::function<bool(const std::string&)>& is_wanted) {
-  std::optional<TokenFunctions> functions;
-  if (list.shape.kind == PassKind::kDecode) functions.emplace(list, /*loads_ahead=*/false, target);
-  std::vector<ptx::Kernel> kernels;
-  std::set<std::string> names;
-  for_each_launch(list, [&](const KernelLaunch& launch, uint32_t) {
-    const std::string name = name_of(launch.spec);
-    if ((is_wanted && !is_wanted(name)) || !names.insert(name).second) return;
-    kernels.push_back(functions ? functions->kernel(launch, target) : generate(launch.spec, target));
-  });
-  return kernels;
 }
 
 DecoderFormats formats_of(const ModelTensors& tensors) {

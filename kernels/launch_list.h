@@ -4,7 +4,6 @@
 #pragma once
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -166,10 +165,6 @@ void for_each_launch(const LaunchList& list, Visit&& visit) {
   for (const OperationLaunches& operation : list.operations)
     for (const KernelLaunch& launch : operation.launches) visit(launch, operation.layer);
 }
-
-// Every kernel of the list that `is_wanted` by name, once; a token's kernels call the functions of token_functions.h.
-std::vector<ptx::Kernel> kernels_of(const LaunchList& list, ptx::Target target,
-                                    const std::function<bool(const std::string&)>& is_wanted = {});
 
 using DecoderAttentionSpec = std::variant<AttentionSpec, FlashAttentionSpec>;
 // Flash attention for prompts, if it supports the heads; else incremental attention, which runs a prompt in launches of

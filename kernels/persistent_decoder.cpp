@@ -7,7 +7,6 @@
 #include <numeric>
 #include <optional>
 
-#include "kernels/bodies.h"
 #include "kernels/columns.h"
 #include "kernels/error_word.h"
 #include "kernels/grid_barrier.h"

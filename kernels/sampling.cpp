@@ -15,7 +15,7 @@
 #include "kernels/logit_order.h"
 #include "kernels/sampling_filters.h"
 #include "kernels/spec_check.h"
-#include "kernels/token_functions.h"
+#include "kernels/sample_function.h"
 #include "kernels/warp_sums.h"
 
 namespace warpchat {
@@ -225,6 +225,29 @@ void sample_body(Builder& b, const SampleSpec& spec, const SampleBuffers& buffer
     b.if_(token != kNoToken, [&] { column.commit(token); });
     block.barrier();
   });
+}
+
+namespace {
+
+// Columns, threads and advance are the caller's.
+std::string function_name(const SampleSpec& spec) {
+  return name_of(SampleSpec{.n_vocab = spec.n_vocab, .ring = spec.ring}) + "_body";
+}
+
+}  // namespace
+
+SampleFunction::SampleFunction(const SampleSpec& spec, Target target)
+    : BodyFunction(function_of(function_name(spec), target, [&](Builder& b, const VirtualBlock& block) {
+        const SampleBuffers buffers{address<f32>(b, "logits"),    address<u8>(b, "states"),
+                                    address<u32>(b, "tokens", 4), address<u32>(b, "positions", 4),
+                                    address<u32>(b, "error", 4),  b.argument<u32>("advance", Sharing::kWarp)};
+        const Shared<u8> memory = b.shared<u8>("own_memory", kSampleSharedBytes);
+        sample_body(b, spec, buffers, block.block(Axis::kY), block, memory);
+      })) {}
+
+void SampleFunction::call(const VirtualBlock& block, const SampleBuffers& buffers) const {
+  block.call(function_,
+             {buffers.logits, buffers.states, buffers.tokens, buffers.positions, buffers.error, buffers.advance});
 }
 
 Kernel sample(const SampleSpec& s, Target target) {

@@ -1,6 +1,7 @@
 #include "kernels/token_functions.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "kernels/overloaded.h"
@@ -9,29 +10,6 @@
 namespace warpchat {
 
 using namespace ptx;
-
-namespace {
-
-template <class T>
-Global<T> address(Builder& b, const std::string& name, int alignment = 16) {
-  return b.global_argument<T>(name, Sharing::kWarp, alignment);
-}
-
-// Calls body(block), which declares its arguments and then emits the function.
-template <class F>
-FunctionPointer function_of(const std::string& name, Target target, F&& body) {
-  Builder b(name, target);
-  const VirtualBlock block = VirtualBlock::of_caller(b);
-  body(b, block);
-  return b.finish_function();
-}
-
-// Columns, threads and advance are the caller's.
-std::string function_name(const SampleSpec& spec) {
-  return name_of(SampleSpec{.n_vocab = spec.n_vocab, .ring = spec.ring}) + "_body";
-}
-
-}  // namespace
 
 EmbeddingFunction::EmbeddingFunction(const EmbeddingSpec& spec, Target target)
     : BodyFunction(function_of(name_of(spec) + "_body", target, [&](Builder& b, const VirtualBlock& block) {
@@ -79,20 +57,6 @@ void AttentionFunction::call(const VirtualBlock& block, const AttentionAddresses
   if (at.gate) all.push_back(*at.gate);
   all.insert(all.end(), {at.scratch, at.error});
   block.call(function_, all);
-}
-
-SampleFunction::SampleFunction(const SampleSpec& spec, Target target)
-    : BodyFunction(function_of(function_name(spec), target, [&](Builder& b, const VirtualBlock& block) {
-        const SampleBuffers buffers{address<f32>(b, "logits"),    address<u8>(b, "states"),
-                                    address<u32>(b, "tokens", 4), address<u32>(b, "positions", 4),
-                                    address<u32>(b, "error", 4),  b.argument<u32>("advance", Sharing::kWarp)};
-        const Shared<u8> memory = b.shared<u8>("own_memory", kSampleSharedBytes);
-        sample_body(b, spec, buffers, block.block(Axis::kY), block, memory);
-      })) {}
-
-void SampleFunction::call(const VirtualBlock& block, const SampleBuffers& buffers) const {
-  block.call(function_,
-             {buffers.logits, buffers.states, buffers.tokens, buffers.positions, buffers.error, buffers.advance});
 }
 
 namespace {
@@ -259,6 +223,20 @@ Kernel TokenFunctions::kernel(const KernelLaunch& launch, Target target) const {
           [&](const ExpertSumSpec& s) { return expert_sum_kernel(s, target, call(*sum)); },
           [&](const auto&) -> Kernel { throw Error("a token has no kernel " + name_of(launch.spec)); }},
       launch.spec);
+}
+
+std::vector<Kernel> kernels_of(const LaunchList& list, Target target,
+                                    const std::function<bool(const std::string&)>& is_wanted) {
+  std::optional<TokenFunctions> functions;
+  if (list.shape.kind == PassKind::kDecode) functions.emplace(list, /*loads_ahead=*/false, target);
+  std::vector<Kernel> kernels;
+  std::set<std::string> names;
+  for_each_launch(list, [&](const KernelLaunch& launch, uint32_t) {
+    const std::string name = name_of(launch.spec);
+    if ((is_wanted && !is_wanted(name)) || !names.insert(name).second) return;
+    kernels.push_back(functions ? functions->kernel(launch, target) : generate(launch.spec, target));
+  });
+  return kernels;
 }
 
 }  // namespace warpchat

@@ -2,24 +2,21 @@
 // module with both contains each once. A function takes VirtualBlock's arguments, then the addresses that its call()
 // takes, in order.
 #pragma once
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "kernels/bodies.h"
+#include "kernels/attention_body.h"
+#include "kernels/delta_net_body.h"
+#include "kernels/embedding_body.h"
+#include "kernels/experts_body.h"
+#include "kernels/gemv_body.h"
+#include "kernels/body_function.h"
+#include "kernels/launch_list.h"
 #include "kernels/product_variants.h"
-#include "kernels/sampling.h"
 
 namespace warpchat {
-
-class BodyFunction {
- public:
-  uint32_t shared_bytes() const { return function_->shared_bytes; }  // per block
-
- protected:
-  explicit BodyFunction(ptx::FunctionPointer function) : function_(std::move(function)) {}
-  ptx::FunctionPointer function_;
-};
 
 class EmbeddingFunction : public BodyFunction {
  public:
@@ -31,13 +28,6 @@ class AttentionFunction : public BodyFunction {
  public:
   AttentionFunction(const AttentionSpec& spec, ptx::Target target);
   void call(const VirtualBlock& block, const AttentionAddresses& at) const;
-};
-
-// Called by whole blocks of any size; their y is the column.
-class SampleFunction : public BodyFunction {
- public:
-  SampleFunction(const SampleSpec& spec, ptx::Target target);
-  void call(const VirtualBlock& block, const SampleBuffers& buffers) const;
 };
 
 class ConvFunction : public BodyFunction {
@@ -104,5 +94,9 @@ struct TokenFunctions {
   std::optional<RouteFunction> route;  // with layers of experts
   std::optional<ExpertSumFunction> sum;
 };
+
+// Every kernel of the list that `is_wanted` by name, once; a token's kernels call these functions.
+std::vector<ptx::Kernel> kernels_of(const LaunchList& list, ptx::Target target,
+                                    const std::function<bool(const std::string&)>& is_wanted = {});
 
 }  // namespace warpchat

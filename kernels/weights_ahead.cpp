@@ -8,14 +8,6 @@ namespace warpchat {
 
 using namespace ptx;
 
-// One lane prefetches everything with one instruction, or the lanes prefetch sector by sector if the target lacks it.
-void ask_ahead(Builder& b, Target target, const Global<u8>& from, In<u32> bytes) {
-  if (runs(target, sm_90)) return b.if_(b.lane() == 0, [&] { b.prefetch_bulk(from, bytes); });
-  constexpr uint32_t kSectorBytes = 32;
-  b.for_("sector", b.lane() * kSectorBytes, bytes, kWarpSize * kSectorBytes,
-         [&](Reg<u32> sector) { b.prefetch_l2(from + sector); });
-}
-
 WeightsAhead::WeightsAhead(Target target) {
   constexpr uint32_t kBytesOfWarp = kAheadMultiple / (kPersistentThreads / kWarpSize);
   Builder b("weights_ahead", target);

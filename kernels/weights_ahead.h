@@ -1,12 +1,10 @@
 // L2 prefetch in the persistent decoder, issued by a block while it waits at a barrier. Nothing waits for the data.
 // Weights are constant, so no prefetch can be too early; a key written later updates L2.
 #pragma once
+#include "kernels/ask_ahead.h"
 #include "ptx/builder.h"
 
 namespace warpchat {
-
-// Called by a warp. bytes: a multiple of 32; from: 16-byte aligned.
-void ask_ahead(ptx::Builder& b, ptx::Target target, const ptx::Global<ptx::u8>& from, ptx::In<ptx::u32> bytes);
 
 class WeightsAhead {
  public:

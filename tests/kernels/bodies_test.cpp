@@ -1,5 +1,7 @@
 // Every body, run by teams in another grid, gives the bits of its own kernel.
-#include "kernels/bodies.h"
+#include "kernels/attention_body.h"
+#include "kernels/embedding_body.h"
+#include "kernels/gemv_body.h"
 
 #include <gtest/gtest.h>
 

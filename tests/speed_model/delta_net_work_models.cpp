@@ -1,6 +1,6 @@
 #include <bit>
 
-#include "kernels/bodies.h"
+#include "kernels/delta_net_body.h"
 #include "kernels/columns.h"
 #include "kernels/conv_prompt.h"
 #include "kernels/delta_chunk.h"

@@ -1,6 +1,6 @@
 #include <bit>
 
-#include "kernels/bodies.h"
+#include "kernels/experts_body.h"
 #include "kernels/columns.h"
 #include "tests/speed_model/work_models.h"
 

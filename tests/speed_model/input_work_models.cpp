@@ -1,4 +1,4 @@
-#include "kernels/bodies.h"
+#include "kernels/embedding_body.h"
 #include "kernels/columns.h"
 #include "kernels/f16_activations.h"
 #include "kernels/int_activations.h"

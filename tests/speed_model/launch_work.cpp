@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "engine/decoder.h"
-#include "kernels/bodies.h"
+#include "kernels/attention_body.h"
 #include "kernels/columns.h"
 #include "kernels/conv_prompt.h"
 #include "kernels/delta_chunk.h"
