@@ -16,7 +16,7 @@ class PassLength {
   // Every pass but the last is a multiple of this, and only a shorter prompt makes a shorter pass. Timing must not
   // change a bit of the result, and on a GPU passes of fewer columns use other products and other attention.
   static constexpr uint32_t kUnit = 16;
-  // The unit where a recurrent state goes through a pass in chunks (kernels/delta_chunk.h).
+  // The unit where a recurrent state goes through a pass in chunks (kernels/delta_net/delta_chunk.h).
   static constexpr uint32_t kChunk = 64;
 
   // most: maximum per pass. fixed: every pass is of maximum length, where time means nothing. in_units: rounds to units

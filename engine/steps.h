@@ -59,9 +59,9 @@ class Steps {
   // Maximum positions of each KV cache if these steps were created again in the memory available now.
   virtual uint32_t context_that_fits() const { return max_positions(); }
 
-  // The KV cache consists of pages of kPagePositions positions (kernels/kv_cache.h) of all layers. Sequences may share
-  // pages that none of them writes. Initially sequence s has the pages from s * pages_of(max_positions()) on, as far as
-  // they exist. Page tables and copies affect passes begun later. No token source may exist meanwhile.
+  // The KV cache consists of pages of kPagePositions positions (kernels/attention/kv_cache.h) of all layers. Sequences
+  // may share pages that none of them writes. Initially sequence s has the pages from s * pages_of(max_positions()) on,
+  // as far as they exist. Page tables and copies affect passes begun later. No token source may exist meanwhile.
   virtual uint32_t n_pages() const = 0;
   // Pages for positions 0 to 63, 64 to 127, ...: enough for the positions of the following passes.
   virtual void set_pages(uint32_t sequence, std::span<const uint32_t> pages) = 0;

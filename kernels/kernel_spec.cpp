@@ -2,11 +2,11 @@
 
 #include <limits>
 
-#include "kernels/columns.h"
-#include "kernels/conv_prompt.h"
-#include "kernels/delta_chunk.h"
-#include "kernels/overloaded.h"
-#include "kernels/product.h"
+#include "kernels/common/columns.h"
+#include "kernels/common/overloaded.h"
+#include "kernels/delta_net/conv_prompt.h"
+#include "kernels/delta_net/delta_chunk.h"
+#include "kernels/matmul/product.h"
 
 namespace warpchat {
 

@@ -5,18 +5,18 @@
 #include <variant>
 #include <vector>
 
-#include "kernels/attention.h"
-#include "kernels/delta_net.h"
-#include "kernels/embedding.h"
-#include "kernels/expert_order.h"
-#include "kernels/experts.h"
-#include "kernels/f16_activations.h"
-#include "kernels/flash_attention.h"
-#include "kernels/gemm.h"
-#include "kernels/gemv.h"
-#include "kernels/gemv_columns.h"
-#include "kernels/int_activations.h"
-#include "kernels/kv_scatter.h"
+#include "kernels/attention/attention.h"
+#include "kernels/attention/flash_attention.h"
+#include "kernels/attention/kv_scatter.h"
+#include "kernels/delta_net/delta_net.h"
+#include "kernels/experts/expert_order.h"
+#include "kernels/experts/experts.h"
+#include "kernels/matmul/embedding.h"
+#include "kernels/matmul/f16_activations.h"
+#include "kernels/matmul/gemm.h"
+#include "kernels/matmul/gemv.h"
+#include "kernels/matmul/gemv_columns.h"
+#include "kernels/matmul/int_activations.h"
 
 namespace warpchat {
 
@@ -43,7 +43,7 @@ using KernelSpec = std::variant<EmbeddingSpec, F16Conversion, IntConversion, Gem
 std::string name_of(const KernelSpec& spec);  // specs of equal names have the same kernel
 ptx::Kernel generate(const KernelSpec& spec, ptx::Target target);
 
-// Of a launch.
+// The columns of a launch.
 struct LaunchColumns {
   uint32_t n;            // columns; for grouped products, assignments
   uint32_t longest = 1;  // keys of the last position

@@ -7,7 +7,7 @@
 #include <map>
 #include <utility>
 
-#include "kernels/delta_chunk.h"
+#include "kernels/delta_net/delta_chunk.h"
 #include "kernels/product_plan.h"
 #include "models/kernel_type.h"
 

@@ -172,7 +172,7 @@ using DecoderAttentionSpec = std::variant<AttentionSpec, FlashAttentionSpec>;
 DecoderAttentionSpec decoder_attention(const ModelConfig& config, const PassShape& shape);
 inline constexpr uint32_t kGemvColumns = 8;  // per block
 
-uint64_t batch_scratch_bytes(uint32_t columns);  // enough for every split-K product of a batch (kernels/gemm.h)
+uint64_t batch_scratch_bytes(uint32_t columns);  // enough for every split-K product of a batch (kernels/matmul/gemm.h)
 ExpertOrderSpec decoder_expert_order(const ExpertsConfig& experts, uint32_t columns);  // for a pass of many columns
 
 }  // namespace warpchat

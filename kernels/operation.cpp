@@ -2,7 +2,7 @@
 
 #include <iterator>
 
-#include "kernels/overloaded.h"
+#include "kernels/common/overloaded.h"
 
 namespace warpchat {
 

@@ -40,7 +40,7 @@ enum class Buffer : uint8_t {
   kLogits,     // a column per wanted token
   kPageTables,
   kStates,  // u64 addresses of sequences' page tables and recurrent states
-  // Of a layer, or of a whole pass on a GPU.
+  // One for a layer, or for a whole pass on a GPU.
   kKeys,
   kValues,
   kHalves,
@@ -64,7 +64,7 @@ struct BufferShape {
   uint32_t width = 0;       // values of 4 bytes in a row; 0: the model has no such buffer
   uint32_t per_column = 1;  // rows per column: assignments
 };
-// Of the buffers with one column per token, up to kLogits.
+// For the buffers with one column per token, up to kLogits.
 BufferShape shape_of(Buffer buffer, const ModelConfig& config);
 
 // output = weights . input + bias, or with `up` silu(weights . input + bias) * (up . input + up_bias).

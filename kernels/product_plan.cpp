@@ -4,9 +4,9 @@
 #include <set>
 #include <string>
 
-#include "kernels/columns.h"
-#include "kernels/gemm_plan.h"
-#include "kernels/weight_unit.h"
+#include "kernels/common/columns.h"
+#include "kernels/matmul/gemm_plan.h"
+#include "kernels/matmul/weight_unit.h"
 
 namespace warpchat {
 

@@ -19,7 +19,7 @@ ProductSpec gemv_for_columns(GemvSpec gemv, uint32_t columns);  // exact: tensor
 bool accepts_f16(const ProductSpec& product);                   // whether it is a gemm
 bool accepts_int(const ProductSpec& product);  // whether it is a gemv of several columns with quantised weights
 
-// Of a batch's products of one input: split-K for the blocks of all of them together.
+// Sets split-K of a batch's products of one input for the blocks of all of them together.
 void share_split_k(std::vector<ProductSpec>& of_one_input);
 // Gives single-matrix products one kernel that supports all their formats, so that products of one input can be fused.
 // Formats that need many registers get a second kernel. The logits use the shared kernel too, if they differ only in

@@ -35,7 +35,7 @@ class Error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// "kernels/gemv.cpp:41": path from the repository's root, or just the file name for a source outside it.
+// "kernels/matmul/gemv.cpp:41": path from the repository's root, or just the file name for a source outside it.
 std::string spell(Where where);
 
 }  // namespace ptx

@@ -9,7 +9,7 @@
 
 #include "engine/cpu/kernels/kernels.h"
 #include "engine/cpu/pages.h"
-#include "kernels/kv_cache.h"
+#include "kernels/attention/kv_cache.h"
 #include "models/model_config.h"
 
 namespace warpchat {
@@ -31,7 +31,7 @@ class CachedAttention {
   static uint64_t cache_bytes_per_position(const ModelConfig& config, KvTypes types = {});
   static uint64_t partial_bytes(const ModelConfig& config);  // memory independent of the context; saturates
 
-  uint64_t bytes_per_key() const;  // a position's key and value of one layer and KV head
+  uint64_t bytes_per_key() const;                         // a position's key and value of one layer and KV head
   uint64_t n_bytes() const { return memory_.n_bytes(); }  // size of the page pool
   uint32_t n_pages() const { return n_pages_; }
   void set_pages(uint32_t sequence, std::span<const uint32_t> pages);

@@ -6,19 +6,19 @@
 #include <string>
 
 #include "engine/steps.h"
-#include "kernels/kv_cache.h"
+#include "kernels/attention/kv_cache.h"
 
 namespace warpchat {
 
 struct CpuOptions {
-  uint32_t threads = 0;        // 0: one per physical core
-  uint32_t context = 0;        // positions in the KV cache; > 0
-  uint32_t max_columns = 512;  // prompt positions per pass
-  uint32_t sequences = 1;      // with up to `context` positions each
-  uint32_t pages = 0;          // in the shared KV cache; 0: a full context per sequence
+  uint32_t threads = 0;            // 0: one per physical core
+  uint32_t context = 0;            // positions in the KV cache; > 0
+  uint32_t max_columns = 512;      // prompt positions per pass
+  uint32_t sequences = 1;          // with up to `context` positions each
+  uint32_t pages = 0;              // in the shared KV cache; 0: a full context per sequence
   uint32_t state_checkpoints = 0;  // checkpoints of delta nets, besides the sequences' own states
-  KvTypes cache = {};          // element types of the KV cache
-  std::string simd;            // "avx2", "neon_dot", ... (simd_level.cpp); empty: $WARPCHAT_SIMD, else the best
+  KvTypes cache = {};              // element types of the KV cache
+  std::string simd;                // "avx2", "neon_dot", ... (simd_level.cpp); empty: $WARPCHAT_SIMD, else the best
   std::function<void(double)> progress;  // 0..1 while the weights are prepared; may be empty
 };
 

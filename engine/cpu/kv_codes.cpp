@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/kv_cache.h"
+#include "kernels/attention/kv_cache.h"
 #include "models/half.h"
 #include "models/quantise_fit.h"
 

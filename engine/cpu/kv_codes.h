@@ -1,5 +1,5 @@
 // Keys and values in q8_0: 32 neighbouring values of a row (fewer at its end) are codes times a scale. The scale is
-// rounded to fp16 as in kernels/kv_cache.h, and stored as a float.
+// rounded to fp16 as in kernels/attention/kv_cache.h, and stored as a float.
 #pragma once
 #include "engine/cpu/kernels/kernels.h"
 

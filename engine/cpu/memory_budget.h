@@ -4,7 +4,7 @@
 
 #include "engine/cpu/kernels/kernels.h"
 #include "engine/memory_budget.h"
-#include "kernels/kv_cache.h"
+#include "kernels/attention/kv_cache.h"
 #include "models/model_config.h"
 
 namespace warpchat {

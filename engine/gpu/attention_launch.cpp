@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "kernels/error_word.h"
+#include "kernels/common/error_word.h"
 #include "models/text_format.h"
 
 namespace warpchat {

@@ -8,8 +8,8 @@
 
 #include "engine/gpu/compiled_kernels.h"
 #include "engine/gpu/tensor_view.h"
-#include "kernels/attention.h"
-#include "kernels/kv_scatter.h"
+#include "kernels/attention/attention.h"
+#include "kernels/attention/kv_scatter.h"
 
 namespace warpchat {
 
@@ -55,8 +55,8 @@ class LaunchForms {
 
 struct AttentionTensors {
   TensorView q;  // f32 [columns, n_heads * head_dim]
-  // u8 [n_pages, bytes per page], as in kernels/kv_cache.h. f32 and f16 caches may also be given in that type, as
-  // [n_pages, n_kv_heads, 64, head_dim].
+  // u8 [n_pages, bytes per page], as in kernels/attention/kv_cache.h. f32 and f16 caches may also be given in that
+  // type, as [n_pages, n_kv_heads, 64, head_dim].
   TensorView k_pages, v_pages;
   TensorView page_tables;  // u64 [columns]: addresses of page tables, whose contents are not checked
   TensorView lengths;      // u32 [columns], or positions if the spec says so

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "engine/driver/module.h"
-#include "kernels/attention.h"
-#include "kernels/kv_scatter.h"
+#include "kernels/attention/attention.h"
+#include "kernels/attention/kv_scatter.h"
 
 namespace warpchat {
 

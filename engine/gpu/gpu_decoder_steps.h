@@ -22,8 +22,8 @@
 #include "engine/gpu/persistent_launch.h"
 #include "engine/gpu/stamp_profile.h"
 #include "engine/profile.h"
-#include "kernels/error_word.h"
-#include "kernels/persistent_tables.h"
+#include "kernels/common/error_word.h"
+#include "kernels/persistent/persistent_tables.h"
 
 namespace warpchat {
 

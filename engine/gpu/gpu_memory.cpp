@@ -9,11 +9,11 @@
 #include "engine/decoder.h"
 #include "engine/gpu/pass_layout.h"
 #include "engine/gpu/weight_upload.h"
-#include "kernels/attention.h"
-#include "kernels/delta_chunk.h"
-#include "kernels/f16_activations.h"
-#include "kernels/int_activations.h"
-#include "kernels/sampling.h"
+#include "kernels/attention/attention.h"
+#include "kernels/delta_net/delta_chunk.h"
+#include "kernels/matmul/f16_activations.h"
+#include "kernels/matmul/int_activations.h"
+#include "kernels/sampling/sampling.h"
 
 namespace warpchat {
 
@@ -43,7 +43,7 @@ struct Lifetime {  // in a layer: its first and last operation that uses a buffe
   bool meets(const Lifetime& other) const { return first <= other.last && other.first <= last; }
 };
 
-// Of the buffers with a column per token, in each layer; outside the layers they live through the whole pass.
+// When each layer uses the buffers with a column per token; outside the layers they live through the whole pass.
 using Lifetimes = std::vector<std::array<Lifetime, kBuffers>>;  // [n_layers]
 
 Lifetimes lifetimes_of(const Network& network, uint32_t n_layers) {

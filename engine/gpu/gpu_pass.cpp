@@ -9,8 +9,8 @@
 
 #include "engine/gpu/gpu_decoder_steps.h"
 #include "engine/pass_length.h"
-#include "kernels/columns.h"
-#include "kernels/delta_chunk.h"
+#include "kernels/common/columns.h"
+#include "kernels/delta_net/delta_chunk.h"
 #include "models/half.h"
 
 namespace warpchat {
@@ -236,7 +236,7 @@ bool GpuSteps::write_columns(Buffer buffer, uint32_t first, std::span<const floa
   return true;
 }
 
-// Reverses the order of kernels/f16_activations.h.
+// Reverses the order of kernels/matmul/f16_activations.h.
 void GpuSteps::read_f16(const PassLayout::Segment& segment, Buffer buffer, uint32_t column, std::span<float> values) {
   const uint32_t index = column - segment.first;
   std::vector<f16> halves(f16_activation_values(width_of(buffer)));

@@ -7,8 +7,8 @@
 #include "engine/gpu/kernel_set.h"
 #include "engine/gpu/kernel_texts.h"
 #include "engine/gpu/launch_timer.h"
-#include "kernels/error_word.h"
-#include "kernels/sampling.h"
+#include "kernels/common/error_word.h"
+#include "kernels/sampling/sampling.h"
 
 namespace warpchat {
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "engine/driver/module.h"
-#include "kernels/error_word.h"
-#include "kernels/persistent_tables.h"
+#include "kernels/common/error_word.h"
+#include "kernels/persistent/persistent_tables.h"
 #include "models/token.h"
 
 namespace warpchat {

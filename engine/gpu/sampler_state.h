@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "engine/sampler.h"
-#include "kernels/sampling.h"
+#include "kernels/sampling/sampling.h"
 
 namespace warpchat {
 

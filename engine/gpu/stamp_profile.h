@@ -14,7 +14,7 @@
 #include "engine/gpu/compiled_pass.h"
 #include "engine/gpu/persistent_launch.h"
 #include "engine/profile.h"
-#include "kernels/phase_program.h"
+#include "kernels/persistent/phase_program.h"
 
 namespace warpchat {
 

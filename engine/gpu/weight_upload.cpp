@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "engine/remedy.h"
-#include "kernels/weight_layout.h"
+#include "kernels/matmul/weight_layout.h"
 #include "models/kernel_type.h"
 #include "models/text_format.h"
 #include "models/threads.h"

@@ -13,7 +13,7 @@
 #include "engine/profile.h"
 #include "engine/sequences/drafts.h"
 #include "engine/token_source.h"
-#include "kernels/kv_cache.h"
+#include "kernels/attention/kv_cache.h"
 #include "models/out_of_memory.h"
 #include "models/threads.h"
 

@@ -8,7 +8,7 @@
 #include "engine/decoder.h"
 #include "engine/launch_mode.h"
 #include "engine/sampler.h"
-#include "kernels/kv_cache.h"
+#include "kernels/attention/kv_cache.h"
 #include "models/gguf_reader.h"
 #include "models/model_config.h"
 #include "models/tokenizer/tokenizer.h"

@@ -7,7 +7,7 @@
 
 #include "engine/decoder.h"
 #include "engine/profile.h"
-#include "kernels/kv_cache.h"
+#include "kernels/attention/kv_cache.h"
 
 namespace warpchat {
 namespace {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/grid_barrier.h"
+#include "kernels/persistent/grid_barrier.h"
 #include "ptx/builder.h"
 
 namespace warpchat {

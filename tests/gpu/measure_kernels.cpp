@@ -8,7 +8,7 @@
 #include "engine/driver/module.h"
 #include "engine/gpu/launch_graph.h"
 #include "engine/profile.h"
-#include "kernels/gemv_plan.h"
+#include "kernels/matmul/gemv_plan.h"
 #include "models/quantise.h"
 #include "tests/gpu/results.h"
 #include "tests/support/random_floats.h"

@@ -10,7 +10,7 @@
 #include "engine/driver/device_choice.h"
 #include "engine/driver/module.h"
 #include "engine/gpu/launch_graph.h"
-#include "kernels/persistent_decoder.h"
+#include "kernels/persistent/persistent_decoder.h"
 #include "tests/gpu/constant_kernels.h"
 #include "tests/gpu/results.h"
 #include "tests/speed_model/speed_model.h"

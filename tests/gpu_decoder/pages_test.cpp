@@ -8,7 +8,7 @@
 #include <random>
 
 #include "engine/gpu/gpu_steps.h"
-#include "kernels/kv_cache.h"
+#include "kernels/attention/kv_cache.h"
 #include "tests/support/decoder_cases.h"
 #include "tests/support/error_of.h"
 #include "tests/support/test_device.h"

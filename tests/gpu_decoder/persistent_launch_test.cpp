@@ -9,7 +9,7 @@
 #include "engine/gpu/gpu_memory.h"
 #include "engine/gpu/gpu_steps.h"
 #include "engine/gpu/weight_upload.h"
-#include "kernels/phase_program.h"
+#include "kernels/persistent/phase_program.h"
 #include "tests/support/decoder_cases.h"
 #include "tests/support/error_of.h"
 #include "tests/support/test_device.h"

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "emulated_kernel.h"
-#include "kernels/attention.h"
-#include "kernels/error_word.h"
+#include "kernels/attention/attention.h"
+#include "kernels/common/error_word.h"
 #include "kv_image.h"
 #include "models/error.h"
 #include "models/half.h"

@@ -1,6 +1,6 @@
 // Incremental attention against softmax in double over the dequantised cache. Cells after a column's last key are never
 // written, so reading them is a fault.
-#include "kernels/attention.h"
+#include "kernels/attention/attention.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,8 +10,8 @@
 #include <random>
 
 #include "emulated_kernel.h"
-#include "kernels/error_word.h"
-#include "kernels/f16_activations.h"
+#include "kernels/common/error_word.h"
+#include "kernels/matmul/f16_activations.h"
 #include "kv_image.h"
 #include "models/error.h"
 #include "models/half.h"

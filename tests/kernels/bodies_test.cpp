@@ -1,15 +1,15 @@
 // Every body, run by teams in another grid, gives the bits of its own kernel.
-#include "kernels/attention_body.h"
-#include "kernels/embedding_body.h"
-#include "kernels/gemv_body.h"
+#include "kernels/attention/attention_body.h"
+#include "kernels/matmul/embedding_body.h"
+#include "kernels/matmul/gemv_body.h"
 
 #include <gtest/gtest.h>
 
 #include <functional>
 
 #include "gemv_problem.h"
-#include "kernels/error_word.h"
-#include "kernels/kv_rows.h"
+#include "kernels/attention/kv_rows.h"
+#include "kernels/common/error_word.h"
 #include "models/half.h"
 
 namespace warpchat {

@@ -1,12 +1,12 @@
 // Prefill of delta nets in chunks, in the emulator, against the recurrence in double precision. Lengths and cuts lie
 // around the chunk size; decays include the extremes.
-#include "kernels/delta_chunk.h"
+#include "kernels/delta_net/delta_chunk.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "kernels/conv_prompt.h"
+#include "kernels/delta_net/conv_prompt.h"
 #include "tests/kernels/delta_problem.h"
 #include "tests/kernels/emulated_kernel.h"
 #include "tests/support/error_of.h"

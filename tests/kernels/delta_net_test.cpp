@@ -1,5 +1,5 @@
 // Gated delta nets in the emulator against double precision: states over several steps, and sequences side by side.
-#include "kernels/delta_net.h"
+#include "kernels/delta_net/delta_net.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/delta_net.h"
+#include "kernels/delta_net/delta_net.h"
 #include "tests/support/random_floats.h"
 
 namespace warpchat {

@@ -1,9 +1,9 @@
 // The embedding against the exact weights, to the bit.
-#include "kernels/embedding.h"
+#include "kernels/matmul/embedding.h"
 
 #include <gtest/gtest.h>
 
-#include "kernels/error_word.h"
+#include "kernels/common/error_word.h"
 #include "models/error.h"
 #include "tests/kernels/gemv_problem.h"
 

@@ -1,5 +1,5 @@
 // Sorting assignments by expert, in the emulator: the order and its tiles.
-#include "kernels/expert_order.h"
+#include "kernels/experts/expert_order.h"
 
 #include <gtest/gtest.h>
 

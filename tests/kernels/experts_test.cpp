@@ -1,5 +1,5 @@
 // Mixtures of experts in the emulator against double precision: routing, single products, and their sum.
-#include "kernels/experts.h"
+#include "kernels/experts/experts.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Conversion of activations to f16, against double.
-#include "kernels/f16_activations.h"
+#include "kernels/matmul/f16_activations.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Flash attention against softmax in double over the dequantised cache, row by row. Cells after the last key are never
 // written, so reading them is a fault.
-#include "kernels/flash_attention.h"
+#include "kernels/attention/flash_attention.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include <random>
 
 #include "emulated_kernel.h"
-#include "kernels/error_word.h"
+#include "kernels/common/error_word.h"
 #include "kv_image.h"
 #include "models/error.h"
 #include "tests/ptx/ptxas.h"

@@ -1,11 +1,11 @@
 // The GEMM against double precision in the emulator, over every format and the shapes that break kernels.
-#include "kernels/gemm.h"
+#include "kernels/matmul/gemm.h"
 
 #include <gtest/gtest.h>
 
 #include <limits>
 
-#include "kernels/gemm_plan.h"
+#include "kernels/matmul/gemm_plan.h"
 #include "models/block_types.h"
 #include "models/error.h"
 #include "tests/kernels/gemv_problem.h"

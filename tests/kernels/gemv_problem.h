@@ -5,11 +5,11 @@
 #include <random>
 #include <vector>
 
-#include "kernels/f16_activations.h"
-#include "kernels/gemv.h"
-#include "kernels/gemv_plan.h"
-#include "kernels/int_activations.h"
-#include "kernels/weight_layout.h"
+#include "kernels/matmul/f16_activations.h"
+#include "kernels/matmul/gemv.h"
+#include "kernels/matmul/gemv_plan.h"
+#include "kernels/matmul/int_activations.h"
+#include "kernels/matmul/weight_layout.h"
 #include "models/dequantise.h"
 #include "models/quantise.h"
 #include "tests/kernels/emulated_kernel.h"

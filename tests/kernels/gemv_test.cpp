@@ -1,12 +1,12 @@
 // The GEMV against double precision in the emulator, over every format and the shapes that break kernels.
-#include "kernels/gemv.h"
+#include "kernels/matmul/gemv.h"
 
 #include <gtest/gtest.h>
 
 #include <limits>
 
-#include "kernels/gemv_columns.h"
-#include "kernels/gemv_plan.h"
+#include "kernels/matmul/gemv_columns.h"
+#include "kernels/matmul/gemv_plan.h"
 #include "models/block_types.h"
 #include "models/error.h"
 #include "tests/kernels/gemv_problem.h"

@@ -2,8 +2,8 @@
 // emulator.
 #include <gtest/gtest.h>
 
-#include "kernels/expert_order.h"
-#include "kernels/gemm.h"
+#include "kernels/experts/expert_order.h"
+#include "kernels/matmul/gemm.h"
 #include "models/error.h"
 #include "tests/kernels/routed_problem.h"
 #include "tests/support/error_of.h"

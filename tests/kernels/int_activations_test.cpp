@@ -1,5 +1,5 @@
 // Quantised activations against double, in the layout that the products of several columns read.
-#include "kernels/int_activations.h"
+#include "kernels/matmul/int_activations.h"
 
 #include <gtest/gtest.h>
 

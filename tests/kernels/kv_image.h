@@ -1,5 +1,6 @@
-// A sequence's keys or values on the host: quantised as kernels/kv_cache.h says, their values in double, and the
-// device's bytes. Bytes of rows that were not set count as never written. PagedCache places several sequences' pages.
+// A sequence's keys or values on the host: quantised as kernels/attention/kv_cache.h says, their values in double, and
+// the device's bytes. Bytes of rows that were not set count as never written. PagedCache places several sequences'
+// pages.
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -10,7 +11,7 @@
 #include <vector>
 
 #include "emulated_kernel.h"
-#include "kernels/kv_cache.h"
+#include "kernels/attention/kv_cache.h"
 #include "models/half.h"
 #include "models/quant_blocks.h"
 #include "models/quantise.h"

@@ -1,5 +1,5 @@
 // QK norm, RoPE and the KV scatter against double. All other cells of the cache must stay unchanged.
-#include "kernels/kv_scatter.h"
+#include "kernels/attention/kv_scatter.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <random>
 
 #include "emulated_kernel.h"
-#include "kernels/error_word.h"
+#include "kernels/common/error_word.h"
 #include "kv_image.h"
 #include "models/error.h"
 #include "models/half.h"

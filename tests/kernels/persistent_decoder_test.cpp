@@ -1,5 +1,5 @@
 // The persistent decoder against the separate kernels, to the bit, and with hosts that stop it or are slow.
-#include "kernels/persistent_decoder.h"
+#include "kernels/persistent/persistent_decoder.h"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@
 #include <cstring>
 #include <thread>
 
-#include "kernels/gemv_plan.h"
-#include "kernels/phase_program.h"
+#include "kernels/matmul/gemv_plan.h"
+#include "kernels/persistent/phase_program.h"
 #include "kernels/shapes.h"
 #include "tests/kernels/tiny_decoder.h"
 

@@ -1,5 +1,5 @@
 // The decoder's program passes. Every program that would deadlock or race is refused, with the phase at fault.
-#include "kernels/phase_program.h"
+#include "kernels/persistent/phase_program.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // RMSNorm against double.
-#include "kernels/rmsnorm.h"
+#include "kernels/matmul/rmsnorm.h"
 
 #include <gtest/gtest.h>
 

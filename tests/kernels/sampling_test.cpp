@@ -1,6 +1,6 @@
 // The sampling kernel against the rules in double precision. Each draw has its own column, so the draws show which
 // tokens remain. Also compares its distribution with the host's sampler.
-#include "kernels/sampling.h"
+#include "kernels/sampling/sampling.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 
 #include "emulated_kernel.h"
 #include "engine/gpu/sampler_state.h"
-#include "kernels/error_word.h"
+#include "kernels/common/error_word.h"
 #include "models/error.h"
 #include "sampling_reference.h"
 

@@ -8,8 +8,8 @@
 
 #include "engine/decoder.h"
 #include "kernels/launch_list.h"
-#include "kernels/persistent_decoder.h"
-#include "kernels/sampling.h"
+#include "kernels/persistent/persistent_decoder.h"
+#include "kernels/sampling/sampling.h"
 #include "models/error.h"
 
 namespace warpchat {

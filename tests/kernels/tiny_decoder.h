@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "engine/decoder.h"
-#include "kernels/error_word.h"
-#include "kernels/persistent_tables.h"
+#include "kernels/common/error_word.h"
+#include "kernels/persistent/persistent_tables.h"
 #include "models/half.h"
 #include "tests/kernels/gemv_problem.h"
 
@@ -160,7 +160,7 @@ class TinyDecoder {
     return state;
   }
 
-  // Of one decoding.
+  // What one decoding changes.
   struct State {
     PassAddresses at;
     DecoderState* words;

@@ -1,5 +1,5 @@
-// Packed weights hold every bit of the file's blocks, at the places that kernels/weight_layout.h names.
-#include "kernels/weight_layout.h"
+// Packed weights hold every bit of the file's blocks, at the places that kernels/matmul/weight_layout.h names.
+#include "kernels/matmul/weight_layout.h"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/attention_plan.h"
-#include "kernels/columns.h"
-#include "kernels/flash_attention_plan.h"
+#include "kernels/attention/attention_plan.h"
+#include "kernels/attention/flash_attention_plan.h"
+#include "kernels/common/columns.h"
 #include "tests/speed_model/work_models.h"
 
 namespace warpchat {

@@ -1,4 +1,4 @@
-#include "kernels/columns.h"
+#include "kernels/common/columns.h"
 #include "tests/speed_model/work_models.h"
 
 namespace warpchat {

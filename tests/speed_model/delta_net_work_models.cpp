@@ -1,9 +1,9 @@
 #include <bit>
 
-#include "kernels/delta_net_body.h"
-#include "kernels/columns.h"
-#include "kernels/conv_prompt.h"
-#include "kernels/delta_chunk.h"
+#include "kernels/common/columns.h"
+#include "kernels/delta_net/conv_prompt.h"
+#include "kernels/delta_net/delta_chunk.h"
+#include "kernels/delta_net/delta_net_body.h"
 #include "tests/speed_model/work_models.h"
 
 namespace warpchat {

@@ -1,7 +1,7 @@
 #include <bit>
 
-#include "kernels/experts_body.h"
-#include "kernels/columns.h"
+#include "kernels/common/columns.h"
+#include "kernels/experts/experts_body.h"
 #include "tests/speed_model/work_models.h"
 
 namespace warpchat {

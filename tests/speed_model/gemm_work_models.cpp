@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "kernels/columns.h"
-#include "kernels/gemm_plan.h"
+#include "kernels/common/columns.h"
+#include "kernels/matmul/gemm_plan.h"
 #include "tests/speed_model/work_models.h"
 
 namespace warpchat {

@@ -1,6 +1,6 @@
 #include <bit>
 
-#include "kernels/columns.h"
+#include "kernels/common/columns.h"
 #include "tests/speed_model/work_models.h"
 
 namespace warpchat {

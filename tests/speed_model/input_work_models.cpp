@@ -1,7 +1,7 @@
-#include "kernels/embedding_body.h"
-#include "kernels/columns.h"
-#include "kernels/f16_activations.h"
-#include "kernels/int_activations.h"
+#include "kernels/common/columns.h"
+#include "kernels/matmul/embedding_body.h"
+#include "kernels/matmul/f16_activations.h"
+#include "kernels/matmul/int_activations.h"
 #include "tests/speed_model/work_models.h"
 
 namespace warpchat {

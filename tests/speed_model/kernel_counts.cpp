@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "kernels/expert_order.h"
-#include "kernels/kv_cache.h"
+#include "kernels/attention/kv_cache.h"
+#include "kernels/experts/expert_order.h"
 #include "models/error.h"
 #include "ptx/emulator/emulator.h"
 

@@ -5,15 +5,15 @@
 #include <utility>
 
 #include "engine/decoder.h"
-#include "kernels/attention_body.h"
-#include "kernels/columns.h"
-#include "kernels/conv_prompt.h"
-#include "kernels/delta_chunk.h"
-#include "kernels/gemm_plan.h"
-#include "kernels/overloaded.h"
-#include "kernels/persistent_decoder.h"
+#include "kernels/attention/attention_body.h"
+#include "kernels/common/columns.h"
+#include "kernels/common/overloaded.h"
+#include "kernels/delta_net/conv_prompt.h"
+#include "kernels/delta_net/delta_chunk.h"
+#include "kernels/matmul/gemm_plan.h"
+#include "kernels/persistent/persistent_decoder.h"
+#include "kernels/persistent/product_variants.h"
 #include "kernels/product_plan.h"
-#include "kernels/product_variants.h"
 #include "tests/speed_model/work_models.h"
 
 namespace warpchat {

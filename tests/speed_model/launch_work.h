@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "kernels/launch_list.h"
-#include "kernels/sampling.h"
+#include "kernels/sampling/sampling.h"
 #include "kernels/shapes.h"
 #include "tests/speed_model/kernel_counts.h"
 #include "tests/speed_model/speed_model.h"

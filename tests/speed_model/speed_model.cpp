@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/persistent_decoder.h"
+#include "kernels/persistent/persistent_decoder.h"
 #include "models/error.h"
 #include "tests/speed_model/work_models.h"
 

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/phase_program.h"
+#include "kernels/persistent/phase_program.h"
 #include "models/model_config.h"
 #include "ptx/target.h"
 #include "tests/speed_model/work_model.h"

@@ -11,9 +11,9 @@
 
 #include "engine/gpu/gpu_steps.h"
 #include "engine/profile.h"
-#include "kernels/attention_plan.h"
-#include "kernels/gemv_plan.h"
-#include "kernels/persistent_decoder.h"
+#include "kernels/attention/attention_plan.h"
+#include "kernels/matmul/gemv_plan.h"
+#include "kernels/persistent/persistent_decoder.h"
 #include "kernels/shapes.h"
 #include "ptx/builder.h"
 #include "tests/speed_model/launch_work.h"
