@@ -14,7 +14,6 @@ class PagePool {
     std::iota(free_.rbegin(), free_.rend(), 0u);  // lowest pages first
   }
 
-  uint32_t n_pages() const { return static_cast<uint32_t>(owners_.size()); }
   uint32_t n_free() const { return static_cast<uint32_t>(free_.size()); }
   uint32_t owners(uint32_t page) const { return owners_.at(page); }
 

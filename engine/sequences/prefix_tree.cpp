@@ -111,18 +111,4 @@ bool PrefixTree::drop_oldest() {
   return true;
 }
 
-bool PrefixTree::count_droppable(const Node& node, uint32_t& n) const {
-  bool all = true;
-  for (const auto& child : node.children) all = count_droppable(*child, n) && all;
-  all = all && (&node == &root_ || pool_.owners(node.page) == 1);
-  if (all && &node != &root_) ++n;
-  return all;
-}
-
-uint32_t PrefixTree::n_droppable() const {
-  uint32_t n = 0;
-  count_droppable(root_, n);
-  return n;
-}
-
 }  // namespace warpchat

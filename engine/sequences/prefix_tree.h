@@ -37,8 +37,6 @@ class PrefixTree {
   // Evicts the least recently used leaf page without other owners. False if there is none.
   bool drop_oldest();
 
-  uint32_t n_droppable() const;  // pages that drop_oldest could evict one after the other
-
  private:
   struct Node {
     std::vector<Token> tokens;  // page_positions of them in inner nodes
@@ -51,7 +49,6 @@ class PrefixTree {
   static void for_leaves(Node& node, Visit&& visit);
   static void remove(Node& leaf);
   void give_back_below(const Node& node);
-  bool count_droppable(const Node& node, uint32_t& n) const;
 
   PagePool& pool_;
   uint32_t page_positions_;

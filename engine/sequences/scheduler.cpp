@@ -4,14 +4,12 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cmath>
 #include <exception>
 #include <new>
 #include <utility>
 
 #include "engine/device_sampler.h"
 #include "engine/profile.h"
-#include "engine/sequences/drafts.h"
 #include "engine/token_source.h"
 #include "kernels/attention/kv_cache.h"
 #include "models/out_of_memory.h"
@@ -35,48 +33,12 @@ CachePages cache_of(Steps& steps) {
           .copy_state = [&steps](uint32_t from, uint32_t to) { steps.copy_state(from, to); }};
 }
 
-constexpr uint32_t kMaxDeviceLoopTokens = 1024;  // tokens with reserved pages for a device-side decode loop
-constexpr double kMaxDecodeSlowdown = 2.2;       // target slowdown of decode passes that include prompt tokens
-constexpr uint32_t kTokensTimed = 8;             // in a device-side decode loop: averaged to time a token
+constexpr uint32_t kMaxDeviceLoopTokens = 1024;              // tokens with reserved pages for a device-side decode loop
+constexpr uint32_t kTokensTimed = 8;                         // in a device-side decode loop: averaged to time a token
 constexpr std::chrono::milliseconds kLossPollInterval{100};  // interval of checks for a lost device
 constexpr std::chrono::seconds kLossGracePeriod{1};  // grace period for a working thread to report a lost device
-constexpr uint32_t kInterleavedPasses = 32;          // mixed passes before a decode-only pass refreshes its time
 
 }  // namespace
-
-struct Scheduler::Job {
-  std::shared_ptr<ScheduledAnswer> of;
-  AnswerRequest request;
-  uint64_t max;                        // maximum tokens of the answer
-  bool fills_context;                  // `most` tokens fill the context
-  std::vector<Token> tokens;           // the prompt, then the answer
-  std::unique_ptr<Sequence> sequence;  // null while waiting
-  std::optional<Sampler> sampler;      // for sampling on the host
-  PromptLookup lookup;                 // over `tokens`
-  DraftLength draft_length;
-  bool needs_replay = false;  // the state was restored from before a rejected draft; accepted tokens must be replayed
-  Clock::time_point asked, opened, read, last;
-  Timings timings;
-  std::optional<GenerationEnd> end;
-  Queue<AnswerStep>::Place end_place = Queue<AnswerStep>::reserve();  // the end arrives even if memory has run out
-
-  uint64_t left() const { return max - timings.generated_tokens; }
-  bool is_live() const { return sequence != nullptr && !end; }
-  uint32_t missing() const { return static_cast<uint32_t>(tokens.size()) - sequence->reach(); }
-  bool is_stream() const { return is_live() && timings.generated_tokens > 0 && (missing() == 1 || needs_replay); }
-  // The first n tokens not computed yet.
-  std::span<const Token> next(size_t n) const { return std::span(tokens).subspan(sequence->reach(), n); }
-  Run run(size_t n, Logits wanted) const { return {sequence->slot(), sequence->reach(), next(n), wanted}; }
-};
-
-struct Scheduler::Share {
-  Job* job;
-  uint32_t n_tokens;              // taken from the job's missing tokens
-  bool is_sampled = false;        // the last token's logits give the next one
-  std::vector<Token> draft = {};  // after the missing tokens
-  uint32_t n_drafted() const { return static_cast<uint32_t>(draft.size()); }
-  uint32_t n_sampled() const { return is_sampled ? 1 + n_drafted() : 0; }
-};
 
 std::optional<AnswerStep> ScheduledAnswer::next(std::chrono::milliseconds timeout) {
   const Clock::time_point until = Clock::now() + timeout;
@@ -101,7 +63,14 @@ Scheduler::Scheduler(Decoder& decoder, EndsAnswer ends_answer, std::span<const T
       ends_answer_(std::move(ends_answer)),
       end_tokens_(end_tokens.begin(), end_tokens.end()),
       device_sampler_(decoder.steps().sampler()),
-      store_(cache_of(decoder.steps())) {}
+      store_(cache_of(decoder.steps())),
+      limits_{.max_columns = decoder.max_columns(),
+              .max_positions = decoder.max_positions(),
+              .max_verified = std::min({decoder.max_columns() - (decoder.max_sequences() - 1),
+                                        decoder.max_logits_columns(), kMaxVerifyTokens}),
+              .is_recurrent = store_.is_recurrent(),
+              .has_sampler = device_sampler_ != nullptr},
+      interleaved_{.is_timed = !decoder.steps().is_emulated()} {}
 
 Scheduler::~Scheduler() {
   {
@@ -144,7 +113,6 @@ std::shared_ptr<ScheduledAnswer> Scheduler::start(AnswerRequest request) {
   job->tokens = std::exchange(request.prompt, {});
   const uint64_t room = context - job->tokens.size();  // the last token of a full context is never decoded
   job->max = request.max_tokens < 0 ? room : std::min<uint64_t>(request.max_tokens, room);
-  job->fills_context = job->max == room;
   if (device_sampler_ == nullptr) {
     job->sampler.emplace(request.sampling);
     for (const Token token : job->tokens) job->sampler->accept(token);
@@ -205,7 +173,12 @@ bool Scheduler::take_requests() {
 void Scheduler::settle() noexcept {
   const auto has_ended = [](const std::unique_ptr<Job>& job) { return job->end.has_value(); };
   if (std::ranges::none_of(jobs_, has_ended)) return;
-  if (decoder_.steps().profile().is_enabled()) await_passes();
+  if (decoder_.steps().profile().is_enabled()) {
+    try {  // passes that run ahead of the tokens count for these answers; errors reappear in the next pass
+      decoder_.wait();
+    } catch (const std::exception&) {
+    }
+  }
   for (std::unique_ptr<Job>& job : jobs_) {
     if (!has_ended(job)) continue;
     job->sequence.reset();
@@ -217,65 +190,38 @@ void Scheduler::settle() noexcept {
   std::erase(jobs_, nullptr);
 }
 
-// Waits for passes that run ahead of the tokens, so that their time counts for these answers. Errors reappear in the
-// next pass.
-void Scheduler::await_passes() {
-  try {
-    decoder_.wait();
-  } catch (const std::exception&) {
-  }
-}
-
 void Scheduler::pass() {
   if (jobs_.empty()) return;
   throw_if_out_of_memory();
   admit();
-  Job* prompt = nullptr;
-  std::vector<Job*> streams;
-  for (const auto& job : jobs_) {  // jobs that lose pages to an earlier one come after it
-    if (job->is_stream()) {
-      if (reserve(*job, job->missing())) streams.push_back(job.get());
-    } else if (job->is_live() && prompt == nullptr) {
-      prompt = job.get();
-    }
-  }
-  if (!streams.empty() && prompt != nullptr && !decoder_.steps().is_emulated()) {
-    if (stream_seconds_ == 0 || n_interleaved_ == kInterleavedPasses) prompt = nullptr;
-    n_interleaved_ = prompt == nullptr ? 0 : n_interleaved_ + 1;
-  }
-  std::vector<Token> drafted;
-  if (streams.size() == 1 && prompt == nullptr) drafted = draft(*streams.front());
-  // A replay must use the draft verification kernels again, which take a single run.
-  if (const auto back = std::ranges::find_if(streams, &Job::needs_replay); back != streams.end())
-    streams = {*back}, prompt = nullptr;
-  // Recurrent states are checkpointed before the prompt's last token, where decode() splits the prompt.
-  if (drafted.empty() && device_sampler_ != nullptr && jobs_.size() == 1 &&
-      (!store_.is_recurrent() || jobs_.front()->missing() == 1))
-    return decode_on_device(*jobs_.front());
-  decode(streams, prompt, std::move(drafted));
+  for (const auto& job : jobs_)  // jobs that lose pages to an earlier one come after it
+    if (job->is_stream()) reserve(*job, job->missing());
+  const PassPlan plan =
+      plan_pass(jobs_, limits_, decoder_.pass_length(), interleaved_, [this](Job& job) { return find_draft(job); });
+  interleaved_.n_passes = plan.n_interleaved;
+  if (plan.shares.empty()) return;
+  plan.is_device_loop ? decode_on_device(*plan.shares.front().job) : execute(plan);
 }
 
 // In order: each job starts once pages for all its missing tokens are free.
 void Scheduler::admit() {
   for (const auto& job : jobs_) {
     if (job->sequence != nullptr) continue;
-    const std::span<const Token> tokens = job->tokens;
-    std::unique_ptr<Sequence> sequence = store_.open(tokens.first(tokens.size() - 1));
+    std::unique_ptr<Sequence>& sequence = job->sequence;
+    sequence = store_.open(std::span(job->tokens).first(job->tokens.size() - 1));
     if (sequence == nullptr) return;
-    const auto missing = [&] { return static_cast<uint32_t>(tokens.size()) - sequence->reach(); };
-    if (!sequence->reserve(missing())) {
+    if (!sequence->reserve(job->missing())) {
       // Copy-on-write of a partly filled page needs another page.
       sequence->rewind(sequence->reach() / kPagePositions * kPagePositions);
-      if (!sequence->reserve(missing())) {
+      if (!sequence->reserve(job->missing())) {
         assert(store_.n_live() > 1 && "a cache smaller than the context");
-        return;
+        return sequence.reset();
       }
     }
     if (job->timings.generated_tokens == 0) {
       job->opened = Clock::now();
       job->timings.reused_tokens = sequence->reach();
     }
-    job->sequence = std::move(sequence);
   }
 }
 
@@ -290,121 +236,80 @@ bool Scheduler::reserve(Job& job, uint32_t n_positions) {
   return true;
 }
 
-// A draft for the job; empty: none.
-std::vector<Token> Scheduler::draft(Job& job) {
-  if (!job.request.drafts || (store_.is_recurrent() && !store_.can_hold())) return {};
-  const uint32_t missing = job.missing();
-  if (device_sampler_ != nullptr && missing > 1) return {};  // samples every column that has logits
+// A draft for the job, with its pages; empty: none.
+std::vector<Token> Scheduler::find_draft(Job& job) {
+  const uint32_t max = max_draft(job, limits_);
+  if (max == 0 || (store_.is_recurrent() && !store_.can_hold())) return {};
   job.lookup.grow(job.tokens);
-  const uint64_t max = std::min<uint64_t>({job.left() - 1, decoder_.max_positions() - job.tokens.size(),
-                                           std::min({decoder_.max_columns() - (decoder_.max_sequences() - 1),
-                                                     decoder_.max_logits_columns(), kMaxVerifyTokens}) -
-                                               missing});
-  const PromptLookup::Draft found = job.lookup.next(job.tokens, static_cast<uint32_t>(max));
+  const PromptLookup::Draft found = job.lookup.next(job.tokens, max);
   const uint32_t n = job.draft_length.next(found.agreeing, static_cast<uint32_t>(found.tokens.size()));
-  if (n == 0 || !decoder_.steps().can_verify_draft() || !job.sequence->reserve(missing + n)) return {};
+  if (n == 0 || !decoder_.steps().can_verify_draft() || !job.sequence->reserve(job.missing() + n)) return {};
   return {found.tokens.begin(), found.tokens.begin() + n};
 }
 
-// One pass, with a draft if the only stream has one. On a device with a sampler, streams without a prompt continue with
-// further passes, each begun before the host has read the previous tokens.
-void Scheduler::decode(std::span<Job* const> streams, Job* prompt, std::vector<Token> draft) {
-  std::vector<Share> shares;
-  uint32_t room = decoder_.max_columns();
-  for (Job* job : streams) shares.push_back({job, job->missing()}), room -= job->missing();
-  if (prompt != nullptr) {
-    const uint32_t n =
-        decoder_.pass_length().next(prompt->missing(), streams.empty() ? UINT32_MAX : interleaved_prefill_);
-    shares.push_back({prompt, std::min(n, room)});
-  }
-  // The state before a prompt's last token is checkpointed: a repeated prompt resumes there.
-  if (prompt != nullptr && store_.is_recurrent() && shares.back().n_tokens == prompt->missing() &&
-      prompt->missing() > 1)
-    --shares.back().n_tokens;
-  if (shares.empty()) return;
-  Job& first = *shares.front().job;
-  const bool has_draft = !draft.empty(), has_more = !has_draft && !streams.empty() && shares.front().n_tokens > 1;
-  std::vector<Token> ahead;  // known tokens and draft
-  if (has_draft) {
-    ahead = first.tokens;
-    ahead.insert(ahead.end(), draft.begin(), draft.end());
-    shares.front().draft = std::move(draft);
-    if (store_.is_recurrent()) first.sequence->hold_state();
-  }
-  const uint32_t n_drafted = shares.front().n_drafted(), n_given = first.timings.generated_tokens;
-  std::vector<Run> runs;
-  std::vector<DeviceSampler::Start> starts;
-  for (Share& share : shares) {
-    share.is_sampled = share.n_tokens == share.job->missing();
-    runs.push_back(share.job->run(share.n_tokens, share.is_sampled ? Logits::kLast : Logits::kNone));
-    if (share.is_sampled) starts.push_back({share.job->request.sampling, share.job->tokens});
-  }
-  if (has_draft) {
-    runs.front().tokens = std::span(ahead).subspan(first.sequence->reach());
-    runs.front().wanted = Logits::kAll;
-    for (uint32_t i = 1; i <= n_drafted; ++i)
-      starts.push_back({first.request.sampling, std::span(ahead).first(first.tokens.size() + i)});
-  }
-  runs.front().verify_draft = has_draft || has_more;
-  auto began = has_draft ? first.last : Clock::now();  // includes the time to end a device-side decode loop
-  if (!decoder_.forward(runs, jobs_.size() == 1 ? &jobs_.front()->of->stop_ : nullptr)) {
-    for (const Share& share : shares) share.job->sequence->invalidate();
+// One pass, and further ones while the device can run ahead.
+void Scheduler::execute(const PassPlan& plan) {
+  const Share& first = plan.shares.front();
+  const Timings before = first.job->timings;
+  auto began = first.draft.empty() ? Clock::now() : first.job->last;  // includes the end of a device-side loop
+  if (!begin(plan)) {
+    for (const Share& share : plan.shares) share.job->sequence->invalidate();
     return;
   }
-  const bool is_sampled_there = device_sampler_ != nullptr && !starts.empty();
-  if (is_sampled_there) {
-    device_sampler_->start(starts);
-    device_sampler_->sample();
+  bool is_ahead = false;
+  do {
+    is_ahead = plan.can_run_ahead && !wants_turn_ && std::ranges::all_of(plan.shares, [this](const Share& share) {
+                 return share.job->tokens.size() < limits_.max_positions && share.job->sequence->reserve(2);
+               });
+    if (is_ahead) decoder_.forward_sampled(), device_sampler_->sample();
+    if (!first.is_sampled) decoder_.steps().end_pass()(/*wait=*/true);
+    account(plan);
+    record_time(plan, before, seconds_since(std::exchange(began, Clock::now())));
+  } while (is_ahead && std::ranges::all_of(plan.shares, [](const Share& share) { return !share.job->end; }));
+  if (is_ahead) account(plan);
+}
+
+// Begins the pass, and the sampling of its logits on a device that samples. False if a stop ended it.
+bool Scheduler::begin(const PassPlan& plan) {
+  std::vector<Token> ahead;  // known tokens and draft
+  if (const Share& first = plan.shares.front(); !first.draft.empty()) {
+    ahead = first.job->tokens;
+    ahead.insert(ahead.end(), first.draft.begin(), first.draft.end());
+    if (store_.is_recurrent()) first.job->sequence->hold_state();
   }
-  for (bool goes_on = true; goes_on;) {
-    goes_on = is_sampled_there && prompt == nullptr && !has_draft && !wants_turn_ && !store_.is_recurrent() &&
-              std::ranges::all_of(streams, [&](Job* job) {
-                return job->tokens.size() < decoder_.max_positions() && job->sequence->reserve(2);
-              });
-    if (goes_on) {
-      decoder_.forward_sampled();
-      device_sampler_->sample();
-    }
-    if (starts.empty()) decoder_.steps().end_pass()(/*wait=*/true);
-    account(shares);
-    const double seconds = seconds_since(std::exchange(began, Clock::now()));
-    if (streams.size() == 1 && prompt == nullptr && !first.end && (has_draft || has_more || !is_sampled_there)) {
-      const uint32_t n_accepted = first.timings.generated_tokens - n_given - 1;
-      has_more ? first.draft_length.caught_up(seconds) : first.draft_length.record_time(n_drafted, n_accepted, seconds);
-    }
-    if (prompt == nullptr)
-      stream_seconds_ = has_draft || has_more ? stream_seconds_ : seconds;
-    else if (streams.empty())
-      decoder_.pass_length().record_time(shares.back().n_tokens, seconds);
-    else
-      adapt_prefill_chunk(shares.back().n_tokens, seconds);
-    if (!goes_on || std::ranges::none_of(streams, [](const Job* job) { return job->end.has_value(); })) continue;
-    account(shares);
-    goes_on = false;
+  std::vector<Run> runs;
+  std::vector<DeviceSampler::Start> starts;
+  for (const Share& share : plan.shares) {
+    const Job& job = *share.job;
+    const std::span<const Token> tokens = share.draft.empty() ? job.tokens : ahead;
+    const uint32_t reach = job.sequence->reach();
+    const Logits wanted = share.n_drafted() > 0 ? Logits::kAll : share.is_sampled ? Logits::kLast : Logits::kNone;
+    runs.push_back({job.sequence->slot(), reach, tokens.subspan(reach, share.n_tokens + share.n_drafted()), wanted,
+                    plan.verify_draft});
+    for (uint32_t i = 0; i < share.n_sampled(); ++i)
+      starts.push_back({job.request.sampling, tokens.first(job.tokens.size() + i)});
   }
+  if (!decoder_.forward(runs, jobs_.size() == 1 ? &jobs_.front()->of->stop_ : nullptr)) return false;
+  if (device_sampler_ != nullptr && !starts.empty()) device_sampler_->start(starts), device_sampler_->sample();
+  return true;
 }
 
 // Consumes the results of the oldest pass.
-void Scheduler::account(std::span<const Share> shares) {
-  const bool is_any_sampled = std::ranges::any_of(shares, &Share::is_sampled);
+void Scheduler::account(const PassPlan& plan) {
   std::span<const Token> sampled;
-  if (device_sampler_ != nullptr && is_any_sampled) sampled = device_sampler_->read();
-  uint32_t n_columns = 0, n_sampled = 0;
-  for (const Share& share : shares) {
+  if (device_sampler_ != nullptr && plan.shares.front().is_sampled) sampled = device_sampler_->read();
+  uint32_t n_columns = 0;
+  for (const Share& share : plan.shares) {
     Job& job = *share.job;
     n_columns += share.n_tokens + share.n_drafted();
-    const uint32_t place = n_sampled;
-    n_sampled += share.n_sampled();
+    const std::span<const Token> of_share = sampled.first(sampled.empty() ? 0 : share.n_sampled());
+    sampled = sampled.subspan(of_share.size());
     if (job.end) continue;
-    if (share.n_drafted() == 0) on_computed(job, job.next(share.n_tokens)), job.needs_replay = false;
-    if (!share.is_sampled) continue;
-    if (job.timings.generated_tokens == 0) begin_answer(job);
-    if (job.end) continue;
+    if (share.draft.empty()) on_computed(job, job.next(share.n_tokens)), job.needs_replay = false;
+    if (share.is_sampled && job.timings.generated_tokens == 0) begin_answer(job);
+    if (!share.is_sampled || job.end) continue;
     try {
-      const uint32_t column = n_columns - share.n_sampled();
-      emit_sampled(share, [&](uint32_t i) {
-        return device_sampler_ != nullptr ? sampled[place + i] : job.sampler->sample(decoder_.logits(column + i));
-      });
+      emit_sampled(share, of_share, n_columns - share.n_sampled());
     } catch (const Error& error) {  // affects only this job's logits
       fail(job, error.what());
     }
@@ -412,31 +317,32 @@ void Scheduler::account(std::span<const Share> shares) {
 }
 
 // Emits the token sampled from the first column's logits, and continues with the next column while the token equals the
-// draft. sample_at(i): samples column i. Recurrent states accept a draft as a whole or not at all.
-template <class SampleAt>
-void Scheduler::emit_sampled(const Share& share, const SampleAt& sample_at) {
+// draft. sampled: the columns' tokens; empty: sampled here. Recurrent states accept a draft as a whole or not at all.
+void Scheduler::emit_sampled(const Share& share, std::span<const Token> sampled, uint32_t column) {
   Job& job = *share.job;
   uint32_t n_accepted = 0;
   for (;; ++n_accepted) {
-    const Token token = sample_at(n_accepted);
+    const Token token =
+        sampled.empty() ? job.sampler->sample(decoder_.logits(column + n_accepted)) : sampled[n_accepted];
     emit_token(job, token, /*was_drafted=*/n_accepted > 0);
     if (job.end || n_accepted == share.n_drafted() || token != share.draft[n_accepted]) break;
   }
-  if (share.n_drafted() == 0) return;
+  if (share.draft.empty()) return;
   job.timings.drafted_tokens += share.n_drafted(), job.timings.accepted_tokens += n_accepted;
   job.needs_replay = store_.is_recurrent() && n_accepted < share.n_drafted();
-  if (job.needs_replay)
-    job.sequence->restore_checkpoint();
-  else
-    on_computed(job, job.next(share.n_tokens + n_accepted));
+  job.needs_replay ? job.sequence->restore_checkpoint() : on_computed(job, job.next(share.n_tokens + n_accepted));
 }
 
-// Adapts the prompt tokens per mixed pass so that decode passes take kMaxDecodeSlowdown times as long as usual.
-void Scheduler::adapt_prefill_chunk(uint32_t n_of_prompt, double seconds) {
-  if (decoder_.steps().is_emulated()) return;
-  const double longer = std::max(seconds - stream_seconds_, 0.01 * stream_seconds_), n = n_of_prompt;
-  const double wanted = n * (kMaxDecodeSlowdown - 1) * stream_seconds_ / longer;
-  interleaved_prefill_ = static_cast<uint32_t>(std::lround(std::clamp(wanted, std::max(1.0, n / 2), n * 2)));
+// Adapts the next plans to the pass's duration. before: the first job's timings before it.
+void Scheduler::record_time(const PassPlan& plan, const Timings& before, double seconds) {
+  const Share &first = plan.shares.front(), &last = plan.shares.back();
+  if (plan.has_prompt && plan.shares.size() > 1) return interleaved_.adapt(last.n_tokens, seconds);
+  if (plan.has_prompt) return decoder_.pass_length().record_time(last.n_tokens, seconds);
+  if (!plan.verify_draft) interleaved_.stream_seconds = seconds;
+  if (plan.shares.size() > 1 || first.job->end || (device_sampler_ != nullptr && !plan.verify_draft)) return;
+  if (plan.verify_draft && first.draft.empty()) return first.job->draft_length.caught_up(seconds);
+  const uint32_t n_accepted = first.job->timings.accepted_tokens - before.accepted_tokens;
+  first.job->draft_length.record_time(first.n_drafted(), n_accepted, seconds);
 }
 
 // Decodes on the device without the host between tokens, in the persistent kernel or as graphs. A waiting request ends
@@ -472,7 +378,7 @@ void Scheduler::decode_on_device(Job& job) {
       if (n > 0)
         job.draft_length.record_time(0, 0, std::chrono::duration<double>(job.last - since).count() / kTokensTimed);
     }
-    if (!job.end && !draft(job).empty()) break;
+    if (!job.end && !find_draft(job).empty()) break;
   }
   if (store_.is_recurrent()) drain_source(job, *source);
   if (!job.end && job.missing() == 0) sequence.rewind(sequence.reach() - 1);  // its logits were never computed
@@ -518,7 +424,8 @@ void Scheduler::emit_token(Job& job, Token token, bool was_drafted) {
   const double seconds = seconds_since(std::exchange(job.last, Clock::now()));
   decoder_.steps().profile().end_token(seconds, was_drafted);
   job.of->steps_.push(NextToken{token, seconds});
-  if (job.left() == 0) finish(job, job.fills_context ? EndReason::kContextFull : EndReason::kTokenLimit);
+  if (job.left() == 0)
+    finish(job, job.tokens.size() == limits_.max_positions ? EndReason::kContextFull : EndReason::kTokenLimit);
 }
 
 void Scheduler::finish(Job& job, EndReason reason, std::string error) {

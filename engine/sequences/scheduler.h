@@ -1,12 +1,11 @@
-// Continuous batching over one decoder. One thread owns the passes: each has the next token of every sequence being
-// answered, and as much of a prompt as its time allows. Sequences share the cache's pages; one that is evicted waits
-// and is prefilled again when its turn comes.
+// Continuous batching over one decoder. One thread plans each pass (pass_plan.h), executes it and accounts for its
+// results: the next token of every sequence being answered, and as much of a prompt as its time allows. Sequences share
+// the cache's pages; one that is evicted waits and is prefilled again when its turn comes.
 #pragma once
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
-#include <list>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -18,6 +17,8 @@
 #include "engine/events.h"
 #include "engine/queue.h"
 #include "engine/sampler.h"
+#include "engine/sequences/drafts.h"
+#include "engine/sequences/pass_plan.h"
 #include "engine/sequences/sequence_store.h"
 
 namespace warpchat {
@@ -52,6 +53,30 @@ class ScheduledAnswer {
   std::optional<std::chrono::steady_clock::time_point> lost_at_;  // when the loss was noticed
 };
 
+// A request and its answer, as the scheduler and its plans see them.
+struct Job {
+  std::shared_ptr<ScheduledAnswer> of;
+  AnswerRequest request;
+  uint64_t max;                        // maximum tokens of the answer
+  std::vector<Token> tokens;           // the prompt, then the answer
+  std::unique_ptr<Sequence> sequence;  // null while waiting
+  std::optional<Sampler> sampler;      // for sampling on the host
+  PromptLookup lookup;                 // over `tokens`
+  DraftLength draft_length;
+  bool needs_replay = false;  // the state was restored from before a rejected draft; accepted tokens must be replayed
+  std::chrono::steady_clock::time_point asked, opened, read, last;
+  Timings timings;
+  std::optional<GenerationEnd> end;
+  Queue<AnswerStep>::Place end_place = Queue<AnswerStep>::reserve();  // the end arrives even if memory has run out
+
+  uint64_t left() const { return max - timings.generated_tokens; }
+  bool is_live() const { return sequence != nullptr && !end; }
+  uint32_t missing() const { return static_cast<uint32_t>(tokens.size()) - sequence->reach(); }
+  bool is_stream() const { return is_live() && timings.generated_tokens > 0 && (missing() == 1 || needs_replay); }
+  // The first n tokens not computed yet.
+  std::span<const Token> next(size_t n) const { return std::span(tokens).subspan(sequence->reach(), n); }
+};
+
 class Scheduler {
  public:
   using EndsAnswer = std::function<bool(Token)>;
@@ -68,27 +93,24 @@ class Scheduler {
 
  private:
   friend class ScheduledAnswer;
-  struct Job;
-  struct Share;  // a job's part of a pass
   void wake();
   void run();
   bool take_requests();  // waits while idle; false: shutting down
   void settle() noexcept;
-  void await_passes();
   void pass();
   void admit();
   bool reserve(Job& job, uint32_t n_positions);
-  void decode(std::span<Job* const> streams, Job* prompt, std::vector<Token> draft);
-  std::vector<Token> draft(Job& job);
-  void account(std::span<const Share> shares);
-  void adapt_prefill_chunk(uint32_t n_of_prompt, double seconds);
+  std::vector<Token> find_draft(Job& job);
+  void execute(const PassPlan& plan);
+  bool begin(const PassPlan& plan);
+  void account(const PassPlan& plan);
+  void record_time(const PassPlan& plan, const Timings& before, double seconds);
   void decode_on_device(Job& job);
   void drain_source(Job& job, TokenSource& source);
   void on_computed(Job& job, std::span<const Token> tokens);
   void begin_answer(Job& job);
   void emit_token(Job& job, Token token, bool was_drafted = false);
-  template <class SampleAt>
-  void emit_sampled(const Share& share, const SampleAt& sample_at);
+  void emit_sampled(const Share& share, std::span<const Token> sampled, uint32_t column);
   void finish(Job& job, EndReason reason, std::string error = "");
   void fail(Job& job, const std::string& error);
   void fail_all(const std::string& error);
@@ -100,13 +122,12 @@ class Scheduler {
   std::vector<Token> end_tokens_;
   DeviceSampler* const device_sampler_;  // null: sampling on the host
   SequenceStore store_;
-  std::list<std::unique_ptr<Job>> jobs_;  // in order: `in_front` first, each group by arrival
-  double stream_seconds_ = 0;             // duration of the last decode-only pass
-  uint32_t interleaved_prefill_ = 4;      // prompt tokens per mixed pass
-  uint32_t n_interleaved_ = 0;            // mixed passes since then
+  const PassLimits limits_;
+  Jobs jobs_;  // in order: `in_front` first, each group by arrival
+  InterleavedPrefill interleaved_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::list<std::unique_ptr<Job>> requests_;  // guarded by mutex_
+  Jobs requests_;                             // guarded by mutex_
   bool is_over_ = false, has_ended_ = false;  // guarded by mutex_; has_ended_: the worker thread
   std::atomic<bool> wants_turn_ = false;      // a request or a stop is waiting
   std::atomic<uint32_t> n_answers_ = 0;

@@ -64,21 +64,6 @@ std::unique_ptr<Sequence> SequenceStore::open(std::span<const Token> tokens) {
   return sequence;
 }
 
-std::unique_ptr<Sequence> SequenceStore::fork(const Sequence& of, uint32_t at) {
-  assert(at <= of.reach());
-  std::unique_ptr<Sequence> sequence = take_slot();
-  if (sequence == nullptr) return nullptr;
-  sequence->tokens_.assign(of.tokens_.begin(), of.tokens_.begin() + at);
-  sequence->pages_.assign(of.pages_.begin(), of.pages_.begin() + pages_for(at));
-  for (const uint32_t page : sequence->pages_) pool_.share(page);
-  if (is_recurrent() && at == of.reach()) {
-    device_.copy_state(of.slot_, sequence->slot_);
-  } else if (is_recurrent()) {
-    sequence->shorten(sequence->restore_state(sequence->tokens_));
-  }
-  return sequence;
-}
-
 Sequence::~Sequence() {
   keep_state();
   store_.tree_.add(tokens_, std::span(pages_).first(store_.pages_for(reach())));

@@ -78,13 +78,8 @@ class SequenceStore {
 
   // Starts with the longest known prefix of the tokens. Null if no slot is free.
   std::unique_ptr<Sequence> open(std::span<const Token> tokens);
-  // Starts with the first `at` tokens of another sequence, or as many as rewind() would keep. Full pages are shared,
-  // the last one is copied on write. Null if no slot is free.
-  std::unique_ptr<Sequence> fork(const Sequence& of, uint32_t at);
 
   uint32_t n_live() const { return n_live_; }
-  // Pages that a sequence could get now, besides its own.
-  uint32_t n_available() const { return pool_.n_free() + tree_.n_droppable(); }
   uint32_t pages_for(uint64_t n_positions) const;
   void forget() {  // contents of pages and states are unknown; sequences must rewind to 0
     tree_.clear();

@@ -14,6 +14,7 @@
 #include "engine/gpu/gpu_steps.h"
 #include "engine/profile.h"
 #include "engine/token_source.h"
+#include "kernels/kv_cache.h"
 #include "tests/support/decoder_cases.h"
 #include "tests/support/faulty_driver.h"
 #include "tests/support/test_device.h"
@@ -63,15 +64,15 @@ const TinyModelSpec kHybrid = {.architecture = "qwen35",
 
 class SchedulerTest : public testing::TestWithParam<Way> {
  protected:
-  Decoder decoder(uint32_t sequences) const {
+  Decoder decoder(uint32_t sequences, uint32_t context = kContext) const {
     if (GetParam().launch)
       return Decoder(model_.config,
                      make_gpu_steps(model_.config, model_.tensors,
                                     {test_device(),
-                                     {.context = kContext, .sequences = sequences, .state_checkpoints = 4},
+                                     {.context = context, .sequences = sequences, .state_checkpoints = 4},
                                      *GetParam().launch}));
     CpuOptions options;
-    options.threads = 2, options.context = kContext, options.sequences = sequences;
+    options.threads = 2, options.context = context, options.sequences = sequences;
     return Decoder(model_.config, make_cpu_steps(model_.config, model_.tensors, options));
   }
   AnswerRequest request(std::vector<Token> prompt, uint64_t seed, int32_t max_tokens) const {
@@ -146,6 +147,66 @@ TEST_P(SchedulerTest, GivesNoTokenBeyondTheContext) {
   EXPECT_EQ(answer->end.reason, EndReason::kContextFull) << answer->end.error;
   EXPECT_EQ(answer->tokens.size(), 2u);
   EXPECT_EQ(of_other->tokens.size(), 6u);
+}
+
+TEST_P(SchedulerTest, AnAnswerOfNoTokenEndsWithItsPrompt) {
+  Decoder shared = decoder(2);
+  Scheduler scheduler(shared, never);
+  for (const int32_t n_beside : {0, 9}) {  // with none beside it, a device's own loop would follow
+    std::shared_ptr<ScheduledAnswer> beside;
+    if (n_beside > 0) beside = scheduler.start(request({1, 2, 3}, 2, n_beside));
+    const std::optional<Answer> answer = collect(*scheduler.start(request({5, 6, 7}, 1, 0)));
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(answer->end.reason, EndReason::kTokenLimit) << answer->end.error;
+    EXPECT_THAT(answer->tokens, testing::IsEmpty());
+    EXPECT_GT(answer->end.timings.prompt_seconds, 0);
+    if (beside) {
+      EXPECT_EQ(collect(*beside)->tokens.size(), 9u);
+    }
+  }
+}
+
+// Passes that run ahead, too, write into pages of their sequences.
+TEST_P(SchedulerTest, AnswersGoOnInNewPages) {
+  Decoder shared = decoder(2, kPagePositions + 16), one = decoder(1, kPagePositions + 16);
+  Scheduler scheduler(shared, never), alone(one, never);
+  // The first has many tokens left when the second one's prompt has been read.
+  const AnswerRequest requests[] = {request(some_tokens(kPagePositions - 30), 1, 40),
+                                    request(some_tokens(kPagePositions - 4), 2, 12)};
+  const auto answers = {scheduler.start(requests[0]), scheduler.start(requests[1])};
+  for (size_t i = 0; const auto& answering : answers) {
+    const std::optional<Answer> answer = collect(*answering), expected = collect(*alone.start(requests[i++]));
+    ASSERT_TRUE(answer && expected);
+    EXPECT_EQ(answer->end.reason, EndReason::kTokenLimit) << answer->end.error;
+    EXPECT_EQ(answer->tokens, expected->tokens);
+  }
+}
+
+// The long answers wait at their 20th token for the short one, and at their 45th for its end.
+TEST_P(SchedulerTest, AShortAnswerEndsBeforeLongOnesThatCameFirst) {
+  Decoder shared = decoder(3);
+  std::binary_semaphore begun(0), second_has_come(0), both_run(0), third_has_come(0), third_has_ended(0);
+  uint32_t n_given = 0;
+  bool was_in_vain = false;
+  Scheduler scheduler(shared, [&](Token) {
+    ++n_given;
+    if (n_given == 1) begun.release(), second_has_come.acquire();
+    if (n_given == 20) both_run.release(), third_has_come.acquire();
+    if (n_given == 45) was_in_vain = !third_has_ended.try_acquire_for(10s);
+    return false;
+  });
+  const auto first = scheduler.start(request({1, 2, 3}, 1, 30));
+  begun.acquire();
+  const auto second = scheduler.start(request({5, 6, 7}, 2, 30));
+  second_has_come.release();
+  both_run.acquire();
+  const auto third = scheduler.start(request({100, 101}, 3, 3));
+  third_has_come.release();
+  EXPECT_EQ(collect(*third)->tokens.size(), 3u);
+  EXPECT_EQ(scheduler.n_answers(), 2u);
+  third_has_ended.release();
+  for (const auto& answering : {first, second}) EXPECT_EQ(collect(*answering)->tokens.size(), 30u);
+  EXPECT_FALSE(was_in_vain);
 }
 
 TEST_P(SchedulerTest, AStopEndsOneAnswerAndWhatItKnewIsReused) {
