@@ -14,7 +14,7 @@
 #include "engine/gpu/gpu_steps.h"
 #include "engine/profile.h"
 #include "engine/token_source.h"
-#include "kernels/kv_cache.h"
+#include "kernels/attention/kv_cache.h"
 #include "tests/support/decoder_cases.h"
 #include "tests/support/faulty_driver.h"
 #include "tests/support/test_device.h"
