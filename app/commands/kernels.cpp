@@ -8,6 +8,7 @@
 #include "engine/decoder.h"
 #include "engine/gpu/gpu_memory.h"
 #include "kernels/persistent/persistent_decoder.h"
+#include "kernels/persistent/token_functions.h"
 #include "kernels/sampling/sampling.h"
 #include "kernels/shapes.h"
 #include "models/text_format.h"

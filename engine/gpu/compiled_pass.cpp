@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engine/gpu/gpu_steps.h"
+#include "kernels/persistent/token_functions.h"
 
 namespace warpchat {
 

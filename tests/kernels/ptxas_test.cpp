@@ -23,6 +23,7 @@
 #include "kernels/matmul/rmsnorm.h"
 #include "kernels/matmul/weight_layout.h"
 #include "kernels/persistent/persistent_decoder.h"
+#include "kernels/persistent/token_functions.h"
 #include "kernels/sampling/sampling.h"
 #include "kernels/shapes.h"
 #include "models/block_types.h"

@@ -9,6 +9,7 @@
 #include "engine/decoder.h"
 #include "kernels/launch_list.h"
 #include "kernels/persistent/persistent_decoder.h"
+#include "kernels/persistent/token_functions.h"
 #include "kernels/sampling/sampling.h"
 #include "models/error.h"
 
