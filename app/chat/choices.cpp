@@ -6,9 +6,9 @@
 #include <system_error>
 #include <utility>
 
-#include "app/devices.h"
-#include "app/directories.h"
-#include "app/hub_models.h"
+#include "app/model_choice/devices.h"
+#include "app/model_choice/hub_models.h"
+#include "app/platform/directories.h"
 #include "models/threads.h"
 
 namespace warpchat {

@@ -7,9 +7,9 @@
 #include <thread>
 #include <vector>
 
-#include "app/chat/chat_state.h"
-#include "app/local_models/model_facts.h"
-#include "app/options.h"
+#include "app/chat/state/chat_state.h"
+#include "app/model_choice/model_facts.h"
+#include "app/settings/options.h"
 
 namespace warpchat {
 

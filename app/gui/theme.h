@@ -2,7 +2,7 @@
 #pragma once
 #include <cstdint>
 
-#include "app/code_scanner.h"
+#include "app/formats/code_scanner.h"
 
 namespace warpchat::gui {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "app/math/formula_stream.h"
-#include "app/terminal/styled_text.h"
+#include "app/platform/text/styled_text.h"
 
 namespace warpchat {
 

@@ -1,8 +1,8 @@
-#include "app/arguments.h"
+#include "app/settings/arguments.h"
 
 #include <gtest/gtest.h>
 
-#include "app/options.h"
+#include "app/settings/options.h"
 
 namespace warpchat {
 namespace {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "app/code_scanner.h"
+#include "app/formats/code_scanner.h"
 
 namespace warpchat::gui {
 
