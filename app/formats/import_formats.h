@@ -1,7 +1,8 @@
-// Conversations as other programs export them, one JSON value each.
+// Conversations as other programs export them: one JSON value each, or Markdown.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string_view>
 
 #include "app/formats/import_notes.h"
 #include "engine/store/conversation_store.h"
@@ -18,5 +19,10 @@ ConversationTree read_foreign_conversation(const nlohmann::json& value, bool is_
 
 // Exports that have their conversations below a key: "conversations" or "chats". Null: it is none.
 const nlohmann::json& conversations_in(const nlohmann::json& value);
+
+// Messages stand below labels: headings ("## User", "#### ChatGPT:"), bold words ("**You:** Hi") or words alone
+// ("You said:", "Assistant: Hi"), whichever of the three names both sides. What stands before the first is about the
+// conversation and left out. A text without such labels is one message of the user.
+ConversationTree read_any_markdown(std::string_view text);
 
 }  // namespace warpchat

@@ -1,5 +1,5 @@
 // Finds labels line by line, outside of code; then each message is the text between two of them.
-#include "app/formats/import_markdown.h"
+#include "app/formats/import_formats.h"
 
 #include <algorithm>
 #include <cctype>

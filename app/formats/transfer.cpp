@@ -7,7 +7,6 @@
 #include "app/formats/conversation_json.h"
 #include "app/formats/conversation_markdown.h"
 #include "app/formats/import_formats.h"
-#include "app/formats/import_markdown.h"
 #include "app/formats/import_message.h"
 #include "app/formats/import_tree.h"
 #include "app/platform/output.h"

@@ -1,10 +1,11 @@
 // The model that a conversation was last held with.
 #pragma once
+#include <algorithm>
 #include <string>
 
-namespace warpchat {
+#include "engine/store/conversation_store.h"
 
-struct StoredConversation;
+namespace warpchat {
 
 struct RememberedModel {
   std::string model;     // a file's absolute path, or its name at the server or program that had it; empty: none
@@ -13,7 +14,14 @@ struct RememberedModel {
   bool operator==(const RememberedModel&) const = default;
 };
 
-RememberedModel remembered_model(const StoredConversation& stored);
+// The store has the model alone; which server it is at is said by the answers.
+inline RememberedModel remembered_model(const StoredConversation& stored) {
+  const std::string& model = stored.summary.model;
+  const auto last = std::find_if(stored.turns.rbegin(), stored.turns.rend(),
+                                 [](const Turn& turn) { return !turn.message.model.empty(); });
+  const bool is_its = last != stored.turns.rend() && last->message.model == model;
+  return {model, is_its ? last->message.endpoint : ""};
+}
 
 // What a front end offers where another model, or none, is loaded.
 struct ModelOffer {

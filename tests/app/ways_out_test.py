@@ -34,7 +34,7 @@ SLASH_COMMAND = re.compile(r"(?<![\w/.'<~*])/[a-z]{2,}(?![\w/.*-])")
 # Texts that are no messages: child processes, shell scripts, names of files, and flags of other programs.
 NO_MESSAGES = ("app/commands/help/shell_completion.cpp", "app/commands/help/man_page.cpp", "app/formats/pdf_text.cpp",
                "app/terminal/pager.cpp", "app/platform/directories.cpp", "app/model_choice/model_places.cpp",
-               "app/platform/session_bus.cpp")
+               "app/platform/session_bus.h")
 OF_OTHERS = {"iconv": "-f", "ulimit": "-u -v", "ninja": "-C", "taskset": "-c"}
 FOREIGN_NAMES = re.compile(r'^    \{"(-[^"]*"(?:\s*"[^"]*")*)', re.MULTILINE)  # a row of app/settings/foreign_flags.cpp
 NEEDED = {"template": ("--messages", "/dev/null"), "logits": ("--tokens", "1", "--output", "/dev/null"),

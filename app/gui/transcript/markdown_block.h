@@ -102,4 +102,7 @@ std::string copied_text(const MarkdownBlock& block, size_t begin, size_t end);
 // What stands between two neighbouring blocks of a message when both are copied.
 std::string copied_gap(const MarkdownBlock& below);
 
+// Cuts a block that is too long to be laid out in one go.
+void append_in_pieces(MarkdownBlock block, std::vector<MarkdownBlock>& blocks);
+
 }  // namespace warpchat::gui

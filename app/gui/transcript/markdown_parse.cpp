@@ -9,7 +9,6 @@
 #include "app/formats/html_text.h"
 #include "app/gui/text/text_engine.h"
 #include "app/gui/transcript/markdown_guard.h"
-#include "app/gui/transcript/markdown_pieces.h"
 #include "app/gui/transcript/plain_text.h"
 #include "models/ascii.h"
 #include "models/utf8.h"
