@@ -16,6 +16,7 @@
 #include "app/platform/output.h"
 #include "app/platform/signals.h"
 #include "app/settings/kept_options.h"
+#include "app/settings/model_flags.h"
 #include "app/settings/options.h"
 #include "engine/driver/device_watch.h"
 #include "models/out_of_memory.h"

@@ -22,6 +22,7 @@
 #include "app/chat/state/state_store.h"
 #include "app/chat/titling.h"
 #include "app/formats/transfer.h"
+#include "app/settings/assistants.h"
 
 namespace warpchat {
 

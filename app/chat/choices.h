@@ -15,7 +15,7 @@ namespace warpchat {
 
 struct FoundChoices {
   std::vector<ModelChoice> models;
-  std::vector<DeviceChoiceRow> devices;
+  std::vector<DeviceLine> devices;
   std::string fault = {};  // why nothing, or not everything, could be found; empty: it could
 };
 

@@ -1,7 +1,6 @@
 // chat help: what --help shows, and the same tables as a man page or a completion script.
 #include "app/commands/commands.h"
 #include "app/commands/help/command_help.h"
-#include "app/model_choice/model_lookup.h"
 #include "app/platform/output.h"
 
 namespace warpchat {

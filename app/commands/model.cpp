@@ -7,6 +7,7 @@
 #include "app/model_choice/model_book.h"
 #include "app/model_choice/model_list.h"
 #include "app/model_choice/model_loading.h"
+#include "app/model_choice/model_lookup.h"
 #include "app/model_choice/model_removal.h"
 #include "app/platform/directories.h"
 #include "app/platform/output.h"

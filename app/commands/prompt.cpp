@@ -5,6 +5,7 @@
 
 #include "app/commands/commands.h"
 #include "app/formats/prompt_text.h"
+#include "app/model_choice/model_lookup.h"
 #include "app/platform/output.h"
 #include "app/platform/program_name.h"
 #include "app/platform/text_input.h"

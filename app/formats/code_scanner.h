@@ -3,27 +3,14 @@
 // bytes are accepted; anything that is not code of the language is plain.
 #pragma once
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace warpchat {
+#include "app/platform/text/code_kind.h"
 
-enum class CodeKind : uint8_t {
-  kPlain,
-  kKeyword,
-  kType,
-  kString,
-  kNumber,
-  kComment,
-  kFunction,   // and the keys of JSON, YAML, INI, CSS
-  kDirective,  // of a preprocessor, a decorator
-  kAdded,
-  kRemoved,
-};
-inline constexpr size_t kCodeKinds = 10;
+namespace warpchat {
 
 struct CodeSpan {
   size_t begin, end;  // bytes

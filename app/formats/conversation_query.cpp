@@ -74,6 +74,13 @@ ConversationQuery parse_query(std::string_view text) {
   }
 }
 
+std::pair<std::string, std::string> parse_name(const std::string& text) {
+  const size_t quote = text.starts_with('"') ? text.find('"', 1) : std::string::npos;
+  const bool is_quoted = quote != std::string::npos;
+  const size_t end = is_quoted ? quote + 1 : std::min(text.find_first_of(" \t\n"), text.size());
+  return {is_quoted ? text.substr(1, quote - 1) : text.substr(0, end), std::string(trimmed(text.substr(end)))};
+}
+
 std::string in_words(const ConversationFilter& filter) {
   std::string words;
   const auto add = [&](const std::string& more) { words += (words.empty() ? "" : " ") + more; };

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "engine/store/conversation_filter.h"
 
@@ -20,6 +21,9 @@ struct ConversationQuery {
 };
 
 ConversationQuery parse_query(std::string_view text);  // Error for a filter with an unknown value
+
+// A name, in quotes or without blanks, and the rest: "work 3-5".
+std::pair<std::string, std::string> parse_name(const std::string& text);
 
 // "in the folder work with the tag x"; empty: no filter.
 std::string in_words(const ConversationFilter& filter);

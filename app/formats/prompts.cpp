@@ -3,11 +3,11 @@
 
 #include <algorithm>
 
+#include "app/formats/conversation_query.h"
 #include "app/formats/prompt_text.h"
 #include "app/platform/named_files.h"
 #include "app/platform/program_name.h"
 #include "app/platform/text_input.h"
-#include "app/terminal/conversation_list.h"
 #include "models/ascii.h"
 #include "models/error.h"
 #include "models/text_format.h"

@@ -66,10 +66,4 @@ std::string device_list() {
   return list;
 }
 
-void require_known_device(const std::string& name) {
-  if (!is_device_name(name))
-    throw UsageError("unknown device '" + name +
-                     "'; use cpu, cuda, cuda:N or emulator[:sm_XX]; --list-devices lists them");
-}
-
 }  // namespace warpchat

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "app/chat/state/chat_state.h"
+#include "app/model_choice/model_choice.h"
 
 namespace warpchat {
 

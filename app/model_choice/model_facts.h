@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "app/chat/state/chat_state.h"
 #include "app/model_choice/memory_room.h"
 #include "app/model_choice/model_stores.h"
 #include "app/settings/options.h"

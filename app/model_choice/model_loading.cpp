@@ -1,7 +1,6 @@
-// Checks the flags that concern the device, then loads behind a spinner.
+// From flags to ModelOptions, then loading behind a spinner.
 #include "app/model_choice/model_loading.h"
 
-#include <array>
 #include <filesystem>
 
 #include "app/model_choice/model_lookup.h"
@@ -11,6 +10,7 @@
 #include "app/platform/output.h"
 #include "app/platform/signals.h"
 #include "app/platform/spinner.h"
+#include "app/settings/model_flags.h"
 #include "engine/memory_budget.h"
 #include "engine/profile_report.h"
 #include "models/text_format.h"
@@ -21,22 +21,6 @@ namespace {
 
 constexpr uint32_t kAnswersAtOnce =
     4;  // conversations of a window; decoding four sequences takes little longer than one
-
-// Cache types of llama.cpp other than f32, f16 and q8_0.
-constexpr std::array<std::string_view, 6> kOtherCacheTypes = {"bf16", "q4_0", "q4_1", "q5_0", "q5_1", "iq4_nl"};
-
-KvType cache_type(const std::string& type, const std::string& flag) {
-  if (const std::optional<KvType> known = kv_type_named(type)) return *known;
-  for (std::string_view other : kOtherCacheTypes)
-    if (type == other) throw Error(flag + " " + type + " is not supported; use f32, f16 or q8_0");
-  throw UsageError("unknown cache type '" + type + "' for " + flag + "; use f32, f16 or q8_0");
-}
-
-std::string launch_mode_list() {
-  std::string names;
-  for (const std::string_view name : kLaunchModeNames) names += (names.empty() ? "" : ", ") + std::string(name);
-  return names;
-}
 
 // Where the context follows from what is to be computed, no flag makes it smaller.
 std::unique_ptr<Model> load(const ModelOptions& options, bool has_context_flag) {
@@ -56,24 +40,15 @@ std::string find_model_file(const std::string& name) {
   return resolve_model(name, model_places(), state_directory());
 }
 
-void require_valid_flags(const ModelFlags& flags) {
-  cache_type(flags.cache_type_k, "--cache-type-k");
-  cache_type(flags.cache_type_v, "--cache-type-v");
-  if (flags.launch != "auto" && !launch_mode_named(flags.launch))
-    throw UsageError("unknown launch mode '" + flags.launch + "'; use " + launch_mode_list() + " or auto");
-}
-
 ModelOptions model_options(const ModelFlags& flags) {
   require_valid_flags(flags);
-  const KvTypes cache{cache_type(flags.cache_type_k, "--cache-type-k"),
-                      cache_type(flags.cache_type_v, "--cache-type-v")};
   const std::optional<LaunchMode> launch = launch_mode_named(flags.launch);
   ModelOptions options;
   options.device = flags.device;
   options.launch = launch;
   options.check_device = !flags.no_device_check;
   options.device_record = device_record_file();
-  options.cache = cache;
+  options.cache = cache_types(flags);
   options.sequences = kAnswersAtOnce;
   options.cache_bytes = uint64_t{flags.cache_ram} << 20;
   options.path = find_model_file(flags.model);

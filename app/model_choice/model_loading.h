@@ -11,8 +11,6 @@ namespace warpchat {
 
 std::string find_model_file(const std::string& name);  // resolve_model with this user's folders
 
-void require_valid_flags(const ModelFlags& flags);  // without looking for the file. UsageError
-
 // The flags as ModelOptions; finds the file. UsageError or Error for invalid flags.
 ModelOptions model_options(const ModelFlags& flags);
 

@@ -2,23 +2,16 @@
 // or nothing at all. Only looks; downloads nothing.
 #pragma once
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "app/model_choice/model_stores.h"
+#include "app/platform/usage_error.h"
 #include "engine/hub/model_name.h"
-#include "models/error.h"
 
 namespace warpchat {
-
-// The command line does not say enough: exit code 2.
-class UsageError : public Error {
- public:
-  using Error::Error;
-};
 
 // The three that a person at a terminal can be asked about.
 class NoModel : public UsageError {  // nothing was named, and there is nothing

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "app/settings/options.h"
-#include "app/settings/typed_settings.h"
+#include "app/settings/settings_file.h"
 
 namespace warpchat {
 

@@ -5,7 +5,6 @@
 #include <string_view>
 #include <vector>
 
-#include "app/chat/state/chat_state.h"
 #include "app/settings/options.h"
 #include "engine/session/responder.h"
 

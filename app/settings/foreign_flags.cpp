@@ -7,8 +7,8 @@
 #include <sstream>
 #include <string_view>
 
-#include "app/model_choice/model_lookup.h"
 #include "app/platform/program_name.h"
+#include "app/platform/usage_error.h"
 #include "app/settings/arguments.h"
 
 namespace warpchat {

@@ -4,13 +4,12 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "app/model_choice/devices.h"
-#include "app/model_choice/model_loading.h"
 #include "app/platform/program_name.h"
 #include "app/platform/text/nearest_name.h"
 #include "app/platform/text_input.h"
 #include "app/settings/assistants.h"
 #include "app/settings/chat_settings.h"
+#include "app/settings/model_flags.h"
 #include "engine/untrusted_json.h"
 #include "models/ascii.h"
 #include "models/text_format.h"

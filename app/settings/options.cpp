@@ -272,7 +272,7 @@ ParsedOptions parse(const CommandLine& line, T options) {
   try {
     read_arguments(app, line.arguments, line.command);
   } catch (const CLI::CallForHelp&) {
-    return {std::nullopt, help_text(command_help(), line.command)};
+    return {HelpOptions{{}, line.command, ""}, ""};
   } catch (const CLI::CallForVersion& version) {
     return {std::nullopt, std::string(version.what()) + "\n"};
   }
@@ -299,8 +299,8 @@ ParsedOptions parse_options(std::vector<std::string> arguments, const KeptOption
     if constexpr (std::is_same_v<T, ChatOptions>) {
       options = kept("");
       ParsedOptions parsed = parse(line, options);
-      const std::string name = parsed.options ? std::get<ChatOptions>(*parsed.options).assistant : "";
-      return name.empty() ? parsed : parse(line, kept(name));
+      const auto* chat = parsed.options ? std::get_if<ChatOptions>(&*parsed.options) : nullptr;
+      return chat == nullptr || chat->assistant.empty() ? parsed : parse(line, kept(chat->assistant));
     }
     return parse(line, std::move(options));
   });

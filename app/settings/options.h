@@ -9,10 +9,9 @@
 #include <variant>
 #include <vector>
 
-#include "app/commands/help/command_help.h"
-#include "app/model_choice/model_lookup.h"
+#include "app/platform/usage_error.h"
 #include "app/settings/answer_choices.h"
-#include "app/settings/typed_settings.h"
+#include "app/settings/settings_file.h"
 
 namespace warpchat {
 
@@ -167,7 +166,7 @@ using Options =
                  KernelsOptions, ConfigOptions, AssistantOptions, PromptOptions, HelpOptions>;
 
 struct ParsedOptions {
-  std::optional<Options> options;  // nullopt: `text` (--help, --version) answers everything
+  std::optional<Options> options;  // of --help: those of the command that shows it; nullopt: `text` answers (--version)
   std::string text;
 };
 
@@ -196,6 +195,22 @@ TypedSettings settings_of_flags(const std::vector<std::string>& arguments);
 
 // Sets the field of a key's flag as the command line would. UsageError for a value that does not fit.
 void set_by_key(ChatOptions& options, const std::string& key, const std::string& value);
+
+// Commands and flags as data, from the option tables: for their help (app/commands/help/command_help.h).
+struct FlagHelp {
+  std::string group;
+  std::vector<std::string> names;  // as they are typed, dashes included; empty: an argument without a flag
+  std::string value;               // label of the value, or the argument's name; empty: a switch
+  std::string help;
+  std::vector<std::string> words;  // values to choose from; empty: not a few
+  bool repeats = false;            // may be given several times
+};
+
+struct CommandHelp {
+  std::string name;     // "chat" for a conversation, which is no command
+  std::string purpose;  // begins with a small letter, ends without a full stop
+  std::vector<FlagHelp> flags;
+};
 
 // All commands and their flags, a conversation first.
 std::vector<CommandHelp> command_help();

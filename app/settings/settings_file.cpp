@@ -80,6 +80,11 @@ std::string behind_links(const std::string& path) {
 
 }  // namespace
 
+std::string typed_value(const nlohmann::ordered_json& value) {
+  if (value.is_boolean()) return value.get<bool>() ? "on" : "off";
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
 SettingsFile SettingsFile::load() {
   SettingsFile file;
   try {

@@ -5,8 +5,19 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace warpchat {
+
+// Settings as a person types them: each one's key, as the file has it, and its value.
+using TypedSettings = std::vector<std::pair<std::string, std::string>>;
+
+// A value of the file as it is typed: "on" for true, and text without quotes.
+std::string typed_value(const nlohmann::ordered_json& value);
+
+inline constexpr const char *kSystemPromptSetting = "system-prompt", *kModelSetting = "model",
+                            *kEndpointSetting = "endpoint", *kAssistantSetting = "assistant";
 
 class SettingsFile {
  public:

@@ -23,9 +23,9 @@ std::vector<std::string> model_names(const ModelFlags& flags) {
   return names;
 }
 
-std::vector<std::string> usable(const std::vector<DeviceChoiceRow>& devices) {
+std::vector<std::string> usable(const std::vector<DeviceLine>& devices) {
   std::vector<std::string> names;
-  for (const DeviceChoiceRow& device : devices)
+  for (const DeviceLine& device : devices)
     if (device.usable) names.push_back(device.name);
   return names;
 }

@@ -108,13 +108,6 @@ ListRequest parse_list_request(const std::string& wanted) {
   return request;
 }
 
-std::pair<std::string, std::string> parse_name(const std::string& text) {
-  const size_t quote = text.starts_with('"') ? text.find('"', 1) : std::string::npos;
-  const bool is_quoted = quote != std::string::npos;
-  const size_t end = is_quoted ? quote + 1 : std::min(text.find_first_of(" \t\n"), text.size());
-  return {is_quoted ? text.substr(1, quote - 1) : text.substr(0, end), std::string(trimmed(text.substr(end)))};
-}
-
 std::string list_hits(const std::vector<SearchHit>& hits, size_t first) {
   std::string lines;
   for (size_t i = 0; i < hits.size(); ++i) lines += line_of(first + i, hits[i].conversation) + excerpt_line(hits[i]);

@@ -26,9 +26,6 @@ struct ListRequest {
 };
 ListRequest parse_list_request(const std::string& wanted);
 
-// A name, in quotes or without blanks, and the rest: "work 3-5".
-std::pair<std::string, std::string> parse_name(const std::string& text);
-
 // The places where the shown branch has several versions, each version a line with a number; turns: by number.
 // "message 1\n   1  2026-11-21 19:12  the text\n   2  ...  (shown)\n". Empty if there is only one version.
 struct VersionList {

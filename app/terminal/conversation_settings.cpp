@@ -139,7 +139,7 @@ void Conversation::show_models() const {
 
 void Conversation::show_devices() const {
   std::string text = controller_.now().model ? "now: " + controller_.now().model->device : "no model is loaded";
-  for (const DeviceChoiceRow& device : controller_.now().devices) text += "\n     " + device.name + "\t" + device.text;
+  for (const DeviceLine& device : controller_.now().devices) text += "\n     " + device.name + "\t" + device.text;
   say(text);
 }
 

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "app/formats/code_scanner.h"
 #include "app/math/formula_stream.h"
 #include "app/platform/text/styled_text.h"
 

@@ -11,9 +11,11 @@
 
 #include "app/chat/profile/profiler_data.h"
 #include "app/formats/prompts.h"
+#include "app/model_choice/devices.h"
+#include "app/model_choice/model_choice.h"
 #include "app/model_choice/remembered_model.h"
 #include "app/settings/answer_choices.h"
-#include "app/settings/typed_settings.h"
+#include "app/settings/settings_file.h"
 #include "engine/events.h"
 #include "engine/message.h"
 #include "engine/remedy.h"
@@ -93,30 +95,6 @@ struct OpenConversation {
 // Messages at the start that the last prompt left out (unseen_turns).
 size_t n_unseen_messages(const OpenConversation& conversation);
 
-enum class FitsMemory { kYes, kNo, kUnknown, kUnsupported };  // kUnsupported: regardless of memory
-
-struct ModelChoice {
-  enum class Kind { kFile, kEndpoint, kServed, kFetch };  // kServed: of an endpoint; kFetch: on the hub, not downloaded
-  std::string path, name;                                 // but for kFile: its name, twice
-  uint64_t bytes = 0;
-  std::string quantisation;  // "Q4_K_M"; empty: not said
-  FitsMemory fits = FitsMemory::kUnknown;
-  Kind kind = Kind::kFile;
-  // kFile: facts of its header; kEndpoint: its address; kServed: context and capabilities; kFetch: its purpose or
-  // number of downloads.
-  std::string about = {};
-  std::string why = {};            // it fits or does not: "needs about 2.9 GB of memory, 1.2 GB are free"
-  bool is_unsaved = false;         // kEndpoint: it is in use, but not stored; its path is its address
-  std::string default_model = {};  // kEndpoint: that answers if none is chosen; empty: none
-
-  // kFile, as far as its header and folder say.
-  std::string architecture = {};
-  uint64_t n_parameters = 0, needed = 0;  // needed: bytes of memory
-  uint32_t context = 0;                   // kServed, too: tokens that the model was made for, or the server allows
-  std::string store = {};                 // whose folder it lies in: "Ollama"
-  bool operator==(const ModelChoice&) const = default;
-};
-
 // The results of a search on the hub.
 struct HubSearch {
   std::string words;                      // empty: none were given
@@ -137,13 +115,6 @@ struct ServedModels {
   bool lists_none = false;          // the fault: the server answers, but not with a list
   bool was_stored = false;          // the request has stored the server
   bool operator==(const ServedModels&) const = default;
-};
-
-struct DeviceChoiceRow {
-  std::string name;  // as --device takes it: "cpu", "cuda:0", "emulator:sm_90"
-  std::string text;  // "AMD EPYC 9B14, 2 cores, AVX-512"
-  bool usable = true;
-  bool operator==(const DeviceChoiceRow&) const = default;
 };
 
 struct LoadedModel {
@@ -284,7 +255,7 @@ struct ChatState : ConversationLists {
   std::vector<ModelChoice> endpoints;  // the stored ones, and first the one in use if it is not stored
   ServedModels served;
   HubSearch hub;
-  std::vector<DeviceChoiceRow> devices;
+  std::vector<DeviceLine> devices;
   std::optional<LoadedModel> model;
   std::optional<LoadingModel> loading;
   std::optional<ModelOffer> offer;  // the open conversation's model, while it is not the one that is loaded or loading

@@ -137,7 +137,7 @@ struct SetHub {
   HubSearch hub;
 };
 struct SetDevices {
-  std::vector<DeviceChoiceRow> devices;
+  std::vector<DeviceLine> devices;
 };
 struct SetModel {
   std::optional<LoadedModel> model;

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cctype>
 
-#include "app/model_choice/model_lookup.h"
 #include "app/platform/output.h"
 #include "app/platform/program_name.h"
 #include "app/platform/text/column_text.h"
+#include "app/platform/usage_error.h"
 #include "models/text_format.h"
 
 namespace warpchat {

@@ -1,25 +1,12 @@
-// Commands and flags as data, from the option tables (options.cpp): for --help, the man page and shell completions.
+// Commands and flags for people and shells: --help, the man page and shell completions.
 #pragma once
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "app/settings/options.h"
+
 namespace warpchat {
-
-struct FlagHelp {
-  std::string group;
-  std::vector<std::string> names;  // as they are typed, dashes included; empty: an argument without a flag
-  std::string value;               // label of the value, or the argument's name; empty: a switch
-  std::string help;
-  std::vector<std::string> words;  // values to choose from; empty: not a few
-  bool repeats = false;            // may be given several times
-};
-
-struct CommandHelp {
-  std::string name;     // "chat" for a conversation, which is no command
-  std::string purpose;  // begins with a small letter, ends without a full stop
-  std::vector<FlagHelp> flags;
-};
 
 enum class ValueKind : uint8_t { kNone, kText, kFile, kFolder, kModel, kWord };
 ValueKind value_kind(const FlagHelp& flag);

@@ -236,7 +236,7 @@ void ModelPicker::draw_models(Frame& f, Rect rect, const std::vector<ModelRow>& 
     draw_line("No model name has these words.");
   if (devices_among_models_) {
     draw_heading("Device");
-    for (const DeviceChoiceRow& device : f.state.devices)
+    for (const DeviceLine& device : f.state.devices)
       if (shows(f, device)) draw_device(f, next_row(ui.px(kDeviceRow)), device);
   }
   area.set_content_height(y);
@@ -319,7 +319,7 @@ void ModelPicker::draw_size(Frame& f, Rect& inner, const ModelChoice& model) {
   inner.cut_right(ui.px(8));
 }
 
-bool ModelPicker::shows(const Frame& f, const DeviceChoiceRow& device) const {
+bool ModelPicker::shows(const Frame& f, const DeviceLine& device) const {
   constexpr std::string_view kEmulator = "emulator";
   const bool runs_there = f.state.model && f.state.model->device.starts_with(kEmulator);
   return shows_emulators || runs_there || !device.name.starts_with(kEmulator);
@@ -330,7 +330,7 @@ void ModelPicker::draw_devices(Frame& f, Rect rect) {
   ui.heading_in(rect.cut_top(ui.px(kDeviceTitle)), "Device");
   ScrollArea area("devices", rect);
   float y = 0;
-  for (const DeviceChoiceRow& device : f.state.devices) {
+  for (const DeviceLine& device : f.state.devices) {
     if (!shows(f, device)) continue;
     draw_device(f, {rect.x, rect.y + y - area.scroll_y(), rect.width - ui.px(10), ui.px(kDeviceRow)}, device);
     y += ui.px(kDeviceRow);
@@ -338,7 +338,7 @@ void ModelPicker::draw_devices(Frame& f, Rect rect) {
   area.set_content_height(y);
 }
 
-void ModelPicker::draw_device(Frame& f, Rect row, const DeviceChoiceRow& device) {
+void ModelPicker::draw_device(Frame& f, Rect row, const DeviceLine& device) {
   Ui& ui = f.ui;
   constexpr ButtonLook kLoad{.text = "Use this device", .kind = ButtonKind::kPrimary};
   row.cut_bottom(ui.px(4));

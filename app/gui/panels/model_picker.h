@@ -27,7 +27,7 @@ class ModelPicker {
   bool shows_emulators = false;  // among the devices, for kernel developers
 
  private:
-  bool shows(const Frame& f, const DeviceChoiceRow& device) const;
+  bool shows(const Frame& f, const DeviceLine& device) const;
   void draw_field_and_models(Frame& f, Rect field, Rect list);
   void draw_models(Frame& f, Rect rect, const std::vector<ModelRow>& rows);
   void draw_row(Frame& f, Rect rect, const ModelRow& row);
@@ -36,7 +36,7 @@ class ModelPicker {
   void draw_connect(Frame& f, Rect rect);
   void draw_enter_key(Frame& f, Rect rect);
   void draw_devices(Frame& f, Rect rect);
-  void draw_device(Frame& f, Rect row, const DeviceChoiceRow& device);
+  void draw_device(Frame& f, Rect row, const DeviceLine& device);
   void draw_launch_and_context(Frame& f, Rect rect);
   static void draw_launch(Frame& f, Rect rect);
   void draw_size(Frame& f, Rect& inner, const ModelChoice& model);

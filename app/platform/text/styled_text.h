@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "app/formats/code_scanner.h"
+#include "app/platform/text/code_kind.h"
 
 namespace warpchat {
 
