@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "app/output.h"
+#include "app/platform/output.h"
+#include "app/platform/program_name.h"
 #include "app/program.h"
-#include "app/program_name.h"
 #include "engine/driver/device_watch.h"
 
 int main(int argc, char** argv) {

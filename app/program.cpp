@@ -8,15 +8,16 @@
 #include <new>
 #include <utility>
 
+#include "app/chat/state/remedies.h"
 #include "app/commands/commands.h"
-#include "app/devices.h"
-#include "app/kept_options.h"
-#include "app/log.h"
-#include "app/model_download.h"
-#include "app/options.h"
-#include "app/output.h"
-#include "app/remedies.h"
-#include "app/signals.h"
+#include "app/model_choice/devices.h"
+#include "app/model_choice/model_download.h"
+#include "app/platform/log.h"
+#include "app/platform/output.h"
+#include "app/platform/signals.h"
+#include "app/settings/kept_options.h"
+#include "app/settings/model_flags.h"
+#include "app/settings/options.h"
 #include "engine/driver/device_watch.h"
 #include "models/out_of_memory.h"
 

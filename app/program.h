@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "app/options.h"
+#include "app/settings/options.h"
 
 namespace warpchat {
 

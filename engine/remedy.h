@@ -1,5 +1,5 @@
 // What a user can do about an error, as data. The engine names no flag, command or button; each view has its own text
-// (app/remedies.h).
+// (app/chat/state/remedies.h).
 #pragma once
 #include <cstdint>
 #include <string>

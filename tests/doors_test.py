@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Foreign text comes in and goes out by one door each: only engine/untrusted_json.cpp parses JSON, and only
-app/output.cpp writes to a terminal.
+app/platform/output.cpp writes to a terminal.
 
 usage: doors_test.py [unittest arguments]
 """
@@ -21,16 +21,17 @@ STYLED = re.compile(r"\bwrite_styled_(?:output|error)\b")
 PARSERS = {"engine/untrusted_json.cpp"}
 # Only the first writes; the others ask about a terminal, or end the process.
 WRITERS = {
-    "app/output.cpp",
-    "app/child_process.cpp",  # a child's standard streams
-    "app/signals.cpp",  # restores the terminal in a signal handler
-    "app/terminal/terminal.h",  # size
-    "app/terminal/spinner.cpp", "app/model_download.cpp",  # size
+    "app/platform/output.cpp",
+    "app/platform/child_process.cpp",  # a child's standard streams
+    "app/platform/signals.cpp",  # restores the terminal in a signal handler
+    "app/platform/terminal.h",  # size
+    "app/platform/spinner.cpp", "app/model_choice/model_download.cpp",  # size
     "engine/driver/device_watch.cpp",  # the last sentence of a process that hangs in a driver
 }
 # Views, whose texts have passed WordWrap, PromptView or StatusLine.
-STYLERS = {"app/output.h", "app/output.cpp", "app/answer_printer.cpp", "app/conversation.cpp", "app/model_download.cpp",
-           "app/terminal/pager.cpp", "app/terminal/prompt_reader.cpp", "app/terminal/spinner.cpp"}
+STYLERS = {"app/platform/output.h", "app/platform/output.cpp", "app/terminal/answer_printer.cpp",
+           "app/terminal/conversation.cpp", "app/model_choice/model_download.cpp", "app/terminal/pager.cpp",
+           "app/terminal/editor/prompt_reader.cpp", "app/platform/spinner.cpp"}
 DOORS = ((JSON, PARSERS), (STREAMS, WRITERS), (STYLED, STYLERS))
 
 

@@ -3,8 +3,8 @@
 
 #include <utility>
 
-#include "app/log.h"
-#include "app/model_lookup.h"
+#include "app/model_choice/model_lookup.h"
+#include "app/platform/log.h"
 #include "engine/tool_calls.h"
 #include "models/text_format.h"
 

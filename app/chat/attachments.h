@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "app/chat/file_reader.h"
-#include "app/chat/inbox.h"
 #include "app/chat/model_controller.h"
-#include "app/chat/state_store.h"
+#include "app/chat/state/inbox.h"
+#include "app/chat/state/state_store.h"
 
 namespace warpchat {
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "app/assistants.h"
-#include "app/model_lookup.h"
+#include "app/model_choice/model_lookup.h"
+#include "app/settings/assistants.h"
 #include "models/text_format.h"
 
 namespace warpchat {

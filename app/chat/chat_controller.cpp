@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "app/chat/chat_controller_parts.h"
-#include "app/log.h"
-#include "app/model_lookup.h"
+#include "app/model_choice/model_lookup.h"
+#include "app/platform/log.h"
 #include "engine/http/http_url.h"
 #include "models/text_format.h"
 

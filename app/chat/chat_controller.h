@@ -7,9 +7,9 @@
 #include <memory>
 #include <vector>
 
-#include "app/chat/actions.h"
-#include "app/chat/updates.h"
-#include "app/options.h"
+#include "app/chat/state/actions.h"
+#include "app/chat/state/updates.h"
+#include "app/settings/options.h"
 #include "engine/session/model.h"
 #include "engine/session/responder.h"
 

@@ -15,13 +15,14 @@
 #include "app/chat/choices.h"
 #include "app/chat/endpoint_keeper.h"
 #include "app/chat/hub_finder.h"
-#include "app/chat/inbox.h"
 #include "app/chat/library.h"
 #include "app/chat/model_controller.h"
 #include "app/chat/profile_watch.h"
-#include "app/chat/state_store.h"
+#include "app/chat/state/inbox.h"
+#include "app/chat/state/state_store.h"
 #include "app/chat/titling.h"
-#include "app/transfer.h"
+#include "app/formats/transfer.h"
+#include "app/settings/assistants.h"
 
 namespace warpchat {
 

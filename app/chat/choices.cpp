@@ -6,9 +6,9 @@
 #include <system_error>
 #include <utility>
 
-#include "app/devices.h"
-#include "app/directories.h"
-#include "app/hub_models.h"
+#include "app/model_choice/devices.h"
+#include "app/model_choice/hub_models.h"
+#include "app/platform/directories.h"
 #include "models/threads.h"
 
 namespace warpchat {
@@ -19,11 +19,11 @@ namespace {
 
 constexpr std::string_view kEmulatedTargets[] = {"sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120"};
 
-std::vector<DeviceChoiceRow> device_rows() {
-  std::vector<DeviceChoiceRow> rows;
+std::vector<DeviceLine> device_rows() {
+  std::vector<DeviceLine> rows;
   for (DeviceLine& line : list_devices()) {
     if (line.name != "emulator" || !line.usable) {
-      rows.push_back({std::move(line.name), std::move(line.text), line.usable});
+      rows.push_back(std::move(line));
       continue;
     }
     for (const std::string_view target : kEmulatedTargets)

@@ -7,15 +7,15 @@
 #include <thread>
 #include <vector>
 
-#include "app/chat/chat_state.h"
-#include "app/local_models/model_facts.h"
-#include "app/options.h"
+#include "app/chat/state/chat_state.h"
+#include "app/model_choice/model_facts.h"
+#include "app/settings/options.h"
 
 namespace warpchat {
 
 struct FoundChoices {
   std::vector<ModelChoice> models;
-  std::vector<DeviceChoiceRow> devices;
+  std::vector<DeviceLine> devices;
   std::string fault = {};  // why nothing, or not everything, could be found; empty: it could
 };
 

@@ -3,7 +3,7 @@
 #pragma once
 #include <utility>
 
-#include "app/chat/state_store.h"
+#include "app/chat/state/state_store.h"
 
 namespace warpchat {
 

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "app/endpoint_changes.h"
-#include "app/endpoint_choice.h"
-#include "app/log.h"
+#include "app/model_choice/endpoint_changes.h"
+#include "app/model_choice/endpoint_choice.h"
+#include "app/platform/log.h"
 #include "engine/http/http_client.h"
 #include "engine/http/http_url.h"
 #include "models/text_format.h"

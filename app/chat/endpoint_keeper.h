@@ -11,7 +11,7 @@
 #include <variant>
 #include <vector>
 
-#include "app/chat/actions.h"
+#include "app/chat/state/actions.h"
 #include "engine/remote/endpoint.h"
 
 namespace warpchat {

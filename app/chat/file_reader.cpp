@@ -3,8 +3,8 @@
 
 #include <utility>
 
-#include "app/pdf_text.h"
-#include "app/text_input.h"
+#include "app/formats/pdf_text.h"
+#include "app/platform/text_input.h"
 #include "models/error.h"
 #include "models/threads.h"
 #include "models/utf8.h"

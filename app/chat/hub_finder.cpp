@@ -5,9 +5,9 @@
 #include <memory>
 #include <utility>
 
-#include "app/hub_models.h"
-#include "app/log.h"
-#include "app/model_download.h"
+#include "app/model_choice/hub_models.h"
+#include "app/model_choice/model_download.h"
+#include "app/platform/log.h"
 #include "models/threads.h"
 
 namespace warpchat {

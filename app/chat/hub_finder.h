@@ -8,7 +8,7 @@
 #include <string>
 #include <thread>
 
-#include "app/chat/chat_state.h"
+#include "app/chat/state/chat_state.h"
 
 namespace warpchat {
 

@@ -5,8 +5,8 @@
 #include <iterator>
 #include <utility>
 
-#include "app/chat/conversation_query.h"
-#include "app/directories.h"
+#include "app/formats/conversation_query.h"
+#include "app/platform/directories.h"
 
 namespace warpchat {
 

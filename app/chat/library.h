@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "app/chat/state_store.h"
+#include "app/chat/state/state_store.h"
 #include "engine/store/conversation_store.h"
 
 namespace warpchat {
@@ -32,7 +32,7 @@ class Library {
 
   void refresh();                                         // updates lists and search results if they have changed
   void list(ConversationOrder order, uint32_t limit);     // what refresh() lists from now on
-  void search(const std::string& words, uint32_t limit);  // and filters, see app/chat/conversation_query.h
+  void search(const std::string& words, uint32_t limit);  // and filters, see app/formats/conversation_query.h
 
   // Call often: checks every few seconds whether another program has changed the store. If so, refreshes the lists and
   // returns true.

@@ -6,9 +6,9 @@
 #include <memory>
 #include <optional>
 
-#include "app/chat/inbox.h"
-#include "app/chat/server_load.h"
-#include "app/chat/state_store.h"
+#include "app/chat/profile/server_load.h"
+#include "app/chat/state/inbox.h"
+#include "app/chat/state/state_store.h"
 #include "engine/http/http_loop.h"
 
 namespace warpchat {

@@ -7,10 +7,10 @@
 #include <random>
 #include <utility>
 
-#include "app/directories.h"
-#include "app/endpoint_choice.h"
-#include "app/local_models/model_book.h"
-#include "app/model_loading.h"
+#include "app/model_choice/endpoint_choice.h"
+#include "app/model_choice/model_book.h"
+#include "app/model_choice/model_loading.h"
+#include "app/platform/directories.h"
 
 namespace warpchat {
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "app/chat/inbox.h"
 #include "app/chat/model_loader.h"
-#include "app/chat/state_store.h"
+#include "app/chat/state/inbox.h"
+#include "app/chat/state/state_store.h"
 
 namespace warpchat {
 

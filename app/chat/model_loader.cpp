@@ -4,11 +4,11 @@
 #include <chrono>
 #include <utility>
 
-#include "app/endpoint_choice.h"
-#include "app/log.h"
-#include "app/model_download.h"
-#include "app/model_loading.h"
-#include "app/transfer_line.h"
+#include "app/model_choice/endpoint_choice.h"
+#include "app/model_choice/model_download.h"
+#include "app/model_choice/model_loading.h"
+#include "app/model_choice/transfer_line.h"
+#include "app/platform/log.h"
 #include "engine/memory_budget.h"
 #include "models/threads.h"
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/chat_settings.h"
+#include "app/settings/chat_settings.h"
 #include "engine/hub/download.h"
 #include "engine/remote/endpoint.h"
 #include "engine/session/local_responder.h"

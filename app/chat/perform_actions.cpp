@@ -6,17 +6,17 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "app/assistants.h"
 #include "app/chat/chat_controller_parts.h"
-#include "app/directories.h"
-#include "app/erased_lines.h"
-#include "app/kept_options.h"
-#include "app/local_models/model_book.h"
-#include "app/local_models/model_removal.h"
-#include "app/model_loading.h"
-#include "app/prompts.h"
-#include "app/settings_file.h"
-#include "app/transfer.h"
+#include "app/chat/erased_lines.h"
+#include "app/formats/prompts.h"
+#include "app/formats/transfer.h"
+#include "app/model_choice/model_book.h"
+#include "app/model_choice/model_loading.h"
+#include "app/model_choice/model_removal.h"
+#include "app/platform/directories.h"
+#include "app/settings/assistants.h"
+#include "app/settings/kept_options.h"
+#include "app/settings/settings_file.h"
 #include "models/text_format.h"
 
 namespace warpchat {

@@ -1,8 +1,8 @@
 // Profiling is off unless the profiler is open or a trace was requested.
 #include "app/chat/profile_watch.h"
 
-#include "app/chat/collect_profile.h"
-#include "app/model_loading.h"
+#include "app/chat/profile/collect_profile.h"
+#include "app/model_choice/model_loading.h"
 #include "engine/http/http_url.h"
 #include "engine/profile.h"
 

@@ -6,7 +6,7 @@
 
 #include "app/chat/answering.h"
 #include "app/chat/load_watch.h"
-#include "app/chat/state_store.h"
+#include "app/chat/state/state_store.h"
 #include "engine/session/model.h"
 
 namespace warpchat {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "app/chat/branch.h"
-#include "app/log.h"
+#include "app/platform/log.h"
 #include "models/ascii.h"
 
 namespace warpchat {

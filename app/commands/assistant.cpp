@@ -3,12 +3,12 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "app/assistants.h"
 #include "app/commands/commands.h"
-#include "app/directories.h"
-#include "app/kept_options.h"
-#include "app/output.h"
-#include "app/program_name.h"
+#include "app/platform/directories.h"
+#include "app/platform/output.h"
+#include "app/platform/program_name.h"
+#include "app/settings/assistants.h"
+#include "app/settings/kept_options.h"
 #include "engine/store/conversation_store.h"
 #include "models/text_format.h"
 

@@ -8,7 +8,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
-#include "app/version.h"
+#include "app/platform/version.h"
 
 namespace warpchat {
 

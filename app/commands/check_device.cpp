@@ -2,9 +2,9 @@
 #include <cstdio>
 
 #include "app/commands/commands.h"
-#include "app/directories.h"
-#include "app/output.h"
-#include "app/terminal/spinner.h"
+#include "app/platform/directories.h"
+#include "app/platform/output.h"
+#include "app/platform/spinner.h"
 #include "engine/driver/device_choice.h"
 #include "engine/gpu/device_record.h"
 #include "engine/session/device_check.h"

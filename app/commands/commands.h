@@ -1,6 +1,6 @@
 // The commands of the program: each takes its options and returns an exit code, or throws.
 #pragma once
-#include "app/options.h"
+#include "app/settings/options.h"
 
 namespace warpchat {
 

@@ -5,11 +5,11 @@
 #include <nlohmann/json.hpp>
 
 #include "app/commands/commands.h"
-#include "app/devices.h"
-#include "app/model_loading.h"
-#include "app/output.h"
-#include "app/terminal/spinner.h"
-#include "app/text_input.h"
+#include "app/model_choice/model_loading.h"
+#include "app/platform/output.h"
+#include "app/platform/spinner.h"
+#include "app/platform/text_input.h"
+#include "app/settings/model_flags.h"
 #include "engine/compare.h"
 #include "models/text_format.h"
 

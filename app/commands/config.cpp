@@ -2,9 +2,9 @@
 #include <nlohmann/json.hpp>
 
 #include "app/commands/commands.h"
-#include "app/kept_options.h"
-#include "app/output.h"
-#include "app/program_name.h"
+#include "app/platform/output.h"
+#include "app/platform/program_name.h"
+#include "app/settings/kept_options.h"
 
 namespace warpchat {
 

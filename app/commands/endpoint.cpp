@@ -3,12 +3,12 @@
 #include <unistd.h>
 
 #include "app/commands/commands.h"
-#include "app/endpoint_book.h"
-#include "app/endpoint_changes.h"
-#include "app/output.h"
-#include "app/program_name.h"
-#include "app/signals.h"
-#include "app/text_input.h"
+#include "app/model_choice/endpoint_book.h"
+#include "app/model_choice/endpoint_changes.h"
+#include "app/platform/output.h"
+#include "app/platform/program_name.h"
+#include "app/platform/signals.h"
+#include "app/platform/text_input.h"
 #include "engine/remote/endpoint.h"
 #include "models/text_format.h"
 

@@ -1,8 +1,7 @@
 // chat help: what --help shows, and the same tables as a man page or a completion script.
 #include "app/commands/commands.h"
-#include "app/help/command_help.h"
-#include "app/model_lookup.h"
-#include "app/output.h"
+#include "app/commands/help/command_help.h"
+#include "app/platform/output.h"
 
 namespace warpchat {
 

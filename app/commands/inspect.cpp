@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "app/commands/commands.h"
-#include "app/model_loading.h"
-#include "app/output.h"
+#include "app/model_choice/model_loading.h"
+#include "app/platform/output.h"
 #include "engine/untrusted_json.h"
 #include "models/gguf_reader.h"
 #include "models/tensor_type.h"

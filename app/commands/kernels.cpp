@@ -3,8 +3,8 @@
 #include <filesystem>
 
 #include "app/commands/commands.h"
-#include "app/model_loading.h"
-#include "app/output.h"
+#include "app/model_choice/model_loading.h"
+#include "app/platform/output.h"
 #include "engine/decoder.h"
 #include "engine/gpu/gpu_memory.h"
 #include "kernels/persistent/persistent_decoder.h"

@@ -2,8 +2,8 @@
 #include <span>
 
 #include "app/commands/commands.h"
-#include "app/model_loading.h"
-#include "app/output.h"
+#include "app/model_choice/model_loading.h"
+#include "app/platform/output.h"
 #include "engine/sampler.h"
 #include "models/text_format.h"
 

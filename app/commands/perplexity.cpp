@@ -6,10 +6,10 @@
 #include <span>
 
 #include "app/commands/commands.h"
-#include "app/log.h"
-#include "app/model_loading.h"
-#include "app/output.h"
-#include "app/text_input.h"
+#include "app/model_choice/model_loading.h"
+#include "app/platform/log.h"
+#include "app/platform/output.h"
+#include "app/platform/text_input.h"
 #include "engine/sampler.h"
 #include "models/text_format.h"
 

@@ -1,13 +1,14 @@
 // chat prompt: the library of prompts.
-#include "app/prompts.h"
+#include "app/formats/prompts.h"
 
 #include <nlohmann/json.hpp>
 
 #include "app/commands/commands.h"
-#include "app/output.h"
-#include "app/program_name.h"
-#include "app/prompt_text.h"
-#include "app/text_input.h"
+#include "app/formats/prompt_text.h"
+#include "app/model_choice/model_lookup.h"
+#include "app/platform/output.h"
+#include "app/platform/program_name.h"
+#include "app/platform/text_input.h"
 #include "models/text_format.h"
 
 namespace warpchat {

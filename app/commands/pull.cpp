@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "app/commands/commands.h"
-#include "app/hub_models.h"
-#include "app/model_choice.h"
-#include "app/model_download.h"
-#include "app/output.h"
+#include "app/model_choice/hub_models.h"
+#include "app/model_choice/model_download.h"
+#include "app/platform/output.h"
+#include "app/terminal/choose_model.h"
 #include "models/human_bytes.h"
 #include "models/text_format.h"
 

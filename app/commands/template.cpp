@@ -2,9 +2,9 @@
 #include <nlohmann/json.hpp>
 
 #include "app/commands/commands.h"
-#include "app/model_loading.h"
-#include "app/output.h"
-#include "app/text_input.h"
+#include "app/model_choice/model_loading.h"
+#include "app/platform/output.h"
+#include "app/platform/text_input.h"
 #include "engine/session/model.h"
 #include "engine/untrusted_json.h"
 #include "models/chat_template/chat_template.h"

@@ -1,8 +1,8 @@
 // chat tokenize: text to token ids, one line a record. Opens the file and its vocabulary, loads no weights.
 #include "app/commands/commands.h"
-#include "app/model_loading.h"
-#include "app/output.h"
-#include "app/text_input.h"
+#include "app/model_choice/model_loading.h"
+#include "app/platform/output.h"
+#include "app/platform/text_input.h"
 #include "models/gguf_reader.h"
 #include "models/tokenizer/tokenizer.h"
 

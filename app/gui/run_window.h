@@ -1,6 +1,6 @@
 // The desktop window: `chat --gui`.
 #pragma once
-#include "app/options.h"
+#include "app/settings/options.h"
 
 namespace warpchat {
 

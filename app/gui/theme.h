@@ -2,7 +2,7 @@
 #pragma once
 #include <cstdint>
 
-#include "app/code_scanner.h"
+#include "app/platform/text/code_kind.h"
 
 namespace warpchat::gui {
 

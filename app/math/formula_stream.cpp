@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "app/math/math_unicode.h"
-#include "app/terminal/graphemes.h"
+#include "app/platform/text/graphemes.h"
 #include "models/ascii.h"
 
 namespace warpchat {

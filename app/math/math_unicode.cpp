@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "app/terminal/graphemes.h"
+#include "app/platform/text/graphemes.h"
 #include "models/utf8.h"
 
 namespace warpchat {

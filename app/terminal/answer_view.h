@@ -4,9 +4,9 @@
 #include <string>
 #include <string_view>
 
+#include "app/platform/text/word_wrap.h"
 #include "app/terminal/markdown_stream.h"
 #include "app/terminal/table_view.h"
-#include "app/terminal/word_wrap.h"
 
 namespace warpchat {
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <string_view>
 
-#include "app/terminal/piece.h"
-#include "app/terminal/prompt_view.h"
+#include "app/platform/text/piece.h"
+#include "app/terminal/editor/prompt_view.h"
 #include "models/human_bytes.h"
 #include "models/text_format.h"
 

@@ -6,8 +6,9 @@
 #include <string_view>
 #include <vector>
 
+#include "app/formats/code_scanner.h"
 #include "app/math/formula_stream.h"
-#include "app/terminal/styled_text.h"
+#include "app/platform/text/styled_text.h"
 
 namespace warpchat {
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "app/platform/text/styled_text.h"
 #include "app/terminal/pager.h"
-#include "app/terminal/styled_text.h"
 #include "engine/store/find_text.h"
 #include "engine/store/search_words.h"
 
@@ -14,13 +14,13 @@ namespace warpchat {
 
 namespace {
 
-struct Run {
+struct VisibleRun {
   size_t laid_out, seen, bytes;  // where it begins, and how long it is
 };
 
 struct Seen {
   std::string text;
-  std::vector<Run> runs;  // in order
+  std::vector<VisibleRun> runs;  // in order
 };
 
 Seen seen_of(std::string_view laid_out, size_t from) {
@@ -43,8 +43,8 @@ Seen seen_of(std::string_view laid_out, size_t from) {
 
 // The place in laid_out of a byte that is seen.
 size_t laid_out_at(const Seen& seen, size_t byte) {
-  const auto behind = std::ranges::upper_bound(seen.runs, byte, {}, &Run::seen);
-  const Run& run = *(behind - 1);
+  const auto behind = std::ranges::upper_bound(seen.runs, byte, {}, &VisibleRun::seen);
+  const VisibleRun& run = *(behind - 1);
   return run.laid_out + byte - run.seen;
 }
 
@@ -59,7 +59,7 @@ std::string mark_words(std::string_view laid_out, std::string_view words, size_t
     marked += laid_out.substr(done, end - done);
     done = end;
   };
-  for (const Run& run : seen.runs) {
+  for (const VisibleRun& run : seen.runs) {
     const size_t run_end = run.seen + run.bytes;
     while (next < places.size() && places[next].first < run_end) {
       const size_t begin = std::max(places[next].first, run.seen), end = std::min(places[next].second, run_end);

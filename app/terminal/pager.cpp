@@ -6,13 +6,13 @@
 #include <optional>
 #include <string_view>
 
-#include "app/output.h"
-#include "app/signals.h"
-#include "app/terminal/graphemes.h"
-#include "app/terminal/piece.h"
-#include "app/terminal/shell_command.h"
-#include "app/terminal/styled_text.h"
-#include "app/terminal/terminal.h"
+#include "app/platform/output.h"
+#include "app/platform/shell_command.h"
+#include "app/platform/signals.h"
+#include "app/platform/terminal.h"
+#include "app/platform/text/graphemes.h"
+#include "app/platform/text/piece.h"
+#include "app/platform/text/styled_text.h"
 
 namespace warpchat {
 
@@ -29,7 +29,7 @@ bool run_pager(const std::string& command, std::string_view text) {
   // So that less shows looks instead of escape sequences, unless the user has said how less should be.
   if (std::getenv("LESS") == nullptr) pager.variables.emplace_back("LESS=R");
   const std::optional<int> code = run_shell_command(pager);
-  return code && *code != kNotFound && *code != kNotExecutable;
+  return code && *code != kCommandNotFound && *code != kNotExecutable;
 }
 
 }  // namespace

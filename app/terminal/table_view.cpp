@@ -7,10 +7,10 @@
 #include <sstream>
 #include <utility>
 
-#include "app/terminal/graphemes.h"
-#include "app/terminal/line_breaks.h"
+#include "app/platform/text/graphemes.h"
+#include "app/platform/text/line_breaks.h"
+#include "app/platform/text/word_wrap.h"
 #include "app/terminal/markdown_stream.h"
-#include "app/terminal/word_wrap.h"
 #include "models/ascii.h"
 
 namespace warpchat {

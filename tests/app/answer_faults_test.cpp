@@ -5,7 +5,7 @@
 
 #include <deque>
 
-#include "app/answer_stream.h"
+#include "app/terminal/answer_stream.h"
 #include "tests/support/error_of.h"
 
 namespace warpchat {

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "app/platform/text/piece.h"
 #include "app/terminal/conversation_text.h"
-#include "app/terminal/piece.h"
 
 namespace warpchat {
 namespace {

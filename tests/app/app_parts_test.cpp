@@ -6,12 +6,12 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "app/chat_settings.h"
 #include "app/commands/bench_report.h"
-#include "app/conversation_list.h"
-#include "app/memory_room.h"
-#include "app/terminal/history.h"
-#include "app/text_input.h"
+#include "app/model_choice/memory_room.h"
+#include "app/platform/history.h"
+#include "app/platform/text_input.h"
+#include "app/settings/chat_settings.h"
+#include "app/terminal/conversation_list.h"
 #include "tests/support/error_of.h"
 
 namespace warpchat {

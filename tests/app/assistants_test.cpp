@@ -1,5 +1,5 @@
 // Assistants as files of their own, and out of other programs' files.
-#include "app/assistants.h"
+#include "app/settings/assistants.h"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "app/kept_options.h"
-#include "app/named_files.h"
+#include "app/platform/named_files.h"
+#include "app/settings/kept_options.h"
 #include "tests/store/store_folder.h"
 
 namespace warpchat {

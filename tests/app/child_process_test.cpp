@@ -1,5 +1,5 @@
 // Programs that do what a child must not, and the consequences.
-#include "app/child_process.h"
+#include "app/platform/child_process.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>

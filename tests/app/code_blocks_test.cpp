@@ -1,8 +1,8 @@
-#include "app/code_blocks.h"
+#include "app/formats/code_blocks.h"
 
 #include <gtest/gtest.h>
 
-#include "app/clipboard.h"
+#include "app/platform/clipboard.h"
 
 namespace warpchat {
 namespace {

@@ -1,5 +1,5 @@
 // Scanned code in each language, and below it one letter for each byte's kind. Then properties that hold for any bytes.
-#include "app/code_scanner.h"
+#include "app/formats/code_scanner.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "app/terminal/column_text.h"
+#include "app/platform/text/column_text.h"
 
 #include <gtest/gtest.h>
 

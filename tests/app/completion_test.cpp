@@ -1,5 +1,5 @@
 // Tab on existing files, and the meaning of a typed path.
-#include "app/terminal/completion.h"
+#include "app/terminal/editor/completion.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "app/typed_path.h"
+#include "app/platform/typed_path.h"
 
 namespace warpchat {
 namespace {

@@ -1,9 +1,9 @@
 // What a user types to list, search and file conversations.
-#include "app/chat/conversation_query.h"
+#include "app/formats/conversation_query.h"
 
 #include <gtest/gtest.h>
 
-#include "app/conversation_list.h"
+#include "app/terminal/conversation_list.h"
 #include "tests/support/error_of.h"
 
 namespace warpchat {

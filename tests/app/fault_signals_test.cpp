@@ -10,8 +10,8 @@
 #include <functional>
 #include <string>
 
-#include "app/program_name.h"
-#include "app/signals.h"
+#include "app/platform/program_name.h"
+#include "app/platform/signals.h"
 #include "models/fault_stack.h"
 #include "models/mapped_file.h"
 #include "models/threads.h"

@@ -1,5 +1,5 @@
 // Folders and patterns in a folder of the test's own.
-#include "app/found_files.h"
+#include "app/formats/found_files.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

@@ -1,8 +1,8 @@
-#include "app/terminal/graphemes.h"
+#include "app/platform/text/graphemes.h"
 
 #include <gtest/gtest.h>
 
-#include "app/terminal/keys.h"
+#include "app/platform/keys.h"
 
 namespace warpchat {
 namespace {

@@ -1,5 +1,5 @@
 // HTML as Markdown: every element that is known, and texts that are no HTML.
-#include "app/html_text.h"
+#include "app/formats/html_text.h"
 
 #include <gtest/gtest.h>
 

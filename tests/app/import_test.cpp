@@ -1,8 +1,8 @@
 // Exports of other programs: every known shape of each, what is left out, what is cut or wrong among what is right.
 #include <gtest/gtest.h>
 
-#include "app/import_message.h"
-#include "app/timestamp.h"
+#include "app/formats/import_message.h"
+#include "app/platform/text/timestamp.h"
 #include "tests/app/imported.h"
 #include "tests/support/error_of.h"
 

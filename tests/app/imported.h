@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "app/transfer.h"
+#include "app/formats/transfer.h"
 
 namespace warpchat {
 

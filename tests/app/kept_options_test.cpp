@@ -1,5 +1,5 @@
 // The settings file and the flags are two ways to the same options.
-#include "app/kept_options.h"
+#include "app/settings/kept_options.h"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -10,8 +10,8 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "app/assistants.h"
-#include "app/chat_settings.h"
+#include "app/settings/assistants.h"
+#include "app/settings/chat_settings.h"
 #include "tests/store/store_folder.h"
 
 namespace warpchat {

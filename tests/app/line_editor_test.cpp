@@ -1,12 +1,12 @@
 // Bytes as a keyboard sends them, and the resulting screen.
-#include "app/terminal/line_editor.h"
+#include "app/terminal/editor/line_editor.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "app/terminal/completion.h"
-#include "app/terminal/typed_ahead.h"
+#include "app/terminal/editor/completion.h"
+#include "app/terminal/editor/typed_ahead.h"
 #include "tests/app/screen.h"
 
 namespace warpchat {

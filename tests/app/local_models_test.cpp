@@ -5,13 +5,13 @@
 #include <filesystem>
 #include <fstream>
 
-#include "app/directories.h"
-#include "app/local_models/model_book.h"
-#include "app/local_models/model_facts.h"
-#include "app/local_models/model_list.h"
-#include "app/local_models/model_removal.h"
-#include "app/model_lookup.h"
-#include "app/text_input.h"
+#include "app/model_choice/model_book.h"
+#include "app/model_choice/model_facts.h"
+#include "app/model_choice/model_list.h"
+#include "app/model_choice/model_lookup.h"
+#include "app/model_choice/model_removal.h"
+#include "app/platform/directories.h"
+#include "app/platform/text_input.h"
 #include "models/gguf_writer.h"
 #include "tests/support/variable.h"
 

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "app/conversation_list.h"
-#include "app/terminal/styled_text.h"
-#include "app/terminal/word_wrap.h"
+#include "app/platform/text/styled_text.h"
+#include "app/platform/text/word_wrap.h"
+#include "app/terminal/conversation_list.h"
 
 namespace warpchat {
 namespace {

@@ -1,12 +1,12 @@
 // Model names against a few folders in a temporary directory.
-#include "app/model_lookup.h"
+#include "app/model_choice/model_lookup.h"
 
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>
 
-#include "app/local_models/model_facts.h"
+#include "app/model_choice/model_facts.h"
 #include "models/gguf_writer.h"
 
 namespace warpchat {

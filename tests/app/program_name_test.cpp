@@ -1,4 +1,4 @@
-#include "app/program_name.h"
+#include "app/platform/program_name.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Placeholders: what is one, which values they get, and what the text becomes.
-#include "app/prompt_text.h"
+#include "app/formats/prompt_text.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The library of prompts as files, also those that people or other programs have written.
-#include "app/prompts.h"
+#include "app/formats/prompts.h"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>

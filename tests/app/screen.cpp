@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "app/terminal/graphemes.h"
+#include "app/platform/text/graphemes.h"
 
 namespace warpchat {
 

@@ -1,4 +1,4 @@
-#include "app/terminal/slash_command.h"
+#include "app/terminal/editor/slash_command.h"
 
 #include <gtest/gtest.h>
 

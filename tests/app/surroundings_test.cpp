@@ -8,13 +8,13 @@
 #include <fstream>
 #include <optional>
 
-#include "app/directories.h"
-#include "app/erased_lines.h"
-#include "app/local_models/model_places.h"
-#include "app/model_lookup.h"
-#include "app/output.h"
-#include "app/terminal/history.h"
-#include "app/text_input.h"
+#include "app/chat/erased_lines.h"
+#include "app/model_choice/model_lookup.h"
+#include "app/model_choice/model_places.h"
+#include "app/platform/directories.h"
+#include "app/platform/history.h"
+#include "app/platform/output.h"
+#include "app/platform/text_input.h"
 #include "tests/store/store_folder.h"
 #include "tests/support/error_of.h"
 #include "tests/support/variable.h"

@@ -1,5 +1,5 @@
 // The progress line of a download.
-#include "app/transfer_line.h"
+#include "app/model_choice/transfer_line.h"
 
 #include <gtest/gtest.h>
 

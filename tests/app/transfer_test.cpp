@@ -1,5 +1,5 @@
 // Conversations to Markdown and JSON and back, with any text; files of other programs; damaged files.
-#include "app/transfer.h"
+#include "app/formats/transfer.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "app/text_input.h"
-#include "app/timestamp.h"
+#include "app/platform/text/timestamp.h"
+#include "app/platform/text_input.h"
 #include "models/error.h"
 #include "models/utf8.h"
 #include "tests/app/imported.h"

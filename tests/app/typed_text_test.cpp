@@ -1,5 +1,5 @@
 // Lines that are typed where the cursor cannot move, and reports of the terminal between the keys.
-#include "app/terminal/typed_text.h"
+#include "app/platform/typed_text.h"
 
 #include <gtest/gtest.h>
 

@@ -32,10 +32,11 @@ OWN_COMMAND = re.compile(r"\{chat\} ([a-z][a-z-]*)((?: [a-z]+)?)")
 SLASH_COMMAND = re.compile(r"(?<![\w/.'<~*])/[a-z]{2,}(?![\w/.*-])")
 
 # Texts that are no messages: child processes, shell scripts, names of files, and flags of other programs.
-NO_MESSAGES = ("app/help/shell_completion.cpp", "app/help/man_page.cpp", "app/pdf_text.cpp", "app/terminal/pager.cpp",
-               "app/directories.cpp", "app/local_models/model_places.cpp", "app/session_bus.cpp")
+NO_MESSAGES = ("app/commands/help/shell_completion.cpp", "app/commands/help/man_page.cpp", "app/formats/pdf_text.cpp",
+               "app/terminal/pager.cpp", "app/platform/directories.cpp", "app/model_choice/model_places.cpp",
+               "app/platform/session_bus.h")
 OF_OTHERS = {"iconv": "-f", "ulimit": "-u -v", "ninja": "-C", "taskset": "-c"}
-FOREIGN_NAMES = re.compile(r'^    \{"(-[^"]*"(?:\s*"[^"]*")*)', re.MULTILINE)  # a row of app/foreign_flags.cpp
+FOREIGN_NAMES = re.compile(r'^    \{"(-[^"]*"(?:\s*"[^"]*")*)', re.MULTILINE)  # a row of app/settings/foreign_flags.cpp
 NEEDED = {"template": ("--messages", "/dev/null"), "logits": ("--tokens", "1", "--output", "/dev/null"),
           "perplexity": ("--file", "/dev/null")}
 # What a command says of another one's flag.
@@ -64,7 +65,7 @@ def messages(*folders):
     for name, source in sources(*folders):
         if name in NO_MESSAGES:
             continue
-        if name == "app/foreign_flags.cpp":
+        if name == "app/settings/foreign_flags.cpp":
             source = FOREIGN_NAMES.sub("{", source)
         for text in texts(source):
             for program, flags in OF_OTHERS.items():

@@ -1,5 +1,5 @@
 // A stream wraps the same way wherever it is cut.
-#include "app/terminal/word_wrap.h"
+#include "app/platform/text/word_wrap.h"
 
 #include <gtest/gtest.h>
 

@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "app/assistants.h"
-#include "app/settings_file.h"
+#include "app/settings/assistants.h"
+#include "app/settings/settings_file.h"
 #include "tests/chat/chat_bench.h"
 
 namespace warpchat {

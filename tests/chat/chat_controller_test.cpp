@@ -9,7 +9,7 @@
 #include <memory>
 
 #include "app/chat/titling.h"
-#include "app/settings_file.h"
+#include "app/settings/settings_file.h"
 #include "tests/chat/chat_bench.h"
 
 namespace warpchat {

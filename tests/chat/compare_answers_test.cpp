@@ -1,5 +1,5 @@
 // The comparison of two answers: words, numbers that add up, and missing data.
-#include "app/chat/compare_answers.h"
+#include "app/chat/profile/compare_answers.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

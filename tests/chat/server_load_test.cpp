@@ -1,9 +1,9 @@
 // Rows of a server's load from one sample and from two; the regularity of an answer's tokens.
-#include "app/chat/server_load.h"
+#include "app/chat/profile/server_load.h"
 
 #include <gtest/gtest.h>
 
-#include "app/chat/answer_pace.h"
+#include "app/chat/state/answer_pace.h"
 
 namespace warpchat {
 namespace {

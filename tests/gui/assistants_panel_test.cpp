@@ -1,5 +1,5 @@
 // The panel of assistants and the box of a conversation's model, drawn without a display.
-#include "app/gui/window/assistants_panel.h"
+#include "app/gui/panels/assistants_panel.h"
 
 #include <GLFW/glfw3.h>
 #include <gtest/gtest.h>

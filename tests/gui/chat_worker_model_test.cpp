@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "app/chat/choices.h"
-#include "app/chat/compare_answers.h"
+#include "app/chat/profile/compare_answers.h"
 #include "models/text_format.h"
 #include "tests/gui/worker_window.h"
 #include "tests/support/threads/refused_threads.h"

@@ -1,5 +1,5 @@
 // The meaning of a typed path, in a test folder.
-#include "app/gui/window/folder_view.h"
+#include "app/gui/panels/folder_view.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <fstream>
 #include <numeric>
 
-#include "app/gui/window/file_browser.h"
+#include "app/gui/panels/file_browser.h"
 
 namespace warpchat::gui {
 namespace {

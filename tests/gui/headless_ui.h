@@ -5,8 +5,8 @@
 #include <functional>
 #include <string>
 
-#include "app/gui/window/shortcuts.h"
-#include "app/gui/window/ui.h"
+#include "app/gui/panels/shortcuts.h"
+#include "app/gui/widgets/ui.h"
 
 namespace warpchat::gui {
 

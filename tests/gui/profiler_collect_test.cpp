@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "app/chat/collect_profile.h"
-#include "app/chat/compare_answers.h"
+#include "app/chat/profile/collect_profile.h"
+#include "app/chat/profile/compare_answers.h"
 #include "app/gui/profiler/kernel_table.h"
 #include "engine/cpu/cpu_steps.h"
 #include "engine/gpu/gpu_steps.h"

@@ -10,7 +10,7 @@
 #include "app/gui/profiler/plots.h"
 #include "app/gui/profiler/token_strip.h"
 #include "app/gui/profiler/why_this_speed.h"
-#include "app/numbers.h"
+#include "app/platform/text/numbers.h"
 
 namespace warpchat::gui {
 namespace {

@@ -1,5 +1,5 @@
 // The library of prompts in the window, drawn without a display.
-#include "app/gui/window/prompts_panel.h"
+#include "app/gui/panels/prompts_panel.h"
 
 #include <GLFW/glfw3.h>
 #include <gtest/gtest.h>

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "app/gui/text/layout_builder.h"
-#include "app/terminal/graphemes.h"
+#include "app/platform/text/graphemes.h"
 #include "models/error.h"
 #include "tests/support/test_files.h"
 

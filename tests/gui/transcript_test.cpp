@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <map>
 
-#include "app/gui/transcript/open_link.h"
+#include "app/gui/desktop/imgui_keys.h"
+#include "app/gui/desktop/open_link.h"
 #include "app/gui/transcript/transcript_layout.h"
-#include "app/gui/window/imgui_keys.h"
 #include "gtest/gtest.h"
 #include "tests/gui/headless_view.h"
 

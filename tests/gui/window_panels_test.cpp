@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "app/gui/profiler/profiler_overlay.h"
+#include "app/gui/widgets/text_field.h"
 #include "app/gui/window/notices.h"
 #include "app/gui/window/sidebar.h"
-#include "app/gui/window/text_field.h"
 #include "tests/gui/headless_ui.h"
 
 namespace warpchat::gui {

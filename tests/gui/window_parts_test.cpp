@@ -8,22 +8,22 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "app/gui/desktop/glfw_window.h"
+#include "app/gui/desktop/system_theme.h"
+#include "app/gui/desktop/window_memory.h"
+#include "app/gui/panels/file_dialog.h"
+#include "app/gui/panels/model_rows.h"
+#include "app/gui/panels/shortcuts.h"
+#include "app/gui/widgets/edit_buffer.h"
+#include "app/gui/widgets/elide.h"
+#include "app/gui/widgets/input.h"
+#include "app/gui/widgets/numbers.h"
 #include "app/gui/window/date_groups.h"
-#include "app/gui/window/edit_buffer.h"
-#include "app/gui/window/elide.h"
-#include "app/gui/window/file_dialog.h"
-#include "app/gui/window/glfw_window.h"
-#include "app/gui/window/input.h"
-#include "app/gui/window/model_rows.h"
-#include "app/gui/window/numbers.h"
 #include "app/gui/window/pacer.h"
-#include "app/gui/window/shortcuts.h"
 #include "app/gui/window/state_dump.h"
 #include "app/gui/window/status_line.h"
-#include "app/gui/window/system_theme.h"
-#include "app/gui/window/window_memory.h"
-#include "app/terminal/graphemes.h"
-#include "app/typed_path.h"
+#include "app/platform/text/graphemes.h"
+#include "app/platform/typed_path.h"
 
 namespace warpchat::gui {
 namespace {

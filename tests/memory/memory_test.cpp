@@ -18,9 +18,9 @@
 #include <vector>
 
 #include "app/chat/chat_controller.h"
-#include "app/options.h"
+#include "app/formats/transfer.h"
 #include "app/program.h"
-#include "app/transfer.h"
+#include "app/settings/options.h"
 #include "engine/remote/remote_responder.h"
 #include "engine/session/local_responder.h"
 #include "engine/store/answer_writer.h"

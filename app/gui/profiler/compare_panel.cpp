@@ -5,7 +5,7 @@
 #include <ctime>
 
 #include "app/gui/profiler/panel_parts.h"
-#include "app/numbers.h"
+#include "app/platform/text/numbers.h"
 
 namespace warpchat::gui {
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "app/chat/compare_answers.h"
+#include "app/chat/profile/compare_answers.h"
 #include "app/gui/profiler/profiler_overlay.h"
 
 namespace warpchat::gui {

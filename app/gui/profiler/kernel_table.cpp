@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "app/numbers.h"
+#include "app/platform/text/numbers.h"
 #include "models/text_format.h"
 
 namespace warpchat::gui {

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "app/chat/answer_pace.h"
+#include "app/chat/state/answer_pace.h"
 #include "app/gui/profiler/panel_parts.h"
 #include "app/gui/profiler/plots.h"
-#include "app/numbers.h"
+#include "app/platform/text/numbers.h"
 
 namespace warpchat::gui {
 

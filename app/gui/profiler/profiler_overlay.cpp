@@ -7,7 +7,6 @@
 #include <imgui/imgui.h>
 #include <imgui/imgui_stdlib.h>
 
-#include "app/directories.h"
 #include "app/gui/profiler/compare_panel.h"
 #include "app/gui/profiler/kernels_panel.h"
 #include "app/gui/profiler/machine_panels.h"
@@ -15,6 +14,7 @@
 #include "app/gui/profiler/timeline_panel.h"
 #include "app/gui/profiler/token_strip.h"
 #include "app/gui/profiler/why_this_speed.h"
+#include "app/platform/directories.h"
 
 namespace warpchat::gui {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "app/chat/profiler_data.h"
+#include "app/chat/profile/profiler_data.h"
 
 namespace warpchat::gui {
 

@@ -7,7 +7,7 @@
 
 #include "app/gui/profiler/panel_parts.h"
 #include "app/gui/profiler/plots.h"
-#include "app/numbers.h"
+#include "app/platform/text/numbers.h"
 #include "models/text_format.h"
 
 namespace warpchat::gui {

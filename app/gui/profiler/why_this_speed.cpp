@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <span>
 
-#include "app/numbers.h"
+#include "app/platform/text/numbers.h"
 
 namespace warpchat::gui {
 

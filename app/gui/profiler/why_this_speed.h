@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "app/chat/profiler_data.h"
+#include "app/chat/profile/profiler_data.h"
 
 namespace warpchat::gui {
 

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <new>
 
-#include "app/terminal/graphemes.h"
+#include "app/platform/text/graphemes.h"
 #include "models/error.h"
 
 namespace warpchat::gui {

@@ -4,7 +4,7 @@
 
 #include "app/gui/text/layout_parts.h"
 #include "app/gui/text/paragraph.h"
-#include "app/terminal/graphemes.h"
+#include "app/platform/text/graphemes.h"
 
 namespace warpchat::gui {
 

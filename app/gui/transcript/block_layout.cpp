@@ -4,8 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "app/gui/desktop/open_link.h"
 #include "app/gui/text/math_layout.h"
-#include "app/gui/transcript/open_link.h"
 
 namespace warpchat::gui {
 namespace {

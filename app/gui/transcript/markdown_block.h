@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "app/code_scanner.h"
+#include "app/formats/code_scanner.h"
 
 namespace warpchat::gui {
 
@@ -101,5 +101,8 @@ uint32_t closed_fold_around(const MarkdownBlock& block, const IsOpen& is_open) {
 std::string copied_text(const MarkdownBlock& block, size_t begin, size_t end);
 // What stands between two neighbouring blocks of a message when both are copied.
 std::string copied_gap(const MarkdownBlock& below);
+
+// Cuts a block that is too long to be laid out in one go.
+void append_in_pieces(MarkdownBlock block, std::vector<MarkdownBlock>& blocks);
 
 }  // namespace warpchat::gui

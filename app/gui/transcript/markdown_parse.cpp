@@ -6,11 +6,10 @@
 #include <map>
 #include <utility>
 
+#include "app/formats/html_text.h"
 #include "app/gui/text/text_engine.h"
 #include "app/gui/transcript/markdown_guard.h"
-#include "app/gui/transcript/markdown_pieces.h"
 #include "app/gui/transcript/plain_text.h"
-#include "app/html_text.h"
 #include "models/ascii.h"
 #include "models/utf8.h"
 

@@ -1,4 +1,4 @@
-#include "app/gui/transcript/markdown_pieces.h"
+#include "app/gui/transcript/markdown_block.h"
 
 #include <algorithm>
 #include <map>
@@ -8,6 +8,9 @@
 
 namespace warpchat::gui {
 namespace {
+
+constexpr size_t kPieceBytes = 3000;  // of text; less than two of them in any block
+constexpr size_t kPieceRows = 30;     // of a table
 
 // A copy of block[begin, end) that looks as it does there.
 MarkdownBlock piece_of(const MarkdownBlock& block, size_t begin, size_t end) {

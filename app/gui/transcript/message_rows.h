@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "app/chat/chat_state.h"
+#include "app/chat/state/chat_state.h"
 #include "app/gui/transcript/block_layout.h"
 #include "app/gui/transcript/markdown_document.h"
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "app/gui/transcript/markdown_lines.h"
-#include "app/gui/transcript/markdown_pieces.h"
 
 namespace warpchat::gui {
 namespace {

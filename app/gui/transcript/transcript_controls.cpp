@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "app/gui/transcript/transcript_parts.h"
-#include "app/gui/window/numbers.h"
-#include "app/gui/window/ui.h"
+#include "app/gui/widgets/numbers.h"
+#include "app/gui/widgets/ui.h"
 #include "models/text_format.h"
 #include "models/utf8.h"
 

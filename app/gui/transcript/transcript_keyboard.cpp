@@ -1,7 +1,7 @@
 // The keyboard's way through the buttons and links of messages.
 #include <algorithm>
 
-#include "app/gui/transcript/open_link.h"
+#include "app/gui/desktop/open_link.h"
 #include "app/gui/transcript/transcript_parts.h"
 
 namespace warpchat::gui {

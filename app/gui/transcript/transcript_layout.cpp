@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/gui/window/elide.h"
-#include "app/gui/window/numbers.h"
-#include "app/remedies.h"
+#include "app/chat/state/remedies.h"
+#include "app/gui/widgets/elide.h"
+#include "app/gui/widgets/numbers.h"
 #include "engine/tool_calls.h"
 #include "models/human_bytes.h"
 

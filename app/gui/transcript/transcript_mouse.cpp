@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "app/gui/transcript/open_link.h"
+#include "app/gui/desktop/open_link.h"
 #include "app/gui/transcript/transcript_parts.h"
 
 namespace warpchat::gui {

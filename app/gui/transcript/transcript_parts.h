@@ -12,7 +12,7 @@
 #include "app/gui/transcript/transcript_layout.h"
 #include "app/gui/transcript/transcript_selection.h"
 #include "app/gui/transcript/transcript_view.h"
-#include "app/gui/window/icons.h"
+#include "app/gui/widgets/icons.h"
 
 namespace warpchat::gui {
 

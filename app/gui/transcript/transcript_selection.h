@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "app/chat/chat_state.h"
+#include "app/chat/state/chat_state.h"
 #include "app/gui/transcript/message_rows.h"
 
 namespace warpchat::gui {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/gui/transcript/open_link.h"
+#include "app/gui/desktop/open_link.h"
 #include "app/gui/transcript/transcript_parts.h"
 
 namespace warpchat::gui {

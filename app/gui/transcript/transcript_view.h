@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "app/chat/actions.h"
-#include "app/chat/chat_state.h"
+#include "app/chat/state/actions.h"
+#include "app/chat/state/chat_state.h"
 #include "app/gui/text/text_engine.h"
 #include "app/gui/theme.h"
 

@@ -7,9 +7,9 @@
 #include <cctype>
 #include <cmath>
 
-#include "app/endpoint_choice.h"
+#include "app/gui/widgets/style.h"
 #include "app/gui/window/model_offer_bar.h"
-#include "app/gui/window/style.h"
+#include "app/model_choice/endpoint_choice.h"
 #include "models/ascii.h"
 #include "models/text_format.h"
 

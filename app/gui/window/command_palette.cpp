@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "app/gui/window/card.h"
+#include "app/gui/widgets/card.h"
 #include "models/text_format.h"
 
 namespace warpchat::gui {

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "app/gui/window/elide.h"
-#include "app/gui/window/numbers.h"
+#include "app/gui/widgets/elide.h"
+#include "app/gui/widgets/numbers.h"
 #include "app/gui/window/start_screen.h"
 #include "models/human_bytes.h"
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "app/gui/window/shortcuts.h"
-#include "app/gui/window/text_field.h"
+#include "app/gui/panels/shortcuts.h"
+#include "app/gui/widgets/text_field.h"
 
 namespace warpchat::gui {
 

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "app/chat/conversation_query.h"
+#include "app/formats/conversation_query.h"
 #include "app/gui/window/date_groups.h"
 #include "models/ascii.h"
 #include "models/text_format.h"

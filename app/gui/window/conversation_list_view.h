@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "app/gui/window/shortcuts.h"
-#include "app/gui/window/text_field.h"
+#include "app/gui/panels/shortcuts.h"
+#include "app/gui/widgets/text_field.h"
 
 namespace warpchat::gui {
 

@@ -2,9 +2,9 @@
 #pragma once
 #include <string>
 
+#include "app/gui/panels/shortcuts.h"
 #include "app/gui/transcript/transcript_view.h"
-#include "app/gui/window/shortcuts.h"
-#include "app/gui/window/text_field.h"
+#include "app/gui/widgets/text_field.h"
 
 namespace warpchat::gui {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/gui/window/elide.h"
+#include "app/gui/widgets/elide.h"
 #include "engine/http/http_url.h"
 #include "engine/remote/endpoint.h"
 #include "models/text_format.h"

@@ -3,8 +3,8 @@
 #pragma once
 #include <string>
 
-#include "app/gui/window/shortcuts.h"
-#include "app/gui/window/ui.h"
+#include "app/gui/panels/shortcuts.h"
+#include "app/gui/widgets/ui.h"
 
 namespace warpchat::gui {
 

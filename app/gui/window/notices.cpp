@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "app/gui/window/numbers.h"
-#include "app/remedies.h"
+#include "app/chat/state/remedies.h"
+#include "app/gui/widgets/numbers.h"
 #include "models/text_format.h"
 
 namespace warpchat::gui {

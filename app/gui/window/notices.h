@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <unordered_map>
 
-#include "app/gui/window/shortcuts.h"
-#include "app/gui/window/ui.h"
+#include "app/gui/panels/shortcuts.h"
+#include "app/gui/widgets/ui.h"
 
 namespace warpchat::gui {
 

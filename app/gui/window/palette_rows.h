@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/gui/window/shortcuts.h"
+#include "app/gui/panels/shortcuts.h"
 
 namespace warpchat::gui {
 

@@ -8,14 +8,14 @@
 #include <fstream>
 #include <sstream>
 
-#include "app/directories.h"
+#include "app/gui/desktop/signal_watch.h"
+#include "app/gui/widgets/numbers.h"
 #include "app/gui/window/chat_window.h"
-#include "app/gui/window/numbers.h"
 #include "app/gui/window/pacer.h"
-#include "app/gui/window/signal_watch.h"
-#include "app/log.h"
-#include "app/model_loading.h"
-#include "app/output.h"
+#include "app/model_choice/model_loading.h"
+#include "app/platform/directories.h"
+#include "app/platform/log.h"
+#include "app/platform/output.h"
 
 namespace warpchat {
 

@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "app/gui/panels/shortcuts.h"
+#include "app/gui/widgets/text_field.h"
 #include "app/gui/window/conversation_list_view.h"
-#include "app/gui/window/shortcuts.h"
-#include "app/gui/window/text_field.h"
 #include "engine/store/find_text.h"
 
 namespace warpchat::gui {

@@ -5,8 +5,8 @@
 #include <array>
 #include <cmath>
 
-#include "app/endpoint_choice.h"
-#include "app/gui/window/ui.h"
+#include "app/gui/widgets/ui.h"
+#include "app/model_choice/endpoint_choice.h"
 #include "models/human_bytes.h"
 #include "models/text_format.h"
 

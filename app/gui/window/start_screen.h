@@ -3,8 +3,8 @@
 #include <string>
 #include <string_view>
 
-#include "app/gui/window/rect.h"
-#include "app/gui/window/shortcuts.h"
+#include "app/gui/panels/shortcuts.h"
+#include "app/gui/widgets/rect.h"
 
 namespace warpchat::gui {
 

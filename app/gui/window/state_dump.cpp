@@ -5,9 +5,9 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "app/chat/answer_pace.h"
-#include "app/gui/window/numbers.h"
-#include "app/output.h"
+#include "app/chat/state/answer_pace.h"
+#include "app/gui/widgets/numbers.h"
+#include "app/platform/output.h"
 #include "engine/untrusted_json.h"
 
 namespace warpchat::gui {

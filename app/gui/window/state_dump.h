@@ -3,10 +3,10 @@
 #include <string>
 #include <vector>
 
-#include "app/chat/chat_state.h"
+#include "app/chat/state/chat_state.h"
+#include "app/gui/desktop/window_memory.h"
 #include "app/gui/transcript/transcript_view.h"
-#include "app/gui/window/ui.h"
-#include "app/gui/window/window_memory.h"
+#include "app/gui/widgets/ui.h"
 
 namespace warpchat::gui {
 

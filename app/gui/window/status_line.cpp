@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "app/gui/window/numbers.h"
+#include "app/gui/widgets/numbers.h"
 
 namespace warpchat::gui {
 

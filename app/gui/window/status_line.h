@@ -1,7 +1,7 @@
 // The line at the bottom: what runs where and why, how fast while it does; loading and its cancel.
 #pragma once
-#include "app/gui/window/shortcuts.h"
-#include "app/gui/window/ui.h"
+#include "app/gui/panels/shortcuts.h"
+#include "app/gui/widgets/ui.h"
 
 namespace warpchat::gui {
 

@@ -1,7 +1,7 @@
 // Above the conversation: its title, the model, and what opens the panels.
 #pragma once
-#include "app/gui/window/shortcuts.h"
-#include "app/gui/window/ui.h"
+#include "app/gui/panels/shortcuts.h"
+#include "app/gui/widgets/ui.h"
 
 namespace warpchat::gui {
 
