@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Includes point one way: between the rooms, between the folders of app, and between those of engine.
+"""Includes point one way: between the rooms, and between the folders of app, of kernels and of engine.
 
 usage: folders_test.py [unittest arguments]
 """
@@ -10,7 +10,7 @@ import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
-MAX_SOURCES = 40  # in one folder of app, without its subfolders
+MAX_SOURCES = 40  # in one folder of app or kernels, without its subfolders
 
 ROOMS = {  # what each may include
     "app": {"engine", "kernels", "models", "ptx"},
@@ -30,6 +30,8 @@ PARTS = {
     "gui": (("",), ("text",), ("widgets",), ("desktop",), ("transcript", "profiler", "panels"), ("window",)),
     "commands": (("help",), ("",)),
 }
+# The same for kernels, where "" is the files of the folder itself.
+KERNELS = (("common",), ("matmul",), ("attention", "experts", "delta_net", "sampling"), ("",), ("persistent",))
 ENGINE_CIRCLES = ()  # folders that include each other all the same
 
 
@@ -118,10 +120,23 @@ class Folders(unittest.TestCase):
         self.assertEqual([fault for fault in found if fault], [])
         self.assertEqual(circle_in(graph_of(includes_of("app"))), [])
 
+    def test_folders_of_kernels(self):
+        found, n = [], 0
+        for source, included in includes_of("kernels"):
+            folder, other = (os.path.dirname(path)[len("kernels/"):] for path in (source, included))
+            if not included.startswith("kernels/") or folder == other:
+                continue
+            n += 1
+            if not is_above(folder, other, KERNELS):
+                found.append(f"{source} includes {included}")
+        self.assertGreater(n, 50)
+        self.assertEqual(found, [])
+
     def test_sources_of_a_folder(self):
-        for where, _, names in os.walk(os.path.join(ROOT, "app")):
-            n = sum(name.endswith((".cpp", ".h")) for name in names)
-            self.assertLessEqual(n, MAX_SOURCES, os.path.relpath(where, ROOT))
+        for room in ("app", "kernels"):
+            for where, _, names in os.walk(os.path.join(ROOT, room)):
+                n = sum(name.endswith((".cpp", ".h")) for name in names)
+                self.assertLessEqual(n, MAX_SOURCES, os.path.relpath(where, ROOT))
 
     def test_folders_of_engine(self):
         graph = graph_of(includes_of("engine"))
