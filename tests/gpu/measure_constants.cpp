@@ -12,6 +12,7 @@
 #include "engine/driver/module.h"
 #include "engine/gpu/launch_graph.h"
 #include "kernels/persistent/persistent_decoder.h"
+#include "kernels/persistent/token_functions.h"
 #include "kernels/shapes.h"
 #include "tests/gpu/constant_kernels.h"
 #include "tests/gpu/results.h"

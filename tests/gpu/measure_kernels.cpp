@@ -9,6 +9,7 @@
 #include "engine/gpu/launch_graph.h"
 #include "engine/profile.h"
 #include "kernels/matmul/gemv_plan.h"
+#include "kernels/persistent/token_functions.h"
 #include "models/quantise.h"
 #include "tests/gpu/results.h"
 #include "tests/support/random_floats.h"
