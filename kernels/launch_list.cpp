@@ -3,7 +3,6 @@
 #include "kernels/launch_list.h"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <utility>
 
@@ -37,19 +36,19 @@ std::vector<WeightFormats> weight_formats(const DecoderFormats& formats) {
 
 // The products that an operation multiplies one input with; of experts, the shared one's.
 std::vector<MatrixProduct> products_of(const Operation& operation) {
-  if (const auto* multiply = std::get_if<Products>(&operation.what)) return multiply->products;
+  if (const auto* products = std::get_if<Products>(&operation.what)) return products->products;
   if (const auto* route = std::get_if<Routing>(&operation.what)) return route->scores.products;
   if (const auto* experts = std::get_if<Experts>(&operation.what); experts && experts->shared_gate_up)
     return {*experts->shared_gate_up, *experts->shared_down};
   return {};
 }
 
-PhaseKind phase_of(const Operation& operation, const MatrixProduct& product, const Products& multiply) {
+PhaseKind phase_of(const Operation& operation, const MatrixProduct& product, const Products& products) {
   if (product.output == Buffer::kLogits) return PhaseKind::kLogits;
   if (std::holds_alternative<Routing>(operation.what)) return PhaseKind::kRouter;
   if (product.up != Weight::kNone) return PhaseKind::kGateUp;
   if (!product.adds) return PhaseKind::kQkv;
-  return multiply.input == Buffer::kInner ? PhaseKind::kDown : PhaseKind::kOutput;
+  return products.input == Buffer::kInner ? PhaseKind::kDown : PhaseKind::kOutput;
 }
 
 class ListMaker {
@@ -78,7 +77,6 @@ class ListMaker {
     std::optional<GemmSpec> grouped_gate_up, grouped_down;
   };
 
-  bool is_decode() const { return shape_.kind == PassKind::kDecode; }
   bool is_prompt() const { return shape_.kind == PassKind::kPrefill; }
   std::optional<TensorType> format(Weight weight, uint32_t layer) const { return formats_.at(layer)[weight]; }
   bool has(Weight weight, uint32_t layer) const { return weight != Weight::kNone && format(weight, layer); }
@@ -121,16 +119,16 @@ class ListMaker {
     std::vector<ProductSpec>& specs = products_.emplace_back();
     const auto* experts = std::get_if<Experts>(&operation.what);
     const auto* route = std::get_if<Routing>(&operation.what);
-    const auto* multiply = route != nullptr ? &route->scores : std::get_if<Products>(&operation.what);
+    const auto* products = route != nullptr ? &route->scores : std::get_if<Products>(&operation.what);
     for (const MatrixProduct& product : products_of(operation)) {
       const bool is_first = experts && product.weights == Weight::kSharedGate;
-      const Buffer input = multiply ? multiply->input : is_first ? experts->input : Buffer::kSharedInner;
-      const Weight norm = multiply ? multiply->norm : is_first ? experts->norm : Weight::kNone;
+      const Buffer input = products ? products->input : is_first ? experts->input : Buffer::kSharedInner;
+      const Weight norm = products ? products->norm : is_first ? experts->norm : Weight::kNone;
       const GemvSpec gemv = gemv_of(product, input, norm, operation.layer);
       specs.push_back(needs_gemv(product.weights) ? gemv_for_columns(gemv, shape_.columns)
                                                   : product_for(gemv, shape_.kind, shape_.columns));
     }
-    if (multiply && !route) share_split_k(specs);
+    if (products && !route) share_split_k(specs);
   }
 
   // One kernel for all single-matrix products in as many formats as registers allow, so that products of one input can
@@ -149,8 +147,8 @@ class ListMaker {
     auto* incremental = std::get_if<AttentionSpec>(&attention_);
     if (shape_.kind == PassKind::kBatch && can_write_f16(*incremental))
       incremental->writes_f16 = std::ranges::all_of(network_, [this](const Operation& operation) {
-        const auto* multiply = std::get_if<Products>(&operation.what);
-        return !multiply || multiply->input != Buffer::kMixed || accepts_f16(products_[operation.index][0]);
+        const auto* products = std::get_if<Products>(&operation.what);
+        return !products || products->input != Buffer::kMixed || accepts_f16(products_[operation.index][0]);
       });
   }
 

@@ -12,49 +12,58 @@
 
 namespace warpchat {
 
-// Memory of a pass.
+// Memory of a pass. Up to kLogits a buffer has one column per token, of f32 if not stated: see shape_of().
 enum class Buffer : uint8_t {
-  // One column per token, of f32 if not stated: see shape_of().
   kHidden,
+  // Attention and its output.
   kQ,
   kK,
   kV,
   kQGate,
-  kMixed,  // attention and its output
+  kMixed,
+  // A delta net and its output.
   kQkv,
   kZ,
   kAlpha,
   kBeta,
-  kDeltaMixed,  // a delta net and its output
-  kInner,       // of a dense FFN
+  kDeltaMixed,
+  // A dense FFN.
+  kInner,
+  // Experts: scores, the choice (u32 and f32), products of the chosen and of the shared one.
   kScores,
-  kSharedExpertGate,  // of experts
+  kSharedExpertGate,
   kExperts,
-  kExpertWeights,  // chosen: u32, f32
+  kExpertWeights,
   kExpertInner,
-  kExpertOutputs,  // per assignment
+  kExpertOutputs,
   kSharedInner,
   kSharedOutput,
+  // u32 each.
   kTokens,
-  kPositions,  // u32
-  kLogits,     // a column per wanted token
+  kPositions,
+  // A column for each wanted token.
+  kLogits,
+  // u64 addresses of the sequences' page tables and recurrent states.
   kPageTables,
-  kStates,  // u64 addresses of sequences' page tables and recurrent states
-  // One for a layer, or for a whole pass on a GPU.
+  kStates,
+  // A layer's cache.
   kKeys,
   kValues,
+  // A product's input in f16 and in integers (f16_activations.h, int_activations.h); assignments by expert
+  // (expert_order.h).
   kHalves,
-  kHalfFactors,  // latest input in f16: f16_activations.h
+  kHalfFactors,
   kIntegers,
-  kIntegerFactors,  // latest input in integers: int_activations.h
+  kIntegerFactors,
   kExpertOrder,
-  kExpertTiles,  // expert_order.h
+  kExpertTiles,
   kAttentionScratch,
   kBatchScratch,
   kDeltaChunks,
   kError,
+  // The persistent decoder's next token, and logits for the host.
   kChoice,
-  kRows,  // of the persistent decoder: next token, logits for the host
+  kRows,
   kNone
 };
 inline constexpr size_t kBuffers = static_cast<size_t>(Buffer::kNone);

@@ -120,13 +120,51 @@ auto map(const Layer<T>& of, Make&& make) {
 
 // Names a weight: the members of the structs above in the order of their kMembers, then those outside the layers.
 enum class Weight : uint8_t {
-  kQ, kK, kV, kQGate, kOutput, kGate, kUp, kDown,
-  kQkv, kZ, kAlpha, kBeta,
-  kRouter, kExpertGate, kExpertUp, kExpertDown, kSharedGate, kSharedUp, kSharedDown,
-  kAttnNorm, kFfnNorm, kQBias, kKBias, kVBias, kQNorm, kKNorm, kOutputBias, kGateBias, kUpBias, kDownBias,
+  // LayerMatrices
+  kQ,
+  kK,
+  kV,
+  kQGate,
+  kOutput,
+  kGate,
+  kUp,
+  kDown,
+  // DeltaMatrices
+  kQkv,
+  kZ,
+  kAlpha,
+  kBeta,
+  // ExpertMatrices
+  kRouter,
+  kExpertGate,
+  kExpertUp,
+  kExpertDown,
+  kSharedGate,
+  kSharedUp,
+  kSharedDown,
+  // LayerVectors
+  kAttnNorm,
+  kFfnNorm,
+  kQBias,
+  kKBias,
+  kVBias,
+  kQNorm,
+  kKNorm,
+  kOutputBias,
+  kGateBias,
+  kUpBias,
+  kDownBias,
   kSharedExpertGate,
-  kConv, kDtBias, kDecay, kDeltaNorm,
-  kTokenEmbd, kLogits, kLogitsNorm, kLogitsBias,  // of the model
+  // DeltaVectors
+  kConv,
+  kDtBias,
+  kDecay,
+  kDeltaNorm,
+  // The model's.
+  kTokenEmbd,
+  kLogits,
+  kLogitsNorm,
+  kLogitsBias,
   kNone
 };
 inline constexpr size_t kWeights = static_cast<size_t>(Weight::kNone);
