@@ -147,8 +147,8 @@ class ListMaker {
     auto* incremental = std::get_if<AttentionSpec>(&attention_);
     if (shape_.kind == PassKind::kBatch && can_write_f16(*incremental))
       incremental->writes_f16 = std::ranges::all_of(network_, [this](const Operation& operation) {
-        const auto* products = std::get_if<Products>(&operation.what);
-        return !products || products->input != Buffer::kMixed || accepts_f16(products_[operation.index][0]);
+        const auto* own = std::get_if<Products>(&operation.what);
+        return !own || own->input != Buffer::kMixed || accepts_f16(products_[operation.index][0]);
       });
   }
 

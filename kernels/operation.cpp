@@ -142,7 +142,8 @@ std::vector<Buffer> buffers_of(const Operation& operation) {
                           add({Buffer::kExperts, Buffer::kExpertWeights, o.scores.products.back().output});
                         },
                         [&](const Experts& o) {
-                          add({Buffer::kExperts, Buffer::kExpertWeights, o.down.output});
+                          // In the persistent decoder a block may still route while another one multiplies.
+                          add({Buffer::kScores, Buffer::kExperts, Buffer::kExpertWeights, o.down.output});
                           if (o.shared_down) add({Buffer::kSharedExpertGate, o.shared_down->output});
                         },
                         [](const auto&) {}},
