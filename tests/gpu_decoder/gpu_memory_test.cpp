@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
 
 #include "engine/decoder.h"
@@ -60,12 +61,14 @@ TEST_F(GpuMemory, IsSharedOnlyByBuffersOfDifferentTimes) {
       expect_apart({all.begin(), all.end()}, operation.name);
     }
     const LaunchList list = launch_list(network, shape.config, shape.formats, {PassKind::kDecode, 1, 4096});
-    for (const Phase& phase : decoder_program(list).phases) {
-      std::set<Buffer> all = phase.reads;
-      all.insert(phase.writes.begin(), phase.writes.end());
-      all.insert(Buffer::kHidden), all.insert(Buffer::kLogits);
-      expect_apart(all, name_of(phase.kind));
-    }
+    std::map<std::pair<uint32_t, PhaseKind>, std::set<Buffer>> phases;  // of a layer
+    for_each_launch(list, [&](const KernelLaunch& launch, uint32_t layer) {
+      std::set<Buffer>& all = phases[{layer, launch.phase}];
+      all.insert({Buffer::kHidden, Buffer::kLogits});
+      for (const auto& [name, operand] : launch.arguments)
+        if (operand.buffer != Buffer::kNone) all.insert(operand.buffer);
+    });
+    for (const auto& [phase, all] : phases) expect_apart(all, name_of(phase.second));
   }
 }
 
