@@ -5,7 +5,7 @@
 
 #include "kernels/attention/kv_cache.h"
 #include "models/half.h"
-#include "models/quantise_fit.h"
+#include "models/k_quantise.h"
 
 namespace warpchat {
 namespace {

@@ -44,7 +44,7 @@ Global<ptx::f16> KvRows::scales(const Reg<u32>& row) const {
   return *scales_ + b_.mul_wide(row, layout_.scales_per_row());
 }
 
-// Packs four codes: the nearest integers in -127 to 127, plus the bias. Ties round up, as in models/quantise.h.
+// Packs four codes: the nearest integers in -127 to 127, plus the bias. Ties round up, as in models/k_quantise.h.
 Reg<u32> packed(Builder& b, const std::vector<Reg<f32>>& values, size_t first, const Reg<f32>& inverse) {
   std::vector<Reg<u32>> codes;
   // Negative values clamp to zero.

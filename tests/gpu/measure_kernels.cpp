@@ -9,8 +9,8 @@
 #include "engine/gpu/launch_graph.h"
 #include "engine/profile.h"
 #include "kernels/matmul/gemv_plan.h"
-#include "models/quantise.h"
 #include "tests/gpu/results.h"
+#include "tests/support/gguf/quantise.h"
 #include "tests/support/random_floats.h"
 
 namespace warpchat {
