@@ -78,7 +78,6 @@ class ListMaker {
     std::optional<GemmSpec> grouped_gate_up, grouped_down;
   };
 
-  bool is_decode() const { return shape_.kind == PassKind::kDecode; }
   bool is_prompt() const { return shape_.kind == PassKind::kPrefill; }
   std::optional<TensorType> format(Weight weight, uint32_t layer) const { return formats_.at(layer)[weight]; }
   bool has(Weight weight, uint32_t layer) const { return weight != Weight::kNone && format(weight, layer); }

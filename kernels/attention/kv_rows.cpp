@@ -80,13 +80,4 @@ Vec<f16x2, 2> codes_as_halves(Builder& b, const Reg<u32>& word) {
   return {low, pair(0x4342)};
 }
 
-Vec<f32, 4> codes_as_floats(Builder& b, const Reg<u32>& word) {
-  constexpr uint32_t kExponent = 0x4b000000;  // 2^23; unit in the last place 1
-  const auto number = [&](uint32_t byte) {
-    return b.prmt(word, kExponent, 0x7440 + byte).as<f32>() - (0x1p23f + KvLayout::kBias);
-  };
-  const Reg<f32> first = number(0), second = number(1), third = number(2);
-  return {first, second, third, number(3)};
-}
-
 }  // namespace warpchat
