@@ -62,7 +62,7 @@ class ListMaker {
     share_kernels();
     for (const Operation& operation : network_) plan_experts(operation);
     find_conversions();
-    list_.shape = shape_, list_.layers = config_.layers;
+    list_.shape = shape_, list_.attention = attention_, list_.layers = config_.layers;
     for (const Operation& operation : network_) {
       operation_ = &operation;
       list_.operations.push_back({operation.layer, {}});

@@ -125,8 +125,11 @@ struct OperationLaunches {
   std::vector<KernelLaunch> launches;
 };
 
+using DecoderAttentionSpec = std::variant<AttentionSpec, FlashAttentionSpec>;
+
 struct LaunchList {
   PassShape shape;
+  DecoderAttentionSpec attention;  // the same for every layer, also where no layer has it
   std::vector<LayerConfig> layers;
   std::vector<OperationLaunches> operations;  // as in the network
 
@@ -138,9 +141,9 @@ struct LaunchList {
         if (const auto* spec = std::get_if<Spec>(&launch.spec)) return spec;
     return nullptr;
   }
+  const AttentionSpec& token_attention() const { return std::get<AttentionSpec>(attention); }  // outside prompts
   bool writes_f16() const {  // whether attention's output is in f16
-    const auto* attention = first<AttentionSpec>();
-    return attention != nullptr && attention->writes_f16;
+    return std::holds_alternative<AttentionSpec>(attention) && token_attention().writes_f16;
   }
 };
 
@@ -166,7 +169,6 @@ void for_each_launch(const LaunchList& list, Visit&& visit) {
     for (const KernelLaunch& launch : operation.launches) visit(launch, operation.layer);
 }
 
-using DecoderAttentionSpec = std::variant<AttentionSpec, FlashAttentionSpec>;
 // Flash attention for prompts, if it supports the heads; else incremental attention, which runs a prompt in launches of
 // up to kGemvColumns columns. Without scatter and f16 conversion.
 DecoderAttentionSpec decoder_attention(const ModelConfig& config, const PassShape& shape);

@@ -24,17 +24,6 @@ uint32_t read_bits(const Block& block, BlockBits bits) {
   return word >> (bits.at - 8 * first) & ((1u << bits.width) - 1);
 }
 
-// Writes into a block whose bits there are still 0.
-template <class Block>
-void write_bits(Block& block, BlockBits bits, uint32_t value) {
-  const size_t first = std::min(bits.at / 8, sizeof(Block) - 4);
-  auto* bytes = reinterpret_cast<std::byte*>(&block) + first;
-  uint32_t word;
-  std::memcpy(&word, bytes, sizeof word);
-  word |= value << (bits.at - 8 * first);
-  std::memcpy(bytes, &word, sizeof word);
-}
-
 // kGroup weights share a grid entry, kScaled share a scale. index, high: low and high bits of the entry's number, by
 // group. signs: of eight weights, the first one's in the lowest bit. scale: by sub-block. With seven signs, the eighth
 // makes the number of negative ones even.

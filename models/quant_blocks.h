@@ -9,9 +9,6 @@
 
 namespace warpchat {
 
-inline constexpr int kBlockWeights = 32;        // formats without K
-inline constexpr int kSuperBlockWeights = 256;  // K formats and IQ4_XS
-
 struct BlockQ4_0 {  // 32 weights; w = d * (q - 8)
   f16 d;
   uint8_t qs[16];  // low nibbles are weights 0..15, high nibbles 16..31

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "models/quantise.h"
+#include "models/k_quantise.h"
 #include "models/rope.h"
 
 namespace warpchat {
@@ -29,6 +29,23 @@ ModelConfig small_config() {
   return c;
 }
 
+// type: Q4_K or Q6_K, else F32.
+void append_row(std::vector<std::byte>& bytes, TensorType type, std::span<const float> row) {
+  const auto append = [&](const auto& block) {
+    const auto raw = std::as_bytes(std::span(&block, 1));
+    bytes.insert(bytes.end(), raw.begin(), raw.end());
+  };
+  const size_t n = traits(type).block_weights;
+  for (size_t at = 0; at < row.size(); at += n) {
+    if (type == TensorType::kQ4_K)
+      append(quantise_q4k(row.subspan(at, n)));
+    else if (type == TensorType::kQ6_K)
+      append(quantise_q6k(row.subspan(at, n)));
+    else
+      append(row[at]);
+  }
+}
+
 }  // namespace
 
 CheckModel::CheckModel(uint32_t seed) : config_(small_config()), random_(seed) {
@@ -51,8 +68,7 @@ const TensorInfo* CheckModel::tensor(const std::string& name, TensorType type, u
   std::vector<std::byte>& bytes = data_.emplace_back();
   for (uint64_t i = 0; i < rows; ++i) {
     for (float& weight : row) weight = normal(random_);
-    const std::vector<std::byte> packed = quantise_row(type, row);
-    bytes.insert(bytes.end(), packed.begin(), packed.end());
+    append_row(bytes, type, row);
   }
   return &infos_.emplace_back(TensorInfo{name, type, {k, rows, 1, 1}, rows == 1 ? 1u : 2u, bytes});
 }

@@ -44,7 +44,7 @@ Global<ptx::f16> KvRows::scales(const Reg<u32>& row) const {
   return *scales_ + b_.mul_wide(row, layout_.scales_per_row());
 }
 
-// Packs four codes: the nearest integers in -127 to 127, plus the bias. Ties round up, as in models/quantise.h.
+// Packs four codes: the nearest integers in -127 to 127, plus the bias. Ties round up, as in models/k_quantise.h.
 Reg<u32> packed(Builder& b, const std::vector<Reg<f32>>& values, size_t first, const Reg<f32>& inverse) {
   std::vector<Reg<u32>> codes;
   // Negative values clamp to zero.
@@ -78,15 +78,6 @@ Vec<f16x2, 2> codes_as_halves(Builder& b, const Reg<u32>& word) {
   };
   const Reg<f16x2> low = pair(0x4140);
   return {low, pair(0x4342)};
-}
-
-Vec<f32, 4> codes_as_floats(Builder& b, const Reg<u32>& word) {
-  constexpr uint32_t kExponent = 0x4b000000;  // 2^23; unit in the last place 1
-  const auto number = [&](uint32_t byte) {
-    return b.prmt(word, kExponent, 0x7440 + byte).as<f32>() - (0x1p23f + KvLayout::kBias);
-  };
-  const Reg<f32> first = number(0), second = number(1), third = number(2);
-  return {first, second, third, number(3)};
 }
 
 }  // namespace warpchat

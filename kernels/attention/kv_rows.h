@@ -50,6 +50,5 @@ void store_codes(ptx::Builder& b, const KvRows& row, const std::vector<ptx::Reg<
 
 // The numbers of four codes in a word, without their scale.
 ptx::Vec<ptx::f16x2, 2> codes_as_halves(ptx::Builder& b, const ptx::Reg<ptx::u32>& word);
-ptx::Vec<ptx::f32, 4> codes_as_floats(ptx::Builder& b, const ptx::Reg<ptx::u32>& word);
 
 }  // namespace warpchat

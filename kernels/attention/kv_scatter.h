@@ -44,8 +44,8 @@ struct KvScatterSpec {
 //                       is written
 //   n_columns           u32, only if columns > 1: at most `columns`; columns beyond are neither read nor written
 // Columns of one sequence must have different positions. Angles are exact to 1e-6 at every position: they are computed
-// in 2^-64 turns, which wrap exactly. A q8_0 row depends only on its own values, as in models/quantise.h; magnitudes
-// above 65,024 are clamped, and a NaN makes its group's scale NaN. Throws Error for a spec outside the bounds above.
+// in 2^-64 turns, which wrap exactly. A q8_0 row depends only on its own values; magnitudes above 65,024 are clamped,
+// and a NaN makes its group's scale NaN. Throws Error for a spec outside the bounds above.
 ptx::Kernel kv_scatter(const KvScatterSpec& spec, ptx::Target target);
 std::string name_of(const KvScatterSpec& spec);
 ptx::Launch kv_scatter_launch(const KvScatterSpec& spec);  // blocks: some heads each, columns

@@ -42,7 +42,6 @@ class VirtualBlock {
   // shared().
   void call(const ptx::FunctionPointer& function, std::vector<ptx::CallOperand> arguments) const;
 
-  bool is_played() const { return played_.has_value(); }
   ptx::Reg<ptx::u32> block(ptx::Axis axis = ptx::Axis::kX) const;
   ptx::Reg<ptx::u32> blocks() const;  // in the grid's x
   ptx::Reg<ptx::u32> thread() const;

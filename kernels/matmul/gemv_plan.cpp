@@ -13,7 +13,7 @@ namespace {
 // Static shared memory only, which every target has: two blocks per multiprocessor then hide each other's latency. A
 // little is left for a kernel that plays this one among others.
 constexpr uint32_t kSharedBytes = ptx::kMaxStaticSharedBytes - 64;
-constexpr uint32_t kMaxColumns = 8;
+constexpr uint32_t kMaxGemvColumns = 8;
 constexpr uint32_t kFewBlocks = 112;   // about one per multiprocessor of a large GPU
 constexpr uint32_t kManyBlocks = 264;  // more would only repeat the prologue
 
@@ -22,8 +22,8 @@ void check(const GemvSpec& spec) {
   require(is_packable(spec.weights, spec.k), spec,
           "k is " + std::to_string(spec.k) + "; " + std::string(traits(spec.weights).name) + " needs a multiple of " +
               std::to_string(traits(spec.weights).block_weights));
-  require(spec.columns >= 1 && spec.columns <= kMaxColumns, spec,
-          "it has " + std::to_string(spec.columns) + " columns; expected 1 to " + std::to_string(kMaxColumns));
+  require(spec.columns >= 1 && spec.columns <= kMaxGemvColumns, spec,
+          "it has " + std::to_string(spec.columns) + " columns; expected 1 to " + std::to_string(kMaxGemvColumns));
   if (!spec.up) return;
   require(is_swiglu(spec.epilogue), spec, "only swiglu has an up matrix");
   require(is_packable(*spec.up, spec.k) && is_float(*spec.up) == is_float(spec.weights) &&

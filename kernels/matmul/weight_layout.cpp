@@ -1,4 +1,4 @@
-// One description of where a format keeps each code's bits drives both packing (reads) and unpacking (writes).
+// A description of where each format keeps its codes' bits drives the packing.
 #include "kernels/matmul/weight_layout.h"
 
 #include <algorithm>
@@ -105,20 +105,11 @@ constexpr int code_at(int bits, int byte, int at) {
 }
 
 template <int bits>
-void put(const Codes& codes, int shift, std::byte* stream) {
+void put(const Codes& codes, std::byte* stream) {
   for (int byte = 0; byte < 4 * bits; ++byte) {
     unsigned value = 0;
-    for (int at = 0; at < 8; at += bits) value |= (codes[code_at(bits, byte, at)] >> shift & ((1u << bits) - 1)) << at;
+    for (int at = 0; at < 8; at += bits) value |= (codes[code_at(bits, byte, at)] & ((1u << bits) - 1)) << at;
     stream[byte] = std::byte(value);
-  }
-}
-template <int bits>
-void get(const std::byte* stream, int shift, Codes& codes) {
-  for (int byte = 0; byte < 4 * bits; ++byte) {
-    for (int at = 0; at < 8; at += bits) {
-      const unsigned part = std::to_integer<unsigned>(stream[byte]) >> at & ((1u << bits) - 1);
-      codes[code_at(bits, byte, at)] |= static_cast<uint8_t>(part << shift);
-    }
   }
 }
 
@@ -157,54 +148,12 @@ ScaleBytes read_scales(const Block& b, int unit) {
   }
 }
 
-void write_q3k_scale(BlockQ3K& b, int s, int scale) {
-  b.scales[s % 8] |= static_cast<uint8_t>((scale & 15) << (s / 8 * 4));
-  b.scales[8 + s % 4] |= static_cast<uint8_t>(scale >> 4 << (s / 4 * 2));
-}
-// Writes scales into a block whose scales are zero.
-template <class Block>
-void write_scales(Block& b, int unit, ScaleBytes bytes) {
-  if constexpr (std::is_same_v<Block, BlockIQ4XS>) {
-    b.scales_l[unit / 2] |= static_cast<uint8_t>((bytes.first & 15) << (unit % 2 * 4));
-    b.scales_h |= static_cast<uint16_t>(bytes.first >> 4 << (2 * unit));
-  } else if constexpr (std::is_same_v<Block, BlockMXFP4>) {
-    b.e = bytes.first;
-  } else if constexpr (kScaleBytes<Block> == 1) {
-    b.scales[unit] = bytes.first;
-  } else if constexpr (std::is_same_v<Block, BlockQ3K>) {
-    write_q3k_scale(b, 2 * unit, bytes.first);
-    write_q3k_scale(b, 2 * unit + 1, bytes.second);
-  } else if constexpr (sizeof b.scales == 12) {
-    if (unit < 4) {
-      b.scales[unit] |= bytes.first;
-      b.scales[unit + 4] |= bytes.second;
-    } else {
-      b.scales[unit + 4] = static_cast<uint8_t>((bytes.first & 15) | (bytes.second & 15) << 4);
-      b.scales[unit - 4] |= static_cast<uint8_t>(bytes.first >> 4 << 6);
-      b.scales[unit] |= static_cast<uint8_t>(bytes.second >> 4 << 6);
-    }
-  } else {
-    std::memcpy(&b.scales[2 * unit], &bytes, 2);
-  }
-}
-
 // The block's f16 numbers, in the order of its head.
 template <class Block, class Visit>
 void for_each_head(Block& b, Visit visit) {
   if constexpr (requires { b.d; }) visit(b.d);
   if constexpr (requires { b.dmin; }) visit(b.dmin);
   if constexpr (requires { b.m; }) visit(b.m);
-}
-
-// Calls visit(bytes, first code, n) for a unit's low codes; 8-bit codes are in two consecutive streams.
-template <class Block, class Byte, class Visit>
-void for_low(const PackedStreams& s, Byte* row, uint64_t unit, Visit visit) {
-  if constexpr (Fields<Block>::kLowBits == 8) {
-    visit(row + unit * 16, 0, 16);
-    visit(row + s.n_units * uint64_t{16} + unit * 16, 16, 16);
-  } else {
-    visit(row + unit * 4 * Fields<Block>::kLowBits, 0, kUnit);
-  }
 }
 
 template <class Block>
@@ -216,52 +165,22 @@ void pack_unit(const PackedStreams& s, const Block& block, int sub, uint64_t uni
     const BitsAt at = Of::low(sub, i);
     codes[i] = static_cast<uint8_t>(bytes[at.offset] >> at.shift);  // `put` masks the bits
   }
-  for_low<Block>(s, row, unit, [&](std::byte* to, int first, int n) {
-    if constexpr (Of::kLowBits == 8)
-      std::memcpy(to, codes + first, n);
-    else
-      put<Of::kLowBits>(codes, 0, to);
-  });
+  if constexpr (Of::kLowBits == 8) {  // in two consecutive streams
+    std::memcpy(row + unit * 16, codes, 16);
+    std::memcpy(row + s.n_units * uint64_t{16} + unit * 16, codes + 16, 16);
+  } else {
+    put<Of::kLowBits>(codes, row + unit * 4 * Of::kLowBits);
+  }
   if constexpr (HasHigh<Block>) {
     for (int i = 0; i < kUnit; ++i) {
       const BitsAt at = Of::high(sub, i);
       codes[i] = static_cast<uint8_t>(bytes[at.offset] >> at.shift);
     }
-    put<Of::kHighBits>(codes, 0, row + s.high + unit * 4 * Of::kHighBits);
+    put<Of::kHighBits>(codes, row + s.high + unit * 4 * Of::kHighBits);
   }
   if constexpr (kScaleBytes<Block> != 0) {
     const ScaleBytes scales = read_scales(block, sub);
     std::memcpy(row + s.scales + unit * kScaleBytes<Block>, &scales, kScaleBytes<Block>);
-  }
-}
-
-template <class Block>
-void unpack_unit(const PackedStreams& s, const std::byte* row, uint64_t unit, int sub, Block& block) {
-  auto* bytes = reinterpret_cast<uint8_t*>(&block);
-  using Of = Fields<Block>;
-  Codes codes = {};
-  for_low<Block>(s, row, unit, [&](const std::byte* from, int first, int n) {
-    if constexpr (Of::kLowBits == 8)
-      std::memcpy(codes + first, from, n);
-    else
-      get<Of::kLowBits>(from, 0, codes);
-  });
-  for (int i = 0; i < kUnit; ++i) {
-    const BitsAt at = Of::low(sub, i);
-    bytes[at.offset] |= static_cast<uint8_t>(codes[i] << at.shift);
-  }
-  if constexpr (HasHigh<Block>) {
-    Codes high = {};
-    get<Of::kHighBits>(row + s.high + unit * 4 * Of::kHighBits, 0, high);
-    for (int i = 0; i < kUnit; ++i) {
-      const BitsAt at = Of::high(sub, i);
-      bytes[at.offset] |= static_cast<uint8_t>(high[i] << at.shift);
-    }
-  }
-  if constexpr (kScaleBytes<Block> != 0) {
-    ScaleBytes scales;
-    std::memcpy(&scales, row + s.scales + unit * kScaleBytes<Block>, kScaleBytes<Block>);
-    write_scales(block, sub, scales);
   }
 }
 
@@ -276,20 +195,6 @@ void pack_row(const PackedStreams& s, const std::byte* blocks, std::byte* row) {
       head += 2;
     });
     for (uint32_t sub = 0; sub < s.units_per_head; ++sub) pack_unit(s, block, static_cast<int>(sub), unit++, row);
-  }
-}
-
-template <class Block>
-void unpack_row(const PackedStreams& s, const std::byte* row, std::byte* blocks) {
-  for (uint64_t unit = 0; unit < s.n_units; blocks += sizeof(Block)) {
-    Block block = {};
-    const std::byte* head = row + s.heads + unit / s.units_per_head * s.head_bytes;
-    for_each_head(block, [&](f16& number) {
-      std::memcpy(&number, head, 2);
-      head += 2;
-    });
-    for (uint32_t sub = 0; sub < s.units_per_head; ++sub) unpack_unit(s, row, unit++, static_cast<int>(sub), block);
-    std::memcpy(blocks, &block, sizeof block);
   }
 }
 
@@ -344,23 +249,6 @@ void pack_rows(TensorType type, uint32_t k, uint64_t n_rows, std::span<const std
     KernelBlocks::visit(type, [&](auto block) {
       if constexpr (kHasCodes<decltype(block)>)
         pack_row<decltype(block)>(streams, from, to);
-      else
-        std::memcpy(to, from, row_bytes);
-    });
-  }
-}
-
-void unpack_rows(TensorType type, uint32_t k, uint64_t n_rows, std::span<const std::byte> packed,
-                 std::span<std::byte> blocks) {
-  const uint64_t row_bytes = bytes_per_row(type, k), packed_bytes = packed_bytes_per_row(type, k);
-  assert(blocks.size() == n_rows * row_bytes && packed.size() == n_rows * packed_bytes);
-  const PackedStreams streams = packed_streams(type, k);
-  for (uint64_t row = 0; row < n_rows; ++row) {
-    const std::byte* from = packed.data() + row * packed_bytes;
-    std::byte* to = blocks.data() + row * row_bytes;
-    KernelBlocks::visit(type, [&](auto block) {
-      if constexpr (kHasCodes<decltype(block)>)
-        unpack_row<decltype(block)>(streams, from, to);
       else
         std::memcpy(to, from, row_bytes);
     });

@@ -26,13 +26,9 @@ bool is_packable(TensorType type, uint32_t k);
 uint64_t packed_bytes_per_row(TensorType type, uint32_t k);
 
 // blocks: n_rows * bytes_per_row(type, k) bytes as in the file; packed: n_rows * packed_bytes_per_row(type, k) bytes,
-// padding is zeroed. Both functions are thread-safe.
+// padding is zeroed. Thread-safe.
 void pack_rows(TensorType type, uint32_t k, uint64_t n_rows, std::span<const std::byte> blocks,
                std::span<std::byte> packed);
-
-// Inverse of pack_rows, bit for bit.
-void unpack_rows(TensorType type, uint32_t k, uint64_t n_rows, std::span<const std::byte> packed,
-                 std::span<std::byte> blocks);
 
 // Offsets of a row's streams, for the kernels that read them.
 struct PackedStreams {

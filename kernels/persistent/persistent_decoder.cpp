@@ -178,7 +178,7 @@ class DecoderWriter {
         target_(target),
         list_(spec.decoder),
         embedding_(*list_.first<EmbeddingSpec>()),
-        attention_(*list_.first<AttentionSpec>()),
+        attention_(list_.token_attention()),
         functions_(list_, /*loads_ahead=*/true, target),
         sampler_(persistent_sampling(spec), target),
         at_(b_, list_, embedding_, attention_),

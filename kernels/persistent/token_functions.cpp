@@ -173,7 +173,7 @@ void ProductFunction::call(const VirtualBlock& block, const CallOperand& which, 
 }
 
 TokenFunctions::TokenFunctions(const LaunchList& list, bool loads_ahead, Target target)
-    : embed(*list.first<EmbeddingSpec>(), target), attend(*list.first<AttentionSpec>(), target) {
+    : embed(*list.first<EmbeddingSpec>(), target), attend(list.token_attention(), target) {
   constexpr const char* kNames[kProductGroups] = {"normed", "output", "gate_up", "down"};
   const auto* routing = list.first<RouteSpec>();
   ProductVariants variants = product_variants(list);

@@ -61,8 +61,6 @@ ColumnId FunctionLoader::temporary(uint32_t bytes) {
   return static_cast<ColumnId>(columns_.size() - 1);
 }
 
-ColumnId FunctionLoader::true_predicate() { return constant(0xffffffffu, 0); }
-
 uint32_t FunctionLoader::width_of(const Operand& reg) const { return columns_[reg.index].bytes; }
 
 uint64_t FunctionLoader::immediate_bits(const Operand& operand, Type wanted) const {

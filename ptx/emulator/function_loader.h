@@ -92,7 +92,6 @@ class FunctionLoader {
   Draft& emit_control(Control control);
   HandlerPair handler(const std::string& name) const;
   ColumnId predicate_source(const Operand& p, bool& negated);
-  ColumnId true_predicate();
   void guard_by_branch(const Statement& s);
 
   void lower_simple(const Statement& s, const Match& m);
@@ -198,8 +197,7 @@ class FunctionLoader {
   std::vector<Draft> drafts_;
   std::vector<bool> maybe_undefined_;  // by column: some path reads it before any write
   std::vector<uint32_t> first_draft_;  // by statement
-  std::vector<uint32_t> targets_;      // jump targets, as statements
-  ColumnId carry_ = kNoColumn, true_predicate_ = kNoColumn;
+  ColumnId carry_ = kNoColumn;
   ColumnId stack_top_ = kNoColumn;  // bytes allocated by alloca, u32; in functions that use it
   uint32_t stack_offset_ = 0;       // of alloca's memory in the frame
 };

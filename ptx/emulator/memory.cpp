@@ -110,8 +110,8 @@ uint64_t Memory::allocate(uint64_t bytes, std::string name, bool is_constant) {
   std::erase_if(freed_,
                 [&](const Allocation& a) { return a.address < address + room && address < a.address + a.bytes; });
   if (name.empty()) name = "allocation " + std::to_string(serial_);
-  live_[address] = {
-      address, bytes, std::move(name), false, is_constant, serial_++, std::make_shared<WrittenBytes>(bytes)};
+  ++serial_;
+  live_[address] = {address, bytes, std::move(name), false, is_constant, std::make_shared<WrittenBytes>(bytes)};
   used_ += room;
   return address;
 }
@@ -145,8 +145,7 @@ void Memory::register_host(void* start, uint64_t bytes) {
   const uint64_t address = reinterpret_cast<uint64_t>(start);
   auto written = std::make_shared<WrittenBytes>(bytes);
   written->mark_all();
-  live_[address] = {address, bytes, "host memory " + std::to_string(serial_), true, false, serial_, std::move(written)};
-  ++serial_;
+  live_[address] = {address, bytes, "host memory " + std::to_string(serial_++), true, false, std::move(written)};
 }
 
 bool Memory::unregister_host(void* start) {

@@ -39,7 +39,6 @@ struct Allocation {
   std::string name;      // of a module's variable; otherwise "allocation N"
   bool is_host = false;  // pinned or registered; counts as initialised
   bool is_constant = false;
-  uint64_t serial = 0;
   std::shared_ptr<WrittenBytes> written;
 };
 

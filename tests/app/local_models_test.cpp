@@ -12,7 +12,7 @@
 #include "app/model_choice/model_removal.h"
 #include "app/platform/directories.h"
 #include "app/platform/text_input.h"
-#include "models/gguf_writer.h"
+#include "tests/support/gguf/gguf_writer.h"
 #include "tests/support/variable.h"
 
 namespace warpchat {

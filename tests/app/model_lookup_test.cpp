@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "app/model_choice/model_facts.h"
-#include "models/gguf_writer.h"
+#include "tests/support/gguf/gguf_writer.h"
 
 namespace warpchat {
 namespace {

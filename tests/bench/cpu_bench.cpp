@@ -19,8 +19,8 @@
 #include "engine/cpu/thread_pool.h"
 #include "engine/file_mappings.h"
 #include "models/error.h"
-#include "models/quantise.h"
 #include "tests/bench/median.h"
+#include "tests/support/gguf/quantise.h"
 
 namespace warpchat {
 namespace {

@@ -8,8 +8,8 @@
 #include "engine/cpu/thread_pool.h"
 #include "models/half.h"
 #include "models/quant_blocks.h"
-#include "models/quantise.h"
 #include "tests/engine/cpu_problems.h"
+#include "tests/support/gguf/quantise.h"
 
 namespace warpchat {
 namespace {

@@ -13,8 +13,8 @@
 
 #include "engine/cpu/simd_level.h"
 #include "models/dequantise.h"
-#include "models/quantise.h"
 #include "models/tensor_type.h"
+#include "tests/support/gguf/quantise.h"
 #include "tests/support/random_floats.h"
 
 namespace warpchat {

@@ -10,8 +10,8 @@
 #include "engine/profile.h"
 #include "kernels/matmul/gemv_plan.h"
 #include "kernels/persistent/token_functions.h"
-#include "models/quantise.h"
 #include "tests/gpu/results.h"
+#include "tests/support/gguf/quantise.h"
 #include "tests/support/random_floats.h"
 
 namespace warpchat {

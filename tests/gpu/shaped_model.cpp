@@ -4,9 +4,9 @@
 #include <random>
 
 #include "models/error.h"
-#include "models/gguf_writer.h"
-#include "models/quantise.h"
 #include "models/rope.h"
+#include "tests/support/gguf/gguf_writer.h"
+#include "tests/support/gguf/quantise.h"
 #include "tests/support/tiny_model.h"
 
 namespace warpchat {

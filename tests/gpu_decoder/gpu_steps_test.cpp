@@ -290,7 +290,7 @@ TEST(GpuBatches, OfManyGoOverPagesBesideAPrompt) {
   const GpuSizes sizes{.context = 192, .sequences = kSequences};
   const LaunchList list = launch_list(text_decoder(model.config), model.config, formats_of(model.tensors),
                                       {PassKind::kBatch, kSequences, sizes.context});
-  ASSERT_TRUE(list.writes_f16() && list.first<AttentionSpec>()->pages_per_block > 1);
+  ASSERT_TRUE(list.writes_f16() && list.token_attention().pages_per_block > 1);
   Decoder decoder(model.config,
                   make_gpu_steps(model.config, model.tensors, {test_device(), sizes, LaunchMode::kStream}));
   const std::vector<Token> tokens = some_tokens(kLong + 1);

@@ -38,7 +38,7 @@ struct PersistentModel {
       const BufferShape shape = shape_of(static_cast<Buffer>(i), model.config);
       if (shape.width > 0) at.buffers[i] = floats(shape.width * shape.per_column);
     }
-    at[Buffer::kAttentionScratch] = zeros(attention_scratch_bytes(*spec.decoder.first<AttentionSpec>()));
+    at[Buffer::kAttentionScratch] = zeros(attention_scratch_bytes(spec.decoder.token_attention()));
     at[Buffer::kError] = zeros(sizeof(ErrorWord));
     at.n_pages = 2;
     const uint64_t page_bytes = uint64_t{shape_of(Buffer::kK, model.config).width} * kPagePositions * 2;

@@ -11,8 +11,8 @@
 #include "kernels/matmul/int_activations.h"
 #include "kernels/matmul/weight_layout.h"
 #include "models/dequantise.h"
-#include "models/quantise.h"
 #include "tests/kernels/emulated_kernel.h"
+#include "tests/support/gguf/quantise.h"
 #include "tests/support/random_floats.h"
 
 namespace warpchat {

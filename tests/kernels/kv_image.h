@@ -14,7 +14,7 @@
 #include "kernels/attention/kv_cache.h"
 #include "models/half.h"
 #include "models/quant_blocks.h"
-#include "models/quantise.h"
+#include "tests/support/gguf/quantise.h"
 
 namespace warpchat {
 

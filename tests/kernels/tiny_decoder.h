@@ -229,7 +229,7 @@ class TinyDecoder {
     state.at[Buffer::kPositions] = address(&state.words->position);
     state.at[Buffer::kError] = address(device_.zeros<uint32_t>(kErrorWords));
     state.at[Buffer::kAttentionScratch] =
-        address(device_.zeros<uint8_t>(attention_scratch_bytes(*list_.first<AttentionSpec>())));
+        address(device_.zeros<uint8_t>(attention_scratch_bytes(list_.token_attention())));
     state.at[Buffer::kPageTables] = address(device_.upload(std::vector{address(page_table_)}));
     state.sampler = device_.upload(sampler_state());
     for (size_t i = 0; i < config_.n_layers; ++i) {

@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <bit>
+#include <functional>
+#include <numeric>
 #include <random>
 #include <vector>
 
@@ -28,17 +32,41 @@ class WeightLayout : public ::testing::TestWithParam<TensorTypeTraits> {
   const uint32_t block = GetParam().block_weights;
 };
 
-// Includes bytes that no quantiser writes and, for floats, every length of the last unit.
+uint64_t ones(const std::vector<std::byte>& bytes) {
+  return std::accumulate(bytes.begin(), bytes.end(), uint64_t{0}, [](uint64_t n, std::byte byte) {
+    return n + static_cast<uint64_t>(std::popcount(std::to_integer<unsigned>(byte)));
+  });
+}
+
+// Blocks pack to what their bits pack to one by one, at as many places. Includes bytes that no quantiser writes and,
+// for floats, every length of the last unit.
 TEST_P(WeightLayout, KeepsEveryBit) {
-  for (uint32_t n_blocks = 1; n_blocks < 12; ++n_blocks) {
+  for (uint32_t n_blocks = 1; n_blocks < (block == 1 ? 12 : 5); ++n_blocks) {
     const uint32_t k = n_blocks * block;
-    constexpr uint64_t kRows = 3;
-    const std::vector<std::byte> blocks = random_bytes(kRows * bytes_per_row(type, k), n_blocks);
-    const std::vector<std::byte> packed = packed_of(type, k, kRows, blocks);
-    std::vector<std::byte> back(blocks.size(), std::byte{0xee});
-    unpack_rows(type, k, kRows, packed, back);
-    EXPECT_EQ(back, blocks) << "k " << k;
+    const std::vector<std::byte> all(bytes_per_row(type, k), std::byte{0xff});
+    std::vector<std::byte> blocks = random_bytes(all.size(), n_blocks), expected(packed_bytes_per_row(type, k));
+    for (size_t bit = 0; bit < 8 * blocks.size(); ++bit) {
+      std::vector<std::byte> alone(blocks.size());
+      alone[bit / 8] = std::byte(1u << bit % 8) & blocks[bit / 8];
+      const std::vector<std::byte> packed = packed_of(type, k, 1, alone);
+      std::ranges::transform(expected, packed, expected.begin(), std::bit_or<>{});
+    }
+    const std::vector<std::byte> packed = packed_of(type, k, 1, blocks);
+    EXPECT_EQ(packed, expected) << "k " << k;
+    EXPECT_EQ(ones(packed), ones(blocks)) << "k " << k;
+    EXPECT_EQ(ones(packed_of(type, k, 1, all)), 8 * all.size()) << "k " << k;
   }
+}
+
+TEST_P(WeightLayout, PacksRowsAlike) {
+  const uint32_t k = 3 * block;
+  const std::vector<std::byte> row = random_bytes(bytes_per_row(type, k), 1), packed = packed_of(type, k, 1, row);
+  std::vector<std::byte> rows, expected;
+  for (int i = 0; i < 3; ++i) {
+    rows.insert(rows.end(), row.begin(), row.end());
+    expected.insert(expected.end(), packed.begin(), packed.end());
+  }
+  EXPECT_EQ(packed_of(type, k, 3, rows), expected);
 }
 
 // Each bit of a block has exactly one place: none is duplicated or made up.

@@ -11,7 +11,7 @@
 #include <fstream>
 
 #include "models/gguf_reader.h"
-#include "models/gguf_writer.h"
+#include "tests/support/gguf/gguf_writer.h"
 #include "tests/support/test_files.h"
 
 namespace warpchat {

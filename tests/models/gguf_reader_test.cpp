@@ -9,8 +9,8 @@
 #include <limits>
 #include <memory>
 
-#include "models/gguf_writer.h"
 #include "models/text_format.h"
+#include "tests/support/gguf/gguf_writer.h"
 
 namespace warpchat {
 namespace {

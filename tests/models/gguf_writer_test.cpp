@@ -1,5 +1,5 @@
 // The GGUF writer: bytes on disk, padding, alignment, and metadata taken over from another file.
-#include "models/gguf_writer.h"
+#include "tests/support/gguf/gguf_writer.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

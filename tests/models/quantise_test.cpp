@@ -1,6 +1,6 @@
 // Encode and decode: each format's error on models' distributions and on shapes that are hard for scale searches, and
 // errors for unusable input.
-#include "models/quantise.h"
+#include "tests/support/gguf/quantise.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "models/gguf_writer.h"
+#include "tests/support/gguf/gguf_writer.h"
 
 namespace warpchat {
 namespace {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "models/gguf_writer.h"
+#include "tests/support/gguf/gguf_writer.h"
 #include "tests/support/tiny_vocabulary.h"
 
 namespace warpchat {

@@ -6,7 +6,7 @@
 #include <random>
 #include <span>
 
-#include "models/quantise.h"
+#include "tests/support/gguf/quantise.h"
 
 namespace warpchat {
 namespace {

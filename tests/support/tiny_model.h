@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "models/gguf_writer.h"
 #include "models/model_config.h"
 #include "models/tensor_type.h"
+#include "tests/support/gguf/gguf_writer.h"
 #include "tests/support/tiny_vocabulary.h"
 
 namespace warpchat {

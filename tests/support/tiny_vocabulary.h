@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "models/gguf_writer.h"
+#include "tests/support/gguf/gguf_writer.h"
 
 namespace warpchat {
 

@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "models/gguf_reader.h"
-#include "models/gguf_writer.h"
 #include "models/tokenizer/byte_map.h"
 #include "models/tokenizer/pre_split.h"
 #include "models/tokenizer/tokenizer.h"
 #include "models/utf8.h"
+#include "tests/support/gguf/gguf_writer.h"
 
 namespace warpchat::test {
 

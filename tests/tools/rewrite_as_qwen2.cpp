@@ -8,7 +8,7 @@
 
 #include "models/dequantise.h"
 #include "models/model_config.h"
-#include "models/quantise.h"
+#include "tests/support/gguf/quantise.h"
 
 namespace warpchat {
 namespace {

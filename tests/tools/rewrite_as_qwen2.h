@@ -2,7 +2,7 @@
 // real model can be stored in K formats, as large ones are.
 #pragma once
 #include "models/gguf_reader.h"
-#include "models/gguf_writer.h"
+#include "tests/support/gguf/gguf_writer.h"
 
 namespace warpchat {
 

@@ -64,7 +64,6 @@ void ProfilerOverlay::set_open(bool open, Actions& actions) {
 
 std::optional<TokenPlace> ProfilerOverlay::hovered_token() const { return parts_->strip.hovered_token(); }
 const std::vector<ProfilerOverlay::Mark>& ProfilerOverlay::marks() const { return parts_->marks; }
-bool ProfilerOverlay::is_paused() const { return parts_->paused != nullptr; }
 
 // The toolbar: panels, device, actions; on two lines if one is too short. Nothing moves when numbers change. Returns
 // whether the overlay is to be closed.

@@ -49,7 +49,6 @@ class ProfilerOverlay {
 
   // The hovered token bar of the last frame, for the transcript to highlight.
   std::optional<TokenPlace> hovered_token() const;
-  bool is_paused() const;
 
  private:
   struct Parts;

@@ -20,7 +20,6 @@ struct BlockLook {
   const Theme& theme;
   Sizes sizes;
   bool is_thought = false;  // stands back
-  bool on_raised = false;   // lies in a user's bubble
 };
 
 struct BlockPlace {

@@ -225,7 +225,7 @@ float TranscriptLayout::content_x(size_t index, MessagePart part) const {
 
 BlockLook TranscriptLayout::look_of(size_t index, MessagePart part) const {
   const bool is_user = at(index).is_user;
-  return {*theme_, sizes_, part == MessagePart::kThought && !is_user, is_user};
+  return {*theme_, sizes_, part == MessagePart::kThought && !is_user};
 }
 
 BlockLayout& TranscriptLayout::layout(size_t index, BlockIndex block) {

@@ -1,6 +1,6 @@
 #include "tests/tools/malformed/encode.h"
 
-#include "models/gguf_writer.h"
+#include "tests/support/gguf/gguf_writer.h"
 
 namespace warpchat {
 namespace {

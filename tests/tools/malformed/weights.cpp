@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "models/block_types.h"
-#include "models/quantise.h"
+#include "tests/support/gguf/quantise.h"
 #include "tests/tools/malformed/encode.h"
 #include "tests/tools/malformed/families.h"
 

@@ -1,4 +1,4 @@
-#include "models/gguf_writer.h"
+#include "tests/support/gguf/gguf_writer.h"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 // Three steps per block: ideal sub-block scales, stored scales, then the integers nearest to the weights under the
 // stored scales. Each format packs them as in models/quant_blocks.h.
-#include "models/quantise.h"
+#include "tests/support/gguf/quantise.h"
 
 #include <algorithm>
 #include <array>
@@ -10,39 +10,13 @@
 
 #include "models/error.h"
 #include "models/grid_blocks.h"
-#include "models/quantise_fit.h"
+#include "models/k_quantise.h"
 #include "models/text_format.h"
 
 namespace warpchat {
 namespace {
 
 using Weights = std::span<const float>;
-
-f16 stored(float scale) {
-  const f16 half = to_f16(scale);
-  if ((half.bits & 0x7c00) == 0x7c00) {
-    throw Error("cannot quantise: the scale " + std::to_string(scale) + " exceeds binary16's 65504");
-  }
-  return half;
-}
-
-float inverse_of(float scale) { return scale == 0 ? 0.0f : 1.0f / scale; }
-
-float extreme_of(Weights x) {  // signed value of largest magnitude
-  return *std::max_element(x.begin(), x.end(), [](float a, float b) { return std::fabs(a) < std::fabs(b); });
-}
-
-// Importance of a weight: its magnitude, or the sub-block's for zero, since large weights dominate a row's dot
-// products.
-template <size_t size>
-std::array<float, size> importance_of(Weights x) {
-  float square_sum = 0;
-  for (float v : x) square_sum += v * v;
-  const float rms = std::sqrt(square_sum / static_cast<float>(size));
-  std::array<float, size> importance;
-  for (size_t i = 0; i < size; ++i) importance[i] = rms + std::fabs(x[i]);
-  return importance;
-}
 
 // Integers of a block of 32 under w = d * q + offset, in low .. high.
 std::array<int, 32> integers(Weights x, float d, float offset, int low, int high) {
@@ -66,14 +40,14 @@ void quantise(Weights x, f16& out) { out = to_f16(x[0]); }
 void quantise(Weights x, bf16& out) { out = to_bf16(x[0]); }
 
 void quantise(Weights x, BlockQ4_0& b) {
-  b.d = stored(extreme_of(x) / -8);
+  b.d = f16_scale(extreme_of(x) / -8);
   std::array<int, 32> q = integers(x, to_float(b.d), 0, -8, 7);
   for (int& v : q) v += 8;
   pack_nibbles(b.qs, q);
 }
 
 void quantise(Weights x, BlockQ5_0& b) {
-  b.d = stored(extreme_of(x) / -16);
+  b.d = f16_scale(extreme_of(x) / -16);
   std::array<int, 32> q = integers(x, to_float(b.d), 0, -16, 15);
   for (int& v : q) v += 16;
   pack_nibbles(b.qs, q), pack_fifth_bits(b, q);
@@ -81,114 +55,29 @@ void quantise(Weights x, BlockQ5_0& b) {
 
 void quantise(Weights x, BlockQ4_1& b) {
   const auto [min, max] = std::minmax_element(x.begin(), x.end());
-  b.d = stored((*max - *min) / 15), b.m = stored(*min);
+  b.d = f16_scale((*max - *min) / 15), b.m = f16_scale(*min);
   pack_nibbles(b.qs, integers(x, to_float(b.d), to_float(b.m), 0, 15));
 }
 
 void quantise(Weights x, BlockQ5_1& b) {
   const auto [min, max] = std::minmax_element(x.begin(), x.end());
-  b.d = stored((*max - *min) / 31), b.m = stored(*min);
+  b.d = f16_scale((*max - *min) / 31), b.m = f16_scale(*min);
   const std::array<int, 32> q = integers(x, to_float(b.d), to_float(b.m), 0, 31);
   pack_nibbles(b.qs, q), pack_fifth_bits(b, q);
 }
 
 void quantise(Weights x, BlockQ8_0& b) {
-  b.d = stored(std::fabs(extreme_of(x)) / 127);
+  b.d = f16_scale(std::fabs(extreme_of(x)) / 127);
   const std::array<int, 32> q = integers(x, to_float(b.d), 0, -127, 127);
   std::copy(q.begin(), q.end(), b.qs);
-}
-
-using SuperBlockIntegers = std::array<uint8_t, 256>;
-
-// Super-block of 256 / size sub-blocks with w = d * scale * q - dmin * min.
-template <int size>
-struct AffineParts {
-  static constexpr int kSubBlocks = 256 / size;
-  f16 d, dmin;
-  std::array<uint8_t, kSubBlocks> scales, mins;
-  SuperBlockIntegers q;
-};
-
-template <int size>
-AffineParts<size> affine_parts(Weights x, int levels, int scale_levels) {
-  constexpr int n = AffineParts<size>::kSubBlocks;
-  std::array<AffineFit, n> fits;
-  float max_scale = 0, max_min = 0;
-  for (int s = 0; s < n; ++s) {
-    const Weights sub = x.subspan(s * size, size);
-    fits[s] = fit_affine(sub, importance_of<size>(sub), levels);
-    max_scale = std::max(max_scale, fits[s].scale), max_min = std::max(max_min, fits[s].min);
-  }
-  AffineParts<size> parts{};
-  parts.d = stored(max_scale / static_cast<float>(scale_levels));
-  parts.dmin = stored(max_min / static_cast<float>(scale_levels));
-  const float d = to_float(parts.d), dmin = to_float(parts.dmin);
-  for (int s = 0; s < n; ++s) {
-    parts.scales[s] = static_cast<uint8_t>(nearest(fits[s].scale * inverse_of(d), 0, scale_levels));
-    parts.mins[s] = static_cast<uint8_t>(nearest(fits[s].min * inverse_of(dmin), 0, scale_levels));
-    const float min = dmin * parts.mins[s], inverse = inverse_of(d * parts.scales[s]);
-    for (int i = s * size; i < (s + 1) * size; ++i) {
-      parts.q[i] = static_cast<uint8_t>(nearest((x[i] + min) * inverse, 0, levels));
-    }
-  }
-  return parts;
-}
-
-// Super-block of 16 sub-blocks with w = d * scale * (q - offset), q in 0 .. 2 * offset - 1; stored scale in
-// -scale_offset .. scale_offset - 1.
-struct SymmetricParts {
-  f16 d;
-  std::array<int, 16> scales;
-  SuperBlockIntegers q;
-};
-
-SymmetricParts symmetric_parts(Weights x, int offset, int scale_offset) {
-  std::array<float, 16> fits;
-  for (int s = 0; s < 16; ++s) {
-    const Weights sub = x.subspan(s * 16, 16);
-    fits[s] = fit_scale(sub, importance_of<16>(sub), -offset, offset - 1);
-  }
-  SymmetricParts parts{};
-  parts.d = stored(extreme_of(fits) / static_cast<float>(-scale_offset));
-  const float d = to_float(parts.d);
-  for (int s = 0; s < 16; ++s) {
-    parts.scales[s] = nearest(fits[s] * inverse_of(d), -scale_offset, scale_offset - 1);
-    const float inverse = inverse_of(d * static_cast<float>(parts.scales[s]));
-    for (int i = s * 16; i < (s + 1) * 16; ++i) {
-      parts.q[i] = static_cast<uint8_t>(nearest(x[i] * inverse, -offset, offset - 1) + offset);
-    }
-  }
-  return parts;
-}
-
-void pack_bit_pairs(uint8_t (&qs)[64], const SuperBlockIntegers& q, int shift) {
-  for (int i = 0; i < 256; ++i) {
-    uint8_t& byte = qs[i / 128 * 32 + i % 32];
-    byte = static_cast<uint8_t>(byte | (q[i] >> shift & 3) << (i / 32 % 4 * 2));
-  }
 }
 
 void pack_high_bits(uint8_t (&high)[32], const SuperBlockIntegers& q, int shift) {
   for (int i = 0; i < 256; ++i) high[i % 32] = static_cast<uint8_t>(high[i % 32] | (q[i] >> shift & 1) << (i / 32));
 }
 
-// Packs low nibbles in runs of `run` weights: the first of two runs into low halves of bytes, the second into high
-// halves.
-void pack_nibble_runs(uint8_t (&qs)[128], const SuperBlockIntegers& q, int run) {
-  for (int i = 0; i < 256; ++i) {
-    uint8_t& byte = qs[i / (2 * run) * run + i % run];
-    byte = static_cast<uint8_t>(byte | (q[i] & 15) << (i / run % 2 * 4));
-  }
-}
-
-void pack_scales_and_mins(uint8_t (&scales)[12], const AffineParts<32>& parts) {
-  for (int s = 0; s < 4; ++s) {
-    const int scale = parts.scales[s + 4], min = parts.mins[s + 4];
-    scales[s] = static_cast<uint8_t>(parts.scales[s] | (scale >> 4) << 6);
-    scales[s + 4] = static_cast<uint8_t>(parts.mins[s] | (min >> 4) << 6);
-    scales[s + 8] = static_cast<uint8_t>((scale & 15) | (min & 15) << 4);
-  }
-}
+void quantise(Weights x, BlockQ4K& b) { b = quantise_q4k(x); }
+void quantise(Weights x, BlockQ6K& b) { b = quantise_q6k(x); }
 
 void quantise(Weights x, BlockQ2K& b) {
   const auto parts = affine_parts<16>(x, 3, 15);
@@ -208,23 +97,22 @@ void quantise(Weights x, BlockQ3K& b) {
   pack_bit_pairs(b.qs, parts.q, 0), pack_high_bits(b.hmask, parts.q, 2);
 }
 
-void quantise(Weights x, BlockQ4K& b) {
-  const auto parts = affine_parts<32>(x, 15, 63);
-  b.d = parts.d, b.dmin = parts.dmin;
-  pack_scales_and_mins(b.scales, parts), pack_nibble_runs(b.qs, parts.q, 32);
-}
-
 void quantise(Weights x, BlockQ5K& b) {
   const auto parts = affine_parts<32>(x, 31, 63);
   b.d = parts.d, b.dmin = parts.dmin;
   pack_scales_and_mins(b.scales, parts), pack_nibble_runs(b.qs, parts.q, 32), pack_high_bits(b.qh, parts.q, 4);
 }
 
-void quantise(Weights x, BlockQ6K& b) {
-  const SymmetricParts parts = symmetric_parts(x, 32, 128);
-  b.d = parts.d;
-  std::copy(parts.scales.begin(), parts.scales.end(), b.scales);
-  pack_nibble_runs(b.ql, parts.q, 64), pack_bit_pairs(b.qh, parts.q, 4);
+// Index of the value nearest to v; the first of equally near ones.
+int nearest_of(const int8_t (&values)[16], double v) {
+  const auto distance = [v](int8_t value) { return std::fabs(value - v); };
+  return static_cast<int>(std::ranges::min_element(values, {}, distance) - values);
+}
+
+// fit_scale for w = scale * one of sixteen values; the first is the least and has the largest magnitude.
+float fit_scale(std::span<const float> x, std::span<const float> importance, const int8_t (&values)[16]) {
+  const float low = values[0];
+  return search_scale(x, importance, low, low / -80, [&](float v) { return values[nearest_of(values, v)]; });
 }
 
 // Indices of a block of 32 under w = d * values[q].
@@ -235,7 +123,7 @@ std::array<int, 32> indices(Weights x, double d, const int8_t (&values)[16]) {
 }
 
 void quantise(Weights x, BlockIQ4NL& b) {
-  b.d = stored(fit_scale(x, importance_of<32>(x), kIQ4Values));
+  b.d = f16_scale(fit_scale(x, importance_of<32>(x), kIQ4Values));
   pack_nibbles(b.qs, indices(x, to_float(b.d), kIQ4Values));
 }
 
@@ -245,7 +133,7 @@ void quantise(Weights x, BlockIQ4XS& b) {
     const Weights sub = x.subspan(s * 32, 32);
     fits[s] = fit_scale(sub, importance_of<32>(sub), kIQ4Values);
   }
-  b.d = stored(extreme_of(fits) / -32);
+  b.d = f16_scale(extreme_of(fits) / -32);
   const float d = to_float(b.d);
   for (int s = 0; s < 8; ++s) {
     const int scale = nearest(fits[s] * inverse_of(d), -32, 31);
@@ -283,7 +171,7 @@ struct OddScale {
 template <const int8_t (&values)[16], int divisor>
 void quantise(Weights x, BlockExpanded<values, divisor>& b) {
   constexpr int kLargest = -values[0];
-  b.d = stored(std::fabs(extreme_of(x)) * divisor / (kLargest * 31));
+  b.d = f16_scale(std::fabs(extreme_of(x)) * divisor / (kLargest * 31));
   const OddScale scale{double{to_float(b.d)} / divisor};
   for (size_t sub = 0; sub < 16; ++sub) {
     const int s = scale.fitting(x.subspan(sub * 16, 16), kLargest);
@@ -345,13 +233,24 @@ uint32_t signs_of(Weights x, int n_signs) {
   return signs & 127;
 }
 
+// Writes into a block whose bits there are still 0.
+template <class Block>
+void write_bits(Block& block, BlockBits bits, uint32_t value) {
+  const size_t first = std::min(bits.at / 8, sizeof(Block) - 4);
+  auto* bytes = reinterpret_cast<std::byte*>(&block) + first;
+  uint32_t word;
+  std::memcpy(&word, bytes, sizeof word);
+  word |= value << (bits.at - 8 * first);
+  std::memcpy(bytes, &word, sizeof word);
+}
+
 // Grids lack most combinations of magnitudes, above all large ones. So scales that map a sub-block's largest weight to
 // a smaller magnitude are tried, too.
 template <GridBlock Block>
 void quantise(Weights x, Block& b) {
   using Fields = GridFields<Block>;
   constexpr int kDivisor = Fields::Expanded::kDivisor, kLargest = -Fields::Expanded::kValues[0];
-  b.d = stored(std::fabs(extreme_of(x)) * kDivisor / (kLargest * 15));
+  b.d = f16_scale(std::fabs(extreme_of(x)) * kDivisor / (kLargest * 15));
   const OddScale scale{double{to_float(b.d)} / kDivisor};
   for (size_t sub = 0; sub < 256 / Fields::kScaled; ++sub) {
     const Weights weights = x.subspan(sub * Fields::kScaled, Fields::kScaled);
