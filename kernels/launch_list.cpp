@@ -134,15 +134,17 @@ class ListMaker {
   // One kernel for all single-matrix products in as many formats as registers allow, so that products of one input can
   // share a launch; the logits use it, too, if they differ only in format.
   void share_kernels() {
-    std::vector<ProductSpec*> products;
+    std::vector<ProductSpec*> products, of_deltas;  // a kernel has their formats in this order
     ProductSpec* logits = nullptr;
     for (const Operation& operation : network_) {
       const std::vector<MatrixProduct> all = products_of(operation);
       for (size_t i = 0; i < all.size(); ++i) {
         ProductSpec* spec = &products_[operation.index][i];
-        all[i].output == Buffer::kLogits ? void(logits = spec) : products.push_back(spec);
+        const bool is_of_delta = all[i].weights >= Weight::kQkv && all[i].weights <= Weight::kBeta;
+        all[i].output == Buffer::kLogits ? void(logits = spec) : (is_of_delta ? of_deltas : products).push_back(spec);
       }
     }
+    products.insert(products.end(), of_deltas.begin(), of_deltas.end());
     join_formats(products, logits);
     auto* incremental = std::get_if<AttentionSpec>(&attention_);
     if (shape_.kind == PassKind::kBatch && can_write_f16(*incremental))

@@ -94,7 +94,6 @@ void join_formats(const std::vector<ProductSpec*>& products, ProductSpec* logits
     std::vector<TensorType>& formats = formats_beside(gemm.weights);
     if (std::ranges::find(formats, gemm.weights) == formats.end()) formats.push_back(gemm.weights);
   });
-  for (std::vector<TensorType>* formats : {&few_registers, &many_registers}) std::ranges::sort(*formats);
   std::set<std::string> names;
   for_each_of_one_matrix([&](GemmSpec& gemm) {
     gemm.formats = formats_beside(gemm.weights);

@@ -1,6 +1,6 @@
-// What the program does where the system gives no memory. Its operator new (app/platform/memory_reserve.cpp) then serves small
-// blocks from a reserve, since destructors and handlers of errors cannot do without. Work that can be given up is given
-// up at its next checkpoint.
+// What the program does where the system gives no memory. Its operator new (app/platform/memory_reserve.cpp) then
+// serves small blocks from a reserve, since destructors and handlers of errors cannot do without. Work that can be
+// given up is given up at its next checkpoint.
 #pragma once
 #include <atomic>
 #include <new>

@@ -43,11 +43,12 @@ one() { # target, shape
         delete label_of
         n_labels = 0
       }
-      /^[\t ]*\.section[\t ]/ && !/\.text\./ { file = "" }
-      file != "" {
+      /^\/\/--/ || (/^[\t ]*\.section[\t ]/ && !/\.text\./) { file = "" }
+      file != "" && !/^[\t ]*$/ && !/\.nv\.reservedSmem/ {
         gsub(name, "KERNEL")
         gsub(/[A-Za-z0-9_]+_body|(normed|output|gate_up|down)(_ahead)?_gemv[a-z0-9_]*|write_stamp/, "FUNCTION")
-        # Labels are numbered through the module.
+        # Labels and functions of the compiler are numbered through the module.
+        gsub(/__internal_[0-9]+_/, "__internal_")
         rest = $0
         line = ""
         while (match(rest, /\.L_x_[0-9]+/)) {

@@ -12,8 +12,8 @@
 #include "kernels/delta_net/delta_chunk.h"
 #include "kernels/matmul/gemm_plan.h"
 #include "kernels/persistent/persistent_decoder.h"
-#include "kernels/persistent/token_functions.h"
 #include "kernels/persistent/product_variants.h"
+#include "kernels/persistent/token_functions.h"
 #include "kernels/product_plan.h"
 #include "tests/speed_model/work_models.h"
 
