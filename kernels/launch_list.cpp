@@ -334,18 +334,14 @@ class ListMaker {
 
   void add_assignments(PhaseKind phase, const MatrixProduct& product, const ExpertProductSpec& spec,
                        const std::optional<GemmSpec>& grouped, const Products& of, bool is_converted) {
-    const uint32_t n_used = spec.n_used;
-    if (grouped && !is_converted) convert_to_f16(phase, of, spec.by_column ? 1 : n_used);
+    if (grouped && !is_converted) convert_to_f16(phase, of, spec.by_column ? 1 : spec.n_used);
+    Arguments arguments =
+        grouped ? product_arguments(product, of, *grouped) : product_arguments(product, of, spec.product);
     if (grouped) {
-      Arguments arguments = matrix_arguments(product);
-      append(arguments, input_arguments(of, *grouped));
       append(arguments, {{"order", Buffer::kExpertOrder}, {"tiles", Buffer::kExpertTiles}});
-      append(arguments, output_arguments(product, *grouped));
-      add_launch(phase, *grouped, arguments).per_column = n_used;
+      add_launch(phase, *grouped, arguments).per_column = spec.n_used;
     } else {
-      Arguments arguments = matrix_arguments(product);
-      append(arguments, input_arguments(of, spec.product)), append(arguments, {{"experts", Buffer::kExperts}});
-      append(arguments, output_arguments(product, spec.product));
+      append(arguments, {{"experts", Buffer::kExperts}});
       add_launch(phase, spec, arguments);
     }
   }
@@ -379,6 +375,13 @@ class ListMaker {
     else if (has_bias)
       append(all, {bias});
     if (gemm != nullptr) append(all, {{"rows", Operand::of_number(gemm->rows)}, {"k", Operand::of_number(gemm->k)}});
+    return all;
+  }
+
+  // Of a product alone in its launch.
+  Arguments product_arguments(const MatrixProduct& product, const Products& of, const ProductSpec& spec) const {
+    Arguments all = matrix_arguments(product);
+    append(all, input_arguments(of, spec)), append(all, output_arguments(product, spec));
     return all;
   }
 
@@ -440,8 +443,7 @@ class ListMaker {
       if (gemm != nullptr && !gemm->formats.empty()) {
         arguments = fused_arguments({products[i]}, of, {specs[i]});
       } else {
-        arguments = matrix_arguments(products[i]);
-        append(arguments, input_arguments(of, specs[i])), append(arguments, output_arguments(products[i], specs[i]));
+        arguments = product_arguments(products[i], of, specs[i]);
         if (gemm != nullptr && gemm->split_k > 1) append(arguments, {{"scratch", updated(Buffer::kBatchScratch)}});
       }
       std::visit([&](const auto& spec) { add_launch(phase(products[i]), spec, arguments); }, specs[i]);

@@ -111,7 +111,7 @@ std::string_view name_of(PhaseKind kind);
 struct KernelLaunch {
   PhaseKind phase;
   KernelSpec spec;
-  std::vector<NamedOperand> arguments;  // all that its kernel can take; parameters n_columns and n_queries are implied
+  std::vector<NamedOperand> arguments;                        // all of its kernel's but n_columns and n_queries
   const Operand* find_argument(std::string_view name) const;  // null without
   uint32_t per_column = 1;  // columns of the kernel per column of the pass: assignments
   bool in_turn = false;     // one launch per column, since columns share a state

@@ -181,6 +181,9 @@ class PerWeight : public std::array<T, kWeights> {
 template <class T, class Matrices, class Deltas, class Experts, class Vectors, class DeltaVectors>
 PerWeight<T> by_weight(const Matrices& matrices, const Deltas& deltas, const Experts& experts, const Vectors& vectors,
                        const DeltaVectors& delta_vectors) {
+  static_assert(Matrices::kMembers.size() + Deltas::kMembers.size() + Experts::kMembers.size() +
+                    Vectors::kMembers.size() + DeltaVectors::kMembers.size() ==
+                static_cast<size_t>(Weight::kTokenEmbd));
   PerWeight<T> all{};
   size_t next = 0;
   const auto add = [&](const auto& value) { all.at(next++) = T(value); };

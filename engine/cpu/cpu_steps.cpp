@@ -219,21 +219,18 @@ void CpuSteps::load(const ModelTensors& tensors, const CpuOptions& options) {
   for (const TensorInfo* tensor : packed_tensors) mappings_.release(tensor->data.data(), tensor->data.size());
 }
 
-// The buffers that the CPU has as f32 columns; the others are the experts' own.
 void CpuSteps::lay_out_buffers() {
-  using enum Buffer;
-  const auto in_order = {kHidden, kQ, kK, kV, kQGate, kMixed, kInner, kScores, kQkv, kZ, kAlpha, kBeta, kDeltaMixed};
   uint64_t widths = 0;
-  for (const Buffer buffer : in_order) widths += shape_of(buffer, config_).width;
+  for (const Buffer buffer : kActivations) widths += shape_of(buffer, config_).width;
   activations_ = Pages(max_columns_ * widths * sizeof(float), "activations");
   float* next = activations_.as<float>();
-  for (const Buffer buffer : in_order) {
+  for (const Buffer buffer : kActivations) {
     const uint32_t width = shape_of(buffer, config_).width;
     buffers_[static_cast<size_t>(buffer)] = {next, width};
     next += uint64_t{max_columns_} * width;
   }
   logits_ = Pages(uint64_t{max_logits_columns()} * config_.n_vocab * sizeof(float), "logits");
-  buffers_[static_cast<size_t>(kLogits)] = {logits_.as<float>(), config_.n_vocab};
+  buffers_[static_cast<size_t>(Buffer::kLogits)] = {logits_.as<float>(), config_.n_vocab};
 }
 
 const PackedMatrix* CpuSteps::matrix(uint32_t layer, Weight weight) const {

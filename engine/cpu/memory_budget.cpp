@@ -71,12 +71,8 @@ MemoryBudget memory_budget(const CpuKernels& kernels, const ModelConfig& config,
   add(tensors.output);
   budget.cache_bytes_per_position =
       saturating_product({CachedAttention::cache_bytes_per_position(config, cache), sequences});
-  const uint64_t q_width = saturating_product({config.n_heads, config.head_dim});
-  const uint64_t kv_width = saturating_product({config.n_kv_heads, config.head_dim});
-  const uint64_t gate_width = config.gated_attention ? q_width : 0;
-  const uint64_t values = saturating_sum(
-      {config.hidden, config.ffn, config.experts.n, q_width, gate_width, q_width, kv_width, kv_width,
-       config.delta_net.channels(), uint64_t{2} * config.delta_net.inner(), uint64_t{2} * config.delta_net.n_v_heads});
+  uint64_t values = 0;
+  for (const Buffer buffer : kActivations) values += shape_of(buffer, config).width;
   budget.activation_bytes =
       saturating_sum({saturating_product({max_columns, values, sizeof(float)}),
                       saturating_product({logits_columns(max_columns, sequences), config.n_vocab, sizeof(float)}),

@@ -5,9 +5,15 @@
 #include "engine/cpu/kernels/kernels.h"
 #include "engine/memory_budget.h"
 #include "kernels/attention/kv_cache.h"
+#include "kernels/operation.h"
 #include "models/model_config.h"
 
 namespace warpchat {
+
+// The buffers that the CPU has as f32 columns, in order, without the logits; the others are the experts' own.
+inline constexpr Buffer kActivations[] = {
+    Buffer::kHidden, Buffer::kQ,   Buffer::kK, Buffer::kV,     Buffer::kQGate, Buffer::kMixed,     Buffer::kInner,
+    Buffer::kScores, Buffer::kQkv, Buffer::kZ, Buffer::kAlpha, Buffer::kBeta,  Buffer::kDeltaMixed};
 
 // Longest input of the model's matrices.
 uint32_t widest_input(const ModelConfig& config);

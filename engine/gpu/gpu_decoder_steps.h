@@ -3,7 +3,6 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <initializer_list>
 #include <memory>
 #include <span>
 #include <string>
@@ -23,7 +22,6 @@
 #include "engine/gpu/stamp_profile.h"
 #include "engine/profile.h"
 #include "kernels/common/error_word.h"
-#include "kernels/persistent/persistent_tables.h"
 
 namespace warpchat {
 

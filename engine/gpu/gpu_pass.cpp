@@ -3,13 +3,11 @@
 // run, so that a token's computation does not depend on prompts in the same pass. Prefill kernels are compiled during
 // the upload of weights, decode kernels during the first prefill, batch kernels when first needed.
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <utility>
 
 #include "engine/gpu/gpu_decoder_steps.h"
 #include "engine/pass_length.h"
-#include "kernels/common/columns.h"
 #include "kernels/delta_net/delta_chunk.h"
 #include "models/half.h"
 
@@ -51,11 +49,12 @@ Argument GpuSteps::argument_of(const Operand& operand, uint32_t layer, uint32_t 
 void GpuSteps::launch(const BoundLaunch& bound, uint32_t layer) {
   const KernelLaunch& launch = *bound.launch;
   const uint32_t n = segment_.n_columns * launch.per_column;
-  const uint32_t at_once = launch.in_turn ? 1 : max_columns_of(launch.spec);
-  for (uint32_t first = 0; first < n; first += std::min(at_once, n - first)) {
+  const uint32_t at_once = std::min(n, launch.in_turn ? 1 : max_columns_of(launch.spec));
+  for (uint32_t first = 0; first < n; first += at_once) {
     // A graph must serve every position.
-    const LaunchColumns columns{std::min(at_once, n - first), graphs_.is_open() ? sizes_.context : segment_.longest,
-                                segment_.n_keys * std::min(at_once, n - first) / n};
+    const uint32_t n_columns = std::min(at_once, n - first);
+    const LaunchColumns columns{n_columns, graphs_.is_open() ? sizes_.context : segment_.longest,
+                                segment_.n_keys * n_columns / n};
     const ptx::Kernel& kernel = bound.kernel->kernel();
     std::vector<Argument> arguments;
     for (const Operand& operand : bound.operands) arguments.push_back(argument_of(operand, layer, first, columns.n));
