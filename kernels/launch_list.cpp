@@ -378,7 +378,7 @@ class ListMaker {
     return all;
   }
 
-  // Of a product alone in its launch.
+  // The arguments of a product alone in its launch.
   Arguments product_arguments(const MatrixProduct& product, const Products& of, const ProductSpec& spec) const {
     Arguments all = matrix_arguments(product);
     append(all, input_arguments(of, spec)), append(all, output_arguments(product, spec));
