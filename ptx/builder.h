@@ -151,6 +151,10 @@ class Builder : private BodyOwner,
   Global<T> pointer(In<u64> address, int alignment) {
     return Global<T>(kernel_, settled(kernel_, Type::kU64, address.operand, address.at)).aligned(alignment, address.at);
   }
+  template <class T>
+  Shared<T> shared_pointer(In<u32> address, int alignment) {  // of the block, as a function's argument
+    return Shared<T>(kernel_, settled(kernel_, Type::kU32, address.operand, address.at)).aligned(alignment, address.at);
+  }
 
   // Variables. Without an initial value they must be assigned on every path to a use.
   template <class T>

@@ -111,14 +111,13 @@ void PersistentLaunch::place_request(const Request& r) {
 void PersistentLaunch::place_stamp_request(StampRequest request) {
   request.n_blocks = std::min(request.n_blocks, n_blocks_);
   stamp_request_ = {};
-  const uint64_t n_bytes = 16 + request.n_blocks * block_bytes(request);
+  const uint64_t n_bytes = request.n_blocks * block_bytes(request);
   if (stamps_.n_bytes() < n_bytes) {
     stamps_ = DeviceMemory();
     stamps_ = DeviceMemory(stream_.context(), n_bytes, "time stamps");
   }
   stamp_request_ = request;
   stream_.fill(stamps_.address(), 0, n_bytes);  // zeroes the counts
-  stream_.upload(stamps_.address(), std::as_bytes(std::span(&stamp_request_, 1)));
 }
 
 void PersistentLaunch::start(const Request& request) {
@@ -162,8 +161,14 @@ void PersistentLaunch::launch() {
   const LoadedKernel& kernel = module_->kernel(0);
   std::vector<Argument> arguments;
   for (const ptx::Parameter& parameter : kernel.kernel().parameters) {
-    const auto found = own.find(parameter.name);
-    arguments.push_back(Argument::address(found != own.end() ? found->second : at_[persistent_buffer(parameter.name)]));
+    if (parameter.name == "stamped_blocks")
+      arguments.push_back({stamp_request_.n_blocks});
+    else if (parameter.name == "stamp_slots")
+      arguments.push_back({stamp_request_.n_slots});
+    else if (const auto found = own.find(parameter.name); found != own.end())
+      arguments.push_back(Argument::address(found->second));
+    else
+      arguments.push_back(Argument::address(at_[persistent_buffer(parameter.name)]));
   }
   kernel.launch(stream_, arguments, n_blocks_);
   stream_.record(done_);
@@ -259,7 +264,7 @@ std::vector<std::vector<Stamp>> PersistentLaunch::stamps() const {
   stream_.context()->make_current();
   const uint64_t of_a_block = block_bytes(stamp_request_);
   std::vector<std::byte> bytes(n_stamped() * of_a_block);
-  stream_.download(bytes, stamps_.address() + 16);
+  stream_.download(bytes, stamps_.address());
   stream_.wait();
   std::vector<std::vector<Stamp>> stamps;
   for (uint32_t block = 0; block < n_stamped(); ++block)

@@ -12,6 +12,7 @@
 #include "kernels/common/error_word.h"
 #include "kernels/common/name_hash.h"
 #include "kernels/persistent/grid_barrier.h"
+#include "kernels/persistent/layer_table.h"
 #include "kernels/persistent/token_functions.h"
 #include "kernels/persistent/weights_ahead.h"
 #include "kernels/sampling/sample_function.h"
@@ -24,9 +25,15 @@ namespace {
 
 constexpr uint32_t kBlockWarps = kPersistentThreads / kWarpSize;
 
-// A 64-bit field of a struct in memory that is constant during the launch.
-Reg<u64> word_at(const Global<u8>& base, size_t offset) { return (base + offset).as<u64>().load({}, kReadOnly); }
+// A field of a struct in memory that is constant during the launch, or of a table row.
 Reg<u32> number_at(const Global<u8>& base, size_t offset) { return (base + offset).as<u32>().load({}, kReadOnly); }
+// All threads of a block read the same.
+Reg<u32> number_at(Builder& b, const Shared<u8>& row, size_t offset) {
+  return b.uniform((row + offset).as<u32>().load());
+}
+Reg<u64> word_at(Builder& b, const Shared<u8>& row, size_t offset) {
+  return b.uniform((row + offset).as<u64>().load());
+}
 
 // A table row in registers.
 struct Product {
@@ -34,9 +41,9 @@ struct Product {
   Reg<u32> variant, first_block, n_blocks, rows;
 };
 
-Product load_product(const Global<u8>& row) {
-  const auto word = [&](size_t offset) { return word_at(row, offset); };
-  const auto number = [&](size_t offset) { return number_at(row, offset); };
+Product load_product(Builder& b, const Shared<u8>& row) {
+  const auto word = [&](size_t offset) { return word_at(b, row, offset); };
+  const auto number = [&](size_t offset) { return number_at(b, row, offset); };
   return {word(offsetof(ProductRow, weights)),
           word(offsetof(ProductRow, up)),
           word(offsetof(ProductRow, gamma)),
@@ -126,8 +133,9 @@ class StampWriter {
  public:
   StampWriter(Builder& b, Target target)
       : b_(b),
-        request_(b.global<u8>("stamps")),
-        n_blocks_(number_at(request_, offsetof(StampRequest, n_blocks))),
+        stamps_(b.global<u8>("stamps")),
+        n_blocks_(b.param<u32>("stamped_blocks")),
+        n_slots_(b.param<u32>("stamp_slots")),
         write_(write_function(target)) {}
 
   // Called by all threads; one writes, and at a phase's end it first waits for the others. Blocks without stamps return
@@ -145,16 +153,16 @@ class StampWriter {
   }
 
  private:
-  void write(const CallOperand& phase) { b_.call(write_, {request_, phase}); }
+  void write(const CallOperand& phase) { b_.call(write_, {stamps_, n_slots_, phase}); }
 
   static FunctionPointer write_function(Target target) {
     Builder b("write_stamp", target);
-    const Global<u8> request = b.global_argument<u8>("request", Sharing::kWarp, 16);
+    const Global<u8> stamps = b.global_argument<u8>("stamps", Sharing::kWarp, 16);
+    Reg<u32> n_slots = b.argument<u32>("n_slots", Sharing::kWarp);
     Reg<u32> phase = b.argument<u32>("phase", Sharing::kWarp);
     b.if_(b.thread() == 0, [&] {
-      Reg<u32> n_slots = number_at(request, offsetof(StampRequest, n_slots));
       Reg<u64> bytes = wide(n_slots) * sizeof(Stamp) + 16;  // per block
-      Global<u8> own = request + 16 + wide(b.block()) * bytes;
+      Global<u8> own = stamps + wide(b.block()) * bytes;
       Reg<u32> count = own.as<u32>().load();
       Global<u8> slot = own + 16 + wide(count % n_slots) * sizeof(Stamp);
       slot.as<u64>().store(0, b.globaltimer());
@@ -166,8 +174,8 @@ class StampWriter {
   }
 
   Builder& b_;
-  Global<u8> request_;
-  Reg<u32> n_blocks_;
+  Global<u8> stamps_;
+  Reg<u32> n_blocks_, n_slots_;  // parameters, which take no registers between phases
   FunctionPointer write_;
 };
 
@@ -183,6 +191,7 @@ class DecoderWriter {
         sampler_(persistent_sampling(spec), target),
         at_(b_, list_, embedding_, attention_),
         barrier_(b_, at_.barrier),
+        table_(b_, at_.layers, static_cast<uint32_t>(list_.layers.size())),
         ahead_(target),
         zero_(b_.var("zero", 0u)),
         attention_teams_(persistent_attention_teams(functions_.attend.shared_bytes(), target)) {
@@ -239,7 +248,7 @@ class DecoderWriter {
       b_.if_(b_.uniform(has_phase(first)), [&] { run_phases(program, begin, next); });
     }
   }
-  Pred has_phase(PhaseKind phase) { return (number_at(row(offsetof(LayerRow, phases)), 0) & set_of(phase)) != 0; }
+  Pred has_phase(PhaseKind phase) { return (number_at(b_, row(offsetof(LayerRow, phases)), 0) & set_of(phase)) != 0; }
 
   // While waiting, a phase reads the tables and prefetches weights: its own, or the output's if it has none.
   void run_phase(const Phase& phase, uint32_t index) {
@@ -294,7 +303,7 @@ class DecoderWriter {
     throw Error("the persistent decoder has no phase " + std::string(name_of(kind)) + " of its own");
   }
 
-  Global<u8> row(size_t offset) const { return at_.layers + wide(*layer_) * sizeof(LayerRow) + offset; }
+  Shared<u8> row(size_t offset) const { return table_.row(*layer_, offset); }
 
   // Virtual block `number` of a one-dimensional grid.
   VirtualBlock block_of(const Team& team, const Reg<u32>& number, const Reg<u32>& n) {
@@ -309,7 +318,7 @@ class DecoderWriter {
   }
 
   void embed(const Wait& wait) {
-    wait({});
+    wait([&] { table_.copy_first(); });
     const EmbeddingAddresses at{at_.token_embd, at_.token(), at_.hidden, at_.error, {}};
     play(embedding_launch(embedding_), [&](const VirtualBlock& block) { functions_.embed.call(block, at); });
   }
@@ -320,7 +329,7 @@ class DecoderWriter {
   void multiply(size_t offset, const ProductFunction& function, const Global<f32>& x, const Wait& wait) {
     std::optional<Product> product;
     wait([&] {
-      product.emplace(load_product(row(offset)));
+      product.emplace(load_product(b_, row(offset)));
       ask_ahead(offset);
     });
     multiply_by_share(*product, function, x);
@@ -330,23 +339,32 @@ class DecoderWriter {
   void multiply_first(uint32_t qkv, uint32_t logits, const Pred& is_behind_layers) {
     Reg<u32> phase = b_.select(is_behind_layers, In<u32>(logits), In<u32>(qkv));
     constexpr uint32_t kMax = std::extent_v<decltype(LayerRow::first)>;
-    run_phase("qkv or logits", phase, true,
-              [&](const Wait& wait) { multiply_normed(offsetof(LayerRow, first), kMax, wait); });
+    run_phase("qkv or logits", phase, true, [&](const Wait& wait) {
+      const Wait wait_and_copy = [&](const Meanwhile& meanwhile) {
+        wait([&] {
+          meanwhile();
+          table_.copy_next(*layer_);
+        });
+      };
+      multiply_normed([&] { return row(offsetof(LayerRow, first)); }, kMax, wait_and_copy);
+    });
   }
 
   // At most n products with consecutive table rows, each computed by the blocks in its row. Normally a block has one of
   // them. With fewer blocks than products, each block goes through all.
-  void multiply_normed(size_t offset, uint32_t n, const Wait& wait) {
-    const auto row_of = [&](const Reg<u32>& index) { return row(offset) + wide(index) * sizeof(ProductRow); };
-    const auto first_block = [](const Global<u8>& product) {
-      return number_at(product, offsetof(ProductRow, first_block));
+  void multiply_normed(const std::function<Shared<u8>()>& rows, uint32_t n, const Wait& wait) {
+    const auto row_of = [&](const Reg<u32>& index) {
+      return (rows() + index * sizeof(ProductRow)).aligned(alignof(ProductRow));
+    };
+    const auto first_block = [&](const Shared<u8>& product) {
+      return number_at(b_, product, offsetof(ProductRow, first_block));
     };
     std::optional<Product> product;
     wait([&] {
       Var<u32> index = b_.var("own_product", 0u);
       for (uint32_t i = 1; i < n; ++i)
-        index = b_.select(b_.block() >= first_block(row(offset + i * sizeof(ProductRow))), i, index);
-      product.emplace(load_product(row_of(index)));
+        index = b_.select(b_.block() >= first_block(rows() + i * sizeof(ProductRow)), i, index);
+      product.emplace(load_product(b_, row_of(index)));
       ahead_.ask(b_, row_of(index), zero_);
     });
     multiply_by_share(*product, of(ProductGroup::kNormed), at_.hidden);
@@ -355,7 +373,7 @@ class DecoderWriter {
       b_.for_("product", 1, n, 1, [&](Reg<u32> index) {
         b_.if_(first_block(row_of(index)) == 0, [&] {
           b_.barrier();  // the next product reuses shared memory
-          multiply_by_share(load_product(row_of(index - 1)), of(ProductGroup::kNormed), at_.hidden);
+          multiply_by_share(load_product(b_, row_of(index - 1)), of(ProductGroup::kNormed), at_.hidden);
         });
       });
     });
@@ -400,7 +418,7 @@ class DecoderWriter {
   Global<u8> own_route() { return at_.experts->routes + wide(b_.block()) * route_bytes(list_, 1); }
 
   void score_experts(const Wait& wait) {
-    multiply_normed(offsetof(LayerRow, router), at_.experts->shared_expert_gate ? 2 : 1, wait);
+    multiply_normed([&] { return row(offsetof(LayerRow, router)); }, at_.experts->shared_expert_gate ? 2 : 1, wait);
   }
 
   void route_and_multiply_gate_up(const Wait& wait) {
@@ -434,22 +452,22 @@ class DecoderWriter {
   void multiply_shared(size_t offset, const ProductFunction& function, const Global<f32>& x) {
     if (!at_.experts->shared_inner) return;
     b_.barrier();  // the next product reuses shared memory
-    multiply_by_share(load_product(row(offset)), function, x);
+    multiply_by_share(load_product(b_, row(offset)), function, x);
   }
 
   // Distributes the product's blocks (or one virtual block per assignment, if that is more) evenly over the
   // assignments.
   void multiply_routed(size_t offset, const ExpertProductSpec& spec, const ProductFunction& function,
                        const Global<f32>& x, const Global<f32>& y) {
-    Reg<u32> n_blocks = number_at(row(offset), offsetof(ProductRow, n_blocks)), n = b_.max(n_blocks, n_used());
-    Reg<u32> rank = b_.block() - number_at(row(offset), offsetof(ProductRow, first_block));
+    Reg<u32> n_blocks = number_at(b_, row(offset), offsetof(ProductRow, n_blocks)), n = b_.max(n_blocks, n_used());
+    Reg<u32> rank = b_.block() - number_at(b_, row(offset), offsetof(ProductRow, first_block));
     const Team team = team_of(b_, kBlockWarps, function.warps());
     const auto first_of = [&](const Reg<u32>& use) { return (use * n + (n_used() - 1)) / n_used(); };
     const auto play = [&](const Reg<u32>& number) {
       Reg<u32> use = number * n_used() / n, first = first_of(use);
-      const Product product = load_product(row(offset));
-      Reg<u32> stride = number_at(row(offset), offsetof(ProductRow, stride));
-      Reg<u32> up_stride = number_at(row(offset), offsetof(ProductRow, up_stride));
+      const Product product = load_product(b_, row(offset));
+      Reg<u32> stride = number_at(b_, row(offset), offsetof(ProductRow, stride));
+      Reg<u32> up_stride = number_at(b_, row(offset), offsetof(ProductRow, up_stride));
       Reg<u64> expert = wide(b_.uniform(own_experts().load(use)));
       const auto matrix = [&](const Reg<u64>& of_first, const Reg<u32>& step) {
         return of_first + expert * (wide(step) * 16);
@@ -471,10 +489,10 @@ class DecoderWriter {
          [&](const VirtualBlock& block) { functions_.sum->call(block, at); });
   }
 
-  Global<f32> vector_at(size_t offset) { return b_.pointer<f32>(word_at(row(offset), 0), 16); }
+  Global<f32> vector_at(size_t offset) { return b_.pointer<f32>(word_at(b_, row(offset), 0), 16); }
   StateAddresses state_of_layer() {
     return {(at_.request + offsetof(DecodeRequest, delta_state)).as<u64>(), at_.position(),
-            number_at(row(offsetof(LayerRow, place)), 0)};
+            number_at(b_, row(offsetof(LayerRow, place)), 0)};
   }
 
   void convolve(const Wait& wait) {
@@ -508,7 +526,7 @@ class DecoderWriter {
                            16);
   }
 
-  Global<u8> pages(size_t offset) { return b_.pointer<u8>(word_at(row(offset), 0), KvLayout::kAlignment); }
+  Global<u8> pages(size_t offset) { return b_.pointer<u8>(word_at(b_, row(offset), 0), KvLayout::kAlignment); }
   Global<u64> page_tables() const { return (at_.request + offsetof(DecodeRequest, page_table)).as<u64>(); }
 
   // Prefetches keys and values of the block's first splits; a page is contiguous per KV head.
@@ -536,7 +554,7 @@ class DecoderWriter {
     std::optional<Reg<u32>> rope, position;
     std::optional<Global<u32>> table;
     wait([&] {
-      if (attention_.scatters.size() > 1) rope.emplace(b_.uniform(number_at(row(offsetof(LayerRow, rope)), 0)));
+      if (attention_.scatters.size() > 1) rope.emplace(b_.uniform(number_at(b_, row(offsetof(LayerRow, rope)), 0)));
       position.emplace(b_.uniform(at_.position().load()));
       table.emplace(page_table(b_, page_tables(), 0));
       ask_for_keys(*position, *table);
@@ -659,11 +677,12 @@ class DecoderWriter {
   SampleFunction sampler_;
   Parameters at_;
   GridBarrier barrier_;
+  LayerTable table_;
   WeightsAhead ahead_;
   Reg<u32> zero_;
   uint32_t attention_teams_;
   std::optional<StampWriter> stamps_;
-  std::optional<Reg<u32>> layer_;  // layer of the current table row; keeping the row's address would take two registers
+  std::optional<Reg<u32>> layer_;
 };
 
 // Hash of all launches' names in order.
@@ -703,7 +722,8 @@ SampleSpec persistent_sampling(const PersistentSpec& spec) {
 }
 
 uint32_t persistent_attention_teams(uint32_t shared_bytes, Target target) {
-  return std::clamp(limits(target).shared_bytes / (shared_bytes + 64), 1u, kBlockWarps / attention_warps());
+  constexpr uint32_t kOthers = 2048;  // the table's rows and the barrier's word
+  return std::clamp((limits(target).shared_bytes - kOthers) / (shared_bytes + 64), 1u, kBlockWarps / attention_warps());
 }
 
 void share_blocks(std::span<ProductRow* const> rows, std::span<const uint64_t> bytes, uint32_t n_blocks) {

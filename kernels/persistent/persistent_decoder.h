@@ -137,8 +137,8 @@ struct StampRequest {
 //   forced        u32 [n_forced]: tokens of the first steps, which replace choices
 //   host          HostWords and the token list, at their device address
 //   rows          f32 [most_steps, n_vocab]: logits of each step; written only if the request asks for them
-//   stamps         with spec.stamps: StampRequest, padded to 16 bytes, then for each of its blocks u32 count (from 0),
-//                  padded to 16 bytes, and Stamp [n_slots]
+//   stamps         with spec.stamps: for each stamped block u32 count (from 0), padded to 16 bytes, and Stamp [n_slots]
+//   stamped_blocks, stamp_slots  u32, with spec.stamps: StampRequest
 // Launch: cooperative, at most as many blocks as are resident at once; the table rows refer to blocks of that grid.
 // Step i (from 0) returns the next token as number i + 1: the forced token, or the choice. The launch ends after the
 // first step with a reason to end. It reports the lowest reason in DecodeEnd, except that an error comes first. It

@@ -15,13 +15,13 @@ class WeightsAhead {
     using namespace ptx;
     constexpr uint32_t kBytesOfWarp = kAheadMultiple / (kPersistentThreads / kWarpSize);
     Builder b("weights_ahead", target);
-    const Global<u8> product = b.global_argument<u8>("product", Sharing::kWarp, 8);
+    const Shared<u8> product = b.shared_pointer<u8>(b.argument<u32>("product", Sharing::kWarp), 8);
     Reg<u32> expert = b.argument<u32>("expert", Sharing::kWarp);
-    const auto number = [&](size_t offset) { return (product + offset).as<u32>().load({}, kReadOnly); };
+    const auto number = [&](size_t offset) { return (product + offset).as<u32>().load(); };
     Reg<u32> rank = b.block() - number(offsetof(ProductRow, first_block));
     const auto ask = [&](size_t matrix, size_t stride, size_t ahead) {
       Reg<u32> bytes = number(ahead);
-      Reg<u64> first = (product + matrix).as<u64>().load({}, kReadOnly);
+      Reg<u64> first = (product + matrix).as<u64>().load();
       Reg<u64> skipped = wide(rank) * wide(bytes) + wide(expert) * (wide(number(stride)) * 16);
       Reg<u32> part = bytes / kAheadMultiple * kBytesOfWarp;
       b.if_(bytes > 0, [&] { ask_ahead(b, target, b.pointer<u8>(first + skipped, 16) + b.warp() * part, part); });
@@ -33,9 +33,9 @@ class WeightsAhead {
     function_ = b.finish_function();
   }
 
-  // Called by all threads of a block: prefetches its part of a product, as given in the table row. expert: index of the
+  // Called by all threads of a block: prefetches its part of a product, as the table row has it. expert: index of the
   // expert's matrices, 0 without experts. product: ProductRow (kernels/persistent/persistent_decoder.h).
-  void ask(ptx::Builder& b, const ptx::Global<ptx::u8>& product, const ptx::Reg<ptx::u32>& expert) const {
+  void ask(ptx::Builder& b, const ptx::Shared<ptx::u8>& product, const ptx::Reg<ptx::u32>& expert) const {
     b.call(function_, {product, expert});
   }
 

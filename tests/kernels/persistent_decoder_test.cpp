@@ -263,7 +263,7 @@ TEST(PersistentDecoderStamps, NameEveryPhaseInABoundedRing) {
     const TinyDecoder::Run run = small.decoder.new_run(kToken, 0, {.max_steps = kSteps}, kGrid, {}, stamps);
     ASSERT_EQ(small.decoder.launch(small.decoder.persistent(true), run, kGrid), "");
     for (uint32_t block = 0; block < stamps.n_blocks; ++block) {
-      const uint8_t* own = run.stamps + 16 + block * (16 + stamps.n_slots * sizeof(Stamp));
+      const uint8_t* own = run.stamps + block * (16 + stamps.n_slots * sizeof(Stamp));
       uint32_t count = 0;
       std::memcpy(&count, own, sizeof count);
       ASSERT_EQ(count, kSteps * kPhases * 2);

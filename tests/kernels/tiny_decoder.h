@@ -118,14 +118,18 @@ class TinyDecoder {
         {"host", words},
         {"rows", run.rows}};
     if (stamps) {
-      std::vector<uint8_t> ring(16 + size_t{stamps->n_blocks} * (16 + stamps->n_slots * sizeof(Stamp)));
-      std::memcpy(ring.data(), &*stamps, sizeof *stamps);
-      own["stamps"] = run.stamps = device_.upload(ring);
+      run.stamps = device_.zeros<uint8_t>(std::max(size_t{1}, stamps->n_blocks * (16 + stamps->n_slots * sizeof(Stamp))));
+      own["stamps"] = run.stamps;
     }
     for (const ptx::Parameter& parameter : persistent(stamps.has_value()).parameters) {
       const auto found = own.find(parameter.name);
-      run.arguments.push_back(found != own.end() ? address(found->second)
-                                                 : state.at[persistent_buffer(parameter.name)]);
+      if (parameter.name == "stamped_blocks")
+        run.arguments.push_back(stamps->n_blocks);
+      else if (parameter.name == "stamp_slots")
+        run.arguments.push_back(stamps->n_slots);
+      else
+        run.arguments.push_back(found != own.end() ? address(found->second)
+                                                   : state.at[persistent_buffer(parameter.name)]);
     }
     return run;
   }
