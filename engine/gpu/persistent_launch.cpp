@@ -161,7 +161,9 @@ void PersistentLaunch::launch() {
   const LoadedKernel& kernel = module_->kernel(0);
   std::vector<Argument> arguments;
   for (const ptx::Parameter& parameter : kernel.kernel().parameters) {
-    if (parameter.name == "stamped_blocks")
+    if (parameter.name == "blocks")
+      arguments.push_back({n_blocks_});
+    else if (parameter.name == "stamped_blocks")
       arguments.push_back({stamp_request_.n_blocks});
     else if (parameter.name == "stamp_slots")
       arguments.push_back({stamp_request_.n_slots});

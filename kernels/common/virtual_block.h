@@ -85,12 +85,12 @@ class VirtualBlock {
 };
 
 // Plays blocks 0 to n - 1 of a grid: body(number) for each. They are distributed over blocks first, then teams, so that
-// few virtual blocks still use all multiprocessors.
+// few virtual blocks still use all multiprocessors. blocks: the grid's.
 template <class F>
-void play_blocks(ptx::Builder& b, const Team& team, ptx::In<ptx::u32> n, F&& body) {
+void play_blocks(ptx::Builder& b, const Team& team, const ptx::Reg<ptx::u32>& blocks, ptx::In<ptx::u32> n, F&& body) {
   const auto play = [&] {
-    ptx::Reg<ptx::u32> first = team.index * b.blocks() + b.block();
-    b.for_("virtual_block", first, n, b.blocks() * team.n_teams, [&](ptx::Reg<ptx::u32> number) {
+    ptx::Reg<ptx::u32> first = team.index * blocks + b.block();
+    b.for_("virtual_block", first, n, blocks * team.n_teams, [&](ptx::Reg<ptx::u32> number) {
       b.inlined([&] { body(number); });
       team.barrier(b);  // the next body reuses shared memory
     });

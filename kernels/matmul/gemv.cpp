@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <span>
 
 #include "kernels/common/columns.h"
 #include "kernels/common/warp_sums.h"
@@ -80,50 +81,86 @@ void add_codes(Builder& b, const UnitFormat& format, const DecodedCodes& w, cons
   sum = b.fma(total.back(), x.scale[0], sum);
 }
 
-// Registers that keep a loaded unit from one step to the next.
-class KeptUnit {
- public:
-  void keep(Builder& b, const LoadedUnit& unit) {
-    low_.keep(b, unit.low), high_.keep(b, unit.high), head_.keep(b, unit.head), scales_.keep(b, unit.scales);
-  }
-  // Copies, so that the next unit can be kept while this one is multiplied.
-  LoadedUnit copy(Builder& b) const { return {low_.copy(b), high_.copy(b), head_.copy(b), scales_.copy(b)}; }
+// Units of a lane's rows that are loaded together: [units, matrices * rows_per_warp].
+using Round = std::vector<std::vector<RawUnit>>;
 
- private:
-  template <class T>
-  class Values {
-   public:
-    void keep(Builder& b, const std::vector<Reg<T>>& values) {
-      const bool is_first = kept_.empty();
-      for (size_t i = 0; i < values.size(); ++i) {
-        if (is_first)
-          kept_.push_back(b.var("kept", values[i]));
-        else
-          kept_[i] = values[i];
+uint32_t units_of_lane(const GemvPlan& plan) { return ceil_div(plan.tile_units, plan.lanes_per_row); }
+uint32_t units_of_round(const GemvPlan& plan) { return std::min(plan.units_in_flight, units_of_lane(plan)); }
+
+// Registers that keep a loaded round until it is multiplied. They serve each of several plans, as only one of them is
+// computed. Low codes come first, so that wide loads of any plan have the same registers: another order would move
+// them, and wait for memory.
+class KeptRound {
+ public:
+  KeptRound(Builder& b, std::span<const GemvPlan> plans) : b_(b) {
+    RawUnitSize most{};
+    for (const GemvPlan& plan : plans) {
+      RawUnitSize all{};
+      for_each_unit(plan, [&](uint32_t, const RawUnitSize& size) {
+        all.low += size.low, all.others += size.others, all.halves += size.halves;
+      });
+      most = {std::max(most.low, all.low), std::max(most.others, all.others), std::max(most.halves, all.halves)};
+    }
+    // A warp without a step loads none.
+    for (uint32_t i = 0; i < most.low; ++i) low_.push_back(b.var<b32>("kept", 0u));
+    for (uint32_t i = 0; i < most.others; ++i) others_.push_back(b.var<b32>("kept", 0u));
+    for (uint32_t i = 0; i < most.halves; ++i) halves_.push_back(b.var<b16>("kept", 0u));
+  }
+
+  void keep(const Round& round) {
+    RawUnitSize at{};
+    for (const std::vector<RawUnit>& rows : round) {
+      for (const RawUnit& unit : rows) {
+        for (const Reg<b32>& value : unit.low) low_[at.low++] = value;
+        for (const Reg<b32>& value : unit.others) others_[at.others++] = value;
+        for (const Reg<b16>& value : unit.halves) halves_[at.halves++] = value;
       }
     }
-    std::vector<Reg<T>> copy(Builder& b) const {
-      std::vector<Reg<T>> copies;
-      for (const Var<T>& value : kept_) copies.push_back(b.var("copy", Reg<T>(value)));
-      return copies;
-    }
+  }
 
-   private:
-    std::vector<Var<T>> kept_;
-  };
-  Values<b32> low_, high_;
-  Values<ptx::f16> head_;
-  Values<s32> scales_;
+  // Copies, so that the next round can be kept while this one is multiplied.
+  Round copy(const GemvPlan& plan) const {
+    Round round(units_of_round(plan));
+    RawUnitSize at{};
+    for_each_unit(plan, [&](uint32_t i, const RawUnitSize& size) {
+      RawUnit& unit = round[i].emplace_back();
+      for (uint32_t j = 0; j < size.low; ++j) unit.low.push_back(b_.var("copy", Reg<b32>(low_[at.low++])));
+      for (uint32_t j = 0; j < size.others; ++j) unit.others.push_back(b_.var("copy", Reg<b32>(others_[at.others++])));
+      for (uint32_t j = 0; j < size.halves; ++j) unit.halves.push_back(b_.var("copy", Reg<b16>(halves_[at.halves++])));
+    });
+    return round;
+  }
+
+ private:
+  // body(index in the round, size) for the units of all rows, in the order of a round.
+  template <class F>
+  static void for_each_unit(const GemvPlan& plan, const F& body) {
+    for (uint32_t i = 0; i < units_of_round(plan); ++i)
+      for (const ProductMatrix& matrix : plan.matrices)
+        for (uint32_t row = 0; row < plan.rows_per_warp; ++row) body(i, raw_unit_size(matrix.streams));
+  }
+
+  Builder& b_;
+  std::vector<Var<b32>> low_, others_;
+  std::vector<Var<b16>> halves_;
 };
 
 class GemvWriter {
  public:
   GemvWriter(Builder& b, const GemvPlan& plan, const GemvAddresses& at, const VirtualBlock& block, SharedInput& input)
-      : b_(b), plan_(plan), spec_(plan.spec), at_(at), block_(block), input_(input) {}
-
-  // Every blocks()-th step of the block's warps. The input is resident, or streams in tiles.
-  void write() {
+      : b_(b), plan_(plan), spec_(plan.spec), at_(at), block_(block), input_(input) {
     if (at_.rows) n_steps_.emplace((*at_.rows + (plan_.rows_per_step - 1)) / plan_.rows_per_step);
+  }
+
+  // Requests the first round of write(), which needs no input.
+  void load_first_round(KeptRound& kept) {
+    Reg<u32> step = first_step();
+    b_.if_(step < n_steps(), [&] { kept.keep(load_round(rows_of(step), 0)); });
+  }
+
+  // Every blocks()-th step of the block's warps. The input is resident, or streams in tiles. first_round: with
+  // loads_ahead, what load_first_round() has requested.
+  void write(KeptRound* first_round) {
     if (plan_.is_tiled()) {
       Reg<u32> first_step = block_.block() * plan_.warps;
       b_.for_("tiled_step", first_step, n_steps(), block_.blocks() * plan_.warps, [&](Reg<u32> block_step) {
@@ -132,12 +169,14 @@ class GemvWriter {
       });
       return;
     }
-    Reg<u32> first_step = block_.block() * plan_.warps + block_.warp(), stride = block_.blocks() * plan_.warps;
-    if (plan_.loads_ahead) return b_.if_(first_step < n_steps(), [&] { write_with_loads_ahead(first_step, stride); });
-    b_.for_("step", first_step, n_steps(), stride, [&](Reg<u32> step) { write_rows_of(step); });
+    Reg<u32> stride = block_.blocks() * plan_.warps;
+    if (plan_.loads_ahead) return write_with_loads_ahead(stride, *first_round);
+    b_.for_("step", first_step(), n_steps(), stride, [&](Reg<u32> step) { write_rows_of(step); });
   }
 
  private:
+  Reg<u32> first_step() const { return block_.block() * plan_.warps + block_.warp(); }
+
   using Sums = std::vector<Var<f32>>;  // [matrices, columns, rows_per_warp]
   // A lane's rows in a step: `row` and every n_groups-th after it. Rows before `first` belong to another warp.
   struct Rows {
@@ -153,37 +192,20 @@ class GemvWriter {
     write_rows(rows, sums);
   }
 
-  // Units of a lane's rows that are loaded together: [units, matrices * rows_per_warp].
-  using Round = std::vector<std::vector<LoadedUnit>>;
-
   // The same sums in the same order, but a round's weights are requested before those of the round before, possibly in
-  // the previous step, are multiplied: memory is never idle while a warp computes. The first step exists.
-  void write_with_loads_ahead(const Reg<u32>& first_step, const Reg<u32>& stride) {
-    const uint32_t n_rounds = ceil_div(units_of_lane(), plan_.units_in_flight);
-    std::vector<std::vector<KeptUnit>> ahead;  // the first round of the next step
-    const auto load_first_round = [&](const Reg<u32>& step) {
-      const Round round = load_round(rows_of(step), 0);
-      ahead.resize(round.size());
-      for (size_t i = 0; i < round.size(); ++i) {
-        ahead[i].resize(round[i].size());
-        for (size_t row = 0; row < round[i].size(); ++row) ahead[i][row].keep(b_, round[i][row]);
-      }
-    };
-    load_first_round(first_step);
-    b_.for_("step", first_step, n_steps(), stride, [&](Reg<u32> step) {
+  // the previous step, are multiplied: memory is never idle while a warp computes. ahead: the next step's first round.
+  void write_with_loads_ahead(const Reg<u32>& stride, KeptRound& ahead) {
+    const uint32_t n_rounds = ceil_div(units_of_lane(plan_), plan_.units_in_flight);
+    b_.for_("step", first_step(), n_steps(), stride, [&](Reg<u32> step) {
       const Rows rows = rows_of(step);
       Sums sums = new_sums();
-      std::vector<Round> rounds(1);
-      for (const std::vector<KeptUnit>& unit : ahead) {
-        rounds[0].emplace_back();
-        for (const KeptUnit& row : unit) rounds[0].back().push_back(row.copy(b_));
-      }
+      std::vector<Round> rounds = {ahead.copy(plan_)};
       b_.region("products", [&] {
         for (uint32_t i = 0; i < n_rounds; ++i) {
           if (i + 1 < n_rounds)
             rounds.push_back(load_round(rows, i + 1));
           else
-            b_.if_(step + stride < n_steps(), [&] { load_first_round(step + stride); });
+            b_.if_(step + stride < n_steps(), [&] { ahead.keep(load_round(rows_of(step + stride), 0)); });
           add_round(rounds[i], i, sums);
         }
       });
@@ -197,16 +219,15 @@ class GemvWriter {
     bool all_lanes_have_one;
   };
   // Loads beyond the end repeat the last unit.
-  std::vector<LoadedUnit> load_unit_of_lane(const Rows& rows, const LaneUnit& unit, const FirstUnit& first) {
+  std::vector<RawUnit> load_unit_of_lane(const Rows& rows, const LaneUnit& unit, const FirstUnit& first) {
     const Reg<u32> number = unit.all_lanes_have_one ? unit.number : b_.min(unit.number, plan_.tile_units - 1);
     return load_rows(rows, first ? number + *first : number);
   }
-  void add_unit_of_lane(const std::vector<LoadedUnit>& loaded, const LaneUnit& unit, Sums& sums) {
+  void add_unit_of_lane(const std::vector<RawUnit>& loaded, const LaneUnit& unit, Sums& sums) {
     const auto add = [&] { add_unit(loaded, input_.place(unit.number), sums); };
     unit.all_lanes_have_one ? add() : b_.if_(unit.number < plan_.tile_units, add);
   }
 
-  uint32_t units_of_lane() const { return ceil_div(plan_.tile_units, plan_.lanes_per_row); }
   LaneUnit unit_of_lane(uint32_t i) {
     return {i == 0 ? lane_of_row() : lane_of_row() + i * plan_.lanes_per_row,
             (i + 1) * plan_.lanes_per_row <= plan_.tile_units};
@@ -215,7 +236,7 @@ class GemvWriter {
   Round load_round(const Rows& rows, uint32_t round) {
     Round loaded;
     const uint32_t first = round * plan_.units_in_flight;
-    for (uint32_t i = first; i < std::min(first + plan_.units_in_flight, units_of_lane()); ++i)
+    for (uint32_t i = first; i < std::min(first + plan_.units_in_flight, units_of_lane(plan_)); ++i)
       loaded.push_back(load_unit_of_lane(rows, unit_of_lane(i), {}));
     return loaded;
   }
@@ -293,14 +314,14 @@ class GemvWriter {
   }
 
   // A unit of each of the lane's rows: [matrices, rows_per_warp]
-  std::vector<LoadedUnit> load_rows(const Rows& rows, const Reg<u32>& unit) {
-    std::vector<LoadedUnit> loaded;
+  std::vector<RawUnit> load_rows(const Rows& rows, const Reg<u32>& unit) {
+    std::vector<RawUnit> loaded;
     for (size_t m = 0; m < plan_.matrices.size(); ++m) {
       const ProductMatrix& matrix = plan_.matrices[m];
       const UnitPlace place = place_unit(rows.starts[m], matrix.streams, unit);
       const uint64_t stride = plan_.n_groups * matrix.row_bytes;
       for (uint32_t i = 0; i < plan_.rows_per_warp; ++i)
-        loaded.push_back(load_unit(matrix.type, matrix.streams, place, i * stride));
+        loaded.push_back(load_raw_unit(matrix.streams, place, i * stride));
     }
     return loaded;
   }
@@ -318,15 +339,19 @@ class GemvWriter {
       for (uint32_t i = 0; i < plan_.rows_per_warp; ++i) body(m, i);
   }
 
-  void add_unit(const std::vector<LoadedUnit>& loaded, const SharedInput::Place& place, Sums& sums) {
+  LoadedUnit unpacked(const std::vector<RawUnit>& loaded, size_t m, uint32_t row) {
+    return unpack(b_, plan_.matrices[m].type, plan_.matrices[m].streams, loaded[m * plan_.rows_per_warp + row]);
+  }
+
+  void add_unit(const std::vector<RawUnit>& loaded, const SharedInput::Place& place, Sums& sums) {
     plan_.has_float_input ? add_float_unit(loaded, place, sums) : add_code_unit(loaded, place, sums);
   }
 
-  void add_code_unit(const std::vector<LoadedUnit>& loaded, const SharedInput::Place& place, Sums& sums) {
+  void add_code_unit(const std::vector<RawUnit>& loaded, const SharedInput::Place& place, Sums& sums) {
     std::vector<DecodedCodes> decoded;
     for_each_row([&](size_t m, uint32_t i) {
       const ProductMatrix& matrix = plan_.matrices[m];
-      decoded.push_back(decode_codes(b_, matrix.type, matrix.streams, loaded[m * plan_.rows_per_warp + i]));
+      decoded.push_back(decode_codes(b_, matrix.type, matrix.streams, unpacked(loaded, m, i)));
     });
     const InputUnit x = input_.load_integers(place);
     std::vector<ScaledSums> scaled;
@@ -341,10 +366,10 @@ class GemvWriter {
     });
   }
 
-  void add_float_unit(const std::vector<LoadedUnit>& loaded, const SharedInput::Place& place, Sums& sums) {
+  void add_float_unit(const std::vector<RawUnit>& loaded, const SharedInput::Place& place, Sums& sums) {
     std::vector<std::vector<Reg<f32>>> decoded;
     for_each_row([&](size_t m, uint32_t i) {
-      decoded.push_back(decode_floats(b_, plan_.matrices[m].type, loaded[m * plan_.rows_per_warp + i]));
+      decoded.push_back(decode_floats(b_, plan_.matrices[m].type, unpacked(loaded, m, i)));
     });
     for_each_column([&](uint32_t column) {
       const std::vector<Reg<f32>> x = input_.load_floats(place, column);
@@ -441,38 +466,50 @@ std::string name_of(const GemvSpec& spec) {
          name_part("l", spec.lanes_per_row) + name_part("b", spec.rows_per_block);
 }
 
-void gemv_body(Builder& b, const GemvPlan& plan, const GemvAddresses& at, const VirtualBlock& block) {
+void gemv_body(Builder& b, const GemvPlan& plan, const GemvAddresses& at, const VirtualBlock& block,
+               const BeforeInput& before_input) {
   SharedInput input(b, plan, block);
   GemvWriter writer(b, plan, at, block, input);
+  std::optional<KeptRound> first_round;
+  if (plan.loads_ahead) writer.load_first_round(first_round.emplace(b, std::span(&plan, 1)));
+  if (before_input) before_input();
   if (!plan.is_tiled()) {
     input.fill(at.x, at.gamma, at.n_columns, {});
     block.barrier();
   }
-  writer.write();
+  writer.write(first_round ? &*first_round : nullptr);
 }
 
 void gemv_body(Builder& b, std::vector<GemvPlan> plans, const Reg<u32>& which, const GemvAddresses& at,
-               const VirtualBlock& block) {
-  if (plans.size() == 1) return gemv_body(b, plans[0], at, block);
+               const VirtualBlock& block, const BeforeInput& before_input) {
+  if (plans.size() == 1) return gemv_body(b, plans[0], at, block, before_input);
   const auto is_of_first_kind = [&](const GemvPlan& plan) { return plan.has_float_input == plans[0].has_float_input; };
   const auto other = std::ranges::find_if_not(plans, is_of_first_kind);
   if (other != plans.end()) {  // floats and integers share no input
     const std::vector<GemvPlan> first(plans.begin(), other), rest(other, plans.end());
     const auto n_first = static_cast<uint32_t>(first.size());
     b.if_else(
-        which < n_first, [&] { b.in_turn([&] { gemv_body(b, first, which, at, block); }); },
-        [&] { b.in_turn([&] { gemv_body(b, rest, which - n_first, at, block); }); });
+        which < n_first, [&] { b.in_turn([&] { gemv_body(b, first, which, at, block, before_input); }); },
+        [&] { b.in_turn([&] { gemv_body(b, rest, which - n_first, at, block, before_input); }); });
     return;
   }
   const auto choose = [&](const auto& body) {
     for (uint32_t i = 0; i < plans.size(); ++i) b.if_(which == i, [&] { body(plans[i]); });
   };
   if (!share_input(plans))
-    return choose([&](const GemvPlan& plan) { b.in_turn([&] { gemv_body(b, plan, at, block); }); });
+    return choose([&](const GemvPlan& plan) { b.in_turn([&] { gemv_body(b, plan, at, block, before_input); }); });
   SharedInput input(b, plans[0], block);
+  std::optional<KeptRound> first_round;
+  if (plans[0].loads_ahead) {
+    first_round.emplace(b, plans);
+    choose([&](const GemvPlan& plan) { GemvWriter(b, plan, at, block, input).load_first_round(*first_round); });
+  }
+  if (before_input) before_input();
   input.fill(at.x, at.gamma, at.n_columns, {});
   block.barrier();
-  choose([&](const GemvPlan& plan) { GemvWriter(b, plan, at, block, input).write(); });
+  choose([&](const GemvPlan& plan) {
+    GemvWriter(b, plan, at, block, input).write(first_round ? &*first_round : nullptr);
+  });
 }
 
 Kernel gemv_kernel(const GemvSpec& spec, Target target, const BodyOf<GemvAddresses>& body) {

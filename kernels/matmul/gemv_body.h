@@ -1,5 +1,6 @@
 // The body of gemv.h.
 #pragma once
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -22,11 +23,16 @@ struct GemvAddresses {
 };
 // A block computes every block of the grid with the same index modulo `blocks()`, so any grid computes the whole
 // product.
-void gemv_body(ptx::Builder& b, const GemvPlan& plan, const GemvAddresses& at, const VirtualBlock& block);
+//
+// before_input: emitted where the block may wait until x is written; all its threads get there. With loads_ahead the
+// first weights have been requested by then.
+using BeforeInput = std::function<void()>;
+void gemv_body(ptx::Builder& b, const GemvPlan& plan, const GemvAddresses& at, const VirtualBlock& block,
+               const BeforeInput& before_input = {});
 // A played block with plans[which]; `which` is uniform in the team. The plans differ only in weights and rows, so
 // shared code is emitted once.
 void gemv_body(ptx::Builder& b, std::vector<GemvPlan> plans, const ptx::Reg<ptx::u32>& which, const GemvAddresses& at,
-               const VirtualBlock& block);
+               const VirtualBlock& block, const BeforeInput& before_input = {});
 ptx::Kernel gemv_kernel(const GemvSpec& spec, ptx::Target target, const BodyOf<GemvAddresses>& body);
 
 }  // namespace warpchat

@@ -126,8 +126,14 @@ void load_scales(TensorType type, const PackedStreams& streams, const ScalesPlac
   }
 }
 
-LoadedUnit load_unit(TensorType type, const PackedStreams& streams, const UnitPlace& place, uint64_t offset) {
-  LoadedUnit unit;
+RawUnitSize raw_unit_size(const PackedStreams& streams) {
+  const uint32_t low = streams.low_bits == 2 ? 2 : streams.low_bits == 8 ? 8 : 4;
+  return {low, streams.high_bits + (streams.head_bytes == 4) + (streams.scale_bytes == 1),
+          uint32_t{streams.head_bytes == 2} + (streams.scale_bytes == 2)};
+}
+
+RawUnit load_raw_unit(const PackedStreams& streams, const UnitPlace& place, uint64_t offset) {
+  RawUnit unit;
   Global<b32> low = place.low + offset / 4;
   if (streams.low_bits == 2)
     append(unit.low, low.load<2>({}, kReadOnce));
@@ -136,11 +142,49 @@ LoadedUnit load_unit(TensorType type, const PackedStreams& streams, const UnitPl
   if (streams.low_bits == 8) append(unit.low, low.load<4>(streams.n_units * uint64_t{4}, kReadOnce));
   for (const auto& high : place.high) {
     if (streams.high_bits == 2)
-      append(unit.high, (high + offset / 4).load<2>({}, kReadOnce));
+      append(unit.others, (high + offset / 4).load<2>({}, kReadOnce));
     else
-      unit.high.push_back((high + offset / 4).load({}, kReadOnce));
+      unit.others.push_back((high + offset / 4).load({}, kReadOnce));
   }
-  load_scales(type, streams, place, offset, unit);
+  // As in load_scales().
+  for (const auto& heads : place.heads) {
+    if (streams.head_bytes == 4)
+      unit.others.push_back((heads + offset / 2).as<b32>().load({}, kReadOnly));
+    else
+      unit.halves.push_back((heads + offset / 2).as<b16>().load({}, kReadOnly));
+  }
+  for (const auto& scales : place.scales) {
+    if (streams.scale_bytes == 1)
+      unit.others.push_back((scales + offset).load({}, kReadOnly).as<b32>());
+    else
+      unit.halves.push_back((scales + offset).as<b16>().load({}, kReadOnly));
+  }
+  assert(unit.low.size() == raw_unit_size(streams).low && unit.others.size() == raw_unit_size(streams).others &&
+         unit.halves.size() == raw_unit_size(streams).halves);
+  return unit;
+}
+
+LoadedUnit unpack(Builder& b, TensorType type, const PackedStreams& streams, const RawUnit& raw) {
+  LoadedUnit unit{raw.low, {}, {}, {}};
+  auto word = raw.others.begin();
+  auto half = raw.halves.begin();
+  for (uint32_t i = 0; i < streams.high_bits; ++i) unit.high.push_back(*word++);
+  if (streams.head_bytes == 4)
+    append(unit.head, b.split<ptx::f16>(*word++));
+  else if (streams.head_bytes == 2)
+    unit.head.push_back((half++)->as<ptx::f16>());
+  if (streams.scale_bytes == 1) {
+    unit.scales.push_back(word->as<s32>());
+  } else if (streams.scale_bytes == 2) {
+    const Reg<u32> both = b.convert<u32>(half->as<u16>());
+    if (type == TensorType::kQ6_K) {  // signed
+      unit.scales.push_back((both << 24).as<s32>() >> 24);
+      unit.scales.push_back((both << 16).as<s32>() >> 24);
+    } else {
+      unit.scales.push_back((both & 0xffu).as<s32>());
+      unit.scales.push_back((both >> 8).as<s32>());
+    }
+  }
   return unit;
 }
 

@@ -8,9 +8,11 @@ namespace warpchat {
 
 class LayerTable {
  public:
-  // rows: LayerRow [n_layers + 1] in global memory, constant during the launch.
-  LayerTable(ptx::Builder& b, const ptx::Global<ptx::u8>& rows, uint32_t n_layers)
-      : b_(b), rows_(rows), n_layers_(n_layers), copies_(b.shared<ptx::u8>("layer_rows", 2 * kRowBytes)) {}
+  static constexpr uint32_t kSharedBytes = 2 * ((sizeof(LayerRow) + 15) / 16 * 16);
+  // rows: LayerRow [n_layers + 1] in global memory, constant during the launch. shared: u8 [kSharedBytes], 16-byte
+  // aligned.
+  LayerTable(ptx::Builder& b, const ptx::Global<ptx::u8>& rows, uint32_t n_layers, const ptx::Shared<ptx::u8>& shared)
+      : b_(b), rows_(rows), n_layers_(n_layers), copies_(shared) {}
 
   // Called by all threads of the block, to copy row 0, or the row after this layer's if there is one. No thread may
   // still read the row before it, and a block barrier must follow before the row is read.
@@ -25,7 +27,7 @@ class LayerTable {
 
  private:
   static constexpr uint32_t kWords = sizeof(LayerRow) / sizeof(uint64_t);
-  static constexpr uint32_t kRowBytes = (sizeof(LayerRow) + 15) / 16 * 16;
+  static constexpr uint32_t kRowBytes = kSharedBytes / 2;
   // Later warps copy, since the first one's thread waits for the other blocks.
   static constexpr uint32_t kFirstThread = kPersistentThreads / 2;
   static_assert(kFirstThread + kWords <= kPersistentThreads);

@@ -13,6 +13,7 @@
 #include "kernels/common/name_hash.h"
 #include "kernels/persistent/grid_barrier.h"
 #include "kernels/persistent/layer_table.h"
+#include "kernels/persistent/stamps.h"
 #include "kernels/persistent/token_functions.h"
 #include "kernels/persistent/weights_ahead.h"
 #include "kernels/sampling/sample_function.h"
@@ -24,6 +25,7 @@ using namespace ptx;
 namespace {
 
 constexpr uint32_t kBlockWarps = kPersistentThreads / kWarpSize;
+constexpr uint32_t kBarrierBytes = 16;  // of shared memory, aligned
 
 // A field of a struct in memory that is constant during the launch, or of a table row.
 Reg<u32> number_at(const Global<u8>& base, size_t offset) { return (base + offset).as<u32>().load({}, kReadOnly); }
@@ -94,6 +96,7 @@ struct Parameters {
   Global<u32> forced;
   Global<u8> host;
   Global<f32> rows;
+  Reg<u32> blocks;  // the grid's: from its own special register, the compiler would keep and spill it
 
   Parameters(Builder& b, const LaunchList& list, const EmbeddingSpec& e, const AttentionSpec& a)
       : layers(b.global<u8>("layers", (list.layers.size() + 1) * sizeof(LayerRow))),
@@ -118,7 +121,8 @@ struct Parameters {
         request(b.global<u8>("request", sizeof(DecodeRequest))),
         forced(b.global<u32>("forced")),
         host(b.global<u8>("host")),
-        rows(b.global<f32>("rows")) {}
+        rows(b.global<f32>("rows")),
+        blocks(b.param<u32>("blocks")) {}
 
   Global<u32> in_state(size_t offset) const { return (state + offset).as<u32>(); }
   Global<u32> token() const { return in_state(offsetof(DecoderState, token)); }
@@ -126,57 +130,6 @@ struct Parameters {
   Global<u32> choice() const { return in_state(offsetof(DecoderState, choice)); }
   Global<u32> end() const { return in_state(offsetof(DecoderState, end)); }
   Global<u32> step() const { return in_state(offsetof(DecoderState, step)); }
-};
-
-// Records when the block's phases begin and end.
-class StampWriter {
- public:
-  StampWriter(Builder& b, Target target)
-      : b_(b),
-        stamps_(b.global<u8>("stamps")),
-        n_blocks_(b.param<u32>("stamped_blocks")),
-        n_slots_(b.param<u32>("stamp_slots")),
-        write_(write_function(target)) {}
-
-  // Called by all threads; one writes, and at a phase's end it first waits for the others. Blocks without stamps return
-  // at once. phase: a register or a constant.
-  template <class Number>
-  void begin(const Number& phase) {
-    b_.if_(b_.block() < n_blocks_, [&] { write(phase); });
-  }
-  template <class Number>
-  void end(const Number& phase) {
-    b_.if_(b_.block() < n_blocks_, [&] {
-      b_.barrier();
-      write(phase | kEndOfPhase);
-    });
-  }
-
- private:
-  void write(const CallOperand& phase) { b_.call(write_, {stamps_, n_slots_, phase}); }
-
-  static FunctionPointer write_function(Target target) {
-    Builder b("write_stamp", target);
-    const Global<u8> stamps = b.global_argument<u8>("stamps", Sharing::kWarp, 16);
-    Reg<u32> n_slots = b.argument<u32>("n_slots", Sharing::kWarp);
-    Reg<u32> phase = b.argument<u32>("phase", Sharing::kWarp);
-    b.if_(b.thread() == 0, [&] {
-      Reg<u64> bytes = wide(n_slots) * sizeof(Stamp) + 16;  // per block
-      Global<u8> own = stamps + wide(b.block()) * bytes;
-      Reg<u32> count = own.as<u32>().load();
-      Global<u8> slot = own + 16 + wide(count % n_slots) * sizeof(Stamp);
-      slot.as<u64>().store(0, b.globaltimer());
-      (slot + offsetof(Stamp, phase)).as<u32>().store(0, phase);
-      (slot + offsetof(Stamp, sm)).as<u32>().store(0, b.sm());
-      own.as<u32>().store(0, count + 1);
-    });
-    return b.finish_function();
-  }
-
-  Builder& b_;
-  Global<u8> stamps_;
-  Reg<u32> n_blocks_, n_slots_;  // parameters, which take no registers between phases
-  FunctionPointer write_;
 };
 
 class DecoderWriter {
@@ -187,11 +140,12 @@ class DecoderWriter {
         list_(spec.decoder),
         embedding_(*list_.first<EmbeddingSpec>()),
         attention_(list_.token_attention()),
-        functions_(list_, /*loads_ahead=*/true, target),
+        functions_(list_, {.loads_ahead = true, .starts_phases = true, .has_stamps = spec.stamps}, target),
         sampler_(persistent_sampling(spec), target),
         at_(b_, list_, embedding_, attention_),
-        barrier_(b_, at_.barrier),
-        table_(b_, at_.layers, static_cast<uint32_t>(list_.layers.size())),
+        shared_(b_.shared<u8>("decoder", kBarrierBytes + LayerTable::kSharedBytes)),
+        barrier_(b_, at_.barrier, shared_.as<u64>(), at_.blocks),
+        table_(b_, at_.layers, static_cast<uint32_t>(list_.layers.size()), shared_ + kBarrierBytes),
         ahead_(target),
         zero_(b_.var("zero", 0u)),
         attention_teams_(persistent_attention_teams(functions_.attend.shared_bytes(), target)) {
@@ -223,9 +177,14 @@ class DecoderWriter {
   }
 
  private:
-  // Waits until the phase may begin; its argument is work to do while waiting.
+  // How a phase begins: the block arrives, does work that needs no other block, and passes once all have arrived.
   using Meanwhile = std::function<void()>;
-  using Wait = std::function<void(const Meanwhile&)>;
+  struct Wait {
+    std::function<void(const Meanwhile&)> arrive;
+    std::function<void()> pass;
+    PhaseStart in_function;  // for a function that passes by itself
+    void operator()(const Meanwhile& meanwhile) const { arrive(meanwhile), pass(); }
+  };
 
   void run_phases(const PhaseProgram& program, size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i) run_phase(program.phases[i], static_cast<uint32_t>(i));
@@ -257,13 +216,15 @@ class DecoderWriter {
   }
   template <class Number, class F>
   void run_phase(std::string_view name, const Number& index, bool waits, const F& write) {
-    const Wait wait = [&](const Meanwhile& meanwhile) {
-      if (waits)
-        barrier_.wait(meanwhile);
-      else if (meanwhile)
-        meanwhile();
-      if (stamps_) stamps_->begin(index);
-    };
+    const Wait wait{[&](const Meanwhile& meanwhile) {
+                      if (waits) barrier_.arrive();
+                      if (meanwhile) meanwhile();
+                    },
+                    [&] {
+                      if (waits) GridBarrier::pass(b_, VirtualBlock(b_), barrier_.words());
+                      if (stamps_) stamps_->begin(index);
+                    },
+                    {waits, barrier_.words(), index, stamps()}};
     b_.region(std::string(name), [&] { b_.in_turn([&] { write(wait); }); });
     if (stamps_) stamps_->end(index);
   }
@@ -314,7 +275,7 @@ class DecoderWriter {
   void play(const Launch& launch, F&& body) {
     const Team team = team_of(b_, kBlockWarps, launch.threads.x / kWarpSize);
     Reg<u32> n = b_.var("n_blocks", launch.blocks.x);
-    play_blocks(b_, team, n, [&](const Reg<u32>& number) { body(block_of(team, number, n)); });
+    play_blocks(b_, team, at_.blocks, n, [&](const Reg<u32>& number) { body(block_of(team, number, n)); });
   }
 
   void embed(const Wait& wait) {
@@ -328,11 +289,11 @@ class DecoderWriter {
   // A phase with a single product, with as many rows as its variants.
   void multiply(size_t offset, const ProductFunction& function, const Global<f32>& x, const Wait& wait) {
     std::optional<Product> product;
-    wait([&] {
+    wait.arrive([&] {
       product.emplace(load_product(b_, row(offset)));
       ask_ahead(offset);
     });
-    multiply_by_share(*product, function, x);
+    multiply_by_share(*product, function, x, &wait);
   }
 
   // A layer's first products or, after the layers, the logits, which are a separate phase of the program.
@@ -340,11 +301,10 @@ class DecoderWriter {
     Reg<u32> phase = b_.select(is_behind_layers, In<u32>(logits), In<u32>(qkv));
     constexpr uint32_t kMax = std::extent_v<decltype(LayerRow::first)>;
     run_phase("qkv or logits", phase, true, [&](const Wait& wait) {
-      const Wait wait_and_copy = [&](const Meanwhile& meanwhile) {
-        wait([&] {
-          meanwhile();
-          table_.copy_next(*layer_);
-        });
+      Wait wait_and_copy = wait;
+      wait_and_copy.arrive = [&](const Meanwhile& meanwhile) {
+        wait.arrive(meanwhile);
+        table_.copy_next(*layer_);
       };
       multiply_normed([&] { return row(offsetof(LayerRow, first)); }, kMax, wait_and_copy);
     });
@@ -360,16 +320,16 @@ class DecoderWriter {
       return number_at(b_, product, offsetof(ProductRow, first_block));
     };
     std::optional<Product> product;
-    wait([&] {
+    wait.arrive([&] {
       Var<u32> index = b_.var("own_product", 0u);
       for (uint32_t i = 1; i < n; ++i)
         index = b_.select(b_.block() >= first_block(rows() + i * sizeof(ProductRow)), i, index);
       product.emplace(load_product(b_, row_of(index)));
       ahead_.ask(b_, row_of(index), zero_);
     });
-    multiply_by_share(*product, of(ProductGroup::kNormed), at_.hidden);
+    multiply_by_share(*product, of(ProductGroup::kNormed), at_.hidden, &wait);
     if (n == 1) return;
-    b_.if_(b_.blocks() < n, [&] {
+    b_.if_(at_.blocks < n, [&] {
       b_.for_("product", 1, n, 1, [&](Reg<u32> index) {
         b_.if_(first_block(row_of(index)) == 0, [&] {
           b_.barrier();  // the next product reuses shared memory
@@ -379,13 +339,20 @@ class DecoderWriter {
     });
   }
 
-  void multiply_by_share(const Product& product, const ProductFunction& function, const Global<f32>& x) {
+  // wait: unless the phase has begun; the function passes by itself if it can.
+  void multiply_by_share(const Product& product, const ProductFunction& function, const Global<f32>& x,
+                         const Wait* wait = nullptr) {
     Reg<u32> rank = b_.block() - product.first_block;  // for earlier blocks this wraps to a large value
-    b_.if_(rank < product.n_blocks, [&] {
+    const PhaseStart start =
+        wait != nullptr ? wait->in_function : PhaseStart{false, barrier_.words(), CallOperand(0u), stamps()};
+    const auto multiply = [&] {
       const Team team = team_of(b_, kBlockWarps, function.warps());
       function.call(VirtualBlock(b_, team, rank, zero_, zero_, product.n_blocks), product.variant,
-                    addresses_of(product, product.weights, product.up, x, b_.pointer<f32>(product.y, 16)));
-    });
+                    addresses_of(product, product.weights, product.up, x, b_.pointer<f32>(product.y, 16)), &start);
+    };
+    if (wait != nullptr && function.starts_phases()) return b_.if_else(rank < product.n_blocks, multiply, wait->pass);
+    if (wait != nullptr) wait->pass();
+    b_.if_(rank < product.n_blocks, multiply);
   }
   GemvAddresses addresses_of(const Product& product, const Reg<u64>& weights, const Reg<u64>& up, const Global<f32>& x,
                              const Global<f32>& y) {
@@ -400,6 +367,7 @@ class DecoderWriter {
             {}};
   }
 
+  const StampAddresses* stamps() const { return stamps_ ? &stamps_->addresses() : nullptr; }
   const ProductFunction& of(ProductGroup group) const { return functions_.products[static_cast<size_t>(group)]; }
 
   // A layer's; all layers of experts have the same sizes.
@@ -532,7 +500,7 @@ class DecoderWriter {
   // Prefetches keys and values of the block's first splits; a page is contiguous per KV head.
   void ask_for_keys(const Reg<u32>& position, const Global<u32>& table) {
     const Dimensions grid = attention_grid(attention_, attention_.max_positions);
-    Reg<u32> number = b_.warp() * b_.blocks() + b_.block();
+    Reg<u32> number = b_.warp() * at_.blocks + b_.block();
     Reg<u32> splits = b_.min(position / kPagePositions + 1, grid.x);
     b_.if_(b_.warp() < attention_teams_ && number < splits * grid.y, [&] {
       Reg<u32> split = number / grid.y, kv_head = number - split * grid.y;
@@ -565,7 +533,7 @@ class DecoderWriter {
     Reg<u32> n_x = b_.var("n_splits", grid.x);
     Reg<u32> splits = b_.min(*position / kPagePositions + 1, grid.x);
     Var<u32> rotated = b_.var("turned", kNoneRotated);
-    play_blocks(b_, team, splits * grid.y, [&](const Reg<u32>& number) {
+    play_blocks(b_, team, at_.blocks, splits * grid.y, [&](const Reg<u32>& number) {
       Reg<u32> split = number / grid.y, kv_head = number - split * grid.y;
       std::vector<Global<f32>> gamma;
       if (attention_.scatters[0].qk_norm)
@@ -592,14 +560,14 @@ class DecoderWriter {
     Reg<u32> number = b_.uniform(at_.step().load()) + 1;
     b_.if_(number >= in_request(offsetof(DecodeRequest, n_forced)), [&] {
       const SampleBuffers buffers{at_.logits, at_.sampler, at_.choice(), at_.position(), at_.error, zero_};
-      sampler_.call(block_of(team_of(b_, kBlockWarps, kBlockWarps), b_.block(), b_.blocks()), buffers);
+      sampler_.call(block_of(team_of(b_, kBlockWarps, kBlockWarps), b_.block(), at_.blocks), buffers);
     });
   }
 
   void return_row() {
     Global<f32> row = at_.rows + wide(at_.step().load()) * n_vocab();
     Reg<u32> first = b_.block() * kPersistentThreads + b_.thread();
-    b_.for_("logit", first, n_vocab(), b_.blocks() * kPersistentThreads,
+    b_.for_("logit", first, n_vocab(), at_.blocks * kPersistentThreads,
             [&](Reg<u32> i) { row.store(i, at_.logits.load(i)); });
   }
 
@@ -676,6 +644,7 @@ class DecoderWriter {
   TokenFunctions functions_;
   SampleFunction sampler_;
   Parameters at_;
+  Shared<u8> shared_;  // of the barrier and the table: one register has the address of both
   GridBarrier barrier_;
   LayerTable table_;
   WeightsAhead ahead_;

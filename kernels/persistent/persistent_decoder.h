@@ -1,13 +1,13 @@
 // The persistent decoder: one cooperative launch that decodes many tokens. It runs a program of phases
-// (phase_program.h) with the same bodies as the separate kernels (bodies.h), separated by grid barriers. Results are
-// bit-identical to the separate kernels': the same bodies add the same numbers in the same order.
-// Work is assigned when the tables are built, not by a queue: a phase's work is known in advance and even, a queue
-// would cost an atomic on the critical path of each of about 200 phases per token, and a fixed assignment lets a block
-// prefetch its first weights at once. Each product's matrix gets a range of blocks in proportion to its bytes; a
-// token's experts get equal parts of theirs. Other phases distribute their virtual blocks in turn. Every block routes
-// the experts itself, which is faster than a barrier. A layer's table row holds its kind, on which all blocks branch
-// alike, and for each product its variant and operand addresses. Each variant's code is emitted once. The logits are
-// one more iteration of the layer loop, which exits after the first phase.
+// (phase_program.h) with the functions of the separate kernels (token_functions.h), separated by grid barriers. Results
+// are bit-identical to the separate kernels': the same bodies add the same numbers in the same order. Work is assigned
+// when the tables are built, not by a queue: a phase's work is known in advance and even, a queue would cost an atomic
+// on the critical path of each of about 200 phases per token, and a fixed assignment lets a block prefetch its first
+// weights at once. Each product's matrix gets a range of blocks in proportion to its bytes; a token's experts get equal
+// parts of theirs. Other phases distribute their virtual blocks in turn. Every block routes the experts itself, which
+// is faster than a barrier. A layer's table row holds its kind, on which all blocks branch alike, and for each product
+// its variant and operand addresses. Each variant's code is emitted once. The logits are one more iteration of the
+// layer loop, which exits after the first phase.
 #pragma once
 #include <array>
 #include <atomic>
@@ -137,6 +137,7 @@ struct StampRequest {
 //   forced        u32 [n_forced]: tokens of the first steps, which replace choices
 //   host          HostWords and the token list, at their device address
 //   rows          f32 [most_steps, n_vocab]: logits of each step; written only if the request asks for them
+//   blocks         u32: the grid's
 //   stamps         with spec.stamps: for each stamped block u32 count (from 0), padded to 16 bytes, and Stamp [n_slots]
 //   stamped_blocks, stamp_slots  u32, with spec.stamps: StampRequest
 // Launch: cooperative, at most as many blocks as are resident at once; the table rows refer to blocks of that grid.

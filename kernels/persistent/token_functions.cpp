@@ -141,7 +141,7 @@ FunctionPointer ProductFunction::write(const std::string& name, Target target) c
     plans.push_back(plan_of(spec));
     if (form_.loads_ahead) load_ahead(plans.back());
   }
-  std::string full_name = name + (form_.loads_ahead ? "_ahead" : "");
+  std::string full_name = name + (form_.loads_ahead ? "_ahead" : "") + (form_.starts_phases ? "_waits" : "");
   for (const GemvSpec& spec : variants_) full_name += "_" + name_of(spec);
   return function_of(full_name, target, [&](Builder& b, const VirtualBlock& block) {
     Reg<u32> which = b.argument<u32>("variant", Sharing::kWarp);
@@ -156,11 +156,30 @@ FunctionPointer ProductFunction::write(const std::string& name, Target target) c
     Global<f32> y = address<f32>(b, "y");
     std::optional<Pred> has_bias;
     if (any([](GemvEpilogue e) { return e == GemvEpilogue::kBias; })) has_bias.emplace(b.address(*bias) != 0);
-    b.inlined([&] { gemv_body(b, plans, which, {matrices, x, gamma, bias, y, {}, rows, has_bias}, block); });
+    BeforeInput start;
+    if (form_.starts_phases) start = phase_start(b, block);
+    b.inlined([&] { gemv_body(b, plans, which, {matrices, x, gamma, bias, y, {}, rows, has_bias}, block, start); });
   });
 }
 
-void ProductFunction::call(const VirtualBlock& block, const CallOperand& which, const GemvAddresses& at) const {
+// Declares the arguments of a PhaseStart.
+BeforeInput ProductFunction::phase_start(Builder& b, const VirtualBlock& block) const {
+  Reg<u32> waits = b.argument<u32>("waits", Sharing::kWarp);
+  const Global<u64> arrivals = address<u64>(b, "arrivals", 8);
+  const Shared<u64> open_at = b.shared_pointer<u64>(b.argument<u32>("open_at", Sharing::kWarp), 8);
+  Reg<u32> phase = b.argument<u32>("phase", Sharing::kWarp);
+  std::optional<StampAddresses> stamps;
+  if (form_.has_stamps) stamps.emplace(StampAddresses::arguments(b));
+  return [&b, block, waits, arrivals, open_at, phase, stamps] {
+    b.if_(waits != 0, [&] {
+      GridBarrier::pass(b, block, {arrivals, open_at});
+      if (stamps) write_stamp(b, block, *stamps, phase);
+    });
+  };
+}
+
+void ProductFunction::call(const VirtualBlock& block, const CallOperand& which, const GemvAddresses& at,
+                           const PhaseStart* start) const {
   std::vector<CallOperand> all = {which};
   if (form_.takes_rows) all.push_back(at.rows.value());
   all.push_back(at.matrices.at(0));
@@ -169,18 +188,25 @@ void ProductFunction::call(const VirtualBlock& block, const CallOperand& which, 
   if (variants_[0].prologue == GemvPrologue::kRmsNorm) all.push_back(at.gamma.value());
   if (any(adds_bias)) all.push_back(at.bias ? CallOperand(*at.bias) : CallOperand::null());
   all.push_back(at.y);
+  if (form_.starts_phases) {
+    all.insert(all.end(), {start->waits ? 1u : 0u, start->barrier.counter, start->barrier.open_at, start->phase});
+    if (form_.has_stamps)
+      all.insert(all.end(), {start->stamps->stamps, start->stamps->n_blocks, start->stamps->n_slots});
+  }
   block.call(function_, all);
 }
 
-TokenFunctions::TokenFunctions(const LaunchList& list, bool loads_ahead, Target target)
+TokenFunctions::TokenFunctions(const LaunchList& list, ProductForm form, Target target)
     : embed(*list.first<EmbeddingSpec>(), target), attend(list.token_attention(), target) {
   constexpr const char* kNames[kProductGroups] = {"normed", "output", "gate_up", "down"};
   const auto* routing = list.first<RouteSpec>();
   ProductVariants variants = product_variants(list);
   for (size_t group = 0; group < kProductGroups; ++group) {
     const bool is_of_experts = routing != nullptr && group >= static_cast<size_t>(ProductGroup::kGateUp);
-    const bool takes_rows = group == static_cast<size_t>(ProductGroup::kNormed) || is_of_experts;
-    products.emplace_back(kNames[group], std::move(variants[group]), ProductForm{takes_rows, loads_ahead}, target);
+    ProductForm own = form;
+    own.takes_rows = group == static_cast<size_t>(ProductGroup::kNormed) || is_of_experts;
+    own.starts_phases = form.starts_phases && !is_of_experts;
+    products.emplace_back(kNames[group], std::move(variants[group]), own, target);
   }
   if (const auto* net = list.first<DeltaKernelSpec>()) {
     conv.emplace(net->net, target);
@@ -228,7 +254,7 @@ Kernel TokenFunctions::kernel(const KernelLaunch& launch, Target target) const {
 std::vector<Kernel> kernels_of(const LaunchList& list, Target target,
                                const std::function<bool(const std::string&)>& is_wanted) {
   std::optional<TokenFunctions> functions;
-  if (list.shape.kind == PassKind::kDecode) functions.emplace(list, /*loads_ahead=*/false, target);
+  if (list.shape.kind == PassKind::kDecode) functions.emplace(list, ProductForm{}, target);
   std::vector<Kernel> kernels;
   std::set<std::string> names;
   for_each_launch(list, [&](const KernelLaunch& launch, uint32_t) {

@@ -14,7 +14,9 @@
 #include "kernels/launch_list.h"
 #include "kernels/matmul/embedding_body.h"
 #include "kernels/matmul/gemv_body.h"
+#include "kernels/persistent/grid_barrier.h"
 #include "kernels/persistent/product_variants.h"
+#include "kernels/persistent/stamps.h"
 
 namespace warpchat {
 
@@ -55,8 +57,19 @@ class ExpertSumFunction : public BodyFunction {
 };
 
 struct ProductForm {
-  bool takes_rows;   // the addresses include rows, which may be fewer than the variant's
-  bool loads_ahead;  // see load_ahead()
+  bool takes_rows = false;   // the addresses include rows, which may be fewer than the variant's
+  bool loads_ahead = false;  // see load_ahead()
+  bool starts_phases =
+      false;                // with loads_ahead: passes the grid barrier itself, between its first loads and its input
+  bool has_stamps = false;  // with starts_phases: records the phase's beginning
+};
+
+// What such a function needs for it.
+struct PhaseStart {
+  bool waits;  // the block has arrived at a barrier that it has not passed
+  GridBarrier::Words barrier;
+  ptx::CallOperand phase;  // its index
+  const StampAddresses* stamps;
 };
 
 // One function for several products that differ in weights and, with takes_rows, in rows.
@@ -66,20 +79,25 @@ class ProductFunction : public BodyFunction {
   ProductFunction(const std::string& name, std::vector<GemvSpec> variants, ProductForm form, ptx::Target target);
   const std::vector<GemvSpec>& variants() const { return variants_; }
   uint32_t warps() const;  // per block
-  // which: index of the variant. Addresses that no variant uses and the product lacks may be missing.
-  void call(const VirtualBlock& block, const ptx::CallOperand& which, const GemvAddresses& at) const;
+  bool starts_phases() const { return form_.starts_phases; }
+  // which: index of the variant. Addresses that no variant uses and the product lacks may be missing. start: if the
+  // function starts phases.
+  void call(const VirtualBlock& block, const ptx::CallOperand& which, const GemvAddresses& at,
+            const PhaseStart* start = nullptr) const;
 
  private:
   bool any(bool (*has)(GemvEpilogue)) const;  // of the variants' epilogues
   ptx::FunctionPointer write(const std::string& name, ptx::Target target) const;
+  BeforeInput phase_start(ptx::Builder& b, const VirtualBlock& block) const;
   std::vector<GemvSpec> variants_;
   ProductForm form_;
 };
 
 // Everything that a token computes before sampling, for a list of PassKind::kDecode.
 struct TokenFunctions {
-  // loads_ahead: for kernels with one block per multiprocessor.
-  TokenFunctions(const LaunchList& list, bool loads_ahead, ptx::Target target);
+  // form: of the products; takes_rows is decided here. loads_ahead is for kernels with one block per multiprocessor,
+  // and products of experts start no phase.
+  TokenFunctions(const LaunchList& list, ProductForm form, ptx::Target target);
   ptx::Kernel kernel(const KernelLaunch& launch,
                      ptx::Target target) const;  // a launch's kernel, which calls its function
   const ProductFunction& of(const KernelLaunch& launch) const {

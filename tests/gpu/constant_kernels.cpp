@@ -19,7 +19,7 @@ Kernel barrier_kernel(uint32_t threads, Target target) {
   Builder b("barriers_" + std::to_string(threads), target);
   Global<u64> counter = b.global<u64>("counter", 1, 128);
   Reg<u32> rounds = b.param<u32>("rounds");
-  GridBarrier barrier(b, counter);
+  GridBarrier barrier(b, counter, b.shared<u64>("open_at", 1), b.blocks());
   b.for_("round", 0u, rounds, 1u, [&](Reg<u32>) { barrier.wait(); });
   return b.finish(Launch{1, threads, /*cooperative=*/true});
 }

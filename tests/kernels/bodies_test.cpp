@@ -120,7 +120,7 @@ TEST(Bodies, EmbeddingInTeams) {
     const Launch launch = embedding_launch(s);
     const Team team = team_of(b, kWarps, launch.threads.x / kWarpSize);
     Reg<u32> zero = b.var("zero", 0u), n = b.var("n", launch.blocks.x);
-    play_blocks(b, team, n,
+    play_blocks(b, team, b.blocks(), n,
                 [&](const Reg<u32>& x) { embedding_body(b, s, at, VirtualBlock(b, team, x, zero, zero, n)); });
   });
   for (uint32_t grid : kGrids) {
@@ -175,7 +175,7 @@ TEST(Bodies, AttentionInTeams) {
     const Team team = team_of(b, kWarps, attention_warps());
     Reg<u32> zero = b.var("zero", 0u), splits = b.var("splits", blocks.x);
     Var<u32> rotated = b.var("turned", kNoneRotated);
-    play_blocks(b, team, blocks.x * blocks.y, [&](const Reg<u32>& number) {
+    play_blocks(b, team, b.blocks(), blocks.x * blocks.y, [&](const Reg<u32>& number) {
       Reg<u32> split = number / blocks.y, kv_head = number - split * blocks.y;
       const AttentionAddresses all{
           queries, k_pages, v_pages, table, length,

@@ -5,9 +5,15 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cctype>
 #include <cstdlib>
 #include <cstring>
+#include <set>
+#include <sstream>
+#include <string>
+#include <string_view>
 #include <thread>
+#include <vector>
 
 #include "kernels/matmul/gemv_plan.h"
 #include "kernels/persistent/phase_program.h"
@@ -316,6 +322,84 @@ TEST(PersistentDecoderBarriers, AreThoseOfTheProgram) {
   uint64_t n = 0;
   for (size_t at = text.find(arrival); at != std::string::npos; at = text.find(arrival, at + 1)) ++n;
   EXPECT_EQ(n + 1, decoder_program(small.decoder.list()).phases.size());
+}
+
+struct PtxLines {
+  explicit PtxLines(const std::string& text) {
+    std::istringstream in(text);
+    for (std::string line; std::getline(in, line);) lines.push_back(line);
+  }
+  bool has(size_t i, std::string_view part) const { return lines[i].find(part) != std::string::npos; }
+  size_t next(size_t from, std::string_view part) const {
+    while (from < lines.size() && !has(from, part)) ++from;
+    return from;
+  }
+  std::vector<std::string> lines;
+};
+
+// The names of registers in a line, from its first operand on.
+std::vector<std::string> registers_in(const std::string& line) {
+  std::vector<std::string> names;
+  for (size_t at = line.find('%'); at != std::string::npos; at = line.find('%', at + 1)) {
+    size_t end = at + 1;
+    while (end < line.size() && (std::isalnum(static_cast<unsigned char>(line[end])) != 0 || line[end] == '_')) ++end;
+    names.push_back(line.substr(at, end - at));
+  }
+  return names;
+}
+
+constexpr const char* kDenseShapes[] = {"qwen2.5-1.5b", "qwen2.5-3b", "qwen3-4b"};
+ptx::Kernel persistent_of(const char* name) {
+  const ModelShape shape = model_shape(name);
+  const LaunchList list =
+      launch_list(text_decoder(shape.config), shape.config, shape.formats, {PassKind::kDecode, 1, 8192});
+  return persistent_decoder({list, 64u, /*stamps=*/true}, ptx::sm_90);
+}
+
+// Before a product's function polls the barrier, it has requested weights, none of which an instruction reads: it would
+// wait for memory. It has read nothing that another phase writes.
+TEST(PersistentDecoderOrder, RequestsTheFirstWeightsBeforeTheBarrierOpens) {
+  for (const char* name : kDenseShapes) {
+    const PtxLines text(persistent_of(name).text);
+    size_t n_functions = 0;
+    for (size_t at = text.next(0, ".func "); at < text.lines.size(); at = text.next(at + 1, ".func ")) {
+      if (!text.has(at, "_waits_")) continue;
+      ++n_functions;
+      const size_t poll = text.next(at, "ld.acquire.gpu.global.u64");
+      ASSERT_LT(poll, text.next(at, "// tag: normalise")) << text.lines[at];
+      std::set<std::string> loaded;
+      for (size_t i = text.next(at, "{") + 1; i < poll; ++i) {
+        const std::string& line = text.lines[i];
+        EXPECT_FALSE(text.has(i, "ld.global") && !text.has(i, "ld.global.nc")) << line;
+        const std::vector<std::string> registers = registers_in(line);
+        if (text.has(i, "ld.global.nc")) {
+          loaded.insert(registers.begin(), registers.end() - 1);  // the last one is the address
+          EXPECT_FALSE(loaded.contains(registers.back())) << line;
+          continue;
+        }
+        for (size_t j = 1; j < registers.size(); ++j) EXPECT_FALSE(loaded.contains(registers[j])) << line;
+      }
+      EXPECT_GE(loaded.size(), 6u) << text.lines[at];
+    }
+    EXPECT_EQ(n_functions, 4u) << name;
+  }
+}
+
+// Between its arrival and its prefetch a block reads no global memory, which would take as long as the prefetch gains.
+// Attention alone reads its position and the pages of its keys.
+TEST(PersistentDecoderOrder, PrefetchesWithoutReadingTheTableFromMemory) {
+  for (const char* name : kDenseShapes) {
+    const PtxLines text(persistent_of(name).text);
+    size_t n_prefetches = 0, n_reading = 0, arrival = 0;
+    for (size_t i = text.next(0, ".entry"); i < text.lines.size(); ++i) {
+      if (text.has(i, "red.release.gpu.global.add.u64")) arrival = i;
+      if (!text.has(i, "weights_ahead")) continue;
+      ++n_prefetches;
+      n_reading += text.next(arrival, "ld.global") < i ? 1 : 0;
+    }
+    EXPECT_EQ(n_prefetches, 5u) << name;
+    EXPECT_EQ(n_reading, 1u) << name;
+  }
 }
 
 struct FlawCase {

@@ -198,10 +198,10 @@ TEST_P(HybridsPtxas, AssembleWithoutSpills) {
 }
 INSTANTIATE_TEST_SUITE_P(Targets, HybridsPtxas, ::testing::Values(ptx::sm_75, ptx::sm_80, ptx::sm_90, ptx::sm_120),
                          [](const auto& row) { return ptx::spell(row.param); });
-TEST(KernelsPtxasTest, ATokenOfAHybridTakesFewerThan13500LinesOfPtx) {
+TEST(KernelsPtxasTest, ATokenOfAHybridTakesFewerThan14000LinesOfPtx) {
   std::vector<ptx::Kernel> kernels = hybrids(ptx::sm_90);
   kernels.push_back(sample({.n_vocab = 151936, .advances = true}, ptx::sm_90));
-  EXPECT_LT(std::ranges::count(ptx::module_text(kernels), '\n'), 13500);
+  EXPECT_LT(std::ranges::count(ptx::module_text(kernels), '\n'), 14000);
 }
 TEST(KernelsPtxasTest, AssemblesEveryFormatWithoutSpills) {
   expect_assembled([] { return kernels_of(kOthers, ptx::sm_80); }, ptx::sm_80);

@@ -118,12 +118,15 @@ class TinyDecoder {
         {"host", words},
         {"rows", run.rows}};
     if (stamps) {
-      run.stamps = device_.zeros<uint8_t>(std::max(size_t{1}, stamps->n_blocks * (16 + stamps->n_slots * sizeof(Stamp))));
+      run.stamps =
+          device_.zeros<uint8_t>(std::max(size_t{1}, stamps->n_blocks * (16 + stamps->n_slots * sizeof(Stamp))));
       own["stamps"] = run.stamps;
     }
     for (const ptx::Parameter& parameter : persistent(stamps.has_value()).parameters) {
       const auto found = own.find(parameter.name);
-      if (parameter.name == "stamped_blocks")
+      if (parameter.name == "blocks")
+        run.arguments.push_back(grid);
+      else if (parameter.name == "stamped_blocks")
         run.arguments.push_back(stamps->n_blocks);
       else if (parameter.name == "stamp_slots")
         run.arguments.push_back(stamps->n_slots);
@@ -140,7 +143,7 @@ class TinyDecoder {
   std::string launch(ptx::Kernel kernel, const Run& run, uint32_t grid,
                      const ptx::emulator::LaunchOptions& options = kAllChecks) {
     kernel.launch.blocks = grid;
-    return device_.run_listed(options, kernel, run.arguments, {});
+    return device_.run_values(options, kernel, kernel.launch.blocks, run.arguments);
   }
 
   // The contents of the token list and the rows after a launch of n_steps.
