@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "models/error.h"
 
@@ -53,10 +54,14 @@ enum class Redirects { kNone, kSameHost, kAll };
 struct HttpRequest {
   std::string url;
   bool head = false;
+  bool remove = false;                         // DELETE
   std::optional<std::string> json = {};        // sent by POST; none: GET
   Redirects redirects = Redirects::kSameHost;  // others are returned as answers
+  std::vector<std::string> headers = {};       // "Name: value", to HttpOptions::origin only
   uint64_t from = 0;                           // first byte wanted
   std::chrono::seconds timeout{0};             // for the whole request; 0: none
+  // Polled during the request, which counts as a broken connection from then on. Empty: none.
+  std::function<std::chrono::steady_clock::time_point()> deadline = {};
   // Polled during the request: silence longer than this counts as a broken connection. Empty: HttpOptions::stall.
   std::function<std::chrono::milliseconds()> longest_silence = {};
   // Bytes given to on_body that end a silence, in total; a comment that only keeps the connection open is none. Empty:
@@ -72,8 +77,8 @@ struct HttpOptions {
   std::string token;   // bearer token, sent to `origin` only; empty: none
   std::string origin;  // "https://huggingface.co"; unencrypted requests need an http:// origin
   std::string user_agent;
-  std::chrono::seconds stall{30};            // nearly no bytes for this long counts as a broken connection
-  size_t max_text_bytes = size_t{8} << 20;   // limit of a body without on_body; longer errors are truncated
+  std::chrono::seconds stall{30};           // nearly no bytes for this long counts as a broken connection
+  size_t max_text_bytes = size_t{8} << 20;  // limit of a body without on_body; longer errors are truncated
 };
 
 }  // namespace warpchat

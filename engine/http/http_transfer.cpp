@@ -159,6 +159,7 @@ void HttpTransfer::set_options(const HttpOptions& options) {
   set(CURLOPT_NOSIGNAL, 1L);
   set(CURLOPT_BUFFERSIZE, kBufferBytes);
   set(CURLOPT_NOBODY, request_.head ? 1L : 0L);
+  if (request_.remove) set(CURLOPT_CUSTOMREQUEST, "DELETE");
   set(CURLOPT_USERAGENT, options.user_agent.c_str());
   set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
   set(CURLOPT_CONNECTTIMEOUT, static_cast<long>(options.stall.count()));
@@ -189,7 +190,10 @@ void HttpTransfer::set_headers(const HttpOptions& options) {
     add("Expect:");  // avoids waiting a second for "100 Continue", which few servers send
   }
   if (request_.from > 0) add("Range: bytes=" + std::to_string(request_.from) + "-");
-  if (!options.token.empty() && origin_of(answer_.url) == options.origin) add("Authorization: Bearer " + options.token);
+  if (origin_of(answer_.url) == options.origin) {
+    if (!options.token.empty()) add("Authorization: Bearer " + options.token);
+    for (const std::string& line : request_.headers) add(line);
+  }
   setter(easy_.get())(CURLOPT_HTTPHEADER, headers_.get());
 }
 
@@ -249,6 +253,7 @@ size_t HttpTransfer::take_body(char* data, size_t size, size_t n, void* user) {
 }
 
 bool HttpTransfer::has_stalled(Clock::time_point now) {
+  if (request_.deadline && now >= request_.deadline()) return true;
   const bool is_read = request_.payload_bytes && answer_.status / 100 == 2;
   const uint64_t bytes = header_bytes_ + (is_read ? request_.payload_bytes() : body_bytes_);
   if (request_.longest_silence) {

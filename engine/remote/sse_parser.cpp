@@ -44,8 +44,8 @@ void SseParser::add(std::string_view bytes) {
     skips_newline_ = false;
     const size_t end = bytes.find_first_of("\r\n");
     const std::string_view piece = bytes.substr(0, end);
-    if (line_.size() + piece.size() > kMaxEventBytes)
-      throw Error("a line is longer than " + grouped(kMaxEventBytes) + " bytes");
+    if (line_.size() + piece.size() > max_event_bytes_)
+      throw Error("a line is longer than " + grouped(max_event_bytes_) + " bytes");
     if (end == std::string_view::npos) {
       line_ += piece;
       return;
@@ -79,8 +79,8 @@ void SseParser::take_line(std::string_view line) {
   payload_bytes_ += payload_bytes_of(line);
   if (field == "event") event_ = value;
   if (field == "data") {
-    if (data_.size() + value.size() + 1 > kMaxEventBytes)
-      throw Error("an event is longer than " + grouped(kMaxEventBytes) + " bytes");
+    if (data_.size() + value.size() + 1 > max_event_bytes_)
+      throw Error("an event is longer than " + grouped(max_event_bytes_) + " bytes");
     if (std::exchange(has_data_, true)) data_ += '\n';
     data_ += value;
     return;

@@ -14,12 +14,13 @@ bool is_payload(std::string_view data);
 
 class SseParser {
  public:
-  static constexpr size_t kMaxEventBytes = size_t{4} << 20;     // per event, and per line
+  static constexpr size_t kMaxEventBytes = size_t{4} << 20;     // default per event, and per line
   static constexpr size_t kMaxForeignBytes = size_t{64} << 10;  // unknown lines before the first event
 
   // on_data: gets an event's data lines, joined by \n. Its exceptions leave add(); the parser is then unusable. Ignores
   // events without data, comments, ids and retry times.
-  explicit SseParser(std::function<void(std::string_view data)> on_data) : on_data_(std::move(on_data)) {}
+  explicit SseParser(std::function<void(std::string_view data)> on_data, size_t max_event_bytes = kMaxEventBytes)
+      : on_data_(std::move(on_data)), max_event_bytes_(max_event_bytes) {}
 
   // Error if a line or an event is too long, or if this is no event stream: part of a sentence, after "cannot use what
   // HOST answers: ".
@@ -34,6 +35,7 @@ class SseParser {
   void dispatch();
 
   std::function<void(std::string_view)> on_data_;
+  size_t max_event_bytes_;
   std::string line_, data_, event_;
   uint64_t payload_bytes_ = 0;
   size_t foreign_bytes_ = 0;
