@@ -22,7 +22,7 @@ PARSERS = {"engine/untrusted_json.cpp"}
 # Only the first writes; the others ask about a terminal, or end the process.
 WRITERS = {
     "app/platform/output.cpp",
-    "app/platform/child_process.cpp",  # a child's standard streams
+    "app/platform/process_start.cpp",  # a child's standard streams
     "app/platform/signals.cpp",  # restores the terminal in a signal handler
     "app/platform/terminal.h",  # size
     "app/platform/spinner.cpp", "app/model_choice/model_download.cpp",  # size

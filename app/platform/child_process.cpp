@@ -1,20 +1,17 @@
 // The child is limited from here before it has read anything, and its output is read until it ends or is killed.
 #include "app/platform/child_process.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <optional>
 
+#include "app/platform/process_start.h"
 #include "models/error.h"
 
 namespace warpchat {
@@ -27,68 +24,18 @@ using Kind = ChildEnd::Kind;
 constexpr size_t kMaxErrorBytes = 4096;
 constexpr int kBetweenLooks = 20;  // ms
 
-class Pipe {
- public:
-  Pipe() {
-    if (pipe2(ends_.data(), O_CLOEXEC) != 0) throw Error(std::string("cannot create a pipe: ") + std::strerror(errno));
-    fcntl(ends_[0], F_SETFL, O_NONBLOCK);
-  }
-  ~Pipe() { close_writer(), close_reader(); }
-  Pipe(const Pipe&) = delete;
-  int reader() const { return ends_[0]; }
-  int writer() const { return ends_[1]; }
-  void close_writer() { close_end(1); }
-  void close_reader() { close_end(0); }
-
-  // What has come, kept up to so many bytes; false once there is no more.
-  bool read_some(std::string& text, size_t max) {
-    char buffer[1 << 16];
-    for (;;) {
-      const ssize_t n = read(ends_[0], buffer, sizeof buffer);
-      if (n > 0) text.append(buffer, std::min(static_cast<size_t>(n), max - std::min(max, text.size())));
-      if (n > 0 || (n < 0 && errno == EINTR)) continue;
-      return n < 0 && errno == EAGAIN;
-    }
-  }
-
- private:
-  void close_end(size_t end) {
-    if (ends_[end] >= 0) close(ends_[end]);
-    ends_[end] = -1;
-  }
-  std::array<int, 2> ends_{-1, -1};
-};
-
 void limit(__rlimit_resource what, uint64_t max) {
   const rlimit value{max, max};
   setrlimit(what, &value);
 }
 
-// What the new process does; between fork and exec it allocates nothing. Returns the errno of what failed.
-int become(char* const* arguments, char* const* environment, const Pipe& out, const Pipe& err,
-           const ChildLimits& limits, pid_t parent) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) return ESRCH;  // it ended before that
-  setpgid(0, 0);
-  const int nothing = open("/dev/null", O_RDONLY);
-  if (dup2(nothing, STDIN_FILENO) < 0 || dup2(out.writer(), STDOUT_FILENO) < 0 || dup2(err.writer(), STDERR_FILENO) < 0)
-    return errno;
-  if (nothing > STDERR_FILENO) close(nothing);
+void apply(const void* data) {
+  const auto& limits = *static_cast<const ChildLimits*>(data);
   limit(RLIMIT_AS, limits.memory_bytes);
   limit(RLIMIT_CPU, static_cast<uint64_t>(std::chrono::ceil<std::chrono::seconds>(limits.time).count()));
   limit(RLIMIT_FSIZE, 0);
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_NOFILE, 64);
-  reset_signals();
-  execvpe(arguments[0], arguments, environment);
-  return errno;
-}
-
-std::vector<char*> pointers(std::vector<std::string>& words) {
-  std::vector<char*> all;
-  for (std::string& word : words) all.push_back(word.data());
-  all.push_back(nullptr);
-  return all;
 }
 
 // Keys and tokens of this program's environment are nothing to another one.
@@ -99,43 +46,19 @@ std::vector<std::string> environment_of_child() {
   return variables;
 }
 
-// 0: there is no such program. The child's handlers must not run here, so signals are blocked meanwhile.
+// 0: there is no such program.
 pid_t start(const std::vector<std::string>& command, const Pipe& out, const Pipe& err, const ChildLimits& limits) {
-  std::vector<std::string> words = command, variables = environment_of_child();
-  const std::vector<char*> arguments = pointers(words), environment = pointers(variables);
-  Pipe failure;  // closed by exec
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  const pid_t parent = getpid(), pid = fork();
-  int error = pid < 0 ? errno : 0;
-  if (pid == 0) {
-    error = become(arguments.data(), environment.data(), out, err, limits, parent);
-    [[maybe_unused]] const ssize_t told = write(failure.writer(), &error, sizeof error);
-    _exit(127);
-  }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  failure.close_writer();
-  if (pid > 0) {
-    std::string told;
-    pollfd ended{failure.reader(), POLLIN, 0};
-    while (failure.read_some(told, sizeof error)) poll(&ended, 1, -1);
-    if (told.empty()) return pid;
-    std::memcpy(&error, told.data(), std::min(sizeof error, told.size()));
-    waitpid(pid, nullptr, 0);
-  }
-  if (error == ENOENT || error == EACCES || error == ENOTDIR) return 0;
+  const StartedProcess started = start_process({.command = command,
+                                                .environment = environment_of_child(),
+                                                .streams = {-1, out.writer(), err.writer()},
+                                                .limit = apply,
+                                                .data = &limits});
+  const int error = started.error;
+  if (started.pid != 0 || error == ENOENT || error == EACCES || error == ENOTDIR) return started.pid;
   throw Error("cannot start " + command[0] + ": " + std::strerror(error));
 }
 
 }  // namespace
-
-void reset_signals() {
-  for (int number = 1; number < NSIG; ++number) signal(number, SIG_DFL);
-  sigset_t none;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
-}
 
 ChildEnd run_child(const std::vector<std::string>& command, const ChildLimits& limits,
                    const std::atomic<bool>& stopped) {

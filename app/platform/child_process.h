@@ -29,9 +29,6 @@ struct ChildEnd {
   std::string errors = {};  // the first few kilobytes of standard error
 };
 
-// In a new process before it becomes another program: the signals' actions and mask are as a shell gives them.
-void reset_signals();
-
 // command: a name that is looked for in PATH, or a path, and its arguments. It reads nothing, writes no file, has a
 // process group of its own, PATH and LANG alone of the environment, and ends with the thread that waits for it. Error
 // if no process can be created.

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "app/platform/child_process.h"
+#include "app/platform/process_start.h"
 #include "models/ascii.h"
 
 namespace warpchat::gui {
