@@ -42,8 +42,8 @@ void close_others_on_exec() {
 }
 
 Failure become(char* const* arguments, char* const* environment, const ProcessStart& start, pid_t parent) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) return {ESRCH, false};  // it ended before that
+  if (!start.outlives) prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (!start.outlives && getppid() != parent) return {ESRCH, false};  // it ended before that
   setpgid(0, 0);
   for (int stream = 0; stream < 3; ++stream) {
     const int wanted = start.streams[static_cast<size_t>(stream)];

@@ -15,6 +15,7 @@ struct ProcessStart {
   std::array<int, 3> streams;            // its standard streams; -1: /dev/null
   void (*limit)(const void* data) = {};  // called before it becomes the program; allocates nothing
   const void* data = nullptr;            // for limit
+  bool outlives = false;                 // it stays when the calling thread ends
 };
 
 struct StartedProcess {
@@ -23,8 +24,8 @@ struct StartedProcess {
   bool folder = false;  // the error is that of `folder`
 };
 
-// Returns once the process is the other program, which is killed when the calling thread ends (PR_SET_PDEATHSIG). Error
-// if no process or pipe can be created.
+// Returns once the process is the other program. Unless it outlives that, it is killed when the calling thread ends
+// (PR_SET_PDEATHSIG). Error if no process or pipe can be created.
 StartedProcess start_process(ProcessStart start);
 
 // In a new process before it becomes another program: the signals' actions and mask are as a shell gives them.

@@ -21,7 +21,7 @@ namespace warpchat {
 namespace {
 
 using std::chrono::milliseconds;
-constexpr milliseconds kTick{100};
+constexpr milliseconds kEventWait{100};
 constexpr int kMaxEventsAtOnce = 64;  // a model may be faster than the terminal; Ctrl-C must still be seen
 
 // Turns the events of a generation into text as they come.
@@ -99,7 +99,7 @@ StreamedAnswer stream_to_end(Generation& generation, std::optional<GenerationEnd
   bool has_text = false;
   const NotedInterrupts noted;
   while (!end) {
-    std::optional<Event> event = generation.next_event(kTick);
+    std::optional<Event> event = generation.next_event(kEventWait);
     if (prints) printer.tick();
     for (int n = 1; event; ++n) {
       if (const auto* its_end = std::get_if<GenerationEnd>(&*event)) end = *its_end;
@@ -147,7 +147,7 @@ StreamedAnswer stream_answer(Generation& generation, const ChatSettings& setting
   } catch (...) {
     generation.stop();
     while (!end)
-      if (const std::optional<Event> event = generation.next_event(kTick); event)
+      if (const std::optional<Event> event = generation.next_event(kEventWait); event)
         if (const auto* its_end = std::get_if<GenerationEnd>(&*event)) end = *its_end;
     throw;
   }
