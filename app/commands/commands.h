@@ -20,6 +20,7 @@ int run_command(const KernelsOptions& options);
 int run_command(const AssistantOptions& options);
 int run_command(const PromptOptions& options);
 int run_command(const ConfigOptions& options);
+int run_command(const McpOptions& options);
 int run_command(const HelpOptions& options);
 
 int list_local_models(const ModelFlags& flags, bool as_json);  // for --list-models, too

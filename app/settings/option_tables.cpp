@@ -25,6 +25,7 @@ constexpr CommandEntry kCommandEntries[] = {
     {"kernels", "list the GPU kernels of a model, and write their PTX"},
     {"assistant", "manage assistants: list, show, add, copy, rename, remove, export, import"},
     {"prompt", "manage the library of prompts: list, show, add, remove, fill"},
+    {"mcp", "list the MCP servers of mcp.json and their tools"},
     {"config", "show and change the settings that stay, in config.json"},
     {"help", "show the help of a command, or write a man page or a completion script"},
 };
@@ -436,6 +437,19 @@ void add_flags(CLI::App& app, PromptOptions& o) {
       ->option_text(" ");
   text(app, "-f,--file", o.file, "FILE", "add: a file with the text");
   toggle(app, "--json", o.json, "list: as JSON");
+}
+
+void add_flags(CLI::App& app, McpOptions& o) {
+  app.option_defaults()->group("Task");
+  app.add_option("ACTION", o.action,
+                 "list (the default) opens all servers and shows their protocol and number of tools; tools shows the "
+                 "tools of all, or of one")
+      ->check(one_of({"list", "tools"}))
+      ->option_text(" ");
+  app.add_option("SERVER", o.server, "tools: the server's name in the file")->option_text(" ");
+  text(app, "--mcp-config", o.mcp_config, "FILE",
+       "the servers, as {\"mcpServers\": {NAME: {\"command\": ..., \"args\": [...]}}} or with \"url\"; default: "
+       "mcp.json beside config.json");
 }
 
 void add_flags(CLI::App& app, HelpOptions& o) {

@@ -32,6 +32,7 @@ void add_flags(CLI::App& app, KernelsOptions& o);
 void add_flags(CLI::App& app, ConfigOptions& o);
 void add_flags(CLI::App& app, AssistantOptions& o);
 void add_flags(CLI::App& app, PromptOptions& o);
+void add_flags(CLI::App& app, McpOptions& o);
 void add_flags(CLI::App& app, HelpOptions& o);
 void add_flags(CLI::App& app, CheckDeviceOptions& o);
 void add_general_flags(CLI::App& app, CommonOptions& o);  // of every command
@@ -54,6 +55,7 @@ auto with_options(const std::string& command, const F& visit) {
   if (command == "config") return visit(ConfigOptions());
   if (command == "assistant") return visit(AssistantOptions());
   if (command == "prompt") return visit(PromptOptions());
+  if (command == "mcp") return visit(McpOptions());
   if (command == "help") return visit(HelpOptions());
   if (command == "check-device") return visit(CheckDeviceOptions());
   return visit(ChatOptions());

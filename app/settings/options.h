@@ -155,6 +155,11 @@ struct PromptOptions : CommonOptions {
   bool json = false;
 };
 
+struct McpOptions : CommonOptions {
+  std::string action = "list", server;  // server: for "tools"; empty: all
+  std::string mcp_config;               // FILE with the servers; empty: the default one
+};
+
 struct HelpOptions : CommonOptions {
   std::string command;  // empty: a conversation
   std::string format;   // of all commands: man, bash, zsh or fish; empty: help of one for people
@@ -163,7 +168,7 @@ struct HelpOptions : CommonOptions {
 using Options =
     std::variant<ChatOptions, PullOptions, EndpointOptions, ModelCommandOptions, TokenizeOptions, LogitsOptions,
                  TemplateOptions, PerplexityOptions, InspectOptions, CheckDeviceOptions, CompareOptions, BenchOptions,
-                 KernelsOptions, ConfigOptions, AssistantOptions, PromptOptions, HelpOptions>;
+                 KernelsOptions, ConfigOptions, AssistantOptions, PromptOptions, McpOptions, HelpOptions>;
 
 struct ParsedOptions {
   std::optional<Options> options;  // of --help: those of the command that shows it; nullopt: `text` answers (--version)
