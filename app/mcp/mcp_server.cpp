@@ -28,7 +28,7 @@ constexpr char kMetaPrefix[] = "io.modelcontextprotocol/";
 
 json client_info() { return {{"name", "warpchat"}, {"version", kVersion}}; }
 
-// Every modern request says who asks in which version; over HTTP headers repeat it.
+// Every modern request names the client and the version; over HTTP headers repeat it.
 McpRequest make_modern(McpRequest request, const std::string& version) {
   json& meta = request.params["_meta"];
   meta[std::string(kMetaPrefix) + "protocolVersion"] = version;
