@@ -14,6 +14,7 @@ Builds in build-tests/, optimised and with asserts, and runs all suites. Others:
   --threads    the suites with threads in build-tsan/, with the thread sanitizer
   --fuzz       in build-fuzz/, with clang: every fuzzer for \$FUZZ_SECONDS seconds (120)
   --full       all four, the first with long tables, 1000 seeds and 200 kills, the second with the kernel tests; also
+               MCP servers by the Python SDK: tests/mcp/real_servers.sh; also
                the packages: app/package.sh builds them, tests/package_test.sh installs them; also
                the program for AArch64: tests/aarch64/whole.sh builds it, and it answers under qemu
 
@@ -133,6 +134,15 @@ run_aarch64() {
   count_result $code tests/aarch64/whole.sh
 }
 
+# The MCP client against servers by the Python SDK, which PyPI has.
+run_real_mcp_servers() {
+  heading "MCP servers by the Python SDK"
+  local code=0
+  install_packages $download_packages
+  "$here/tests/mcp/real_servers.sh" || code=$?
+  count_result $code tests/mcp/real_servers.sh
+}
+
 # fetch_module MODULE: installs from PyPI what a test needs and no Debian package has. tests/requirements/MODULE.txt
 # names every package with the hashes of its files, so that nothing else is installed or run.
 export PYTHONPATH=$here/build-python${PYTHONPATH:+:$PYTHONPATH}
@@ -177,6 +187,7 @@ case ${1:-} in
     # Compiled here. Not for this processor alone: llama.cpp's AMX code crashes on some.
     CMAKE_ARGS=-DGGML_NATIVE=OFF fetch_module llama_cpp
     WARPCHAT_FULL_TESTS=1 run_suites
+    run_real_mcp_servers
     run_packages
     run_aarch64
     run_sanitized ON
