@@ -11,7 +11,7 @@ namespace warpchat {
 
 namespace {
 
-constexpr size_t kMaxShown = 400;  // bytes of a foreign text
+constexpr size_t kMaxShown = 2000;  // bytes of a foreign text
 
 void keep_server(McpConfig& config, const std::string& name) {
   std::string names;

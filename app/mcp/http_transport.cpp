@@ -181,7 +181,7 @@ McpResponse HttpTransport::request(McpRequest request, Deadline& deadline, std::
   if (answer.status == kNotFound && has_session() && !opens) throw McpSessionLost();
   if (!is_good && media_type(answer) != "text/html") exchange.read(answer.body);
   if (exchange.has_response()) return exchange.response(answer.status);
-  if (is_good) throw Error(exchange.fault());
+  if (is_good) throw McpNoResponse(exchange.fault());
   const std::string text = media_type(answer) == "text/html" ? "" : printable(trimmed(answer.body), kMaxErrorBytes);
   throw McpHttpError(answer.status,
                      "it answers with HTTP " + std::to_string(answer.status) + (text.empty() ? "" : ": " + text));

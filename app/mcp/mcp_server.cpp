@@ -123,7 +123,7 @@ std::vector<McpTool> McpServer::open(std::stop_token stop) {
   } catch (const McpStopped&) {
     reason = "it was stopped";
   } catch (const McpEnded& ended) {
-    reason = std::string("it ends before it answers (") + ended.what() + "); --log-file FILE shows what it says";
+    reason = std::string("it ends before it answers (") + ended.what() + "); the log has what it writes";
   } catch (const Error& error) {
     reason = error.what();
   }
@@ -165,6 +165,7 @@ void McpServer::detect_era(Deadline& deadline, std::stop_token stop) {
       if (probe(std::min(kMaxProbe, config_.opening_timeout() / 3), deadline, stop)) return;
     } catch (const McpTimeout&) {
       is_silent = true;
+    } catch (const McpNoResponse&) {  // it does not understand the request
     } catch (const McpHttpError& error) {
       constexpr long kUnauthorized = 401, kForbidden = 403;
       if (error.status / 100 != 4 || error.status == kUnauthorized || error.status == kForbidden) throw;
@@ -224,7 +225,11 @@ void McpServer::initialize(bool was_silent, Deadline& deadline, std::stop_token 
   if (response.has_error()) {
     const json& error = response.message["error"];
     const bool is_version = error_code(error) == kUnsupportedVersion;
-    if ((is_version || was_silent) && probe(deadline.limit(), deadline, stop)) return;
+    try {
+      if ((is_version || was_silent) && probe(is_version ? deadline.limit() : kMaxProbe, deadline, stop)) return;
+    } catch (const McpTimeout&) {
+      if (is_version) throw;
+    }  // else its error says more
     if (is_version) {
       std::string list;
       for (const std::string& version : texts_of(object_member(error, "data"), "supported"))

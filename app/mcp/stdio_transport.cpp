@@ -54,12 +54,12 @@ McpResponse StdioTransport::request(McpRequest request, Deadline& deadline, std:
   if (has_ended_ || ends_) throw McpEnded(has_ended_ ? how_ : kIsEnding);
   pending_[id] = &pending;
   queue(message);
-  const auto is_done = [&] { return pending.response || !pending.fault.empty() || has_ended_; };
+  const auto is_done = [&] { return pending.response || pending.fault || has_ended_; };
   while (!is_done() && !stop.stop_requested() && !deadline.is_over())
     changed_.wait_until(lock, stop, deadline.end(), is_done);
   pending_.erase(id);
   if (pending.response) return std::move(*pending.response);
-  if (!pending.fault.empty()) throw Error(pending.fault);
+  if (pending.fault) std::rethrow_exception(pending.fault);
   if (has_ended_) throw McpEnded(how_);
   const bool is_stopped = stop.stop_requested();
   if (request.can_cancel)
@@ -210,7 +210,7 @@ void StdioTransport::on_line(std::string_view line, bool is_whole) {
     log_.add("unreadable", sentence);
     {
       const std::lock_guard lock(mutex_);
-      for (const auto& [id, pending] : pending_) pending->fault = sentence;
+      for (const auto& [id, pending] : pending_) pending->fault = std::make_exception_ptr(Error(sentence));
     }
     return changed_.notify_all();
   }
@@ -245,8 +245,8 @@ void StdioTransport::on_response(json message) {
     if (found == pending_.end()) return log_.add("unreadable", "it answers no open request");
     try {
       found->second->response = checked_response(std::move(message));
-    } catch (const Error& error) {
-      found->second->fault = error.what();
+    } catch (const McpNoResponse&) {
+      found->second->fault = std::current_exception();
     }
   }
   changed_.notify_all();

@@ -2,6 +2,7 @@
 // (https://modelcontextprotocol.io/specification, "Transports", "stdio").
 #pragma once
 #include <condition_variable>
+#include <exception>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -32,7 +33,7 @@ class StdioTransport : public McpTransport {
     const McpRequest& request;
     Deadline& deadline;
     std::optional<McpResponse> response = {};
-    std::string fault = {};  // instead of a response
+    std::exception_ptr fault = {};  // instead of a response
   };
 
   void run();

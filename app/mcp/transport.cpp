@@ -66,7 +66,7 @@ McpResponse checked_response(json message, long status) {
   const auto error = message.find("error");
   const bool has_error = error != message.end() && !error->is_null();
   if (has_error ? !error->is_object() : !message.contains("result"))
-    throw Error("it answers with a message that is no response of JSON-RPC");
+    throw McpNoResponse("it answers with a message that is no response of JSON-RPC");
   if (!has_error) message.erase("error");
   return {std::move(message), status};
 }

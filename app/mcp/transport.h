@@ -38,6 +38,11 @@ class McpSessionLost : public Error {  // an HTTP server no longer knows the ses
   McpSessionLost() : Error("the server has forgotten the session") {}
 };
 
+class McpNoResponse : public Error {  // something came that is no response to the request
+ public:
+  using Error::Error;
+};
+
 class McpHttpError : public Error {  // an answer of HTTP without a message of JSON-RPC
  public:
   McpHttpError(long http_status, const std::string& sentence) : Error(sentence), status(http_status) {}
@@ -103,8 +108,8 @@ class McpTransport {
  public:
   virtual ~McpTransport() = default;
 
-  // Throws McpTimeout, McpStopped, McpEnded, McpSessionLost, McpHttpError, Error: parts of a sentence without the
-  // server's name.
+  // Throws McpTimeout, McpStopped, McpEnded, McpSessionLost, McpNoResponse, McpHttpError, Error: parts of a sentence
+  // without the server's name.
   virtual McpResponse request(McpRequest request, Deadline& deadline, std::stop_token stop) = 0;
   virtual void notify(const std::string& method, nlohmann::json params) = 0;  // its failure is logged
 
@@ -114,7 +119,7 @@ class McpTransport {
   virtual void end() = 0;              // orderly; waits for at most some four seconds. Later requests throw McpEnded
 };
 
-// The response, if it is one. Error, part of a sentence: it has neither "result" nor an object as "error".
+// The response, if it is one. McpNoResponse, part of a sentence: it has neither "result" nor an object as "error".
 McpResponse checked_response(nlohmann::json message, long status = 200);
 
 // Handles a notification about the progress of the request with this token: moves the deadline, tells on_progress.

@@ -142,14 +142,13 @@ class Faults(Case):
         self.assertEqual(len(self.pids("mute")), 1)
 
     def test_the_era_is_found(self):
-        for era, fault, version, n_starts in (("legacy", "dies_at_discover", "2025-06-18", 2),
-                                              ("legacy", "silent_at_discover", "2025-06-18", 1),
-                                              ("modern", "late_modern", "2026-07-28", 1)):
-            with self.subTest(fault):
-                run = self.chat_mcp("list", servers={"one": self.scripted(era, fault, fault)})
-                self.assertIn(version, run.out.decode())
-                self.assertEqual(run.err, b"")
-                self.assertEqual(len(self.pids(fault)), n_starts)
+        cases = (("legacy", "dies_at_discover", "2025-06-18", 2), ("legacy", "silent_at_discover", "2025-06-18", 1),
+                 ("modern", "late_modern", "2026-07-28", 1))
+        run = self.chat_mcp("list", servers={fault: self.scripted(era, fault, fault) for era, fault, *_ in cases})
+        self.assertEqual(run.err, b"")
+        for line, (_, fault, version, n_starts) in zip(run.out.decode().splitlines(), cases):
+            self.assertEqual(line.split()[:2], [fault, version])
+            self.assertEqual(len(self.pids(fault)), n_starts)
         self.assertIn("message initialize", self.events("late_modern")[2])
 
     def test_banners_and_a_full_standard_error(self):
@@ -242,8 +241,8 @@ class Processes(Case):
         servers = {name: self.scripted("legacy", fault, name) for name, fault in
                    (("a", "stubborn"), ("b", "-"), ("c", "child"))}
         chat = self.start({**servers, "mute": self.scripted("legacy", "mute", "mute", timeout=60)}, "list")
-        wait_for(lambda: all(self.events(name)[-1:] and "tools/list" in self.events(name)[-1] for name in servers)
-                 and self.pids("mute"))
+        wait_for(lambda: all("message tools/list" in "\n".join(self.events(name)) for name in servers)
+                 and self.pids("mute") and len(self.pids("c")) == 2)
         pids = [pid for name in (*servers, "mute") for pid in self.pids(name)]
         self.assertTrue(all(is_running(pid) for pid in pids))
         chat.kill()
