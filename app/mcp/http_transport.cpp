@@ -116,7 +116,8 @@ class HttpTransport::Exchange {
   void on_message(json message) {
     const MessageKind kind = kind_of(message);
     if (kind == MessageKind::kNotification) {
-      handle_progress(message, id_, request_, deadline_);
+      if (!handle_progress(message, id_, request_, deadline_))
+        transport_.log_.add("notification", text_member(message, "method"));
     } else if (kind == MessageKind::kRequest) {
       if (!transport_.is_modern())
         transport_.send_alone(answer_to_server(message));

@@ -332,12 +332,13 @@ McpResult McpServer::call(const McpTool& tool, const json& arguments, const McpC
     return McpResult{McpCallStatus::kError, cut_result(log_.secrets().hide(sentence)), {}};
   };
   try {
+    const std::shared_ptr<McpTransport> before = current_transport();
     try {
       return call_once(tool, arguments, controlled);
     } catch (const McpSessionLost&) {  // the server has not carried the call out
       const std::lock_guard lock(opening_mutex_);
       Deadline deadline(config_.opening_timeout());
-      connect(deadline, either.token());
+      if (current_transport() == before) connect(deadline, either.token());  // else another call has done it
     }
     return call_once(tool, arguments, controlled);
   } catch (const McpStopped&) {

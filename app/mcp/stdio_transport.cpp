@@ -236,6 +236,7 @@ void StdioTransport::on_message(json message) {
   }
   for (const auto& [id, pending] : pending_)
     if (handle_progress(message, id, pending->request, pending->deadline)) return;
+  log_.add("notification", text_member(message, "method"));
 }
 
 void StdioTransport::on_response(json message) {

@@ -93,7 +93,7 @@ struct McpResponse {
 class McpLog {
  public:
   explicit McpLog(const McpServerConfig& config);
-  void add(std::string_view what, std::string_view text);  // what: "stderr", "unreadable"
+  void add(std::string_view what, std::string_view text);  // what: "stderr", "unreadable", "notification"
   std::vector<std::string> lines() const;                  // at most 200 of at most 1,000 bytes
   const McpSecrets& secrets() const { return secrets_; }
 

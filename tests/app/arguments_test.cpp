@@ -117,6 +117,12 @@ TEST(Options, ReadsAQuestionBesideResume) {
   EXPECT_FALSE(parsed<ChatOptions>({"--"}).prompt);
 }
 
+TEST(Options, McpTakesAnActionAServerAndAFile) {
+  EXPECT_EQ(parsed<McpOptions>({"mcp"}).action, "list");
+  const auto mcp = parsed<McpOptions>({"mcp", "tools", "files", "--mcp-config", "x.json"});
+  EXPECT_EQ(mcp.action + " " + mcp.server + " " + mcp.mcp_config, "tools files x.json");
+}
+
 TEST(Options, WordsBehindTwoDashesAreNoFlags) {
   EXPECT_EQ(parsed<TokenizeOptions>({"tokenize", "-m", "a.gguf", "--", "--null"}).text, "--null");
   const auto prompt = parsed<PromptOptions>({"prompt", "add", "list", "--", "-f", "x", "--"});

@@ -10,11 +10,10 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "app"))
 MCP_CALL = os.path.abspath(sys.argv.pop(3))
 
-from program import CHAT, MAX_SECONDS, Run, environment  # noqa: E402
+from program import CHAT, MAX_SECONDS, Run, environment, is_sanitized  # noqa: E402
 from program_case import Case as ProgramCase  # noqa: E402
 
 SCRIPTED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "scripted_server.py")
-MIB = 1 << 20
 
 
 class Case(ProgramCase):
@@ -93,4 +92,4 @@ def wait_for(condition, seconds=30):
         time.sleep(0.02)
 
 
-__all__ = ["CHAT", "MIB", "Case", "Run", "environment", "is_running", "wait_for"]
+__all__ = ["CHAT", "Case", "Run", "environment", "is_running", "is_sanitized", "wait_for"]

@@ -24,6 +24,14 @@ class Calls(Case):
                     result = self.call_at(era, fault)
                     self.assertEqual((result["status"], result["text"]), ("ok", "hi"))
 
+    def test_questions_in_a_stream(self):
+        for era in ("legacy", "modern"):
+            self.assertEqual(self.call_at(era, "asks")["text"], "hi")
+            answers = [body for _, _, body in self.server.requests if body and "method" not in body]
+            self.assertEqual([(a["id"], a.get("result"), a.get("error", {}).get("code")) for a in answers],
+                             [("q0", {}, None), ("q1", {"action": "decline"}, None), ("q2", None, -32601)]
+                             if era == "legacy" else [])
+
     def test_headers_of_a_modern_call(self):
         text = " \u00e9\n"
         self.call_at("modern", "", [{"text": text}, {"text": "plain"}, {}])

@@ -75,6 +75,9 @@ class Server:
         text = ": a comment\r\n\r\nid: 1\ndata:\n\ndata: " + json.dumps(notice) + "\n\nevent: message\nid: 2\n"
         if self.fault == "cut":
             response = []
+        if self.fault == "asks":
+            for number, asked in ((f"q{i}", method) for i, method in enumerate(("ping", "elicitation/create", "roots/list"))):
+                text += "data: " + json.dumps({"jsonrpc": "2.0", "id": number, "method": asked}) + "\n\n"
         text += "".join(f"data: {line}\r\n" for line in response) + "\r\n"
         handler.send_response(200)
         handler.send_header("Content-Type", "text/event-stream; charset=utf-8")
@@ -165,7 +168,7 @@ class Server:
             return self.send(handler, 200, b'{"jsonrpc": "2.0", "result": "' + b"x" * (17 << 20) + b'"}')
         text = body["params"]["arguments"].get("text", "")
         value = {"content": [{"type": "text", "text": text}]}
-        if self.fault in ("cut", "stays_open", "stream"):
+        if self.fault in ("asks", "cut", "stays_open", "stream"):
             return self.stream(handler, body, value)
         self.give(handler, body, value)
 
