@@ -55,7 +55,11 @@ class Case(ProgramCase):
 
     def call(self, server, *calls, flags=(), **variables):
         """Results of calls at one server, then what mcp_call says at its end. calls: arguments, or (name, arguments)."""
-        self.configure({"server": server})
+        return self.call_all({"server": server}, *calls, flags=flags, **variables)
+
+    def call_all(self, servers, *calls, flags=(), **variables):
+        """The same of several servers."""
+        self.configure(servers)
         words = []
         for one in calls:
             name, arguments = one if isinstance(one, tuple) else ("server__echo", one)

@@ -125,7 +125,7 @@ class Faults(Case):
                 "ends": self.scripted("legacy", "ends", "ends"), "mute": self.scripted("legacy", "mute", "mute", timeout=1),
                 "version": self.scripted("legacy", "bad_version"), "future": self.scripted("modern", "other_versions"),
                 "list": self.scripted("modern", "no_list"), "crash": self.scripted("legacy", "list_crash"),
-                "endless": self.scripted("legacy", "endless", timeout=3), "nobody": {"url": nobody},
+                "endless": self.scripted("legacy", "endless", timeout=30), "nobody": {"url": nobody},
                 "good": self.scripted("modern"),
             }
             run = self.chat_mcp("list", servers=servers, code=1)

@@ -80,29 +80,31 @@ class Calls(Case):
     def test_answers_that_are_none(self):
         self.assertIn("no response of JSON-RPC", self.call_one("legacy", "no_response")["text"])
         self.assertIn("unknown type", self.call_one("modern", "unknown_type")["text"])
-        result = self.call_one("legacy", "deep", timeout=1)
-        self.assertIn("within 1 second", result["text"])
 
-    def test_a_timeout_cancels_and_the_server_stays(self):
-        first, second, last = self.call(self.scripted("legacy", "hang", timeout=0.7), {}, {})
-        self.assertIn("within 0.7 seconds", first["text"])
-        self.assertEqual((first["status"], second["status"]), ("error", "error"))
-        self.assertLess(first["seconds"], 5)
-        cancelled = [json.loads(e.split(" ", 2)[2]) for e in self.events() if "notifications/cancelled" in e]
+    def test_times(self):
+        """Side by side: an answer that is nested too deep, one that never comes, and one that takes its time."""
+        first, second, deep, slow, last = self.call_all(
+            {"hang": self.scripted("legacy", "hang", "hang", timeout=3.5), "deep": self.scripted("legacy", "deep", timeout=3),
+             "slow": self.scripted("modern", "progress", timeout=4)},
+            ("hang__echo", {}), ("hang__echo", {}), ("deep__echo", {}), ("slow__echo", {"text": "hi"}), flags=["--at-once"])
+        self.assertIn("within 3 seconds", deep["text"])
+        for result in (first, second):
+            self.assertEqual(result["status"], "error")
+            self.assertIn("within 3.5 seconds", result["text"])
+            self.assertLess(result["seconds"], 15)
+        cancelled = [json.loads(e.split(" ", 2)[2]) for e in self.events("hang") if "notifications/cancelled" in e]
         self.assertEqual([c["reason"] for c in cancelled], ["timeout"] * 2)
-        self.assertEqual(len(self.pids()), 1)
-        self.assertEqual(last["states"][0]["state"], "open")
+        self.assertEqual(len(self.pids("hang")), 1)
+        self.assertEqual([state["state"] for state in last["states"]], ["open"] * 3, "the servers stay")
+        self.assertEqual((slow["status"], slow["text"]), ("ok", "hi"), "progress moves the deadline")
+        self.assertGreater(slow["seconds"], 4)
+        self.assertEqual(slow["progress"], [[n, 4, "step \\x1b[31m"] for n in (1, 2, 3, 4)])
 
     def test_a_call_is_stopped_from_another_thread(self):
         result, last = self.call(self.scripted("modern", "hang"), {}, flags=["--stop-after", "0.5"])
         self.assertEqual(result["status"], "stopped")
         self.assertLess(result["seconds"], 10)
         self.assertTrue(any("notifications/cancelled" in e for e in self.events()))
-
-    def test_progress_moves_the_deadline(self):
-        result = self.call_one("modern", "progress", timeout=1.5)
-        self.assertEqual(result["status"], "ok", result)
-        self.assertEqual(result["progress"], [[n, 4, "step \\x1b[31m"] for n in (1, 2, 3, 4)])
 
     def test_a_server_that_ends_is_started_once_more(self):
         results = self.call(self.scripted("legacy", "crash_once"), {"text": "a"}, {"text": "b"}, {"text": "c"})

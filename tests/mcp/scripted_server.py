@@ -99,7 +99,7 @@ def tools_call(request):
             send({"method": "notifications/progress",
                   "params": {"progressToken": params["_meta"]["progressToken"], "progress": step + 1, "total": 4,
                              "message": "step \u001b[31m"}})
-            time.sleep(0.6)
+            time.sleep(1.2)
     if FAULT == "asks":
         send({"id": "q1", "method": "ping"})
         send({"id": 2, "method": "elicitation/create", "params": {}})
