@@ -28,7 +28,7 @@ std::string server_lines(const McpServers& servers) {
   std::string lines;
   for (const McpServerState& state : servers.states())
     if (state.state == McpState::kOpen)
-      lines += printable(state.name) + "  " + state.version + "  " + counted(state.n_tools, "tool") + "  " +
+      lines += printable(state.name, kMaxShown) + "  " + state.version + "  " + counted(state.n_tools, "tool") + "  " +
                printable(state.address, kMaxShown) + "\n";
   return lines;
 }

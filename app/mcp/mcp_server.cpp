@@ -171,9 +171,14 @@ void McpServer::detect_era(Deadline& deadline, std::stop_token stop) {
       if (error.status / 100 != 4 || error.status == kUnauthorized || error.status == kForbidden) throw;
     }
     initialize(is_silent, deadline, stop);
-  } catch (const McpEnded&) {  // old servers may end at a request that they do not know
+  } catch (const McpEnded& ended) {  // old servers may end at a request that they do not know
+    const std::string how = ended.what();
     make_transport();
-    initialize(/*was_silent=*/false, deadline, stop);
+    try {
+      initialize(/*was_silent=*/false, deadline, stop);
+    } catch (const McpTimeout&) {
+      throw McpEnded(how);
+    }
   }
   is_known_legacy_ = !opened_.is_modern;
 }
@@ -240,6 +245,7 @@ void McpServer::initialize(bool was_silent, Deadline& deadline, std::stop_token 
   }
   const json& result = response.message["result"];
   const std::string version = text_member(result, "protocolVersion");
+  if (version == kModernVersion && probe(deadline.limit(), deadline, stop)) return;
   if (!is_legacy(version)) throw Error(unsupported(version));
   set_opened({.version = version,
               .instructions = text_member(result, "instructions"),

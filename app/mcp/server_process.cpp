@@ -50,7 +50,7 @@ std::map<std::string, std::string> variables_of(const McpServerConfig& config) {
   }
   if (variables["PATH"].empty()) variables["PATH"] = kDefaultPath;
   if (const auto home = find_home(); variables["HOME"].empty()) variables["HOME"] = home.value_or("/");
-  if (!config.folder.empty()) variables["PWD"] = config.folder;
+  if (config.folder.starts_with('/')) variables["PWD"] = config.folder;
   for (const auto& [name, value] : config.environment) variables[name] = value;
   return variables;
 }

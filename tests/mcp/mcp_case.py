@@ -64,8 +64,9 @@ class Case(ProgramCase):
         for one in calls:
             name, arguments = one if isinstance(one, tuple) else ("server__echo", one)
             words += [name, json.dumps(arguments)]
-        done = subprocess.run([MCP_CALL, self.config_file, *flags, *words], capture_output=True, timeout=MAX_SECONDS,
-                              env=environment(**variables))
+        with open(self.config_file) as file:  # a descriptor that no server may get
+            done = subprocess.run([MCP_CALL, self.config_file, *flags, *words], capture_output=True, timeout=MAX_SECONDS,
+                                  env=environment(**variables), pass_fds=(file.fileno(),))
         self.assertEqual(done.returncode, 0, done)
         self.notices = done.stderr.decode()
         return [json.loads(line) for line in done.stdout.splitlines()]

@@ -4,6 +4,7 @@
 usage: mcp_stdio_test.py CHAT CLI_MODELS MCP_CALL [unittest arguments]
 """
 import json
+import os
 import sys
 import unittest
 
@@ -43,6 +44,10 @@ class Calls(Case):
                  "WAYLAND_DISPLAY", "MINE"}
         self.assertEqual({name for name in variables if not name.startswith(("LC_", "XDG_"))} - known, set())
         self.assertLessEqual({"PATH", "HOME"}, set(variables))
+
+    def test_a_process_has_three_streams_and_a_group_of_its_own(self):
+        result = self.call_one("modern", "descriptors", cwd=self.folder)
+        self.assertEqual(json.loads(result["text"]), [4, True, os.path.realpath(self.folder)])
 
     def test_kinds_of_results(self):
         for fault, status, text in (

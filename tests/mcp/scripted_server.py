@@ -151,6 +151,9 @@ def tools_call(request):
         return result(request, {"structuredContent": {"a": [1, 2]}, "content": []})
     if FAULT == "empty":
         return result(request, {"content": []})
+    if FAULT == "descriptors":
+        open_now = os.listdir("/proc/self/fd")  # one of which is the list's own
+        return result(request, text(json.dumps([len(open_now), os.getpgid(0) == os.getpid(), os.getcwd()])))
     if name == "environment":
         return result(request, text(json.dumps(dict(os.environ))))
     result(request, text(arguments.get("text", name)))
