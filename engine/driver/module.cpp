@@ -23,7 +23,7 @@ CUmodule compile(const Context& context, const std::string& text) {
   return nullptr;
 }
 
-constexpr size_t kMaxParameters = 32;
+constexpr size_t kMaxParameters = 48;
 
 void check_arguments(const ptx::Kernel& kernel, std::span<const Argument> arguments) {
   const std::vector<ptx::Parameter>& parameters = kernel.parameters;

@@ -73,7 +73,7 @@ void embedding_body(Builder& b, const EmbeddingSpec& spec, const EmbeddingAddres
   b.return_if(unit >= streams.n_units);
   b.region("dequantise", [&] {
     const UnitPlace place = place_unit(at.weights + wide(token) * row_bytes, streams, unit);
-    const LoadedUnit loaded = unpack(b, spec.weights, streams, load_raw_unit(streams, place, 0));
+    const LoadedUnit loaded = load_unit(spec.weights, streams, place, 0);
     const std::vector<Reg<f32>> weights = weights_of(b, spec.weights, streams, loaded);
     Reg<u32> first = unit * streams.unit_weights;
     store_weights(b, spec, at.out + wide(column) * spec.hidden + first, first, weights);

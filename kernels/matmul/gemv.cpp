@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <span>
+#include <type_traits>
 
 #include "kernels/common/columns.h"
 #include "kernels/common/warp_sums.h"
@@ -218,12 +219,14 @@ class GemvWriter {
     Reg<u32> number;
     bool all_lanes_have_one;
   };
-  // Loads beyond the end repeat the last unit.
-  std::vector<RawUnit> load_unit_of_lane(const Rows& rows, const LaneUnit& unit, const FirstUnit& first) {
+  // Loads beyond the end repeat the last unit. Unit: LoadedUnit, or RawUnit for units that are kept.
+  template <class Unit>
+  std::vector<Unit> load_unit_of_lane(const Rows& rows, const LaneUnit& unit, const FirstUnit& first) {
     const Reg<u32> number = unit.all_lanes_have_one ? unit.number : b_.min(unit.number, plan_.tile_units - 1);
-    return load_rows(rows, first ? number + *first : number);
+    return load_rows<Unit>(rows, first ? number + *first : number);
   }
-  void add_unit_of_lane(const std::vector<RawUnit>& loaded, const LaneUnit& unit, Sums& sums) {
+  template <class Unit>
+  void add_unit_of_lane(const std::vector<Unit>& loaded, const LaneUnit& unit, Sums& sums) {
     const auto add = [&] { add_unit(loaded, input_.place(unit.number), sums); };
     unit.all_lanes_have_one ? add() : b_.if_(unit.number < plan_.tile_units, add);
   }
@@ -237,7 +240,7 @@ class GemvWriter {
     Round loaded;
     const uint32_t first = round * plan_.units_in_flight;
     for (uint32_t i = first; i < std::min(first + plan_.units_in_flight, units_of_lane(plan_)); ++i)
-      loaded.push_back(load_unit_of_lane(rows, unit_of_lane(i), {}));
+      loaded.push_back(load_unit_of_lane<RawUnit>(rows, unit_of_lane(i), {}));
     return loaded;
   }
 
@@ -304,24 +307,29 @@ class GemvWriter {
   // decoding.
   void add_units(const Rows& rows, const FirstUnit& first, const Reg<u32>& first_unit, uint32_t n, Sums& sums) {
     std::vector<LaneUnit> units;
-    Round loaded;
+    std::vector<std::vector<LoadedUnit>> loaded;
     const bool is_whole = plan_.tile_units % (n * plan_.lanes_per_row) == 0;
     for (uint32_t i = 0; i < n; ++i) {
       units.push_back({i == 0 ? first_unit : first_unit + i * plan_.lanes_per_row, i == 0 || is_whole});
-      loaded.push_back(load_unit_of_lane(rows, units[i], first));
+      loaded.push_back(load_unit_of_lane<LoadedUnit>(rows, units[i], first));
     }
     for (uint32_t i = 0; i < n; ++i) add_unit_of_lane(loaded[i], units[i], sums);
   }
 
   // A unit of each of the lane's rows: [matrices, rows_per_warp]
-  std::vector<RawUnit> load_rows(const Rows& rows, const Reg<u32>& unit) {
-    std::vector<RawUnit> loaded;
+  template <class Unit>
+  std::vector<Unit> load_rows(const Rows& rows, const Reg<u32>& unit) {
+    std::vector<Unit> loaded;
     for (size_t m = 0; m < plan_.matrices.size(); ++m) {
       const ProductMatrix& matrix = plan_.matrices[m];
       const UnitPlace place = place_unit(rows.starts[m], matrix.streams, unit);
       const uint64_t stride = plan_.n_groups * matrix.row_bytes;
-      for (uint32_t i = 0; i < plan_.rows_per_warp; ++i)
-        loaded.push_back(load_raw_unit(matrix.streams, place, i * stride));
+      for (uint32_t i = 0; i < plan_.rows_per_warp; ++i) {
+        if constexpr (std::is_same_v<Unit, RawUnit>)
+          loaded.push_back(load_raw_unit(matrix.streams, place, i * stride));
+        else
+          loaded.push_back(load_unit(matrix.type, matrix.streams, place, i * stride));
+      }
     }
     return loaded;
   }
@@ -339,15 +347,20 @@ class GemvWriter {
       for (uint32_t i = 0; i < plan_.rows_per_warp; ++i) body(m, i);
   }
 
+  const LoadedUnit& unpacked(const std::vector<LoadedUnit>& loaded, size_t m, uint32_t row) {
+    return loaded[m * plan_.rows_per_warp + row];
+  }
   LoadedUnit unpacked(const std::vector<RawUnit>& loaded, size_t m, uint32_t row) {
     return unpack(b_, plan_.matrices[m].type, plan_.matrices[m].streams, loaded[m * plan_.rows_per_warp + row]);
   }
 
-  void add_unit(const std::vector<RawUnit>& loaded, const SharedInput::Place& place, Sums& sums) {
+  template <class Unit>
+  void add_unit(const std::vector<Unit>& loaded, const SharedInput::Place& place, Sums& sums) {
     plan_.has_float_input ? add_float_unit(loaded, place, sums) : add_code_unit(loaded, place, sums);
   }
 
-  void add_code_unit(const std::vector<RawUnit>& loaded, const SharedInput::Place& place, Sums& sums) {
+  template <class Unit>
+  void add_code_unit(const std::vector<Unit>& loaded, const SharedInput::Place& place, Sums& sums) {
     std::vector<DecodedCodes> decoded;
     for_each_row([&](size_t m, uint32_t i) {
       const ProductMatrix& matrix = plan_.matrices[m];
@@ -366,7 +379,8 @@ class GemvWriter {
     });
   }
 
-  void add_float_unit(const std::vector<RawUnit>& loaded, const SharedInput::Place& place, Sums& sums) {
+  template <class Unit>
+  void add_float_unit(const std::vector<Unit>& loaded, const SharedInput::Place& place, Sums& sums) {
     std::vector<std::vector<Reg<f32>>> decoded;
     for_each_row([&](size_t m, uint32_t i) {
       decoded.push_back(decode_floats(b_, plan_.matrices[m].type, unpacked(loaded, m, i)));

@@ -132,20 +132,37 @@ RawUnitSize raw_unit_size(const PackedStreams& streams) {
           uint32_t{streams.head_bytes == 2} + (streams.scale_bytes == 2)};
 }
 
-RawUnit load_raw_unit(const PackedStreams& streams, const UnitPlace& place, uint64_t offset) {
-  RawUnit unit;
+namespace {
+
+// The words of both kinds of codes, 16 bytes of them at once.
+void load_codes(const PackedStreams& streams, const UnitPlace& place, uint64_t offset, std::vector<Reg<b32>>& low_words,
+                std::vector<Reg<b32>>& high_words) {
   Global<b32> low = place.low + offset / 4;
   if (streams.low_bits == 2)
-    append(unit.low, low.load<2>({}, kReadOnce));
+    append(low_words, low.load<2>({}, kReadOnce));
   else
-    append(unit.low, low.load<4>({}, kReadOnce));
-  if (streams.low_bits == 8) append(unit.low, low.load<4>(streams.n_units * uint64_t{4}, kReadOnce));
+    append(low_words, low.load<4>({}, kReadOnce));
+  if (streams.low_bits == 8) append(low_words, low.load<4>(streams.n_units * uint64_t{4}, kReadOnce));
   for (const auto& high : place.high) {
     if (streams.high_bits == 2)
-      append(unit.others, (high + offset / 4).load<2>({}, kReadOnce));
+      append(high_words, (high + offset / 4).load<2>({}, kReadOnce));
     else
-      unit.others.push_back((high + offset / 4).load({}, kReadOnce));
+      high_words.push_back((high + offset / 4).load({}, kReadOnce));
   }
+}
+
+}  // namespace
+
+LoadedUnit load_unit(TensorType type, const PackedStreams& streams, const UnitPlace& place, uint64_t offset) {
+  LoadedUnit unit;
+  load_codes(streams, place, offset, unit.low, unit.high);
+  load_scales(type, streams, place, offset, unit);
+  return unit;
+}
+
+RawUnit load_raw_unit(const PackedStreams& streams, const UnitPlace& place, uint64_t offset) {
+  RawUnit unit;
+  load_codes(streams, place, offset, unit.low, unit.others);
   // As in load_scales().
   for (const auto& heads : place.heads) {
     if (streams.head_bytes == 4)

@@ -1,5 +1,5 @@
 // One unit of a packed row in registers: how products and the embedding read weights.
-//   load_raw_unit, unpack  the unit's bytes, 16 of the codes at once
+//   load_unit     the unit's bytes, 16 of the codes at once
 //   decode_codes  quantised formats: weight = scale * (code - zero) + lowest
 //   decode_floats F32, F16, BF16: the weights themselves
 #pragma once
@@ -44,8 +44,11 @@ struct UnitPlace : ScalesPlace {
 // row: first byte of a packed row; unit: below streams.n_units.
 UnitPlace place_unit(const ptx::Global<ptx::u8>& row, const PackedStreams& streams, const ptx::Reg<ptx::u32>& unit);
 
+// offset: bytes from the placed row to the row to read, a multiple of 16.
+LoadedUnit load_unit(TensorType type, const PackedStreams& streams, const UnitPlace& place, uint64_t offset);
+
 // A unit as its loads leave it. No instruction waits for them before unpack(), so it can be kept while other work goes
-// on.
+// on; load_unit() takes a few instructions fewer.
 struct RawUnit {
   std::vector<ptx::Reg<ptx::b32>> low, others;  // low codes; high ones, two heads, a scale of one byte
   std::vector<ptx::Reg<ptx::b16>> halves;       // one head, scales of two bytes
@@ -54,7 +57,6 @@ struct RawUnitSize {
   uint32_t low, others, halves;
 };
 RawUnitSize raw_unit_size(const PackedStreams& streams);
-// offset: bytes from the placed row to the row to read, a multiple of 16.
 RawUnit load_raw_unit(const PackedStreams& streams, const UnitPlace& place, uint64_t offset);
 LoadedUnit unpack(ptx::Builder& b, TensorType type, const PackedStreams& streams, const RawUnit& raw);
 
