@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "engine/json_reader.h"
 #include "models/text_format.h"
 
 namespace warpchat {
@@ -84,6 +85,11 @@ Json try_parse_untrusted_json(std::string_view text, const JsonLimits& limits) t
   return parse_untrusted_json<Json>(text, limits);
 } catch (const JsonError&) {
   return Json(Json::value_t::discarded);
+}
+
+void read_untrusted_json(std::string_view text, const JsonLimits& limits, nlohmann::json_sax<nlohmann::json>& reader) {
+  ShapeCheck(text, limits, /*searches_names=*/false).run();
+  if (!nlohmann::json::sax_parse(text, &reader)) throw JsonError("it is not valid JSON", 0, true);
 }
 
 template nlohmann::json parse_untrusted_json(std::string_view, const JsonLimits&);

@@ -9,6 +9,7 @@ int run_command(const PullOptions& options);
 int run_command(const EndpointOptions& options);
 int run_command(const ModelCommandOptions& options);
 int run_command(const TokenizeOptions& options);
+int run_command(const GrammarOptions& options);
 int run_command(const LogitsOptions& options);
 int run_command(const TemplateOptions& options);
 int run_command(const PerplexityOptions& options);

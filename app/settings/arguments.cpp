@@ -14,10 +14,12 @@ struct Spelling {
 constexpr Spelling kSpellings[] = {
     {"-ctk", "--cache-type-k"}, {"-ctv", "--cache-type-v"}, {"-sys", "--system-prompt"},
     {"-ub", "--ubatch-size"},   {"-np", "--parallel"},      {"-dev", "--device"},
+    {"-jf", "--json-schema-file"},
 };
 
-constexpr std::array<std::string_view, 7> kTakesText = {
-    "-p", "--prompt", "-sys", "--system-prompt", "--chat-template", "--chat-template-kwargs", "--messages"};
+constexpr std::array<std::string_view, 10> kTakesText = {
+    "-p", "--prompt", "-sys", "--system-prompt", "--chat-template", "--chat-template-kwargs", "--messages",
+    "-j", "--json-schema", "--grammar"};
 
 std::string rewrite(const std::string& argument) {
   for (const Spelling& s : kSpellings) {

@@ -15,6 +15,7 @@ constexpr CommandEntry kCommandEntries[] = {
     {"endpoint", "manage named servers: add, list, remove"},
     {"model", "manage the models on this machine: list, show, remove, aliases, folders"},
     {"tokenize", "print the token ids of a text"},
+    {"grammar", "check texts against a JSON Schema or a grammar, and measure how fast it holds an answer"},
     {"template", "print the prompt that a chat template makes of messages"},
     {"logits", "write the logits of given tokens to a file"},
     {"perplexity", "measure how well a model predicts a text"},
@@ -316,6 +317,24 @@ void add_flags(CLI::App& app, TokenizeOptions& o) {
   app.add_option("TEXT", o.text, "the text; default: standard input")->option_text(" ");
   text(app, "-f,--file", o.file, "FILE", "a file with the text");
   toggle(app, "--null", o.null_separated, "the input is records separated by NUL; one line of ids each");
+}
+
+void add_flags(CLI::App& app, GrammarOptions& o) {
+  app.option_defaults()->group("Form");
+  single_text(app, "-j,--json-schema", o.schema, "TEXT", "a JSON Schema, drafts 4 to 2020-12");
+  text(app, "--json-schema-file", o.schema_file, "FILE", "the same from a file");
+  single_text(app, "--grammar", o.grammar, "TEXT", "a GBNF grammar with a rule named root");
+  text(app, "--grammar-file", o.grammar_file, "FILE", "the same from a file");
+  app.option_defaults()->group("Task");
+  app.add_option_function<std::vector<std::string>>(
+         "--check", [&o](const std::vector<std::string>& file) { o.check = file.empty() ? "" : file.back(); },
+         "say whether the text in FILE, or on standard input, is whole and allowed; exit code 1 if not")
+      ->expected(0, 1)
+      ->allow_extra_args(false)
+      ->option_text("[FILE]");
+  toggle(app, "--lines", o.lines, "with --check: one text a line, one verdict a line");
+  toggle(app, "--bench", o.bench, "measure masks over the vocabulary of -m; a file without weights is enough");
+  add_model(app, o.model);
 }
 
 void add_flags(CLI::App& app, LogitsOptions& o) {

@@ -22,6 +22,7 @@ void add_flags(CLI::App& app, PullOptions& o);
 void add_flags(CLI::App& app, EndpointOptions& o);
 void add_flags(CLI::App& app, ModelCommandOptions& o);
 void add_flags(CLI::App& app, TokenizeOptions& o);
+void add_flags(CLI::App& app, GrammarOptions& o);
 void add_flags(CLI::App& app, LogitsOptions& o);
 void add_flags(CLI::App& app, TemplateOptions& o);
 void add_flags(CLI::App& app, PerplexityOptions& o);
@@ -45,6 +46,7 @@ auto with_options(const std::string& command, const F& visit) {
   if (command == "endpoint") return visit(EndpointOptions());
   if (command == "model") return visit(ModelCommandOptions());
   if (command == "tokenize") return visit(TokenizeOptions());
+  if (command == "grammar") return visit(GrammarOptions());
   if (command == "logits") return visit(LogitsOptions());
   if (command == "template") return visit(TemplateOptions());
   if (command == "perplexity") return visit(PerplexityOptions());

@@ -95,6 +95,14 @@ struct TokenizeOptions : CommonOptions {
   bool null_separated = false;
 };
 
+struct GrammarOptions : CommonOptions {
+  std::optional<std::string> schema, schema_file, grammar, grammar_file;  // one of them
+  std::optional<std::string> check;                                       // FILE with a text; "": standard input
+  bool lines = false;                                                     // a text a line
+  bool bench = false;
+  std::string model;  // whose vocabulary is measured
+};
+
 struct LogitsOptions : ModelFlags {
   std::vector<int64_t> tokens;
   std::string output;
@@ -166,9 +174,9 @@ struct HelpOptions : CommonOptions {
 };
 
 using Options =
-    std::variant<ChatOptions, PullOptions, EndpointOptions, ModelCommandOptions, TokenizeOptions, LogitsOptions,
-                 TemplateOptions, PerplexityOptions, InspectOptions, CheckDeviceOptions, CompareOptions, BenchOptions,
-                 KernelsOptions, ConfigOptions, AssistantOptions, PromptOptions, McpOptions, HelpOptions>;
+    std::variant<ChatOptions, PullOptions, EndpointOptions, ModelCommandOptions, TokenizeOptions, GrammarOptions,
+                 LogitsOptions, TemplateOptions, PerplexityOptions, InspectOptions, CheckDeviceOptions, CompareOptions,
+                 BenchOptions, KernelsOptions, ConfigOptions, AssistantOptions, PromptOptions, McpOptions, HelpOptions>;
 
 struct ParsedOptions {
   std::optional<Options> options;  // of --help: those of the command that shows it; nullopt: `text` answers (--version)

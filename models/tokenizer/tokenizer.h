@@ -40,6 +40,7 @@ class Tokenizer {
 
   virtual uint32_t n_vocab() const = 0;
   virtual bool is_control(Token token) const = 0;
+  virtual bool is_unused(Token token) const = 0;        // stands for no text, such as padding
   virtual bool is_special(Token token) const = 0;       // control, unknown or user-defined: never merged
   virtual Token find(std::string_view text) const = 0;  // id of the token with this text, or -1
   virtual Token bos() const = 0;                        // -1 if none

@@ -16,12 +16,13 @@ namespace warpchat {
 // Properties of a token as bits. A text that ends answers in every known model makes its token a control token, in
 // addition to its type in the file, as in llama.cpp.
 enum TokenKind : uint8_t {
-  kNormalToken = 1,       // also unused tokens and tokens without type
+  kNormalToken = 1,       // also tokens without type
   kUnknownToken = 2,      // represents text that the vocabulary cannot express
   kControlToken = 4,      // structure, not text
   kUserDefinedToken = 8,  // always one token, wherever its text occurs
   kByteToken = 16,        // "<0x0A>"
   kStripsRight = 32,      // white space after it is dropped
+  kUnusedToken = 64,      // stands for no text; besides, a normal token
 };
 inline constexpr int kSpecialKinds = kUnknownToken | kControlToken | kUserDefinedToken;
 

@@ -16,6 +16,7 @@ class VocabularyTokenizer : public Tokenizer {
   std::string piece(Token token, bool with_control) const final;
   uint32_t n_vocab() const final { return vocabulary_.size(); }
   bool is_control(Token token) const final { return vocabulary_.is(checked(token), kControlToken); }
+  bool is_unused(Token token) const final { return vocabulary_.is(checked(token), kUnusedToken); }
   bool is_special(Token token) const final { return vocabulary_.is(checked(token), kSpecialKinds); }
   Token find(std::string_view text) const final { return vocabulary_.find(text); }
   Token bos() const final { return vocabulary_.roles().bos; }
