@@ -230,8 +230,12 @@ Expr Expressions::all_of(std::vector<Expr> parts) {
   if (std::ranges::find(parts, kNothing) != parts.end()) return kNothing;
   absorb(parts, false);
   std::erase_if(parts, [this](Expr e) { return nodes_[e].kind == Kind::kNot && nodes_[e].a == kNothing; });
-  for (Expr part : parts)
-    if (nodes_[part].kind == Kind::kNot && std::ranges::binary_search(parts, nodes_[part].a)) return kNothing;
+  const bool is_text = std::ranges::any_of(parts, [this](Expr e) { return nodes_[e].is_text; });
+  for (Expr part : parts) {
+    if (nodes_[part].kind != Kind::kNot) continue;
+    const Expr refused = nodes_[part].a;
+    if (std::ranges::binary_search(parts, refused) || (is_text && refused == any_text_)) return kNothing;
+  }
   if (parts.empty()) return complement(kNothing);
   return parts.size() == 1 ? parts[0] : nary(Kind::kAnd, parts);
 }
@@ -326,12 +330,12 @@ Expr Expressions::compute_derivative(Expr e, uint8_t byte) {
 bool Expressions::is_live(Expr e) {
   Node& node = nodes_[e];
   if (!node.needs_search) return e != kNothing;
-  if (node.liveness == 0) {
+  if (node.liveness == kUnknown) {
     const DepthGuard guard(depth_);
     const bool is_alive = compute_liveness(e);
-    nodes_[e].liveness = is_alive ? 1 : 2;
+    nodes_[e].liveness = is_alive ? kLive : kDead;
   }
-  return nodes_[e].liveness == 1;
+  return nodes_[e].liveness == kLive;
 }
 
 bool Expressions::compute_liveness(Expr e) {
@@ -351,42 +355,34 @@ bool Expressions::compute_liveness(Expr e) {
   return search(e);
 }
 
-// Depth first, so that long texts are found as fast as short ones. If nothing is found, all that was seen is dead.
+// Breadth first: the shortest rest of a text is mostly short. If nothing is found, all that was seen is dead.
 bool Expressions::search(Expr from) {
-  struct Level {
+  struct Reached {
     Expr e;
-    std::vector<uint8_t> bytes;
-    size_t next = 0;
+    size_t before;  // index of what it was reached from
   };
-  std::vector<Level> path;
-  std::vector<Expr> seen;
-  FlatMap is_seen;
+  std::vector<Reached> reached = {{from, 0}};
+  FlatMap is_reached;
+  is_reached.insert(from, 1);
   size_t n_steps = 0;
-  const auto enter = [&](Expr e) {
-    is_seen.insert(e, 1);
-    seen.push_back(e);
-    path.push_back({e, representatives(e)});
-  };
-  const auto found = [&] {
-    for (const Level& level : path) nodes_[level.e].liveness = 1;
-    return true;
-  };
-  enter(from);
-  while (!path.empty()) {
-    Level& level = path.back();
-    if (level.next == level.bytes.size()) {
-      path.pop_back();
-      continue;
+  for (size_t i = 0; i < reached.size(); ++i) {
+    for (uint8_t byte : representatives(reached[i].e)) {
+      if (++n_steps > kMaxSearchSteps)
+        throw Error("it takes too long to find out whether a text satisfies all of its conditions");
+      const Expr rest = derive(reached[i].e, byte);
+      const Node& node = nodes_[rest];
+      if (rest == kNothing || node.liveness == kDead || is_reached.find(rest) != kAbsent) continue;
+      if (node.is_nullable || !node.needs_search || node.liveness == kLive) {
+        for (size_t at = i;; at = reached[at].before) {
+          nodes_[reached[at].e].liveness = kLive;
+          if (at == 0) return true;
+        }
+      }
+      is_reached.insert(rest, 1);
+      reached.push_back({rest, i});
     }
-    if (++n_steps > kMaxSearchSteps)
-      throw Error("it takes too long to find out whether a text satisfies all of its conditions");
-    const Expr rest = derive(level.e, level.bytes[level.next++]);
-    const Node& node = nodes_[rest];
-    if (rest == kNothing || node.liveness == 2 || is_seen.find(rest) != kAbsent) continue;
-    if (node.is_nullable || !node.needs_search || node.liveness == 1) return found();
-    enter(rest);
   }
-  for (Expr e : seen) nodes_[e].liveness = 2;
+  for (const Reached& one : reached) nodes_[one.e].liveness = kDead;
   return false;
 }
 

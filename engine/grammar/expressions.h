@@ -70,12 +70,13 @@ class Expressions {
 
  private:
   enum class Kind : uint8_t { kNone, kEmpty, kLabel, kBytes, kConcat, kOr, kAnd, kNot, kRepeat, kMultiple };
+  enum Liveness : uint8_t { kUnknown, kLive, kDead };
   struct Node {
     Kind kind;
     bool is_nullable = false;
     bool needs_search = false;  // has an intersection or a complement
     bool is_text = false;
-    uint8_t liveness = 0;           // 0: unknown, 1: live, 2: dead
+    Liveness liveness = kUnknown;
     uint32_t first = 0;             // index in sets_
     uint32_t a = 0, b = 0;          // operands; n-ary: index in operands_ and their number; label, set, modulus
     uint32_t min = 0, max = 0;      // of a repetition; min: a remainder

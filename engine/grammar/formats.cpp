@@ -11,14 +11,34 @@ namespace warpchat::grammar {
 
 namespace {
 
-// RFC 3339. Leap seconds are only at 23:59:60 UTC, which the zone shifts: they are left out.
+// RFC 3339.
 const std::string kLeapYear =
     "(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)";
 const std::string kDate =
     "(?:[0-9]{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])|(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)|"
     "02-(?:0[1-9]|1[0-9]|2[0-8]))|" + kLeapYear + "-02-29)";
-const std::string kTime =
-    "(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\\.[0-9]{1,20})?(?:[Zz]|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])";
+const std::string kFraction = "(?:\\.[0-9]{1,20})?";
+
+std::string two_digits(int number) { return (number < 10 ? "0" : "") + std::to_string(number); }
+
+// A leap second is at 23:59:60 UTC. Zones are quarters of an hour apart.
+std::string leap_seconds() {
+  constexpr int kDay = 24 * 60;
+  std::string all = "23:59:60" + kFraction + "[Zz]";
+  for (const int sign : {1, -1}) {
+    for (int offset = 0; offset < kDay; offset += 15) {
+      const int local = (2 * kDay - 1 + sign * offset) % kDay;
+      all += "|" + two_digits(local / 60) + ":" + two_digits(local % 60) + ":60" + kFraction + (sign > 0 ? "\\+" : "-") +
+             two_digits(offset / 60) + ":" + two_digits(offset % 60);
+    }
+  }
+  return all;
+}
+
+std::string time_pattern() {
+  return "(?:(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]" + kFraction +
+         "(?:[Zz]|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])|" + leap_seconds() + ")";
+}
 
 // RFC 3339, appendix A.
 const std::string kDurationTime = "T(?:[0-9]{1,20}H(?:[0-9]{1,20}M(?:[0-9]{1,20}S)?)?|[0-9]{1,20}M(?:[0-9]{1,20}S)?|[0-9]{1,20}S)";
@@ -51,10 +71,10 @@ std::string ipv6_pattern() {
 struct UriParts {
   std::string unreserved_class = "A-Za-z0-9._~!$&'()*+,;=-";
   std::string percent = "%[0-9A-Fa-f]{2}";
-  std::string pchar(const std::string& more) const { return "(?:[" + unreserved_class + more + "]|" + percent + ")"; }
+  std::string pchar(const std::string& more) const { return "(?:[" + more + unreserved_class + "]|" + percent + ")"; }
   std::string authority() const {
-    return "(?:" + pchar(":") + "*@)?(?:\\[(?:" + ipv6_pattern() + "|[vV][0-9A-Fa-f]+\\.[" + unreserved_class +
-           ":]+)\\]|" + pchar("") + "*)(?::[0-9]*)?";
+    return "(?:" + pchar(":") + "*@)?(?:\\[(?:" + ipv6_pattern() + "|[vV][0-9A-Fa-f]+\\.[:" + unreserved_class +
+           "]+)\\]|" + pchar("") + "*)(?::[0-9]*)?";
   }
   std::string path_after_authority() const { return "(?:/" + pchar(":@") + "*)*"; }
   std::string absolute_path() const { return "/(?:" + pchar(":@") + "+(?:/" + pchar(":@") + "*)*)?"; }
@@ -75,15 +95,14 @@ struct UriParts {
 std::vector<std::string> patterns_of(std::string_view name) {
   const auto whole = [](const std::string& pattern) { return "^(?:" + pattern + ")$"; };
   if (name == "date") return {whole(kDate)};
-  if (name == "time") return {whole(kTime)};
-  if (name == "date-time") return {whole(kDate + "[Tt]" + kTime)};
+  if (name == "time") return {whole(time_pattern())};
+  if (name == "date-time") return {whole(kDate + "[Tt]" + time_pattern())};
   if (name == "duration")
     return {whole("P(?:" + kDurationDate + "(?:" + kDurationTime + ")?|" + kDurationTime + "|[0-9]{1,20}W)")};
   if (name == "email")
     return {whole("(?:" + kAtom + "(?:\\." + kAtom + ")*|\"(?:[ !#-\\[\\]-~]|\\\\[ -~]){0,62}\")@(?:" + kHost +
                   "|\\[(?:" + kIpv4 + "|IPv6:" + ipv6_pattern() + ")\\])"),
-            "^[^@]{1,64}@|^\".{0,62}\"@", "^.{3,254}$"};
-  // A-labels (xn--) are left out, since whether they decode is beyond a pattern; so are others with -- at 3 and 4.
+            "^[^@]{1,64}@|^\".{0,62}\"@"};
   if (name == "hostname") return {whole(kHost), "^.{1,253}$"};
   if (name == "ipv4") return {whole(kIpv4)};
   if (name == "ipv6") return {whole(ipv6_pattern())};
@@ -109,10 +128,6 @@ FormatKind kind_of_format(std::string_view name) {
 Expr strings_of_format(Characters& characters, std::string_view name) {
   std::vector<Expr> conditions;
   for (const std::string& pattern : patterns_of(name)) conditions.push_back(search_pattern(characters, pattern));
-  if (name == "hostname") {
-    const Expr reserved = search_pattern(characters, "(?:^|\\.)[^.]{2}--");
-    conditions.push_back(characters.expressions().complement(reserved));
-  }
   return characters.expressions().all_of(std::move(conditions));
 }
 
