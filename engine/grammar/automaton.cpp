@@ -173,7 +173,7 @@ class Automaton::Closure {
 };
 
 Automaton::Automaton(Expressions& expressions, const Rules& rules, Rule root)
-    : expressions_(expressions), rules_(rules), frames_(1), same_frame_hash_(1, kAbsent), used_sets_(1) {
+    : expressions_(expressions), rules_(rules), frames_(1), same_frame_hash_(1, kAbsent), used_sets_(1), used_before_(1) {
   used_ids_.emplace(std::vector<uint32_t>(), 0);
   states_.emplace_back();  // kRejected
   same_state_hash_.push_back(kAbsent);
@@ -263,7 +263,10 @@ uint32_t Automaton::with_used(uint32_t set, uint32_t entry) {
   const auto at = std::ranges::lower_bound(entries, entry);
   if (at == entries.end() || *at != entry) entries.insert(at, entry);
   const auto [found, is_new] = used_ids_.try_emplace(entries, static_cast<uint32_t>(used_sets_.size()));
-  if (is_new) used_sets_.push_back(std::move(entries));
+  if (is_new) {
+    used_sets_.push_back(std::move(entries));
+    used_before_.emplace_back(set, entry);
+  }
   with_used_.insert(key, found->second);
   return found->second;
 }
@@ -272,23 +275,35 @@ bool Automaton::is_used(uint32_t set, uint32_t entry) const {
   return std::ranges::binary_search(used_sets_[set], entry);
 }
 
+Expr Automaton::allowed_entries(Rule rule, uint32_t used, bool has_required_alone) {
+  const std::pair key(rule, has_required_alone);
+  auto found = entries_.find(key);
+  if (found == entries_.end()) {
+    Entries all{EntryTree(expressions_, rules_.members_of(rule), has_required_alone), {{0, 0}}};
+    found = entries_.emplace(key, std::move(all)).first;
+  }
+  Entries& entries = found->second;
+  std::vector<uint32_t> missing;  // sets from `used` to one that is known
+  while (!entries.versions.contains(used)) {
+    missing.push_back(used);
+    used = used_before_[used].first;
+  }
+  EntryTree::Version version = entries.versions[used];
+  for (size_t i = missing.size(); i-- > 0;)
+    entries.versions[missing[i]] = version = entries.tree.without(version, used_before_[missing[i]].second);
+  return entries.tree.expression(version);
+}
+
 // Keys that are still needed always find room, so that every state can be finished.
 Expr Automaton::members_expression(Rule rule, const Frame& frame, bool is_first) {
   const std::array<uint64_t, 4> key = {rule, frame.position, frame.count, is_first};
   if (const auto known = expressions_of_frames_.find(key); known != expressions_of_frames_.end()) return known->second;
   const Members& members = rules_.members_of(rule);
-  std::vector<Expr> alternatives;
   uint64_t n_missing = 0;
   for (uint32_t i = 0; i < members.entries.size(); ++i)
     n_missing += members.entries[i].is_required && !is_used(frame.position, i);
   const uint64_t room = members.max - frame.count;
-  for (uint32_t i = 0; room > 0 && i < members.entries.size(); ++i) {
-    const Members::Entry& entry = members.entries[i];
-    if (!entry.can_repeat && is_used(frame.position, i)) continue;
-    if (room > n_missing || entry.is_required)
-      alternatives.push_back(expressions_.concat(entry.head, expressions_.label(i + 1)));
-  }
-  const Expr head = expressions_.any_of(std::move(alternatives));
+  const Expr head = room == 0 ? kNothing : allowed_entries(rule, frame.position, room <= n_missing);
   const Expr more = expressions_.concat(is_first ? members.open : members.separator, head);
   const bool can_close = n_missing == 0 && frame.count >= members.min;
   const Expr close = expressions_.concat(is_first ? members.open_and_close : members.close, expressions_.label(0));

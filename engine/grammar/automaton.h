@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/grammar/entry_tree.h"
 #include "engine/grammar/rules.h"
 
 namespace warpchat::grammar {
@@ -75,6 +76,7 @@ class Automaton {
   Stack push(const Frame& frame);
   uint32_t with_used(uint32_t set, uint32_t entry);
   bool is_used(uint32_t set, uint32_t entry) const;
+  Expr allowed_entries(Rule rule, uint32_t used, bool has_required_alone);
   Expr members_expression(Rule rule, const Frame& frame, bool is_first);
   Expr elements_expression(Rule rule, const Frame& frame, bool is_first);
 
@@ -84,7 +86,13 @@ class Automaton {
   FlatMap frame_ids_;  // hash -> the newest
   std::vector<uint32_t> same_frame_hash_;
   std::vector<std::vector<uint32_t>> used_sets_;  // entries, ascending; 0: none
+  std::vector<std::pair<uint32_t, uint32_t>> used_before_;  // of a set: one that lacks one entry, and that entry
   std::map<std::vector<uint32_t>, uint32_t> used_ids_;
+  struct Entries {  // that members allow, by what was used
+    EntryTree tree;
+    std::map<uint32_t, EntryTree::Version> versions;
+  };
+  std::map<std::pair<Rule, bool>, Entries> entries_;
   FlatMap with_used_;
   std::map<std::array<uint64_t, 4>, Expr> expressions_of_frames_;
   std::vector<Entry> states_;

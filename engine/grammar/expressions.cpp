@@ -178,7 +178,7 @@ void Expressions::flatten(Kind kind, std::vector<Expr>& parts) const {
 
 // Any text of characters makes other texts superfluous in a union, and is superfluous beside them in an intersection.
 void Expressions::absorb(std::vector<Expr>& parts, bool keeps_universe) const {
-  if (any_text_ == kNothing || parts.size() < 2 || !std::ranges::binary_search(parts, any_text_)) return;
+  if (any_text_ == kNothing || parts.size() < 2 || std::ranges::find(parts, any_text_) == parts.end()) return;
   if (keeps_universe) {
     std::erase_if(parts, [this](Expr e) { return e != any_text_ && nodes_[e].is_text; });
   } else if (std::ranges::any_of(parts, [this](Expr e) { return e != any_text_ && nodes_[e].is_text; })) {
@@ -206,8 +206,11 @@ Expr Expressions::nary(Kind kind, const std::vector<Expr>& parts) {
 }
 
 Expr Expressions::any_of(std::vector<Expr> parts) {
-  flatten(Kind::kOr, parts);
   std::erase(parts, kNothing);
+  absorb(parts, true);
+  // A character is an alternative of its spellings, of which each alone is no character: asked before they are joined.
+  const bool is_text = !parts.empty() && std::ranges::all_of(parts, [this](Expr e) { return nodes_[e].is_text; });
+  flatten(Kind::kOr, parts);
   absorb(parts, true);
   ByteSet single;
   size_t n_single = 0;
@@ -222,7 +225,9 @@ Expr Expressions::any_of(std::vector<Expr> parts) {
     std::ranges::sort(parts);
   }
   if (parts.empty()) return kNothing;
-  return parts.size() == 1 ? parts[0] : nary(Kind::kOr, parts);
+  const Expr e = parts.size() == 1 ? parts[0] : nary(Kind::kOr, parts);
+  nodes_[e].is_text |= is_text;
+  return e;
 }
 
 Expr Expressions::all_of(std::vector<Expr> parts) {

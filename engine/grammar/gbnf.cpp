@@ -33,7 +33,7 @@ class GbnfParser {
     while (at_ < text_.size()) definition();
     for (const auto& [name, rule] : known_)
       if (rules_[rule.number].parts.empty())
-        throw Error("the rule " + printable(name) + " is used in line " + std::to_string(rule.line) +
+        throw Error("the rule " + printable(name) + " is used in line " + std::to_string(line_of(rule.at)) +
                     " of the grammar, but defined nowhere");
     const auto root = known_.find("root");
     if (root == known_.end()) throw Error("the grammar has no rule named root");
@@ -43,13 +43,13 @@ class GbnfParser {
  private:
   struct Named {
     Rule number;
-    size_t line;  // of its first use or its definition
+    size_t at;  // of its first use or its definition
   };
 
   [[noreturn]] void fail(const std::string& what) const {
-    throw Error("line " + std::to_string(line()) + " of the grammar: " + what);
+    throw Error("line " + std::to_string(line_of(at_)) + " of the grammar: " + what);
   }
-  size_t line() const { return 1 + static_cast<size_t>(std::ranges::count(text_.substr(0, at_), '\n')); }
+  size_t line_of(size_t at) const { return 1 + static_cast<size_t>(std::ranges::count(text_.substr(0, at), '\n')); }
   char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
   bool skip(std::string_view word) {
     if (!text_.substr(at_).starts_with(word)) return false;
@@ -81,8 +81,8 @@ class GbnfParser {
   }
 
   Rule rule_named(const std::string& name) {
-    const auto [found, is_new] = known_.try_emplace(name, Named{0, 0});
-    if (is_new) found->second = {rules_.reference(name), line()};
+    const auto [found, is_new] = known_.try_emplace(name, Named{0, at_});
+    if (is_new) found->second.number = rules_.reference(name);
     return found->second.number;
   }
 

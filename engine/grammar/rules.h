@@ -17,10 +17,10 @@ inline constexpr Rule kNoRule = UINT32_MAX;
 // each stands once.
 struct Members {
   struct Entry {
-    Expr head = kNothing;        // a key with its colon, or an element
-    Rule value = kNoRule;        // after the head; kNoRule: nothing
-    bool is_required = false;    // once
-    bool can_repeat = false;     // else once at most
+    std::vector<Expr> head;    // joined: a key with its colon, or an element; equal beginnings are followed once
+    Rule value = kNoRule;      // after the head; kNoRule: nothing
+    bool is_required = false;  // once
+    bool can_repeat = false;   // else once at most
   };
   Expr open, close, separator;  // with the white space around them; close: also of an empty list behind `open`
   Expr open_and_close;          // without entries

@@ -28,6 +28,19 @@ bool is_constraint(std::string_view keyword) {
   return std::ranges::find(kConstraints, keyword) != kConstraints.end();
 }
 
+// Each once, and none beside one that allows all.
+template <class List>
+void add_alternatives(List& all, const List& more) {
+  for (const auto& form : more) {
+    if (form.allows_all()) {
+      all = {form};
+      return;
+    }
+    const bool is_known = std::ranges::any_of(all, [&](const auto& known) { return known.allows_all() || known == form; });
+    if (!is_known) all.push_back(form);
+  }
+}
+
 }  // namespace
 
 SchemaForms::SchemaForms(Expressions& expressions, const SchemaDocument& document, std::vector<std::string>& notes)
@@ -210,8 +223,8 @@ Form SchemaForms::unite(Form a, const Form& b) {
   a.has_false |= b.has_false;
   a.numbers = e_.either(a.numbers, b.numbers);
   a.strings = e_.either(a.strings, b.strings);
-  a.arrays.insert(a.arrays.end(), b.arrays.begin(), b.arrays.end());
-  a.objects.insert(a.objects.end(), b.objects.begin(), b.objects.end());
+  add_alternatives(a.arrays, b.arrays);
+  add_alternatives(a.objects, b.objects);
   if (a.arrays.size() > kMaxProducts || a.objects.size() > kMaxProducts)
     throw Error("the schema has more than " + grouped(kMaxProducts) + " alternatives of one value");
   return a;

@@ -33,6 +33,11 @@ struct ArrayForm {
   std::optional<Conditions> contained;  // satisfied by this many elements
   uint64_t min_contained = 0, max_contained = UINT64_MAX;
   Place place = 0;  // of the schema, for messages
+
+  bool operator==(const ArrayForm&) const = default;
+  bool allows_all() const {
+    return prefix.empty() && rest.empty() && min == 0 && max == UINT64_MAX && !is_unique && !contained;
+  }
 };
 
 struct ObjectLayer {  // of one schema
@@ -47,6 +52,11 @@ struct ObjectForm {
   Expr names = kNothing;  // that any key has; kNothing: any
   uint64_t min = 0, max = UINT64_MAX;
   Place place = 0;
+
+  bool operator==(const ObjectForm&) const = default;
+  bool allows_all() const {
+    return layers.empty() && required.empty() && names == kNothing && min == 0 && max == UINT64_MAX;
+  }
 };
 
 struct Form {

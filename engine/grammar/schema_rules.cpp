@@ -108,12 +108,19 @@ class SchemaCompiler {
     for (Place choice : *choices) {
       const Form form = forms_.form_of(SchemaForms::joined(array.rest, {{Condition::Kind::kValue, choice}}));
       const Expr head = scalars(form);
-      if (e_.is_live(head)) members.entries.push_back({.head = head});
+      if (e_.is_live(head)) members.entries.push_back({.head = {head}});
     }
     return rules_.members(std::move(members));
   }
 
   Expr key(Expr name) { return e_.concat({quoted(name), space_, e_.byte(':'), space_}); }
+
+  std::vector<Expr> key_of(const std::string& name) {
+    std::vector<Expr> parts = {e_.byte('"')};
+    for (char32_t c : characters_of(name)) parts.push_back(forms_.characters().character(c));
+    parts.push_back(e_.concat({e_.byte('"'), space_, e_.byte(':'), space_}));
+    return parts;
+  }
 
   Rule rule_of_object(const ObjectForm& object) {
     Members members;
@@ -132,7 +139,7 @@ class SchemaCompiler {
       const Conditions value = forms_.value_of(object, name);
       const bool is_required = object.required.contains(name);
       const bool can_be = (value.empty() || value.back().kind != Condition::Kind::kNever) && forms_.allows_name(object, name);
-      if (can_be) members.entries.push_back({key(forms_.name_text(name)), rule_of(value), is_required, false});
+      if (can_be) members.entries.push_back({key_of(name), rule_of(value), is_required, false});
       else if (is_required) return rules_.terminal(kNothing);
     }
     if (members.max > members.entries.size() || members.max > object.required.size()) add_other_keys(object, names, members);
@@ -189,7 +196,7 @@ class SchemaCompiler {
       if (can_be && e_.is_live(one.names)) by_value[value].push_back(one.names);
     }
     for (auto& [value, keys] : by_value)
-      members.entries.push_back({key(e_.any_of(std::move(keys))), rule_of(value), false, true});
+      members.entries.push_back({{key(e_.any_of(std::move(keys)))}, rule_of(value), false, true});
     // Other keys may stand twice, which a reader counts once: beyond the required ones, one more is certain.
     if (!by_value.empty() && object.min > object.required.size() + 1)
       document_.fail(object.place, "minProperties", "of more keys than are named is not supported");
