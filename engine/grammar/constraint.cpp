@@ -64,7 +64,8 @@ std::unique_ptr<Constraint> Constraint::from_grammar(std::string_view gbnf) {
 
 ByteSet Constraint::next_bytes(State state) {
   ByteSet possible;
-  automaton_->next_bytes(state).for_each([&](uint8_t byte) {
+  const ByteSet candidates = automaton_->next_bytes(state);  // a copy: states move when there are more
+  candidates.for_each([&](uint8_t byte) {
     if (automaton_->advance(state, byte) != kRejected) possible.insert(byte);
   });
   return possible;

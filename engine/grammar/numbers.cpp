@@ -84,8 +84,11 @@ Numbers::Numbers(Expressions& expressions)
                                   exponents(kMaxScale + 1, kMaxScale + 1)});
   any_ = e_.concat(optional(minus_), e_.any_of({e_.concat(whole_, optional(fraction_)), with_exponent, largest}));
   const Expr fraction = e_.concat({text("."), digits(0, kMaxDigits - 1), digit_range(1, 9)});
-  const Expr negative = e_.both(e_.concat({minus_, whole_, optional(fraction)}), e_.complement(text("-0")));
-  canonical_ = e_.either(negative, e_.concat(whole_, optional(fraction)));
+  // Of at most 16 digits, which also a reader with doubles tells from whole numbers.
+  const Expr not_whole = e_.both(e_.concat(whole_, fraction), e_.repeat(e_.bytes(ByteSet::all()), 0, 17));
+  const Expr positive = e_.either(whole_, not_whole);
+  const Expr negative = e_.both(e_.concat(minus_, positive), e_.complement(text("-0")));
+  canonical_ = e_.either(negative, positive);
 }
 
 Expr Numbers::digit_range(int from, int to) {

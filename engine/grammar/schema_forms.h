@@ -108,7 +108,7 @@ class SchemaForms {
   std::vector<ObjectForm> violations_of(const ObjectForm& object);
   template <class List>
   List without(List from, const List& others);
-  Form exactly_one(Place schema, std::vector<Form> branches);
+  Form exactly_one(Place schema, const Form& form, const std::vector<Form>& branches);
   ArrayForm intersect(const ArrayForm& a, const ArrayForm& b);
   ObjectForm intersect(const ObjectForm& a, const ObjectForm& b);
   bool is_impossible(const ArrayForm& array, int depth);

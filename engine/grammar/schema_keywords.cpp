@@ -310,9 +310,8 @@ void SchemaKeywords::read_combinations(Form& form) const {
     form = std::move(united);
   }
   if (const auto one = find("oneOf")) {
-    std::vector<Form> branches = branches_of("oneOf", *one);
-    for (Form& branch : branches) branch = f_.intersect(form, branch);
-    form = f_.exactly_one(schema_, std::move(branches));
+    const std::vector<Form> branches = branches_of("oneOf", *one);
+    form = f_.exactly_one(schema_, form, branches);
   }
   if (const auto negated = find("not")) {
     const Form inner = f_.form_of(schema_at("not", *negated));

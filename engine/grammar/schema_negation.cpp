@@ -120,29 +120,31 @@ Form SchemaForms::negate(const Form& form) {
   return other;
 }
 
-Form SchemaForms::exactly_one(Place schema, std::vector<Form> branches) {
-  const std::vector<Form> all = branches;
+// What satisfies `form` and one of the branches alone.
+Form SchemaForms::exactly_one(Place schema, const Form& form, const std::vector<Form>& branches) {
+  std::vector<Form> all;
+  for (const Form& branch : branches) all.push_back(intersect(form, branch));
   const auto others_have = [&](size_t i, bool Form::* value) {
     for (size_t j = 0; j < all.size(); ++j)
       if (j != i && all[j].*value) return true;
     return false;
   };
   Form united;
-  for (size_t i = 0; i < branches.size(); ++i) {
-    Form& one = branches[i];
+  for (size_t i = 0; i < all.size(); ++i) {
+    Form one = all[i];
     for (bool Form::* value : {&Form::has_null, &Form::has_true, &Form::has_false})
       one.*value = one.*value && !others_have(i, value);
     for (size_t j = 0; j < all.size(); ++j) {
       if (j == i) continue;
-      const Form& other = all[j];
-      if (e_.is_live(e_.both(all[i].strings, other.strings)))
-        one.strings = e_.both(one.strings, e_.complement(other.strings));
-      if (e_.is_live(e_.both(all[i].numbers, other.numbers)))
-        one.numbers = e_.both(one.numbers, numbers_.all_but(other.numbers));
+      if (e_.is_live(e_.both(all[i].strings, all[j].strings)))
+        one.strings = e_.both(one.strings, e_.complement(branches[j].strings));
+      if (e_.is_live(e_.both(all[i].numbers, all[j].numbers)))
+        one.numbers = e_.both(one.numbers, numbers_.all_but(branches[j].numbers));
       try {
-        if (!intersect(all[i].arrays, other.arrays).empty()) one.arrays = without(std::move(one.arrays), other.arrays);
-        if (!intersect(all[i].objects, other.objects).empty())
-          one.objects = without(std::move(one.objects), other.objects);
+        if (!intersect(all[i].arrays, all[j].arrays).empty())
+          one.arrays = without(std::move(one.arrays), branches[j].arrays);
+        if (!intersect(all[i].objects, all[j].objects).empty())
+          one.objects = without(std::move(one.objects), branches[j].objects);
       } catch (const Error& error) {
         document_.fail(schema, "oneOf",
                        "has branches " + std::to_string(i) + " and " + std::to_string(j) +
