@@ -40,8 +40,9 @@ std::unique_ptr<Constraint> constraint_of(const GrammarOptions& o) {
 // false: it was rejected.
 bool report_check(Constraint& constraint, std::string_view text) {
   const Constraint::Verdict verdict = constraint.check(text);
-  write_text(verdict.is_accepted ? "accepted\n"
-                                 : "rejected at byte " + std::to_string(verdict.at) + ": expected " + verdict.expected + "\n");
+  write_text(verdict.is_accepted
+                 ? "accepted\n"
+                 : "rejected at byte " + std::to_string(verdict.at) + ": expected " + verdict.expected + "\n");
   return verdict.is_accepted;
 }
 

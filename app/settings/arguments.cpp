@@ -12,14 +12,13 @@ struct Spelling {
   std::string_view typed, full;
 };
 constexpr Spelling kSpellings[] = {
-    {"-ctk", "--cache-type-k"}, {"-ctv", "--cache-type-v"}, {"-sys", "--system-prompt"},
-    {"-ub", "--ubatch-size"},   {"-np", "--parallel"},      {"-dev", "--device"},
-    {"-jf", "--json-schema-file"},
+    {"-ctk", "--cache-type-k"}, {"-ctv", "--cache-type-v"}, {"-sys", "--system-prompt"},   {"-ub", "--ubatch-size"},
+    {"-np", "--parallel"},      {"-dev", "--device"},       {"-jf", "--json-schema-file"},
 };
 
 constexpr std::array<std::string_view, 10> kTakesText = {
-    "-p", "--prompt", "-sys", "--system-prompt", "--chat-template", "--chat-template-kwargs", "--messages",
-    "-j", "--json-schema", "--grammar"};
+    "-p",         "--prompt", "-sys",          "--system-prompt", "--chat-template", "--chat-template-kwargs",
+    "--messages", "-j",       "--json-schema", "--grammar"};
 
 std::string rewrite(const std::string& argument) {
   for (const Spelling& s : kSpellings) {

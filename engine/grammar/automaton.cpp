@@ -17,8 +17,7 @@ constexpr size_t kMaxFrames = 4'000'000;
 constexpr uint32_t kManyCharacters = 512;  // more than any token has
 
 // Bytes that begin a character of a JSON string which is written as it is.
-constexpr ByteSet kPlainBytes =
-    ByteSet::range(0x20, 0x21) | ByteSet::range(0x23, 0x5B) | ByteSet::range(0x5D, 0xFF);
+constexpr ByteSet kPlainBytes = ByteSet::range(0x20, 0x21) | ByteSet::range(0x23, 0x5B) | ByteSet::range(0x5D, 0xFF);
 
 uint64_t capped(uint64_t count, uint64_t min, uint64_t max) { return max == UINT64_MAX ? std::min(count, min) : count; }
 
@@ -37,8 +36,10 @@ class Automaton::Closure {
   State finish() {
     for (size_t i = 0; i < items_.size(); ++i) {
       const Item item = items_[i];
-      if (item.rule != kNoRule) begin(item);
-      else end(item);
+      if (item.rule != kNoRule)
+        begin(item);
+      else
+        end(item);
     }
     std::ranges::sort(configurations_);
     configurations_.erase(std::ranges::unique(configurations_).begin(), configurations_.end());
@@ -77,13 +78,21 @@ class Automaton::Closure {
   void begin(const Item& item) {
     const Rules::Node& node = rules_[item.rule];
     switch (node.kind) {
-      case Rules::Kind::kTerminal: reach(item.stack, node.terminal, item.n_new); break;
-      case Rules::Kind::kReference: add({item.stack, node.parts[0], 0, item.n_new}); break;
+      case Rules::Kind::kTerminal:
+        reach(item.stack, node.terminal, item.n_new);
+        break;
+      case Rules::Kind::kReference:
+        add({item.stack, node.parts[0], 0, item.n_new});
+        break;
       case Rules::Kind::kAlternatives:
         for (Rule part : node.parts) add({item.stack, part, 0, item.n_new});
         break;
-      case Rules::Kind::kSequence: go_through(item.rule, item.stack, 0, item.n_new, item.n_new + 1); break;
-      case Rules::Kind::kRepeat: repeat(item.rule, item.stack, 0, item.n_new); break;
+      case Rules::Kind::kSequence:
+        go_through(item.rule, item.stack, 0, item.n_new, item.n_new + 1);
+        break;
+      case Rules::Kind::kRepeat:
+        repeat(item.rule, item.stack, 0, item.n_new);
+        break;
       case Rules::Kind::kMembers:
       case Rules::Kind::kElements: {
         const Frame frame{.below = item.stack, .rule = item.rule};
@@ -119,13 +128,20 @@ class Automaton::Closure {
     const Frame frame = a_.frames_[item.stack];
     const uint32_t n_new = item.n_new > 0 ? item.n_new - 1 : 0;
     switch (rules_[frame.rule].kind) {
-      case Rules::Kind::kSequence: go_through(frame.rule, frame.below, frame.position, n_new, item.n_new); break;
+      case Rules::Kind::kSequence:
+        go_through(frame.rule, frame.below, frame.position, n_new, item.n_new);
+        break;
       case Rules::Kind::kRepeat:  // one that matched nothing need not be repeated
         if (item.n_new == 0) repeat(frame.rule, frame.below, frame.position, 0);
         break;
-      case Rules::Kind::kMembers: end_in_members(frame, item.label); break;
-      case Rules::Kind::kElements: end_in_elements(frame, item.label); break;
-      default: break;
+      case Rules::Kind::kMembers:
+        end_in_members(frame, item.label);
+        break;
+      case Rules::Kind::kElements:
+        end_in_elements(frame, item.label);
+        break;
+      default:
+        break;
     }
   }
 
@@ -159,7 +175,8 @@ class Automaton::Closure {
     if (element != kNoRule && (elements.max == UINT64_MAX || elements.max - index - 1 >= missing))
       add({a_.push(frame), element, 0, 0});
     if (elements.counted && frame.count < elements.max_counted) {
-      frame.count = static_cast<uint32_t>(capped(frame.count + uint64_t{1}, elements.min_counted, elements.max_counted));
+      frame.count =
+          static_cast<uint32_t>(capped(frame.count + uint64_t{1}, elements.min_counted, elements.max_counted));
       add({a_.push(frame), *elements.counted, 0, 0});
     }
   }
@@ -173,7 +190,12 @@ class Automaton::Closure {
 };
 
 Automaton::Automaton(Expressions& expressions, const Rules& rules, Rule root)
-    : expressions_(expressions), rules_(rules), frames_(1), same_frame_hash_(1, kAbsent), used_sets_(1), used_before_(1) {
+    : expressions_(expressions),
+      rules_(rules),
+      frames_(1),
+      same_frame_hash_(1, kAbsent),
+      used_sets_(1),
+      used_before_(1) {
   used_ids_.emplace(std::vector<uint32_t>(), 0);
   states_.emplace_back();  // kRejected
   same_state_hash_.push_back(kAbsent);

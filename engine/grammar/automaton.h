@@ -52,8 +52,8 @@ class Automaton {
   struct Frame {           // what goes on when a rule on top of it ends
     Stack below = 0;
     Rule rule = 0;
-    uint32_t position = 0;  // sequence: the next part; repeat, elements: done; members: which were used
-    uint32_t count = 0;     // members: done; elements: of the counted kind
+    uint32_t position = 0;   // sequence: the next part; repeat, elements: done; members: which were used
+    uint32_t count = 0;      // members: done; elements: of the counted kind
     bool is_inside = false;  // members, elements: a value is read; else its key or a separator
     bool operator==(const Frame&) const = default;
   };
@@ -85,7 +85,7 @@ class Automaton {
   std::vector<Frame> frames_;
   FlatMap frame_ids_;  // hash -> the newest
   std::vector<uint32_t> same_frame_hash_;
-  std::vector<std::vector<uint32_t>> used_sets_;  // entries, ascending; 0: none
+  std::vector<std::vector<uint32_t>> used_sets_;            // entries, ascending; 0: none
   std::vector<std::pair<uint32_t, uint32_t>> used_before_;  // of a set: one that lacks one entry, and that entry
   std::map<std::vector<uint32_t>, uint32_t> used_ids_;
   struct Entries {  // that members allow, by what was used

@@ -21,17 +21,48 @@ constexpr char32_t kFirstSurrogate = 0xD800, kLastSurrogate = 0xDFFF;
 
 // Long names of general categories, which PCRE2 lacks.
 const std::map<std::string, std::string, std::less<>>& category_names() {
-  static const std::map<std::string, std::string, std::less<>> names = {
-      {"Letter", "L"}, {"Cased_Letter", "L&"}, {"LC", "L&"}, {"Uppercase_Letter", "Lu"}, {"Lowercase_Letter", "Ll"},
-      {"Titlecase_Letter", "Lt"}, {"Modifier_Letter", "Lm"}, {"Other_Letter", "Lo"}, {"Mark", "M"},
-      {"Combining_Mark", "M"}, {"Nonspacing_Mark", "Mn"}, {"Spacing_Mark", "Mc"}, {"Enclosing_Mark", "Me"},
-      {"Number", "N"}, {"Decimal_Number", "Nd"}, {"digit", "Nd"}, {"Letter_Number", "Nl"}, {"Other_Number", "No"},
-      {"Punctuation", "P"}, {"punct", "P"}, {"Connector_Punctuation", "Pc"}, {"Dash_Punctuation", "Pd"},
-      {"Open_Punctuation", "Ps"}, {"Close_Punctuation", "Pe"}, {"Initial_Punctuation", "Pi"},
-      {"Final_Punctuation", "Pf"}, {"Other_Punctuation", "Po"}, {"Symbol", "S"}, {"Math_Symbol", "Sm"},
-      {"Currency_Symbol", "Sc"}, {"Modifier_Symbol", "Sk"}, {"Other_Symbol", "So"}, {"Separator", "Z"},
-      {"Space_Separator", "Zs"}, {"Line_Separator", "Zl"}, {"Paragraph_Separator", "Zp"}, {"Other", "C"},
-      {"Control", "Cc"}, {"cntrl", "Cc"}, {"Format", "Cf"}, {"Private_Use", "Co"}, {"Unassigned", "Cn"}};
+  static const std::map<std::string, std::string, std::less<>> names = {{"Letter", "L"},
+                                                                        {"Cased_Letter", "L&"},
+                                                                        {"LC", "L&"},
+                                                                        {"Uppercase_Letter", "Lu"},
+                                                                        {"Lowercase_Letter", "Ll"},
+                                                                        {"Titlecase_Letter", "Lt"},
+                                                                        {"Modifier_Letter", "Lm"},
+                                                                        {"Other_Letter", "Lo"},
+                                                                        {"Mark", "M"},
+                                                                        {"Combining_Mark", "M"},
+                                                                        {"Nonspacing_Mark", "Mn"},
+                                                                        {"Spacing_Mark", "Mc"},
+                                                                        {"Enclosing_Mark", "Me"},
+                                                                        {"Number", "N"},
+                                                                        {"Decimal_Number", "Nd"},
+                                                                        {"digit", "Nd"},
+                                                                        {"Letter_Number", "Nl"},
+                                                                        {"Other_Number", "No"},
+                                                                        {"Punctuation", "P"},
+                                                                        {"punct", "P"},
+                                                                        {"Connector_Punctuation", "Pc"},
+                                                                        {"Dash_Punctuation", "Pd"},
+                                                                        {"Open_Punctuation", "Ps"},
+                                                                        {"Close_Punctuation", "Pe"},
+                                                                        {"Initial_Punctuation", "Pi"},
+                                                                        {"Final_Punctuation", "Pf"},
+                                                                        {"Other_Punctuation", "Po"},
+                                                                        {"Symbol", "S"},
+                                                                        {"Math_Symbol", "Sm"},
+                                                                        {"Currency_Symbol", "Sc"},
+                                                                        {"Modifier_Symbol", "Sk"},
+                                                                        {"Other_Symbol", "So"},
+                                                                        {"Separator", "Z"},
+                                                                        {"Space_Separator", "Zs"},
+                                                                        {"Line_Separator", "Zl"},
+                                                                        {"Paragraph_Separator", "Zp"},
+                                                                        {"Other", "C"},
+                                                                        {"Control", "Cc"},
+                                                                        {"cntrl", "Cc"},
+                                                                        {"Format", "Cf"},
+                                                                        {"Private_Use", "Co"},
+                                                                        {"Unassigned", "Cn"}};
   return names;
 }
 
@@ -144,9 +175,9 @@ CharacterSet characters_with_property(std::string_view name) {
   const std::string pattern = "\\p{" + property + "}+";
   int error = 0;
   size_t offset = 0;
-  const PcreCode code(pcre2_compile(reinterpret_cast<PCRE2_SPTR>(pattern.data()), pattern.size(), PCRE2_UTF, &error,
-                                    &offset, nullptr),
-                      pcre2_code_free);
+  const PcreCode code(
+      pcre2_compile(reinterpret_cast<PCRE2_SPTR>(pattern.data()), pattern.size(), PCRE2_UTF, &error, &offset, nullptr),
+      pcre2_code_free);
   if (!code) throw fail();
   return search_characters(code);
 }

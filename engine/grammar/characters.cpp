@@ -39,9 +39,7 @@ class Branches {
   std::map<Expr, ByteSet> by_rest_;
 };
 
-ByteSet byte_range(uint32_t from, uint32_t to) {
-  return ByteSet::range(static_cast<int>(from), static_cast<int>(to));
-}
+ByteSet byte_range(uint32_t from, uint32_t to) { return ByteSet::range(static_cast<int>(from), static_cast<int>(to)); }
 
 // What a JSON string may hold as it is.
 CharacterSet unescaped(const CharacterSet& set) {
@@ -146,7 +144,8 @@ Expr Characters::surrogates(const CharacterSet& set, char32_t from, size_t level
   const Expr e = branches.joined();
   if (e == kNothing || level % 3 != 0) return e;
   ByteSet d = hex_digit(13);
-  const Expr prefix = level == 0 ? expressions_.bytes(d) : expressions_.concat(expressions_.text("\\u"), expressions_.bytes(d));
+  const Expr prefix =
+      level == 0 ? expressions_.bytes(d) : expressions_.concat(expressions_.text("\\u"), expressions_.bytes(d));
   return expressions_.concat(prefix, e);
 }
 

@@ -29,7 +29,8 @@ std::vector<std::string> names_of(ByteSet bytes) {
     int to = from;
     while (to < 256 && bytes.contains(static_cast<uint8_t>(to))) ++to;
     const int n = to - from;
-    if (n > 2) names.push_back(byte_name(static_cast<uint8_t>(from)) + " to " + byte_name(static_cast<uint8_t>(to - 1)));
+    if (n > 2)
+      names.push_back(byte_name(static_cast<uint8_t>(from)) + " to " + byte_name(static_cast<uint8_t>(to - 1)));
     for (int i = from; n <= 2 && i < to; ++i) names.push_back(byte_name(static_cast<uint8_t>(i)));
     from = to;
   }
@@ -104,8 +105,10 @@ std::string Constraint::forced_bytes(State state, size_t max_bytes) {
 std::string Constraint::expected(State state) {
   std::vector<std::string> names;
   const std::string forced = forced_bytes(state, 40);
-  if (forced.size() > 1) names.push_back(forced);
-  else names = names_of(next_bytes(state));
+  if (forced.size() > 1)
+    names.push_back(forced);
+  else
+    names = names_of(next_bytes(state));
   if (names.size() > kMaxAlternatives) {
     names.resize(kMaxAlternatives);
     names.emplace_back("others");

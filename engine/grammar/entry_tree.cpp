@@ -52,8 +52,10 @@ EntryTree::Version EntryTree::without(Version version, uint32_t entry) {
     if (i == 0) return id;
     renewed = nodes_[path[i - 1]];
     const auto child = std::ranges::find(renewed.children, path[i], &std::pair<Expr, uint32_t>::second);
-    if (is_empty) renewed.children.erase(child);
-    else child->second = id;
+    if (is_empty)
+      renewed.children.erase(child);
+    else
+      child->second = id;
   }
   return version;
 }

@@ -50,8 +50,10 @@ uint32_t Expressions::intern_set(const ByteSet& set) {
   const auto id = static_cast<uint32_t>(sets_.size());
   sets_.push_back(set);
   same_hash_.push_back(last);
-  if (last == kAbsent) set_ids_.insert(hash, id);
-  else std::swap(same_hash_[last], same_hash_.back());  // behind the first, which stays the entry of the map
+  if (last == kAbsent)
+    set_ids_.insert(hash, id);
+  else
+    std::swap(same_hash_[last], same_hash_.back());  // behind the first, which stays the entry of the map
   if (last != kAbsent) same_hash_[last] = id;
   return id;
 }
@@ -310,10 +312,14 @@ Expr Expressions::compute_derivative(Expr e, uint8_t byte) {
   switch (node.kind) {
     case Kind::kNone:
     case Kind::kEmpty:
-    case Kind::kLabel: return kNothing;
-    case Kind::kBytes: return kEmptyText;
-    case Kind::kConcat: return derive_concat(e, byte);
-    case Kind::kNot: return complement(derive(node.a, byte));
+    case Kind::kLabel:
+      return kNothing;
+    case Kind::kBytes:
+      return kEmptyText;
+    case Kind::kConcat:
+      return derive_concat(e, byte);
+    case Kind::kNot:
+      return complement(derive(node.a, byte));
     case Kind::kRepeat:
       return concat(derive(node.a, byte), repeat(node.a, node.min == 0 ? 0 : node.min - 1,
                                                  node.max == kUnbounded ? kUnbounded : node.max - 1));
@@ -321,13 +327,16 @@ Expr Expressions::compute_derivative(Expr e, uint8_t byte) {
       if (byte == '.') return e;
       return multiple(node.a, static_cast<uint32_t>((uint64_t{node.min} * 10 + (byte - '0')) % node.a));
     case Kind::kOr:
-    case Kind::kAnd: break;
+    case Kind::kAnd:
+      break;
   }
   std::vector<Expr> parts;
   for (uint32_t i = 0; i < node.b; ++i) {
     const Expr part = derive(operands_[node.a + i], byte);
-    if (part != kNothing) parts.push_back(part);
-    else if (node.kind == Kind::kAnd) return kNothing;
+    if (part != kNothing)
+      parts.push_back(part);
+    else if (node.kind == Kind::kAnd)
+      return kNothing;
   }
   return node.kind == Kind::kOr ? any_of(std::move(parts)) : all_of(std::move(parts));
 }
@@ -400,9 +409,13 @@ void Expressions::collect_classes(Expr e, std::vector<uint32_t>& sets) const {
   }
   const Node& node = nodes_[e];
   switch (node.kind) {
-    case Kind::kBytes: sets.push_back(node.a); break;
+    case Kind::kBytes:
+      sets.push_back(node.a);
+      break;
     case Kind::kNot:
-    case Kind::kRepeat: collect_classes(node.a, sets); break;
+    case Kind::kRepeat:
+      collect_classes(node.a, sets);
+      break;
     case Kind::kOr:
     case Kind::kAnd:
       for (Expr part : operands(node)) collect_classes(part, sets);
@@ -410,7 +423,8 @@ void Expressions::collect_classes(Expr e, std::vector<uint32_t>& sets) const {
     case Kind::kMultiple:  // each byte by itself, marked by the empty set
       sets.push_back(0);
       break;
-    default: break;
+    default:
+      break;
   }
 }
 

@@ -77,9 +77,9 @@ class Expressions {
     bool needs_search = false;  // has an intersection or a complement
     bool is_text = false;
     Liveness liveness = kUnknown;
-    uint32_t first = 0;             // index in sets_
-    uint32_t a = 0, b = 0;          // operands; n-ary: index in operands_ and their number; label, set, modulus
-    uint32_t min = 0, max = 0;      // of a repetition; min: a remainder
+    uint32_t first = 0;         // index in sets_
+    uint32_t a = 0, b = 0;      // operands; n-ary: index in operands_ and their number; label, set, modulus
+    uint32_t min = 0, max = 0;  // of a repetition; min: a remainder
     uint32_t hash = 0;
   };
 
@@ -104,7 +104,7 @@ class Expressions {
   std::vector<Expr> operands_;
   std::vector<Expr> table_;  // nodes by hash, open addressing
   std::vector<ByteSet> sets_;
-  FlatMap set_ids_;  // hash of a set -> the last one with it
+  FlatMap set_ids_;                  // hash of a set -> the last one with it
   std::vector<uint32_t> same_hash_;  // [sets_] the one before with this hash
   FlatMap derivatives_;
   Expr character_ = kNothing, any_text_ = kNothing;

@@ -12,11 +12,11 @@ namespace warpchat::grammar {
 namespace {
 
 // RFC 3339.
-const std::string kLeapYear =
-    "(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)";
+const std::string kLeapYear = "(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)";
 const std::string kDate =
     "(?:[0-9]{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])|(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)|"
-    "02-(?:0[1-9]|1[0-9]|2[0-8]))|" + kLeapYear + "-02-29)";
+    "02-(?:0[1-9]|1[0-9]|2[0-8]))|" +
+    kLeapYear + "-02-29)";
 const std::string kFraction = "(?:\\.[0-9]{1,20})?";
 
 std::string two_digits(int number) { return (number < 10 ? "0" : "") + std::to_string(number); }
@@ -28,20 +28,21 @@ std::string leap_seconds() {
   for (const int sign : {1, -1}) {
     for (int offset = 0; offset < kDay; offset += 15) {
       const int local = (2 * kDay - 1 + sign * offset) % kDay;
-      all += "|" + two_digits(local / 60) + ":" + two_digits(local % 60) + ":60" + kFraction + (sign > 0 ? "\\+" : "-") +
-             two_digits(offset / 60) + ":" + two_digits(offset % 60);
+      all += "|" + two_digits(local / 60) + ":" + two_digits(local % 60) + ":60" + kFraction +
+             (sign > 0 ? "\\+" : "-") + two_digits(offset / 60) + ":" + two_digits(offset % 60);
     }
   }
   return all;
 }
 
 std::string time_pattern() {
-  return "(?:(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]" + kFraction +
-         "(?:[Zz]|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])|" + leap_seconds() + ")";
+  return "(?:(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]" + kFraction + "(?:[Zz]|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])|" +
+         leap_seconds() + ")";
 }
 
 // RFC 3339, appendix A.
-const std::string kDurationTime = "T(?:[0-9]{1,20}H(?:[0-9]{1,20}M(?:[0-9]{1,20}S)?)?|[0-9]{1,20}M(?:[0-9]{1,20}S)?|[0-9]{1,20}S)";
+const std::string kDurationTime =
+    "T(?:[0-9]{1,20}H(?:[0-9]{1,20}M(?:[0-9]{1,20}S)?)?|[0-9]{1,20}M(?:[0-9]{1,20}S)?|[0-9]{1,20}S)";
 const std::string kDurationDate =
     "(?:[0-9]{1,20}Y(?:[0-9]{1,20}M(?:[0-9]{1,20}D)?)?|[0-9]{1,20}M(?:[0-9]{1,20}D)?|[0-9]{1,20}D)";
 
@@ -115,8 +116,8 @@ std::vector<std::string> patterns_of(std::string_view name) {
 }
 
 // In a version of the standard, but held by no pattern here.
-constexpr std::array<std::string_view, 6> kRefused = {"regex",      "iri",          "iri-reference",
-                                                      "idn-email",  "idn-hostname", "uri-template"};
+constexpr std::array<std::string_view, 6> kRefused = {"regex",     "iri",          "iri-reference",
+                                                      "idn-email", "idn-hostname", "uri-template"};
 
 }  // namespace
 

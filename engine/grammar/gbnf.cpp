@@ -94,7 +94,8 @@ class GbnfParser {
     if (!rules_[reference].parts.empty()) fail("the rule " + printable(defined) + " is defined a second time");
     skip_space(true);
     rules_.bind(reference, alternatives(0));
-    if (at_ < text_.size() && peek() != '\n' && peek() != '\r') fail("expected the end of the rule " + printable(defined));
+    if (at_ < text_.size() && peek() != '\n' && peek() != '\r')
+      fail("expected the end of the rule " + printable(defined));
     skip_space(true);
   }
 
@@ -186,17 +187,25 @@ class GbnfParser {
     const char32_t c = next();
     if (c != U'\\') return c;
     switch (const char32_t escaped = next()) {
-      case U'x': return hex(2);
-      case U'u': return hex(4);
-      case U'U': return hex(8);
-      case U'n': return U'\n';
-      case U'r': return U'\r';
-      case U't': return U'\t';
+      case U'x':
+        return hex(2);
+      case U'u':
+        return hex(4);
+      case U'U':
+        return hex(8);
+      case U'n':
+        return U'\n';
+      case U'r':
+        return U'\r';
+      case U't':
+        return U'\t';
       case U'\\':
       case U'"':
       case U'[':
-      case U']': return escaped;
-      default: fail("an unknown escape: \\" + printable(std::string(1, escaped < 0x80 ? static_cast<char>(escaped) : '?')));
+      case U']':
+        return escaped;
+      default:
+        fail("an unknown escape: \\" + printable(std::string(1, escaped < 0x80 ? static_cast<char>(escaped) : '?')));
     }
   }
 
@@ -283,11 +292,13 @@ class Fusion {
     }
     Expressions& e = rules_.expressions();
     switch (node.kind) {
-      case Rules::Kind::kAlternatives: return e.any_of(std::move(parts));
+      case Rules::Kind::kAlternatives:
+        return e.any_of(std::move(parts));
       case Rules::Kind::kRepeat:
         return e.repeat(parts[0], static_cast<uint32_t>(node.min),
                         node.max == UINT64_MAX ? kUnbounded : static_cast<uint32_t>(node.max));
-      default: break;
+      default:
+        break;
     }
     Expr joined = kEmptyText;
     for (size_t i = parts.size(); i-- > 0;) joined = e.concat(parts[i], joined);

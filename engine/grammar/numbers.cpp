@@ -9,7 +9,7 @@ namespace warpchat::grammar {
 
 namespace {
 
-constexpr int kMaxExponent = 400;               // of numbers in a schema
+constexpr int kMaxExponent = 400;                 // of numbers in a schema
 constexpr int kMinScale = -330, kMaxScale = 307;  // of numbers in a text: what a double holds
 constexpr uint64_t kMaxModulus = 1'000'000'000;
 
@@ -72,8 +72,11 @@ int compare(const Decimal& a, const Decimal& b) {
 }
 
 Numbers::Numbers(Expressions& expressions)
-    : e_(expressions), digit_(digit_range(0, 9)), fraction_(e_.concat(text("."), digits(1, kMaxDigits))),
-      whole_(e_.either(text("0"), e_.concat(digit_range(1, 9), digits(0, kMaxDigits - 1)))), minus_(text("-")) {
+    : e_(expressions),
+      digit_(digit_range(0, 9)),
+      fraction_(e_.concat(text("."), digits(1, kMaxDigits))),
+      whole_(e_.either(text("0"), e_.concat(digit_range(1, 9), digits(0, kMaxDigits - 1)))),
+      minus_(text("-")) {
   integer_ = e_.concat(optional(minus_), whole_);
   const Expr short_whole = e_.either(text("0"), e_.concat(digit_range(1, 9), digits(0, 15)));
   const Expr with_exponent =
@@ -84,7 +87,7 @@ Numbers::Numbers(Expressions& expressions)
                                   exponents(kMaxScale + 1, kMaxScale + 1)});
   any_ = e_.concat(optional(minus_), e_.any_of({e_.concat(whole_, optional(fraction_)), with_exponent, largest}));
   const Expr fraction = e_.concat({text("."), digits(0, kMaxDigits - 1), digit_range(1, 9)});
-  // Of at most 16 digits, which also a reader with doubles tells from whole numbers.
+  // At most 16 digits: so a reader with doubles, too, tells them from whole numbers.
   const Expr not_whole = e_.both(e_.concat(whole_, fraction), e_.repeat(e_.bytes(ByteSet::all()), 0, 17));
   const Expr positive = e_.either(whole_, not_whole);
   const Expr negative = e_.both(e_.concat(minus_, positive), e_.complement(text("-0")));
@@ -137,11 +140,10 @@ Expr Numbers::plain_at_least(const Magnitude& bound) {
   const std::string& whole = bound.whole;
   const auto n = static_cast<uint32_t>(whole.size());
   std::vector<Expr> parts;
-  if (n < kMaxDigits)
-    parts.push_back(e_.concat({digit_range(1, 9), digits(n, kMaxDigits - 1), optional(fraction_)}));
+  if (n < kMaxDigits) parts.push_back(e_.concat({digit_range(1, 9), digits(n, kMaxDigits - 1), optional(fraction_)}));
   for (uint32_t i = 0; i < n; ++i)
-    parts.push_back(e_.concat({text(whole.substr(0, i)), digit_range(whole[i] - '0' + 1, 9), digits(n - i - 1, n - i - 1),
-                               optional(fraction_)}));
+    parts.push_back(e_.concat({text(whole.substr(0, i)), digit_range(whole[i] - '0' + 1, 9),
+                               digits(n - i - 1, n - i - 1), optional(fraction_)}));
   parts.push_back(e_.concat(text(whole), fraction_at_least(bound)));
   return e_.both(e_.any_of(std::move(parts)), e_.concat(whole_, optional(fraction_)));
 }
@@ -151,8 +153,8 @@ Expr Numbers::fraction_at_least(const Magnitude& bound) {
   if (fraction.empty() && !bound.is_exclusive) return optional(fraction_);
   std::vector<Expr> parts;
   for (size_t i = 0; i < fraction.size(); ++i)
-    parts.push_back(e_.concat({text("." + fraction.substr(0, i)), digit_range(fraction[i] - '0' + 1, 9),
-                               digits(0, kMaxDigits)}));
+    parts.push_back(
+        e_.concat({text("." + fraction.substr(0, i)), digit_range(fraction[i] - '0' + 1, 9), digits(0, kMaxDigits)}));
   const Expr rest = bound.is_exclusive ? e_.concat({digits(0, kMaxDigits), digit_range(1, 9), digits(0, kMaxDigits)})
                                        : digits(0, kMaxDigits);
   parts.push_back(e_.concat(text("." + fraction), rest));
@@ -220,11 +222,11 @@ Expr Numbers::exponents(int from, int to) {
   const Expr positive = from > to ? kNothing : e_.concat(optional(text("+")), whole_between(from, to));
   const Expr negative = from > to ? kNothing : e_.concat(minus_, whole_between(-to, -from));
   return e_.concat(e_.bytes([] {
-                     ByteSet set;
-                     set.insert('e');
-                     set.insert('E');
-                     return set;
-                   }()),
+    ByteSet set;
+    set.insert('e');
+    set.insert('E');
+    return set;
+  }()),
                    e_.either(positive, negative));
 }
 
@@ -243,8 +245,8 @@ Expr Numbers::multiple_of(const Decimal& step) {
     const auto part = static_cast<uint32_t>(modulus / std::gcd(modulus, power));
     const Expr exact = part == 1 ? layout : e_.both(layout, e_.multiple(part, 0));
     const uint32_t n_zeros = n == n_fraction ? kMaxDigits - n : 0;
-    const Expr zeros = n == 0 ? optional(e_.concat(text("."), e_.repeat(text("0"), 1, kMaxDigits)))
-                              : e_.repeat(text("0"), 0, n_zeros);
+    const Expr zeros =
+        n == 0 ? optional(e_.concat(text("."), e_.repeat(text("0"), 1, kMaxDigits))) : e_.repeat(text("0"), 0, n_zeros);
     parts.push_back(e_.concat(exact, n_zeros == 0 ? kEmptyText : zeros));
   }
   return e_.concat(optional(minus_), e_.any_of(std::move(parts)));

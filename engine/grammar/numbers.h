@@ -32,7 +32,7 @@ class Numbers {
   explicit Numbers(Expressions& expressions);
 
   Expr any() const { return any_; }
-  Expr integer() const { return integer_; }        // without fraction and exponent
+  Expr integer() const { return integer_; }  // without fraction and exponent
   // Numbers but these. Each is written in one way, without exponent, so that no value of `e` has another spelling here.
   Expr all_but(Expr e) { return e_.both(canonical_, e_.complement(e)); }
   Expr exactly(const Decimal& value);

@@ -38,9 +38,7 @@ CharacterSet spaces() {
 
 struct Part {
   std::array<Expr, 4> by_anchors = {kNothing, kNothing, kNothing, kNothing};  // bit 0: begins the text; bit 1: ends it
-  bool is_plain() const {
-    return by_anchors[1] == kNothing && by_anchors[2] == kNothing && by_anchors[3] == kNothing;
-  }
+  bool is_plain() const { return by_anchors[1] == kNothing && by_anchors[2] == kNothing && by_anchors[3] == kNothing; }
 };
 
 class PatternParser {
@@ -54,8 +52,8 @@ class PatternParser {
     const Expr any = expressions_.repeat(characters_.any(), 0, kUnbounded);
     std::vector<Expr> found;
     for (uint32_t anchors = 0; anchors < 4; ++anchors)
-      found.push_back(expressions_.concat({anchors & 1 ? kEmptyText : any, part.by_anchors[anchors],
-                                           anchors & 2 ? kEmptyText : any}));
+      found.push_back(expressions_.concat(
+          {anchors & 1 ? kEmptyText : any, part.by_anchors[anchors], anchors & 2 ? kEmptyText : any}));
     return expressions_.any_of(std::move(found));
   }
 
@@ -94,8 +92,7 @@ class PatternParser {
 
   Part either(const Part& a, const Part& b) {
     Part joined;
-    for (uint32_t i = 0; i < 4; ++i)
-      joined.by_anchors[i] = expressions_.either(a.by_anchors[i], b.by_anchors[i]);
+    for (uint32_t i = 0; i < 4; ++i) joined.by_anchors[i] = expressions_.either(a.by_anchors[i], b.by_anchors[i]);
     return joined;
   }
 
@@ -145,10 +142,14 @@ class PatternParser {
 
   Part repeated(const Part& part) {
     uint32_t min = 1, max = 1;
-    if (skip("*")) min = 0, max = kUnbounded;
-    else if (skip("+")) max = kUnbounded;
-    else if (skip("?")) min = 0;
-    else if (!is_at("{") || !counts(min, max)) return part;
+    if (skip("*"))
+      min = 0, max = kUnbounded;
+    else if (skip("+"))
+      max = kUnbounded;
+    else if (skip("?"))
+      min = 0;
+    else if (!is_at("{") || !counts(min, max))
+      return part;
     skip("?");  // laziness changes nothing about which texts match
     if (is_at("*") || is_at("+") || is_at("?")) fail("a repetition of a repetition");
     if (part.is_plain()) return plain(expressions_.repeat(part.by_anchors[0], min, max));
@@ -230,21 +231,36 @@ class PatternParser {
     const char32_t c = next();
     const auto one = [](char32_t character) { return CharacterSet(character, character); };
     switch (c) {
-      case U'd': return digits();
-      case U'D': return digits().complement();
-      case U'w': return word_characters();
-      case U'W': return word_characters().complement();
-      case U's': return spaces();
-      case U'S': return spaces().complement();
-      case U'p': return property(false);
-      case U'P': return property(true);
-      case U'n': return one(U'\n');
-      case U'r': return one(U'\r');
-      case U't': return one(U'\t');
-      case U'v': return one(U'\v');
-      case U'f': return one(U'\f');
-      case U'x': return one(hex(2));
-      case U'u': return one(unicode_escape());
+      case U'd':
+        return digits();
+      case U'D':
+        return digits().complement();
+      case U'w':
+        return word_characters();
+      case U'W':
+        return word_characters().complement();
+      case U's':
+        return spaces();
+      case U'S':
+        return spaces().complement();
+      case U'p':
+        return property(false);
+      case U'P':
+        return property(true);
+      case U'n':
+        return one(U'\n');
+      case U'r':
+        return one(U'\r');
+      case U't':
+        return one(U'\t');
+      case U'v':
+        return one(U'\v');
+      case U'f':
+        return one(U'\f');
+      case U'x':
+        return one(hex(2));
+      case U'u':
+        return one(unicode_escape());
       case U'0':
         if (at_ < pattern_.size() && pattern_[at_] >= '0' && pattern_[at_] <= '9') fail("an octal escape");
         return one(0);
@@ -256,11 +272,15 @@ class PatternParser {
       case U'b':
         if (in_bracket) return one(8);
         fail("a word boundary, which is not supported: \\b");
-      case U'B': fail("a word boundary, which is not supported: \\B");
-      case U'k': fail("a back-reference, which is not supported: \\k");
-      default: break;
+      case U'B':
+        fail("a word boundary, which is not supported: \\B");
+      case U'k':
+        fail("a back-reference, which is not supported: \\k");
+      default:
+        break;
     }
-    if (c >= U'1' && c <= U'9') fail("a back-reference, which is not supported: \\" + std::string(1, static_cast<char>(c)));
+    if (c >= U'1' && c <= U'9')
+      fail("a back-reference, which is not supported: \\" + std::string(1, static_cast<char>(c)));
     if (c < 0x80 && word_characters().contains(c) && c != U'_')
       fail("an unknown escape: \\" + std::string(1, static_cast<char>(c)));
     return one(c);

@@ -64,13 +64,19 @@ bool Rules::can_finish(const Elements& elements) const {
 bool Rules::can_finish(const Node& node) {
   const auto can = [this](Rule part) { return nodes_[part].can_finish; };
   switch (node.kind) {
-    case Kind::kTerminal: return expressions_.is_live(node.terminal);
+    case Kind::kTerminal:
+      return expressions_.is_live(node.terminal);
     case Kind::kSequence:
-    case Kind::kReference: return std::ranges::all_of(node.parts, can);
-    case Kind::kAlternatives: return std::ranges::any_of(node.parts, can);
-    case Kind::kRepeat: return node.min == 0 || can(node.parts[0]);
-    case Kind::kMembers: return can_finish(members_[node.index]);
-    case Kind::kElements: return can_finish(elements_[node.index]);
+    case Kind::kReference:
+      return std::ranges::all_of(node.parts, can);
+    case Kind::kAlternatives:
+      return std::ranges::any_of(node.parts, can);
+    case Kind::kRepeat:
+      return node.min == 0 || can(node.parts[0]);
+    case Kind::kMembers:
+      return can_finish(members_[node.index]);
+    case Kind::kElements:
+      return can_finish(elements_[node.index]);
   }
   return false;
 }
@@ -78,13 +84,18 @@ bool Rules::can_finish(const Node& node) {
 bool Rules::is_nullable(const Node& node) const {
   const auto is = [this](Rule part) { return nodes_[part].is_nullable; };
   switch (node.kind) {
-    case Kind::kTerminal: return expressions_.is_nullable(node.terminal);
+    case Kind::kTerminal:
+      return expressions_.is_nullable(node.terminal);
     case Kind::kSequence:
-    case Kind::kReference: return std::ranges::all_of(node.parts, is);
-    case Kind::kAlternatives: return std::ranges::any_of(node.parts, is);
-    case Kind::kRepeat: return node.min == 0 || is(node.parts[0]);
+    case Kind::kReference:
+      return std::ranges::all_of(node.parts, is);
+    case Kind::kAlternatives:
+      return std::ranges::any_of(node.parts, is);
+    case Kind::kRepeat:
+      return node.min == 0 || is(node.parts[0]);
     case Kind::kMembers:
-    case Kind::kElements: return false;
+    case Kind::kElements:
+      return false;
   }
   return false;
 }
@@ -175,7 +186,8 @@ void Rules::refuse_left_recursion() const {
       }
       const Rule next = level.next.back();
       level.next.pop_back();
-      if (state[next] == kNew) enter(next);
+      if (state[next] == kNew)
+        enter(next);
       else if (state[next] == kOpen) {
         std::string name = nodes_[next].name;
         for (size_t i = path.size(); name.empty() && i-- > 0;) name = nodes_[path[i].rule].name;

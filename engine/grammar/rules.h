@@ -46,7 +46,7 @@ class Rules {
   struct Node {
     Kind kind = Kind::kReference;
     Expr terminal = kNothing;
-    std::vector<Rule> parts;  // sequence, alternatives; one: repeat, reference
+    std::vector<Rule> parts;    // sequence, alternatives; one: repeat, reference
     uint64_t min = 0, max = 0;  // repeat
     uint32_t index = 0;         // in members(), elements()
     std::string name;           // of a rule in a text; empty: none
@@ -65,8 +65,8 @@ class Rules {
   Rule elements(Elements elements);
   void bind(Rule reference, Rule target) { nodes_[reference].parts = {target}; }
 
-  // Removes what no text satisfies, so that every state of the automaton can be finished. false: no text satisfies root.
-  // Error naming the rule for left recursion.
+  // Removes what no text satisfies, so that every state of the automaton can be finished. false: no text satisfies
+  // root. Error naming the rule for left recursion.
   bool finish(Rule root);
 
   size_t size() const { return nodes_.size(); }

@@ -53,8 +53,10 @@ class DocumentReader : public nlohmann::json_sax<nlohmann::json> {
       if (values_[open_.back()].is(Type::kObject)) {
         value.key = key_;
         const auto [known, is_new] = names_.back().try_emplace(key_, members.size());
-        if (is_new) members.emplace_back(key_, place);
-        else members[known->second].second = place;  // the last one counts, as for most readers
+        if (is_new)
+          members.emplace_back(key_, place);
+        else
+          members[known->second].second = place;  // the last one counts, as for most readers
       } else {
         value.key = std::to_string(members.size());
         members.emplace_back("", place);
@@ -84,11 +86,20 @@ class DocumentReader : public nlohmann::json_sax<nlohmann::json> {
 };
 
 // Where schemas stand within a schema: as the value, as its elements, or as its members' values.
-constexpr std::array kSchemas = {"additionalProperties", "items", "contains", "not", "if", "then", "else",
-                                 "propertyNames", "additionalItems", "unevaluatedItems", "unevaluatedProperties"};
+constexpr std::array kSchemas = {"additionalProperties",
+                                 "items",
+                                 "contains",
+                                 "not",
+                                 "if",
+                                 "then",
+                                 "else",
+                                 "propertyNames",
+                                 "additionalItems",
+                                 "unevaluatedItems",
+                                 "unevaluatedProperties"};
 constexpr std::array kSchemaLists = {"allOf", "anyOf", "oneOf", "prefixItems", "items"};
-constexpr std::array kSchemaMaps = {"properties", "patternProperties", "$defs", "definitions", "dependentSchemas",
-                                    "dependencies"};
+constexpr std::array kSchemaMaps = {"properties",  "patternProperties", "$defs",
+                                    "definitions", "dependentSchemas",  "dependencies"};
 
 template <class Names>
 bool is_one_of(const Names& names, std::string_view name) {
@@ -140,7 +151,8 @@ void SchemaDocument::find_draft() {
   for (const auto& [word, draft] : kDrafts)
     if (name.text.find(word) != std::string::npos) draft_ = draft;
   for (const char* old : {"draft-00", "draft-01", "draft-02", "draft-03"})
-    if (name.text.find(old) != std::string::npos) fail(0, "$schema", "names " + printable(name.text) + ", expected draft 4 or later");
+    if (name.text.find(old) != std::string::npos)
+      fail(0, "$schema", "names " + printable(name.text) + ", expected draft 4 or later");
 }
 
 void SchemaDocument::find_resources() {
@@ -197,7 +209,8 @@ std::optional<Place> SchemaDocument::follow_pointer(Place from, std::string_view
     }
     pointer.remove_prefix(end);
     const auto& members = values_[from].members;
-    const auto found = std::ranges::find_if(members, [&](const auto& member) { return values_[member.second].key == key; });
+    const auto found =
+        std::ranges::find_if(members, [&](const auto& member) { return values_[member.second].key == key; });
     if (found == members.end()) return std::nullopt;
     from = found->second;
   }
@@ -207,7 +220,8 @@ std::optional<Place> SchemaDocument::follow_pointer(Place from, std::string_view
 Place SchemaDocument::resolve(Place from, std::string_view reference) const {
   const std::string whole = resolve_uri(base_of(from), reference);
   const std::string address = without_fragment(whole);
-  const std::string fragment = decode_percent(std::string_view(whole).substr(std::min(whole.size(), address.size() + 1)));
+  const std::string fragment =
+      decode_percent(std::string_view(whole).substr(std::min(whole.size(), address.size() + 1)));
   const auto resource = resources_.find(address);
   if (resource == resources_.end())
     fail(from, "$ref", "leads out of the schema, to " + printable(reference) + ", which is never fetched");

@@ -15,7 +15,7 @@ using Place = uint32_t;  // a value of the document; 0: the root
 struct SchemaValue {
   enum class Type : uint8_t { kNull, kTrue, kFalse, kNumber, kString, kArray, kObject };
   Type type;
-  std::string text;                                   // of a string; of a number, as JSON
+  std::string text;                                    // of a string; of a number, as JSON
   std::vector<std::pair<std::string, Place>> members;  // of an object, each name once; of an array, without names
   Place parent;
   std::string key;  // in its parent
@@ -49,7 +49,7 @@ class SchemaDocument {
 
   std::vector<SchemaValue> values_;
   Draft draft_ = Draft::k2020;
-  std::map<Place, std::string> bases_;            // of schemas with an id
+  std::map<Place, std::string> bases_;                   // of schemas with an id
   std::map<std::string, Place, std::less<>> resources_;  // by address without fragment
   std::map<std::string, Place, std::less<>> anchors_;    // by address with fragment
 };

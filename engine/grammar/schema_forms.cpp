@@ -13,20 +13,50 @@ namespace {
 
 using Type = SchemaValue::Type;
 
-constexpr size_t kMaxProducts = 2000;     // of alternatives of arrays or objects
-constexpr uint32_t kMaxFormDepth = 150;   // of schemas in allOf, anyOf and the like
-constexpr int kImpossibleDepth = 2;       // how deep conditions that exclude each other are looked for
-constexpr std::array kConstraints = {
-    "$ref", "$dynamicRef", "$recursiveRef", "type", "enum", "const", "minimum", "maximum", "exclusiveMinimum",
-    "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "pattern", "format", "items", "prefixItems",
-    "additionalItems", "minItems", "maxItems", "uniqueItems", "contains", "properties", "required",
-    "additionalProperties", "patternProperties", "propertyNames", "minProperties", "maxProperties", "allOf", "anyOf",
-    "oneOf", "not", "if", "dependentRequired", "dependentSchemas", "dependencies", "unevaluatedProperties",
-    "unevaluatedItems"};
+constexpr size_t kMaxProducts = 2000;    // of alternatives of arrays or objects
+constexpr uint32_t kMaxFormDepth = 150;  // of schemas in allOf, anyOf and the like
+constexpr int kImpossibleDepth = 2;      // how deep conditions that exclude each other are looked for
+constexpr std::array kConstraints = {"$ref",
+                                     "$dynamicRef",
+                                     "$recursiveRef",
+                                     "type",
+                                     "enum",
+                                     "const",
+                                     "minimum",
+                                     "maximum",
+                                     "exclusiveMinimum",
+                                     "exclusiveMaximum",
+                                     "multipleOf",
+                                     "minLength",
+                                     "maxLength",
+                                     "pattern",
+                                     "format",
+                                     "items",
+                                     "prefixItems",
+                                     "additionalItems",
+                                     "minItems",
+                                     "maxItems",
+                                     "uniqueItems",
+                                     "contains",
+                                     "properties",
+                                     "required",
+                                     "additionalProperties",
+                                     "patternProperties",
+                                     "propertyNames",
+                                     "minProperties",
+                                     "maxProperties",
+                                     "allOf",
+                                     "anyOf",
+                                     "oneOf",
+                                     "not",
+                                     "if",
+                                     "dependentRequired",
+                                     "dependentSchemas",
+                                     "dependencies",
+                                     "unevaluatedProperties",
+                                     "unevaluatedItems"};
 
-bool is_constraint(std::string_view keyword) {
-  return std::ranges::find(kConstraints, keyword) != kConstraints.end();
-}
+bool is_constraint(std::string_view keyword) { return std::ranges::find(kConstraints, keyword) != kConstraints.end(); }
 
 // Each once, and none beside one that allows all.
 template <class List>
@@ -36,7 +66,8 @@ void add_alternatives(List& all, const List& more) {
       all = {form};
       return;
     }
-    const bool is_known = std::ranges::any_of(all, [&](const auto& known) { return known.allows_all() || known == form; });
+    const bool is_known =
+        std::ranges::any_of(all, [&](const auto& known) { return known.allows_all() || known == form; });
     if (!is_known) all.push_back(form);
   }
 }
@@ -44,7 +75,10 @@ void add_alternatives(List& all, const List& more) {
 }  // namespace
 
 SchemaForms::SchemaForms(Expressions& expressions, const SchemaDocument& document, std::vector<std::string>& notes)
-    : e_(expressions), document_(document), characters_(expressions, Encoding::kJsonString), numbers_(expressions),
+    : e_(expressions),
+      document_(document),
+      characters_(expressions, Encoding::kJsonString),
+      numbers_(expressions),
       notes_(notes) {}
 
 Form SchemaForms::everything() {
@@ -52,7 +86,8 @@ Form SchemaForms::everything() {
 }
 
 bool SchemaForms::is_without_constraint(Place schema) const {
-  return std::ranges::none_of(document_[schema].members, [](const auto& member) { return is_constraint(member.first); });
+  return std::ranges::none_of(document_[schema].members,
+                              [](const auto& member) { return is_constraint(member.first); });
 }
 
 // Follows references, so that a schema is known by one place.
@@ -63,7 +98,8 @@ Conditions SchemaForms::conditions_of(Place schema) {
     if (value.is(Type::kFalse)) return {{Condition::Kind::kNever, 0}};
     if (value.is(Type::kTrue) || (value.is(Type::kObject) && is_without_constraint(schema))) return {};
     const auto reference = document_.member(schema, "$ref");
-    const auto n_constraints = std::ranges::count_if(value.members, [](const auto& m) { return is_constraint(m.first); });
+    const auto n_constraints =
+        std::ranges::count_if(value.members, [](const auto& m) { return is_constraint(m.first); });
     if (!reference || !document_[*reference].is(Type::kString) || (n_constraints > 1 && document_.draft() > Draft::k7))
       return {{Condition::Kind::kSchema, schema}};
     if (!followed.insert(schema).second)
@@ -89,11 +125,16 @@ Form SchemaForms::form_of(const Conditions& conditions) {
 
 Form SchemaForms::of_condition(const Condition& condition) {
   switch (condition.kind) {
-    case Condition::Kind::kSchema: return of_schema(condition.place);
-    case Condition::Kind::kNotSchema: return negate(of_schema(condition.place));
-    case Condition::Kind::kValue: return of_value(condition.place);
-    case Condition::Kind::kNotValue: return negate(of_value(condition.place));
-    case Condition::Kind::kNever: break;
+    case Condition::Kind::kSchema:
+      return of_schema(condition.place);
+    case Condition::Kind::kNotSchema:
+      return negate(of_schema(condition.place));
+    case Condition::Kind::kValue:
+      return of_value(condition.place);
+    case Condition::Kind::kNotValue:
+      return negate(of_value(condition.place));
+    case Condition::Kind::kNever:
+      break;
   }
   return {};
 }
@@ -122,10 +163,18 @@ Form SchemaForms::of_value(Place place) {
   Form form;
   const auto equals = [](Place member) { return Conditions{{Condition::Kind::kValue, member}}; };
   switch (value.type) {
-    case Type::kNull: form.has_null = true; break;
-    case Type::kTrue: form.has_true = true; break;
-    case Type::kFalse: form.has_false = true; break;
-    case Type::kString: form.strings = characters_.text(characters_of(value.text)); break;
+    case Type::kNull:
+      form.has_null = true;
+      break;
+    case Type::kTrue:
+      form.has_true = true;
+      break;
+    case Type::kFalse:
+      form.has_false = true;
+      break;
+    case Type::kString:
+      form.strings = characters_.text(characters_of(value.text));
+      break;
     case Type::kNumber: {
       const auto decimal = decimal_of(value.text);
       if (!decimal) throw Error("the number at " + document_.pointer(place) + " is out of range");
@@ -191,7 +240,8 @@ std::vector<ArrayForm> SchemaForms::intersect(const std::vector<ArrayForm>& a, c
       ArrayForm both = intersect(one, other);
       if (!is_impossible(both, kImpossibleDepth)) all.push_back(std::move(both));
       if (all.size() > kMaxProducts)
-        throw Error("the alternatives at " + document_.pointer(one.place) + " multiply to more than " + grouped(kMaxProducts));
+        throw Error("the alternatives at " + document_.pointer(one.place) + " multiply to more than " +
+                    grouped(kMaxProducts));
     }
   }
   return all;
@@ -205,15 +255,16 @@ std::vector<ObjectForm> SchemaForms::intersect(const std::vector<ObjectForm>& a,
       const bool is_merged = !one.layers.empty() && !other.layers.empty();
       if (!is_impossible(both, is_merged ? kImpossibleDepth : 0)) all.push_back(std::move(both));
       if (all.size() > kMaxProducts)
-        throw Error("the alternatives at " + document_.pointer(one.place) + " multiply to more than " + grouped(kMaxProducts));
+        throw Error("the alternatives at " + document_.pointer(one.place) + " multiply to more than " +
+                    grouped(kMaxProducts));
     }
   }
   return all;
 }
 
 Form SchemaForms::intersect(const Form& a, const Form& b) {
-  return {a.has_null && b.has_null,        a.has_true && b.has_true,       a.has_false && b.has_false,
-          e_.both(a.numbers, b.numbers),   e_.both(a.strings, b.strings),  intersect(a.arrays, b.arrays),
+  return {a.has_null && b.has_null,       a.has_true && b.has_true,      a.has_false && b.has_false,
+          e_.both(a.numbers, b.numbers),  e_.both(a.strings, b.strings), intersect(a.arrays, b.arrays),
           intersect(a.objects, b.objects)};
 }
 
@@ -329,7 +380,8 @@ bool SchemaForms::is_impossible(const Conditions& conditions, int depth) {
 }
 
 bool SchemaForms::is_impossible(const Form& form, int depth) {
-  return !form.has_null && !form.has_true && !form.has_false && !e_.is_live(form.numbers) && !e_.is_live(form.strings) &&
+  return !form.has_null && !form.has_true && !form.has_false && !e_.is_live(form.numbers) &&
+         !e_.is_live(form.strings) &&
          std::ranges::all_of(form.arrays, [&](const ArrayForm& array) { return is_impossible(array, depth); }) &&
          std::ranges::all_of(form.objects, [&](const ObjectForm& object) { return is_impossible(object, depth); });
 }

@@ -1,5 +1,6 @@
-// What a schema allows, as a union over the types of JSON. Strings and numbers are expressions, so that allOf, anyOf and
-// not are operations on them; arrays and objects are lists of alternatives, each a conjunction of what its keywords say.
+// What a schema allows, as a union over the types of JSON. Strings and numbers are expressions, so that allOf, anyOf
+// and not are operations on them; arrays and objects are lists of alternatives, each a conjunction of what its keywords
+// say.
 #pragma once
 #include <cstdint>
 #include <map>

@@ -118,14 +118,22 @@ Form SchemaKeywords::of_type(const SchemaValue& name) const {
   if (!name.is(Type::kString)) fail("type", "is no text and no list of texts");
   Form form;
   const Form all = f_.everything();
-  if (name.text == "null") form.has_null = true;
-  else if (name.text == "boolean") form.has_true = form.has_false = true;
-  else if (name.text == "number") form.numbers = all.numbers;
-  else if (name.text == "integer") form.numbers = f_.numbers_.integer();
-  else if (name.text == "string") form.strings = all.strings;
-  else if (name.text == "array") form.arrays = all.arrays;
-  else if (name.text == "object") form.objects = all.objects;
-  else fail("type", "is " + printable(name.text) + ", which is no type of JSON");
+  if (name.text == "null")
+    form.has_null = true;
+  else if (name.text == "boolean")
+    form.has_true = form.has_false = true;
+  else if (name.text == "number")
+    form.numbers = all.numbers;
+  else if (name.text == "integer")
+    form.numbers = f_.numbers_.integer();
+  else if (name.text == "string")
+    form.strings = all.strings;
+  else if (name.text == "array")
+    form.arrays = all.arrays;
+  else if (name.text == "object")
+    form.objects = all.objects;
+  else
+    fail("type", "is " + printable(name.text) + ", which is no type of JSON");
   return form;
 }
 
@@ -176,9 +184,11 @@ void SchemaKeywords::read_strings(Form& form) const {
   const auto min = count("minLength"), max = count("maxLength");
   if (min || max) {
     const uint32_t most = max.value_or(UINT64_MAX) == UINT64_MAX ? kUnbounded : static_cast<uint32_t>(*max);
-    if (min.value_or(0) > most) form.strings = kNothing;
-    else restrict_to(min ? "minLength" : "maxLength",
-                     [&] { return f_.e_.repeat(f_.characters_.any(), static_cast<uint32_t>(min.value_or(0)), most); });
+    if (min.value_or(0) > most)
+      form.strings = kNothing;
+    else
+      restrict_to(min ? "minLength" : "maxLength",
+                  [&] { return f_.e_.repeat(f_.characters_.any(), static_cast<uint32_t>(min.value_or(0)), most); });
   }
   if (const auto pattern = find("pattern")) {
     if (!value(*pattern).is(Type::kString)) fail("pattern", "is no text");
@@ -216,7 +226,8 @@ void SchemaKeywords::read_arrays(Form& form) const {
   array.min = count("minItems").value_or(0);
   array.max = count("maxItems").value_or(UINT64_MAX);
   if (const auto unique = find("uniqueItems")) {
-    if (!value(*unique).is(Type::kTrue) && !value(*unique).is(Type::kFalse)) fail("uniqueItems", "is neither true nor false");
+    if (!value(*unique).is(Type::kTrue) && !value(*unique).is(Type::kFalse))
+      fail("uniqueItems", "is neither true nor false");
     array.is_unique = value(*unique).is(Type::kTrue);
   }
   if (const auto contains = find("contains"); contains && document_.draft() >= Draft::k6) {
@@ -298,7 +309,8 @@ void SchemaKeywords::read_dependencies(Form& form) const {
 void SchemaKeywords::read_combinations(Form& form) const {
   const auto branches_of = [&](std::string_view keyword, Place list) {
     std::vector<Form> branches;
-    for (const auto& [unused, place] : list_at(keyword, list)) branches.push_back(f_.form_of(schema_at(keyword, place)));
+    for (const auto& [unused, place] : list_at(keyword, list))
+      branches.push_back(f_.form_of(schema_at(keyword, place)));
     if (branches.empty()) fail(keyword, "has no schemas");
     return branches;
   };
@@ -306,7 +318,8 @@ void SchemaKeywords::read_combinations(Form& form) const {
     for (const Form& branch : branches_of("allOf", *all)) form = f_.intersect(form, branch);
   if (const auto any = find("anyOf")) {
     Form united;
-    for (const Form& branch : branches_of("anyOf", *any)) united = f_.unite(std::move(united), f_.intersect(form, branch));
+    for (const Form& branch : branches_of("anyOf", *any))
+      united = f_.unite(std::move(united), f_.intersect(form, branch));
     form = std::move(united);
   }
   if (const auto one = find("oneOf")) {

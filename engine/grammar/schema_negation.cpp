@@ -10,11 +10,16 @@ namespace {
 
 Condition opposite(const Condition& condition) {
   switch (condition.kind) {
-    case Condition::Kind::kSchema: return {Condition::Kind::kNotSchema, condition.place};
-    case Condition::Kind::kNotSchema: return {Condition::Kind::kSchema, condition.place};
-    case Condition::Kind::kValue: return {Condition::Kind::kNotValue, condition.place};
-    case Condition::Kind::kNotValue: return {Condition::Kind::kValue, condition.place};
-    case Condition::Kind::kNever: break;
+    case Condition::Kind::kSchema:
+      return {Condition::Kind::kNotSchema, condition.place};
+    case Condition::Kind::kNotSchema:
+      return {Condition::Kind::kSchema, condition.place};
+    case Condition::Kind::kValue:
+      return {Condition::Kind::kNotValue, condition.place};
+    case Condition::Kind::kNotValue:
+      return {Condition::Kind::kValue, condition.place};
+    case Condition::Kind::kNever:
+      break;
   }
   throw Error("a schema that nothing satisfies stands where it cannot be turned round");
 }
@@ -64,8 +69,10 @@ std::vector<ArrayForm> SchemaForms::violations_of(const ArrayForm& array) {
     if (array.max_contained != UINT64_MAX || array.min_contained != 1) refuse("a number of contained elements");
     const auto violations = violations_of(*array.contained);
     if (violations.size() > 1) refuse("contains");
-    if (!violations.empty()) add(0, UINT64_MAX).rest = violations[0];
-    else add(0, 0);
+    if (!violations.empty())
+      add(0, UINT64_MAX).rest = violations[0];
+    else
+      add(0, 0);
   }
   return all;
 }
@@ -124,7 +131,7 @@ Form SchemaForms::negate(const Form& form) {
 Form SchemaForms::exactly_one(Place schema, const Form& form, const std::vector<Form>& branches) {
   std::vector<Form> all;
   for (const Form& branch : branches) all.push_back(intersect(form, branch));
-  const auto others_have = [&](size_t i, bool Form::* value) {
+  const auto others_have = [&](size_t i, bool Form::*value) {
     for (size_t j = 0; j < all.size(); ++j)
       if (j != i && all[j].*value) return true;
     return false;
@@ -132,7 +139,7 @@ Form SchemaForms::exactly_one(Place schema, const Form& form, const std::vector<
   Form united;
   for (size_t i = 0; i < all.size(); ++i) {
     Form one = all[i];
-    for (bool Form::* value : {&Form::has_null, &Form::has_true, &Form::has_false})
+    for (bool Form::*value : {&Form::has_null, &Form::has_true, &Form::has_false})
       one.*value = one.*value && !others_have(i, value);
     for (size_t j = 0; j < all.size(); ++j) {
       if (j == i) continue;

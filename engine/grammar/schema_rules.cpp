@@ -50,8 +50,7 @@ class SchemaCompiler {
 
   Expr scalars(const Form& form) {
     return e_.any_of({form.has_null ? e_.text("null") : kNothing, form.has_true ? e_.text("true") : kNothing,
-                      form.has_false ? e_.text("false") : kNothing,
-                      e_.is_live(form.numbers) ? form.numbers : kNothing,
+                      form.has_false ? e_.text("false") : kNothing, e_.is_live(form.numbers) ? form.numbers : kNothing,
                       e_.is_live(form.strings) ? quoted(form.strings) : kNothing});
   }
 
@@ -138,11 +137,15 @@ class SchemaCompiler {
     for (const std::string& name : names) {
       const Conditions value = forms_.value_of(object, name);
       const bool is_required = object.required.contains(name);
-      const bool can_be = (value.empty() || value.back().kind != Condition::Kind::kNever) && forms_.allows_name(object, name);
-      if (can_be) members.entries.push_back({key_of(name), rule_of(value), is_required, false});
-      else if (is_required) return rules_.terminal(kNothing);
+      const bool can_be =
+          (value.empty() || value.back().kind != Condition::Kind::kNever) && forms_.allows_name(object, name);
+      if (can_be)
+        members.entries.push_back({key_of(name), rule_of(value), is_required, false});
+      else if (is_required)
+        return rules_.terminal(kNothing);
     }
-    if (members.max > members.entries.size() || members.max > object.required.size()) add_other_keys(object, names, members);
+    if (members.max > members.entries.size() || members.max > object.required.size())
+      add_other_keys(object, names, members);
     return rules_.members(std::move(members));
   }
 
@@ -155,8 +158,8 @@ class SchemaCompiler {
     std::vector<std::pair<std::u32string, Expr>> texts;
     for (const std::string& name : names) texts.emplace_back(characters_of(name), kEmptyText);
     std::ranges::sort(texts);
-    Expr others = names.empty() ? e_.any_text()
-                                : e_.both(e_.any_text(), e_.complement(forms_.characters().any_text_of(texts)));
+    Expr others =
+        names.empty() ? e_.any_text() : e_.both(e_.any_text(), e_.complement(forms_.characters().any_text_of(texts)));
     if (object.names != kNothing) others = e_.both(others, object.names);
     std::set<Expr> patterns;
     for (uint32_t layer : object.layers)

@@ -22,16 +22,16 @@ class TokenTrie {
 
   struct Node {
     uint8_t byte;
-    bool is_aligned;      // its text is whole characters
+    bool is_aligned;        // its text is whole characters
     uint16_t depth;         // bytes of its text
     uint16_t n_characters;  // of its text, if that is whole characters
-    uint32_t end;         // node behind its subtree
-    uint32_t first_token;  // in tokens, of its subtree; tokens with exactly its text come first
-    uint32_t n_own;       // such tokens
+    uint32_t end;           // node behind its subtree
+    uint32_t first_token;   // in tokens, of its subtree; tokens with exactly its text come first
+    uint32_t n_own;         // such tokens
   };
   struct Tree {
-    std::vector<Node> nodes;    // depth first, without the root; [n]: a last one with the end of tokens
-    std::vector<Token> tokens;  // in the order of the nodes
+    std::vector<Node> nodes;             // depth first, without the root; [n]: a last one with the end of tokens
+    std::vector<Token> tokens;           // in the order of the nodes
     std::vector<uint16_t> n_characters;  // [tokens] the last may be incomplete
     uint32_t subtree_tokens_end(const Node& node) const { return nodes[node.end].first_token; }
   };
@@ -42,7 +42,7 @@ class TokenTrie {
   std::span<const uint32_t> plain_mask(uint32_t max_characters) const;
 
   uint32_t n_tokens() const { return n_tokens_; }
-  uint32_t n_words() const { return (n_tokens_ + 31) / 32; }  // of a mask: bit i % 32 of word i / 32 is token i
+  uint32_t n_words() const { return (n_tokens_ + 31) / 32; }   // of a mask: bit i % 32 of word i / 32 is token i
   uint32_t max_characters() const { return max_characters_; }  // of a plain token
 
  private:

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-
 namespace warpchat::grammar {
 
 namespace {
@@ -68,9 +67,9 @@ std::string resolve_uri(std::string_view base_text, std::string_view reference) 
         if (uri.query.empty()) uri.query = base.query;
       } else if (!uri.path.starts_with('/')) {
         const size_t folder = base.path.rfind('/');
-        uri.path = folder != std::string::npos    ? base.path.substr(0, folder + 1) + uri.path
-                   : base.authority.empty() ? uri.path
-                                            : "/" + uri.path;
+        uri.path = folder != std::string::npos ? base.path.substr(0, folder + 1) + uri.path
+                   : base.authority.empty()    ? uri.path
+                                               : "/" + uri.path;
       }
     }
   }

@@ -43,8 +43,9 @@ const NoEnd kNoEnds[] = {
 };
 
 // GGUF's token types by number.
-constexpr uint8_t kKindOfType[] = {kNormalToken,      kNormalToken, kUnknownToken, kControlToken,
-                                   kUserDefinedToken, kNormalToken | kUnusedToken, kByteToken};
+constexpr uint8_t kKindOfType[] = {kNormalToken,  kNormalToken,      kUnknownToken,
+                                   kControlToken, kUserDefinedToken, kNormalToken | kUnusedToken,
+                                   kByteToken};
 
 std::string quoted(std::string_view text) { return "\"" + printable(text) + "\""; }
 

@@ -42,7 +42,8 @@ TEST(Expressions, Operations) {
           if (t == std::string(x) + y + z) return true;
     return false;
   });
-  expect_same(e, e.repeat(e.either(a, kEmptyText), 3, 4), [](auto& t) { return t.size() < 5 && count(t, 'a') == t.size(); });
+  expect_same(e, e.repeat(e.either(a, kEmptyText), 3, 4),
+              [](auto& t) { return t.size() < 5 && count(t, 'a') == t.size(); });
   expect_same(e, e.concat(e.repeat(a, 1, 2), e.repeat(a, 0, 1)),
               [](auto& t) { return count(t, 'a') == t.size() && t.size() > 0 && t.size() < 4; });
 }
