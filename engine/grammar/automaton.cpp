@@ -14,7 +14,6 @@ constexpr size_t kMaxConfigurations = 20'000;  // of a state
 constexpr size_t kMaxTables = 150'000;         // 1 KiB each
 constexpr size_t kMaxStates = 2'000'000;
 constexpr size_t kMaxFrames = 4'000'000;
-constexpr uint32_t kManyCharacters = 512;  // more than any token has
 
 // Bytes that begin a character of a JSON string which is written as it is.
 constexpr ByteSet kPlainBytes = ByteSet::range(0x20, 0x21) | ByteSet::range(0x23, 0x5B) | ByteSet::range(0x5D, 0xFF);
@@ -234,6 +233,7 @@ State Automaton::intern(std::vector<Configuration> configurations, bool is_compl
   Entry entry;
   for (const Configuration& configuration : configurations)
     entry.first = entry.first | expressions_.first(configuration.rest);
+  entry.free_text = find_free_text(configurations);
   entry.configurations = std::move(configurations);
   entry.is_complete = is_complete;
   const auto id = static_cast<State>(states_.size());
@@ -268,6 +268,15 @@ State Automaton::compute(State state, uint8_t byte) {
     states_[state].transitions = std::move(table);
   }
   return (*states_[state].transitions)[byte] = next;
+}
+
+State Automaton::without_far_counts(State state) {
+  std::vector<Configuration> configurations = states_[state].configurations;
+  for (Configuration& configuration : configurations)
+    configuration.rest = expressions_.without_far_counts(configuration.rest);
+  std::ranges::sort(configurations);
+  configurations.erase(std::ranges::unique(configurations).begin(), configurations.end());
+  return intern(std::move(configurations), states_[state].is_complete);
 }
 
 State Automaton::advance(State state, std::string_view bytes) {
@@ -341,12 +350,11 @@ Expr Automaton::elements_expression(Rule rule, const Frame& frame, bool is_first
   return expressions_.either(can_go_on ? more : kNothing, can_close ? close : kNothing);
 }
 
-Automaton::FreeText Automaton::free_text(State state) {
-  const std::vector<Configuration>& configurations = states_[state].configurations;
+Automaton::FreeText Automaton::find_free_text(const std::vector<Configuration>& configurations) const {
   for (const Configuration& configuration : configurations) {
     const auto run = expressions_.leading_run(configuration.rest);
     if (!run) continue;
-    if (run->max >= kManyCharacters) return {kUnbounded, true};
+    if (run->max >= kFarBytes) return {kUnbounded, true};
     if (configurations.size() == 1) return {run->max, (expressions_.first(run->rest) & kPlainBytes).is_empty()};
   }
   return {};

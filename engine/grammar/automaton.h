@@ -45,7 +45,9 @@ class Automaton {
     uint32_t max = 0;
     bool is_all = false;  // after max of them none follows
   };
-  FreeText free_text(State state);
+  FreeText free_text(State state) const { return states_[state].free_text; }
+  // A state from which the same texts of up to kFarBytes bytes go on.
+  State without_far_counts(State state);
 
  private:
   using Stack = uint32_t;  // 0: empty
@@ -65,6 +67,7 @@ class Automaton {
   struct Entry {
     std::vector<Configuration> configurations;  // sorted
     ByteSet first;
+    FreeText free_text;
     bool is_complete = false;
     std::unique_ptr<std::array<State, 256>> transitions;  // kAbsent: not computed
   };
@@ -72,6 +75,7 @@ class Automaton {
   class Closure;
 
   State compute(State state, uint8_t byte);
+  FreeText find_free_text(const std::vector<Configuration>& configurations) const;
   State intern(std::vector<Configuration> configurations, bool is_complete);
   Stack push(const Frame& frame);
   uint32_t with_used(uint32_t set, uint32_t entry);

@@ -486,4 +486,17 @@ std::optional<Expressions::Run> Expressions::leading_run(Expr e) const {
   return Run{head.max, node.b};
 }
 
+Expr Expressions::without_far_counts(Expr e) {
+  const DepthGuard guard(depth_);
+  const Node node = nodes_[e];
+  if (node.needs_search) return e;  // a count may decide over an intersection
+  if (node.kind == Kind::kConcat) return concat(without_far_counts(node.a), node.b);
+  if (node.kind == Kind::kRepeat && node.max > kFarBytes)
+    return repeat(node.a, std::min(node.min, kFarBytes + 1), kUnbounded);
+  if (node.kind != Kind::kOr) return e;
+  std::vector<Expr> parts;
+  for (uint32_t i = 0; i < node.b; ++i) parts.push_back(without_far_counts(operands_[node.a + i]));
+  return any_of(std::move(parts));
+}
+
 }  // namespace warpchat::grammar

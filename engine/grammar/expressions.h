@@ -20,6 +20,7 @@ using Expr = uint32_t;
 inline constexpr Expr kNothing = 0;    // matches no text
 inline constexpr Expr kEmptyText = 1;  // matches the text without bytes
 inline constexpr uint32_t kUnbounded = UINT32_MAX;
+inline constexpr uint32_t kFarBytes = 512;  // more than a usable token has
 
 class Expressions {
  public:
@@ -63,6 +64,9 @@ class Expressions {
     Expr rest;
   };
   std::optional<Run> leading_run(Expr e) const;
+  // An expression with the same beginnings of up to kFarBytes bytes, in which leading counts beyond that are unbounded:
+  // so expressions that differ only far ahead are one.
+  Expr without_far_counts(Expr e);
 
   // Error by the next construction after this time; nullopt: never.
   void set_deadline(std::optional<std::chrono::steady_clock::time_point> deadline) { deadline_ = deadline; }

@@ -49,7 +49,7 @@ const std::string kDurationDate =
 // RFC 5321 and RFC 1123.
 const std::string kLabel = "[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?";
 const std::string kHost = kLabel + "(?:\\." + kLabel + ")*";
-const std::string kAtom = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+";
+const std::string kAtom = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]{1,64}";
 
 const std::string kByte = "(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])";
 const std::string kIpv4 = kByte + "(?:\\." + kByte + "){3}";
@@ -102,8 +102,7 @@ std::vector<std::string> patterns_of(std::string_view name) {
     return {whole("P(?:" + kDurationDate + "(?:" + kDurationTime + ")?|" + kDurationTime + "|[0-9]{1,20}W)")};
   if (name == "email")
     return {whole("(?:" + kAtom + "(?:\\." + kAtom + ")*|\"(?:[ !#-\\[\\]-~]|\\\\[ -~]){0,62}\")@(?:" + kHost +
-                  "|\\[(?:" + kIpv4 + "|IPv6:" + ipv6_pattern() + ")\\])"),
-            "^[^@]{1,64}@|^\".{0,62}\"@"};
+                  "|\\[(?:" + kIpv4 + "|IPv6:" + ipv6_pattern() + ")\\])")};
   if (name == "hostname") return {whole(kHost), "^.{1,253}$"};
   if (name == "ipv4") return {whole(kIpv4)};
   if (name == "ipv6") return {whole(ipv6_pattern())};

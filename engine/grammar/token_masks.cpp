@@ -44,6 +44,7 @@ void TokenMasks::walk(const TokenTrie::Tree& tree, State state, std::vector<uint
 }
 
 std::span<const uint32_t> TokenMasks::mask(State state) {
+  if (state != kRejected) state = constraint_.automaton().without_far_counts(state);
   if (const auto known = known_.find(state); known != known_.end()) return known->second;
   if (known_.size() >= kMaxMasks) known_.clear();
   std::vector<uint32_t> mask(trie_.n_words());

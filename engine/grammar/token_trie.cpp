@@ -2,13 +2,14 @@
 
 #include <algorithm>
 
+#include "engine/grammar/expressions.h"
 #include "models/utf8.h"
 
 namespace warpchat::grammar {
 
 namespace {
 
-constexpr size_t kMaxTokenBytes = 512;  // longer ones are never allowed
+constexpr size_t kMaxTokenBytes = kFarBytes;  // longer ones are never allowed
 
 // Characters of a text that may stand in a JSON string as they are, the last perhaps incomplete. 0: another text.
 uint32_t count_plain(std::string_view text) {
