@@ -369,7 +369,8 @@ bool Expressions::compute_liveness(Expr e) {
   return search(e);
 }
 
-// Breadth first: the shortest rest of a text is mostly short. If nothing is found, all that was seen is dead.
+// Breadth first: the shortest rest of a text is mostly short. Escapes and longer characters, which mostly lead where a
+// single byte leads, come when nothing else is left. If nothing is found, all that was seen is dead.
 bool Expressions::search(Expr from) {
   struct Reached {
     Expr e;
@@ -379,7 +380,10 @@ bool Expressions::search(Expr from) {
   FlatMap is_reached;
   is_reached.insert(from, 1);
   size_t n_steps = 0;
-  for (size_t i = 0; i < reached.size(); ++i) {
+  std::vector<size_t> open = {0}, deferred;  // indices in reached
+  for (size_t next = 0; next < open.size() || !deferred.empty(); ++next) {
+    if (next == open.size()) open.insert(open.end(), deferred.begin(), deferred.end()), deferred.clear();
+    const size_t i = open[next];
     for (uint8_t byte : representatives(reached[i].e)) {
       if (++n_steps > kMaxSearchSteps)
         throw Error("it takes too long to find out whether a text satisfies all of its conditions");
@@ -393,6 +397,7 @@ bool Expressions::search(Expr from) {
         }
       }
       is_reached.insert(rest, 1);
+      (byte == '\\' || byte >= 0x80 ? deferred : open).push_back(reached.size());
       reached.push_back({rest, i});
     }
   }
