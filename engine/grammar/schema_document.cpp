@@ -153,6 +153,10 @@ void SchemaDocument::find_draft() {
   for (const char* old : {"draft-00", "draft-01", "draft-02", "draft-03"})
     if (name.text.find(old) != std::string::npos)
       fail(0, "$schema", "names " + printable(name.text) + ", expected draft 4 or later");
+  if (name.text.find("json-schema.org/") == std::string::npos)
+    fail(0, "$schema",
+         "names " + printable(name.text) +
+             ", which is no known version; without it the schema is read as draft 2020-12");
 }
 
 void SchemaDocument::find_resources() {

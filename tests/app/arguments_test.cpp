@@ -123,6 +123,17 @@ TEST(Options, McpTakesAnActionAServerAndAFile) {
   EXPECT_EQ(mcp.action + " " + mcp.server + " " + mcp.mcp_config, "tools files x.json");
 }
 
+TEST(Options, ReadsAGrammarAndWhatToCheck) {
+  const auto file = parsed<GrammarOptions>({"grammar", "-jf", "s.json", "--check", "a.json", "--lines"});
+  EXPECT_EQ(file.schema_file, "s.json");
+  EXPECT_EQ(file.check, "a.json");
+  EXPECT_TRUE(file.lines);
+  const auto input = parsed<GrammarOptions>({"grammar", "--check", "--json-schema", "-np"});
+  EXPECT_EQ(input.schema, "-np");  // a text, not a flag
+  EXPECT_EQ(input.check, "");
+  EXPECT_FALSE(parsed<GrammarOptions>({"grammar", "--grammar-file", "g", "--bench"}).check);
+}
+
 TEST(Options, WordsBehindTwoDashesAreNoFlags) {
   EXPECT_EQ(parsed<TokenizeOptions>({"tokenize", "-m", "a.gguf", "--", "--null"}).text, "--null");
   const auto prompt = parsed<PromptOptions>({"prompt", "add", "list", "--", "-f", "x", "--"});

@@ -230,6 +230,7 @@ TEST(Schema, WhatCannotBeHeldIsRefusedByNameAndPlace) {
       {"{", {"JSON"}},
       {"3", {"no schema"}},
       {R"({"$schema":"http://json-schema.org/draft-03/schema#"})", {"$schema", "draft-03"}},
+      {R"({"$schema":"http://other/words"})", {"$schema", "http://other/words"}},
   };
   for (const auto& [schema, words] : cases) {
     SCOPED_TRACE(schema);
