@@ -11,12 +11,13 @@ namespace warpchat::grammar {
 
 namespace {
 
-// RFC 3339.
-const std::string kLeapYear = "(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)";
-const std::string kDate =
-    "(?:[0-9]{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])|(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)|"
-    "02-(?:0[1-9]|1[0-9]|2[0-8]))|" +
-    kLeapYear + "-02-29)";
+// RFC 3339, without the year 0, which many readers refuse.
+const std::string kYear = "(?:[1-9][0-9]{3}|0[1-9][0-9]{2}|00[1-9][0-9]|000[1-9])";
+const std::string kLeapYear = "(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:0[48]|[2468][048]|[13579][26])00)";
+const std::string kDate = "(?:" + kYear +
+                          "-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])|(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)|"
+                          "02-(?:0[1-9]|1[0-9]|2[0-8]))|" +
+                          kLeapYear + "-02-29)";
 const std::string kFraction = "(?:\\.[0-9]{1,20})?";
 
 std::string two_digits(int number) { return (number < 10 ? "0" : "") + std::to_string(number); }

@@ -20,7 +20,11 @@ using warpchat::grammar::State;
 constexpr size_t kMaxFreeBytes = 300;  // then the text ends soon
 constexpr size_t kMaxSearched = 50'000;
 
-// The shortest text without escapes and blanks that completes the state; empty: none was found.
+bool goes_on_with_a_number(uint8_t byte) {
+  return std::string_view("0123456789.eE").find(static_cast<char>(byte)) != std::string_view::npos;
+}
+
+// The shortest text without escapes, blanks and long numbers that completes the state; empty: none was found.
 std::string shortest_end(Constraint& constraint, State from) {
   std::map<State, std::pair<State, char>> before;
   std::deque<State> open = {from};
@@ -35,7 +39,10 @@ std::string shortest_end(Constraint& constraint, State from) {
     }
     const warpchat::grammar::ByteSet next = constraint.next_bytes(at);
     const bool is_inside = !next.contains('\\') && !next.contains('"');  // also within an escape or a character
+    const bool can_end = next.contains(',') && (next.contains('}') || next.contains(']')) && !next.contains('"');
     next.for_each([&](uint8_t byte) {
+      if (can_end && goes_on_with_a_number(byte)) return;
+      if (next.contains('n') && (byte == '[' || byte == '{')) return;  // null is shorter
       if (!is_inside && (byte <= ' ' || byte == '\\' || byte > '~')) return;
       const State after = constraint.advance(at, byte);
       if (byte != '\n' && before.try_emplace(after, at, static_cast<char>(byte)).second) open.push_back(after);
