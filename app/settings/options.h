@@ -176,8 +176,6 @@ struct HelpOptions : CommonOptions {
 using Options =
     std::variant<ChatOptions, PullOptions, EndpointOptions, ModelCommandOptions, TokenizeOptions, GrammarOptions,
                  LogitsOptions, TemplateOptions, PerplexityOptions, InspectOptions, CheckDeviceOptions, CompareOptions,
-    std::variant<ChatOptions, PullOptions, EndpointOptions, ModelCommandOptions, TokenizeOptions, GrammarOptions,
-                 LogitsOptions, TemplateOptions, PerplexityOptions, InspectOptions, CheckDeviceOptions, CompareOptions,
                  BenchOptions, KernelsOptions, ConfigOptions, AssistantOptions, PromptOptions, McpOptions, HelpOptions>;
 
 struct ParsedOptions {
