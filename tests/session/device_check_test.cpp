@@ -28,7 +28,7 @@ TEST(DeviceCheck, PassesInEveryMode) {
 }
 
 // What a GPU's first start compiles besides the model's own kernels.
-TEST(DeviceCheck, CompilesAtMost25000Lines) {
+TEST(DeviceCheck, CompilesAtMost25500Lines) {
   const CheckModel model(1);
   const std::unique_ptr<Steps> steps = make_gpu_steps(
       model.config(), model.tensors(),
@@ -39,7 +39,7 @@ TEST(DeviceCheck, CompilesAtMost25000Lines) {
   ptrdiff_t lines = 0;
   for (const std::string& text : texts) lines += std::ranges::count(text, '\n');
   EXPECT_GT(lines, 5000);
-  EXPECT_LE(lines, 25000);
+  EXPECT_LE(lines, 25500);
 }
 
 TEST(DeviceRecord, KeepsWhatIsKnownOfEachDevice) {
