@@ -1,6 +1,7 @@
 // One shell for all groups. It reads which ones there are, and the end of its input is the end of this program.
 #include "app/mcp/process_guard.h"
 
+#include <paths.h>
 #include <unistd.h>
 
 #include <mutex>
@@ -41,7 +42,7 @@ class Guard {
  private:
   Guard() {
     const StartedProcess started = start_process({.command = {"/bin/sh", "-c", kScript},
-                                                  .environment = {"PATH=/usr/bin:/bin"},
+                                                  .environment = {"PATH=" _PATH_DEFPATH},
                                                   .folder = "/",
                                                   .streams = {input_.reader(), -1, -1},
                                                   .outlives = true});

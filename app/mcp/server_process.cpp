@@ -2,6 +2,7 @@
 // (PR_SET_PDEATHSIG), which is to be the end of this program.
 #include "app/mcp/server_process.h"
 
+#include <paths.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -30,7 +31,7 @@ namespace warpchat {
 
 namespace {
 
-constexpr std::string_view kDefaultPath = "/usr/local/bin:/usr/bin:/bin";
+constexpr std::string_view kDefaultPath = "/usr/local/bin:" _PATH_DEFPATH;
 constexpr std::string_view kVariables[] = {"PATH",     "HOME", "USER",   "LOGNAME", "SHELL",   "TERM",           "LANG",
                                            "LANGUAGE", "TZ",   "TMPDIR", "PWD",     "DISPLAY", "WAYLAND_DISPLAY"};
 constexpr std::string_view kPrefixes[] = {"LC_", "XDG_"};

@@ -116,21 +116,21 @@ ptx::Kernel of_numbers(uint32_t n) {
 
 // Also in release builds: the driver would read beyond the arguments.
 TEST_F(Gpu, ArgumentsThatDoNotFitAreRefused) {
-  const Module module(context, {scaled_sum(1), of_numbers(32), of_numbers(33)});
+  const Module module(context, {scaled_sum(1), of_numbers(48), of_numbers(49)});
   const Stream stream(context);
   const DeviceMemory x(context, 4, "x");
   const auto refusal = [&](size_t kernel, const std::vector<Argument>& arguments) {
     return error_of([&] { module.kernel(kernel).launch(stream, arguments, 1); });
   };
-  EXPECT_EQ(refusal(1, std::vector<Argument>(32)), "no error");
+  EXPECT_EQ(refusal(1, std::vector<Argument>(48)), "no error");
   const struct {
     size_t kernel;
     std::vector<Argument> arguments;
     const char* says;
   } rows[] = {
-      {2, std::vector<Argument>(33), "launching of_numbers_33: 33 arguments for 33 parameters, at most 32"},
-      {1, std::vector<Argument>(33), "launching of_numbers_32: 33 arguments for 32 parameters, at most 32"},
-      {1, std::vector<Argument>(31), "launching of_numbers_32: 31 arguments for 32 parameters, at most 32"},
+      {2, std::vector<Argument>(49), "launching of_numbers_49: 49 arguments for 49 parameters, at most 48"},
+      {1, std::vector<Argument>(49), "launching of_numbers_48: 49 arguments for 48 parameters, at most 48"},
+      {1, std::vector<Argument>(47), "launching of_numbers_48: 47 arguments for 48 parameters, at most 48"},
       {0, {x, 1u, 1u}, "launching scaled_sum: parameter y is an address, the argument is not"},
       {0, {x, x, x}, "launching scaled_sum: parameter factor is a number, the argument is not"},
   };
