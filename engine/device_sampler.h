@@ -1,5 +1,6 @@
 // Sampling on the device that computed the logits. Neither logits nor the host are in the path between two tokens.
 #pragma once
+#include <cstdint>
 #include <span>
 
 #include "engine/sampler.h"
@@ -14,6 +15,7 @@ class DeviceSampler {
   struct Start {
     SamplingParams params;
     std::span<const Token> recent;
+    std::span<const uint32_t> mask = {};  // bit i % 32 of word i / 32: token i may be chosen; empty: every token
   };
   // Call after a pass in which each run wanted the logits of at most its last token, with one start for each run that
   // wanted them. The starts hold for the following passes of those sequences, until a pass has tokens from the host.

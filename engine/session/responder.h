@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "engine/answer_form.h"
 #include "engine/events.h"
 #include "engine/message.h"
 #include "engine/sampler.h"
@@ -29,6 +30,7 @@ struct AnswerOptions {
   int32_t max_tokens = -1;             // -1: until the end of the answer or of the context
   bool in_front = true;                // prefilled before others, because the user waits for it
   bool drafts = true;                  // AnswerRequest::drafts
+  AnswerForm form = {};                // of the whole answer; a thought before it is free
   bool parse_special = false;          // parse <|im_start|> and the like in messages as control tokens
   std::function<bool()> is_stopped{};  // asked often while the prompt is built, on that thread; empty: never
   bool drop_oldest = false;            // drop the oldest turns if messages do not fit, where tokens can be counted
