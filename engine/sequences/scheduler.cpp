@@ -370,7 +370,9 @@ void Scheduler::record_time(const PassPlan& plan, const Timings& before, double 
   if (plan.has_prompt && plan.shares.size() > 1) return interleaved_.adapt(last.n_tokens, seconds);
   if (plan.has_prompt) return decoder_.pass_length().record_time(last.n_tokens, seconds);
   if (!plan.verify_draft) interleaved_.stream_seconds = seconds;
-  if (plan.shares.size() > 1 || first.job->end || (device_sampler_ != nullptr && !plan.verify_draft)) return;
+  if (plan.shares.size() > 1 || first.job->end) return;
+  // Where the device samples, plain passes of a free answer run ahead: decode_on_device() times tokens.
+  if (device_sampler_ != nullptr && !plan.verify_draft && !first.job->is_constrained()) return;
   if (plan.verify_draft && first.draft.empty()) return first.job->draft_length.caught_up(seconds);
   const uint32_t n_accepted = first.job->timings.accepted_tokens - before.accepted_tokens;
   first.job->draft_length.record_time(first.n_drafted(), n_accepted, seconds);

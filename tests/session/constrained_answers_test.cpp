@@ -130,7 +130,7 @@ TEST_P(ConstrainedAnswers, AreTheSameWithDrafts) {
     std::vector<std::vector<Token>> tokens;
     for (const bool drafts : {false, true}) {
       Scheduler scheduler(decoding, never);
-      AnswerRequest asked = request({5, 6, 7, 8, 9}, temperature, 90);
+      AnswerRequest asked = request({5, 6, 7, 8, 9}, temperature, 48);
       asked.sampling.repeat_penalty = 1;
       asked.drafts = drafts, asked.constraint = constraint();
       const std::optional<Answer> answer = collect(*scheduler.start(asked));
