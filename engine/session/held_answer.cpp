@@ -34,11 +34,6 @@ void add_mask(std::vector<uint32_t>& mask, std::span<const uint32_t> more) {
 
 }  // namespace
 
-std::unique_ptr<grammar::Constraint> constraint_of(const AnswerForm& form) {
-  return form.kind == AnswerForm::Kind::kGrammar ? grammar::Constraint::from_grammar(form.text)
-                                                 : grammar::Constraint::from_schema(form.text);
-}
-
 AnswerVocabulary::AnswerVocabulary(const Tokenizer& of) : tokenizer(of), trie(grammar::TokenTrie::of(of)) {
   for (Token token = 0; static_cast<uint32_t>(token) < trie.n_tokens(); ++token) {
     const std::string text = tokenizer.piece(token);
@@ -79,8 +74,8 @@ HeldAnswer::HeldAnswer(std::unique_ptr<grammar::Constraint> constraint, AnswerVo
   const grammar::State state = constraint_->advance(constraint_->start(), begin_.text);
   if (state == grammar::kRejected) {
     const grammar::Constraint::Verdict verdict = constraint_->check(begin_.text);
-    throw Error("the answer so far does not keep to its form: at byte " + std::to_string(verdict.at) + " it should go on with " +
-                verdict.expected + "; let it be written anew");
+    throw Error("the answer so far does not keep to its form: at byte " + std::to_string(verdict.at) +
+                " it should go on with " + verdict.expected + "; let it be written anew");
   }
   places_.push_back({first_phase(), state});
 }

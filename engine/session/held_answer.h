@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "engine/answer_form.h"
 #include "engine/grammar/token_masks.h"
 #include "engine/reasoning_splitter.h"
 #include "engine/sequences/token_constraint.h"
@@ -17,9 +16,6 @@
 #include "models/tokenizer/tokenizer.h"
 
 namespace warpchat {
-
-// Error: one sentence with keyword or rule, and where. form: not free.
-std::unique_ptr<grammar::Constraint> constraint_of(const AnswerForm& form);
 
 // A model's tokens by their texts. Its masks are for one thread at a time.
 class AnswerVocabulary {
@@ -63,9 +59,9 @@ class HeldAnswer final : public TokenConstraint {
   enum class Phase : uint8_t { kOpening, kThinking, kBehindThought, kText };
   struct Place {
     Phase phase;
-    grammar::State state;     // of the text, if it is one
-    uint32_t n_mark = 0;      // kOpening, kThinking: bytes of a plain mark so far, or tokens
-    uint32_t n_breaks = 0;    // kBehindThought: line breaks so far
+    grammar::State state;   // of the text, if it is one
+    uint32_t n_mark = 0;    // kOpening, kThinking: bytes of a plain mark so far, or tokens
+    uint32_t n_breaks = 0;  // kBehindThought: line breaks so far
   };
 
   Phase first_phase() const;

@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <utility>
 
+#include "engine/grammar/answer_constraint.h"
+
 namespace warpchat {
 
 class LocalResponder::LocalGeneration : public Generation {
@@ -139,7 +141,7 @@ BuiltPrompt LocalResponder::build(const Prompt& prompt, const AnswerOptions& opt
 
 std::unique_ptr<TokenConstraint> LocalResponder::constraint_for(const AnswerForm& form, const Prompt& prompt,
                                                                 const BuiltPrompt& built) {
-  std::unique_ptr<grammar::Constraint> constraint = constraint_of(form);
+  std::unique_ptr<grammar::Constraint> constraint = grammar::compile(form);
   if (!vocabulary_) vocabulary_ = std::make_unique<AnswerVocabulary>(*model_.tokenizer);
   HeldAnswer::Begin begin;
   if (std::holds_alternative<std::vector<Message>>(prompt))
