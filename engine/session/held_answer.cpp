@@ -65,6 +65,19 @@ std::span<const uint32_t> AnswerVocabulary::thinking(std::string_view mark, size
   return mask;
 }
 
+std::vector<Token> AnswerVocabulary::certain_tokens(std::string_view bytes) const {
+  std::vector<Token> tokens = tokenizer.encode(bytes, /*parse_special=*/false, /*add_bos=*/false);
+  size_t n = 0;
+  for (; n < tokens.size(); ++n) {
+    const std::string text = tokenizer.piece(tokens[n]);
+    // Where a tokenizer inserts a space, the tokens are no longer those of the bytes.
+    if (!bytes.starts_with(text) || text.size() == bytes.size() || trie.has_longer(bytes)) break;
+    bytes.remove_prefix(text.size());
+  }
+  tokens.resize(n);
+  return tokens;
+}
+
 HeldAnswer::HeldAnswer(std::unique_ptr<grammar::Constraint> constraint, AnswerVocabulary& vocabulary, Begin begin)
     : constraint_(std::move(constraint)),
       vocabulary_(vocabulary),
@@ -77,7 +90,9 @@ HeldAnswer::HeldAnswer(std::unique_ptr<grammar::Constraint> constraint, AnswerVo
     throw Error("the answer so far does not keep to its form: at byte " + std::to_string(verdict.at) +
                 " it should go on with " + verdict.expected + "; let it be written anew");
   }
-  places_.push_back({first_phase(), state});
+  Place first{first_phase(), state};
+  find_forced(first);
+  places_.push_back(std::move(first));
 }
 
 HeldAnswer::Phase HeldAnswer::first_phase() const {
@@ -90,6 +105,10 @@ HeldAnswer::Phase HeldAnswer::first_phase() const {
 std::span<const uint32_t> HeldAnswer::mask() {
   const Place& place = places_.back();
   std::ranges::fill(mask_, 0);
+  if (place.is_forced()) {
+    allow(mask_, (*place.forced)[place.n_forced]);
+    return mask_;
+  }
   switch (place.phase) {
     case Phase::kOpening:
       allow_opening(place);
@@ -148,7 +167,8 @@ void HeldAnswer::accept(Token token) {
     accept_opening(place, token, text);
   else
     accept_text(place, text);
-  places_.push_back(place);
+  find_forced(place);
+  places_.push_back(std::move(place));
 }
 
 void HeldAnswer::accept_opening(Place& place, Token token, std::string_view text) {
@@ -182,25 +202,30 @@ void HeldAnswer::accept_text(Place& place, std::string_view text) {
   const auto is_break = [&] { return place.phase == Phase::kBehindThought && text.starts_with('\n'); };
   for (; is_break() && place.n_breaks < AnswerVocabulary::kMaxLineBreaks; ++place.n_breaks) text.remove_prefix(1);
   if (text.empty()) return;
-  place = {Phase::kText, constraint_->advance(place.state, text)};
+  place.phase = Phase::kText;
+  place.n_forced += place.is_forced();
+  place.state = constraint_->advance(place.state, text);
   if (place.state == grammar::kRejected) throw Error("a token was chosen that the form of the answer does not allow");
 }
 
 void HeldAnswer::undo(size_t n_tokens) { places_.resize(places_.size() - n_tokens, places_.front()); }
 
-// The last token is left out: one that goes on past the forced bytes may take its place.
+// Where the text has one way to go on, it is written in the tokens that a tokenizer makes of it: a model knows no
+// others.
+void HeldAnswer::find_forced(Place& place) {
+  if (place.is_forced() || place.phase != Phase::kText) return;
+  place.forced.reset();
+  place.n_forced = 0;
+  const std::string bytes = constraint_->forced_bytes(place.state, kMaxForcedBytes);
+  if (bytes.size() < 2) return;
+  std::vector<Token> tokens = vocabulary_.certain_tokens(bytes);
+  if (!tokens.empty()) place.forced = std::make_shared<const std::vector<Token>>(std::move(tokens));
+}
+
 std::vector<Token> HeldAnswer::forced() {
   const Place& place = places_.back();
-  if (place.phase != Phase::kText) return {};
-  const std::string bytes = constraint_->forced_bytes(place.state, kMaxForcedBytes);
-  if (bytes.size() < 2) return {};
-  std::vector<Token> tokens = vocabulary_.tokenizer.encode(bytes, /*parse_special=*/false, /*add_bos=*/false);
-  std::string text;
-  size_t n = 0;
-  for (; n < tokens.size() && std::string_view(bytes).starts_with(text); ++n)
-    text += vocabulary_.tokenizer.piece(tokens[n]);
-  tokens.resize(n == 0 ? 0 : n - 1);
-  return tokens;
+  if (!place.is_forced()) return {};
+  return {place.forced->begin() + static_cast<std::ptrdiff_t>(place.n_forced), place.forced->end()};
 }
 
 }  // namespace warpchat

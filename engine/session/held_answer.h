@@ -28,6 +28,9 @@ class AnswerVocabulary {
   static constexpr uint32_t kMaxLineBreaks = 2;
   std::span<const Token> line_breaks(uint32_t n) const { return line_breaks_[n - 1]; }  // tokens of n; 1 or 2
 
+  // The tokens of bytes that must follow, as far as no longer token could stand in their place and reach further.
+  std::vector<Token> certain_tokens(std::string_view bytes) const;
+
   // For marks of thoughts that are plain text here, of which n bytes are written.
   std::span<const uint32_t> opening(std::string_view mark, size_t n);   // the next bytes of the mark
   std::span<const uint32_t> thinking(std::string_view mark, size_t n);  // all but the end, and text behind the mark
@@ -62,6 +65,9 @@ class HeldAnswer final : public TokenConstraint {
     grammar::State state;   // of the text, if it is one
     uint32_t n_mark = 0;    // kOpening, kThinking: bytes of a plain mark so far, or tokens
     uint32_t n_breaks = 0;  // kBehindThought: line breaks so far
+    std::shared_ptr<const std::vector<Token>> forced = nullptr;  // tokens of text that has one way to go on
+    size_t n_forced = 0;                                         // of them so far
+    bool is_forced() const { return forced != nullptr && n_forced < forced->size(); }
   };
 
   Phase first_phase() const;
@@ -69,6 +75,7 @@ class HeldAnswer final : public TokenConstraint {
   void accept_opening(Place& place, Token token, std::string_view text);
   void accept_thought(Place& place, Token token, std::string_view text);
   void accept_text(Place& place, std::string_view text);
+  void find_forced(Place& place);
   void allow_text(grammar::State state);
   void allow_opening(const Place& place);
   void allow_thought(const Place& place);
