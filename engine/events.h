@@ -60,6 +60,7 @@ struct GenerationEnd {
   Remedy remedy = {};
   ToldCounts told = {};
   bool reasoning_ended = false;  // the answer's thought was closed
+  std::string form_fault = {};   // how the answer misses AnswerOptions::form, a sentence; it stays as it is
 };
 using Event = std::variant<PromptProgress, TextDelta, Reclassified, Usage, ToolCallDelta, ToolCallsChanged, RoundEnded,
                            Notice, GenerationEnd>;

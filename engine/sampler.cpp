@@ -1,7 +1,8 @@
-// Penalties over recent tokens, then the candidate filters in a fixed order, then one draw.
+// Penalties over recent tokens and a mask, then the candidate filters in a fixed order, then one draw.
 #include "engine/sampler.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -20,6 +21,8 @@ struct BetterFirst {  // higher logit first, then lower id
     return a.logit != b.logit ? a.logit > b.logit : a.token < b.token;
   }
 };
+
+constexpr float kForbidden = -std::numeric_limits<float>::infinity();  // no logit of a model is that low
 
 constexpr size_t kBlock = 64, kLanes = 16;  // kLanes: independent, so that the compiler vectorises
 
@@ -54,9 +57,9 @@ void Sampler::accept(Token token) {
   if (recent_.size() > params_.penalty_window) recent_.pop_front();
 }
 
-Token Sampler::sample(std::span<const float> logits) {
+Token Sampler::sample(std::span<const float> logits, std::span<const uint32_t> mask) {
   require_finite(logits);
-  logits = penalised(logits);
+  logits = adjusted(logits, mask);
   const bool is_greedy = params_.temperature <= 0;
   const size_t top_k = params_.top_k == 0 ? logits.size() : std::min<size_t>(params_.top_k, logits.size());
   keep_best(logits, is_greedy ? 1 : top_k);
@@ -65,19 +68,33 @@ Token Sampler::sample(std::span<const float> logits) {
   return draw();
 }
 
-std::span<const float> Sampler::penalised(std::span<const float> logits) {
+bool Sampler::has_penalties() const {
   const bool off = params_.repeat_penalty == 1 && params_.presence_penalty == 0 && params_.frequency_penalty == 0;
-  if (off || recent_.empty()) return logits;
-  penalised_.assign(logits.begin(), logits.end());
+  return !off && !recent_.empty();
+}
+
+std::span<const float> Sampler::adjusted(std::span<const float> logits, std::span<const uint32_t> mask) {
+  if (!has_penalties() && mask.empty()) return logits;
+  adjusted_.assign(logits.begin(), logits.end());
+  if (has_penalties()) penalise();
+  for (size_t first = 0; first < adjusted_.size() && !mask.empty(); first += 32) {
+    const uint32_t allowed = mask[first / 32];
+    if (allowed == UINT32_MAX) continue;
+    for (size_t i = first; i < std::min(first + 32, adjusted_.size()); ++i)
+      if ((allowed >> (i - first) & 1) == 0) adjusted_[i] = kForbidden;
+  }
+  return adjusted_;
+}
+
+void Sampler::penalise() {
   std::unordered_map<Token, uint32_t> counts;
   for (Token token : recent_) ++counts[token];
   for (const auto& [token, count] : counts) {
-    if (token < 0 || static_cast<size_t>(token) >= logits.size()) continue;
-    float& logit = penalised_[static_cast<size_t>(token)];
+    if (token < 0 || static_cast<size_t>(token) >= adjusted_.size()) continue;
+    float& logit = adjusted_[static_cast<size_t>(token)];
     logit = logit > 0 ? logit / params_.repeat_penalty : logit * params_.repeat_penalty;
     logit -= params_.presence_penalty + static_cast<float>(count) * params_.frequency_penalty;
   }
-  return penalised_;
 }
 
 // The k best, best first. They are at least the k-th highest of all block maxima, so few logits of a large vocabulary
@@ -86,7 +103,7 @@ void Sampler::keep_best(std::span<const float> logits, size_t k) {
   const auto block = [&](size_t i) { return logits.subspan(i * kBlock, std::min(kBlock, logits.size() - i * kBlock)); };
   highest_.resize((logits.size() + kBlock - 1) / kBlock);
   for (size_t i = 0; i < highest_.size(); ++i) highest_[i] = highest_of(block(i));
-  float min = -std::numeric_limits<float>::infinity();
+  float min = kForbidden;
   if (k < highest_.size()) {
     ordered_ = highest_;
     const auto kth = ordered_.begin() + static_cast<std::ptrdiff_t>(k) - 1;
@@ -97,8 +114,10 @@ void Sampler::keep_best(std::span<const float> logits, size_t k) {
   for (size_t i = 0; i < highest_.size(); ++i) {
     if (highest_[i] < min) continue;
     for (const float& logit : block(i))
-      if (logit >= min) candidates_.push_back({static_cast<Token>(&logit - logits.data()), logit});
+      if (logit >= min && logit != kForbidden) candidates_.push_back({static_cast<Token>(&logit - logits.data()), logit});
   }
+  k = std::min(k, candidates_.size());
+  assert(k > 0 && "no token is allowed");
   std::partial_sort(candidates_.begin(), candidates_.begin() + static_cast<std::ptrdiff_t>(k), candidates_.end(),
                     BetterFirst{});
   candidates_.resize(k);

@@ -10,7 +10,7 @@
 
 namespace warpchat {
 
-// Applied in the order of the fields: penalties, top_k, top_p, min_p, temperature.
+// Applied in the order of the fields, after a mask: penalties, top_k, top_p, min_p, temperature.
 struct SamplingParams {
   float repeat_penalty = 1.0f;     // divides positive and multiplies negative logits of recent tokens; 1 is off
   float presence_penalty = 0.0f;   // subtracted once from each recent token's logit
@@ -32,8 +32,9 @@ class Sampler {
  public:
   explicit Sampler(const SamplingParams& params);
 
-  // logits: [n_vocab]. Deterministic for the same params, seed and calls. Throws Error for non-finite logits.
-  Token sample(std::span<const float> logits);
+  // logits: [n_vocab]. mask: the tokens to choose among, at least one (engine/token_mask.h); empty: all. Deterministic
+  // for the same params, seed and calls. Throws Error for non-finite logits.
+  Token sample(std::span<const float> logits, std::span<const uint32_t> mask = {});
   // Adds a token to the penalties: every sampled token, and the prompt's if they should count.
   void accept(Token token);
 
@@ -46,8 +47,10 @@ class Sampler {
     float logit;
   };
   std::vector<Candidate> candidates_;
-  std::vector<float> penalised_, highest_, ordered_;  // highest_: maximum of each block
-  std::span<const float> penalised(std::span<const float> logits);
+  std::vector<float> adjusted_, highest_, ordered_;  // highest_: maximum of each block
+  bool has_penalties() const;
+  std::span<const float> adjusted(std::span<const float> logits, std::span<const uint32_t> mask);
+  void penalise();
   void keep_best(std::span<const float> logits, size_t k);
   void keep_top_p_and_min_p();
   Token draw();

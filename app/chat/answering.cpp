@@ -156,6 +156,9 @@ void Answering::tell_failure(const GenerationEnd& end) {
 
 void Answering::tell_end(const GenerationEnd& end) {
   const PromptProgress& progress = slot_.now().prompt_progress;
+  const std::string& title = slot_.now().title;
+  if (!end.form_fault.empty() && end.reason != EndReason::kFailed)
+    state_.tell_error(slot_.shown() ? end.form_fault : "'" + printable(title, 60) + "': " + end.form_fault);
   switch (end.reason) {
     case EndReason::kFailed:
       return tell_failure(end);

@@ -74,6 +74,7 @@ void Titling::want(ConversationId conversation, std::vector<Message> messages, A
   options.max_tokens = kMaxTitleTokens;
   options.in_front = false;
   options.drop_oldest = false;
+  options.form = {};  // of answers
   wish_ = {conversation, std::move(messages), std::move(options)};
   owed_.insert(conversation);
 }

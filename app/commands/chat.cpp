@@ -10,6 +10,7 @@
 #include "app/model_choice/endpoint_choice.h"
 #include "app/platform/directories.h"
 #include "app/settings/chat_settings.h"
+#include "app/settings/form_flags.h"
 #include "app/terminal/answer_printer.h"
 #include "app/terminal/answer_stream.h"
 #include "app/terminal/conversation.h"
@@ -119,7 +120,8 @@ StreamedAnswer answer(Responder& responder, const ChatOptions& options, const Ch
         stream_answer(*generation, settings, options.json ? AnswerGoes::kIntoText : AnswerGoes::kToOutput,
                       options.endpoint.empty() ? AnswerFrom::kThisMachine : AnswerFrom::kServer);
     const bool is_cut = streamed.end.reason == EndReason::kTokenLimit && settings.session.max_tokens != 0;
-    if (is_cut && !options.json && !options.raw) print_error(cut_text(settings.session.max_tokens));
+    const bool may_be_cut = options.raw && settings.session.form.is_free();  // a completed text ends anywhere
+    if (is_cut && !options.json && !may_be_cut) print_error(cut_text(settings.session.max_tokens));
     if (options.json) {
       if (settings.hide_thinking) streamed.reasoning.clear();
       write_json(answer_json(streamed, responder.facts().model, seed_of(responder, settings)));
@@ -129,6 +131,10 @@ StreamedAnswer answer(Responder& responder, const ChatOptions& options, const Ch
     throw Error(error.what() +
                 std::string(options.endpoint.empty() ? "; shorten it or raise --ctx-size" : "; shorten it"));
   }
+}
+
+int exit_code(const StreamedAnswer& answer) {
+  return answer.interrupted ? kInterruptedExitCode : answer.end.form_fault.empty() ? 0 : 1;
 }
 
 // Found before anything is loaded or asked. Null without --resume.
@@ -153,7 +159,14 @@ int answer_once(const ChatOptions& options, const std::string& prompt, bool reme
   log_line("answered:\n" + report);
   if (settings.verbose) write_error_text(report);
   save_profile(*model, options);
-  return streamed.interrupted ? kInterruptedExitCode : 0;
+  return exit_code(streamed);
+}
+
+// A form with a fault is refused before anything is loaded or asked.
+ChatOptions with_form(ChatOptions options) {
+  options.form = form_from(options);
+  if (!options.form.is_free()) compiled(options.form);
+  return options;
 }
 
 // A given flag that applies to models on this machine alone; nullptr: none.
@@ -214,7 +227,7 @@ int answer_from_endpoint(const ChatOptions& options) {
   const std::string report = timing_report(streamed.end.timings, seed_of(*responder, settings), Profile());
   log_line("answered by " + endpoint + ":\n" + report);
   if (settings.verbose) write_error_text(report);
-  return streamed.interrupted ? kInterruptedExitCode : 0;
+  return exit_code(streamed);
 }
 
 #ifdef WARPCHAT_GUI
@@ -242,7 +255,8 @@ int run_in_window(const ChatOptions& options) {
 
 int run_command(const ChatOptions& given) {
   const bool interactive = is_interactive(given);
-  const ChatOptions options = with_resumed(given, interactive ? ResumedChoices::kLeft : ResumedChoices::kTaken);
+  const ChatOptions options =
+      with_form(with_resumed(given, interactive ? ResumedChoices::kLeft : ResumedChoices::kTaken));
   if (options.converse && (options.prompt || !options.prompt_files.empty()))
     throw UsageError("-cnv and -i start a conversation, -p and -f print one answer; use one or the other");
   if (options.parallel != 1) throw Error("--parallel above 1 is not supported: a prompt has one answer; leave it out");

@@ -8,9 +8,9 @@
 
 #include "app/commands/commands.h"
 #include "app/model_choice/model_loading.h"
-#include "app/platform/log.h"
 #include "app/platform/output.h"
 #include "app/platform/text_input.h"
+#include "app/settings/form_flags.h"
 #include "engine/grammar/token_masks.h"
 #include "models/gguf_reader.h"
 #include "models/tokenizer/tokenizer.h"
@@ -24,17 +24,9 @@ using grammar::Constraint;
 constexpr size_t kMinMasks = 400, kMaxWalkTokens = 60;
 
 void check_usage(const GrammarOptions& o) {
-  if (o.schema.has_value() + o.schema_file.has_value() + o.grammar.has_value() + o.grammar_file.has_value() != 1)
-    throw UsageError("give one of --json-schema, --json-schema-file, --grammar and --grammar-file");
+  if (n_given(o) != 1) throw UsageError("give one of --json-schema, --json-schema-file, --grammar and --grammar-file");
   if (o.check.has_value() == o.bench) throw UsageError("say what to do: --check, or --bench with -m MODEL");
   if (o.lines && !o.check) throw UsageError("--lines goes with --check");
-}
-
-std::unique_ptr<Constraint> constraint_of(const GrammarOptions& o) {
-  if (o.grammar || o.grammar_file) return Constraint::from_grammar(o.grammar ? *o.grammar : read_file(*o.grammar_file));
-  std::unique_ptr<Constraint> constraint = Constraint::from_schema(o.schema ? *o.schema : read_file(*o.schema_file));
-  for (const std::string& note : constraint->notes()) log_line("schema: " + note);
-  return constraint;
 }
 
 // false: it was rejected.
@@ -107,7 +99,7 @@ int bench(Constraint& constraint, const GrammarOptions& o) {
 
 int run_command(const GrammarOptions& options) {
   check_usage(options);
-  const std::unique_ptr<Constraint> constraint = constraint_of(options);
+  const std::unique_ptr<Constraint> constraint = compiled(form_from(options));
   return options.bench ? bench(*constraint, options) : check(*constraint, options);
 }
 

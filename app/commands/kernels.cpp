@@ -9,6 +9,7 @@
 #include "engine/gpu/gpu_memory.h"
 #include "kernels/persistent/persistent_decoder.h"
 #include "kernels/persistent/token_functions.h"
+#include "kernels/sampling/mask_logits.h"
 #include "kernels/sampling/sampling.h"
 #include "kernels/shapes.h"
 #include "models/text_format.h"
@@ -111,6 +112,7 @@ std::vector<Module> modules_of(const ModelConfig& config, const DecoderFormats& 
   const LaunchList of_token = list(PassKind::kDecode, 1);
   const SampleSpec sampling{.n_vocab = config.n_vocab, .ring = sample_ring(context), .advances = true};
   Module token{"token", "a token, with --launch persistent by the last kernel alone", kernels_of(of_token, target)};
+  token.kernels.push_back(mask_logits({.n_vocab = config.n_vocab}, target));  // for answers of a required form
   token.kernels.push_back(sample(sampling, target));
   token.kernels.push_back(persistent_decoder({of_token, sampling.ring, /*stamps=*/true}, target));
   Module few{"few", "a token each of 2 to " + grouped(kFewSequences) + " sequences",

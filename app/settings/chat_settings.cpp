@@ -202,6 +202,7 @@ ChatSettings settings_from(const ChatOptions& options, const SamplingParams& fil
   settings.titles = options.titles.value_or(false);
   settings.session.sampling = file;
   apply_choices(settings.session, over(options, over(options.assistant_choices, options.kept_choices)));
+  settings.session.form = options.form;
   settings.session.parse_special = options.parse_special;
   settings.session.drafts = !options.no_drafts;
   settings.hide_thinking = options.hide_thinking;

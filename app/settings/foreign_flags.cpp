@@ -38,7 +38,6 @@ constexpr std::string_view kNoServer = "Warpchat is no server; --endpoint URL ta
 constexpr std::string_view kTextAlone = "images and sound are not supported; leave it out";
 constexpr std::string_view kStored = "conversations are stored automatically; --resume continues one";
 constexpr std::string_view kOneModel = "answers come from one model without adapters or draft models; leave it out";
-constexpr std::string_view kShape = "grammars and JSON schemas are not supported; describe the form in the prompt";
 
 constexpr ForeignFlag kForeignFlags[] = {
     {"-hf -hfr --hf-repo", Takes::kValue, "", "--model {}", ""},
@@ -103,7 +102,6 @@ constexpr ForeignFlag kForeignFlags[] = {
      "--top-nsigma --top-n-sigma --samplers --sampling-seq --sampler-seq -l --logit-bias",
      Takes::kValue, "", "", kSamplers},
     {"--ignore-eos", Takes::kNothing, "", "", "an answer ends where the model ends it; -n N limits its length"},
-    {"--grammar --grammar-file -j --json-schema -jf --json-schema-file", Takes::kValue, "", "", kShape},
     {"--rope-scaling --rope-scale --rope-freq-base --rope-freq-scale --yarn-orig-ctx --yarn-ext-factor "
      "--yarn-attn-factor --yarn-beta-slow --yarn-beta-fast",
      Takes::kValue, "", "", kRope},
@@ -133,7 +131,8 @@ constexpr ForeignFlag kForeignFlags[] = {
     {"--think=false", Takes::kNothing, "", "--no-think", ""},
     {"--hidethinking", Takes::kNothing, "", "--hide-thinking", ""},
     {"--nowordwrap", Takes::kNothing, "", "--no-wordwrap", ""},
-    {"--format", Takes::kValue, "", "", kShape},
+    {"--format", Takes::kValue, "json", "--json-schema {\"type\":\"object\"}", ""},
+    {"--format", Takes::kValue, "", "", "-j SCHEMA holds answers to a JSON Schema; --format json means any object"},
     {"--keepalive", Takes::kValue, "", "", "a model stays loaded as long as the program runs; leave it out"},
     {"--insecure", Takes::kNothing, "", "", "certificates are always checked; leave it out"},
 };

@@ -199,6 +199,17 @@ void add_sampling(CLI::App& app, AnswerChoices& o) {
          9007199254740992.0);
 }
 
+void add_form(CLI::App& app, FormFlags& o) {
+  app.option_defaults()->group("Form of answers");
+  single_text(
+      app, "-j,--json-schema", o.schema, "TEXT",
+      "a JSON Schema, drafts 4 to 2020-12, that an answer keeps to; the model does not read it: describe the form in "
+      "the prompt, too");
+  single_text(app, "--json-schema-file", o.schema_file, "FILE", "the same from a file");
+  single_text(app, "--grammar", o.grammar, "TEXT", "a GBNF grammar that an answer keeps to, with a rule named root");
+  single_text(app, "--grammar-file", o.grammar_file, "FILE", "the same from a file");
+}
+
 }  // namespace
 
 std::span<const CommandEntry> command_entries() { return kCommandEntries; }
@@ -249,6 +260,7 @@ void add_flags(CLI::App& app, ChatOptions& o) {
   text(app, "--gui-state", o.gui_state, "FILE", "for tests: what the window shows as JSON, after each frame");
   app.option_defaults()->group("");
   toggle(app, "--converse", o.converse, "-cnv");
+  add_form(app, o);
   app.option_defaults()->group("Thinking and display");
   app.add_flag_callback(
          "--think", [&o] { o.think = true; }, "let the model think first; default: its template's choice")
@@ -320,11 +332,7 @@ void add_flags(CLI::App& app, TokenizeOptions& o) {
 }
 
 void add_flags(CLI::App& app, GrammarOptions& o) {
-  app.option_defaults()->group("Form");
-  single_text(app, "-j,--json-schema", o.schema, "TEXT", "a JSON Schema, drafts 4 to 2020-12");
-  text(app, "--json-schema-file", o.schema_file, "FILE", "the same from a file");
-  single_text(app, "--grammar", o.grammar, "TEXT", "a GBNF grammar with a rule named root");
-  text(app, "--grammar-file", o.grammar_file, "FILE", "the same from a file");
+  add_form(app, o);
   app.option_defaults()->group("Task");
   app.add_option_function<std::vector<std::string>>(
          "--check", [&o](const std::vector<std::string>& file) { o.check = file.empty() ? "" : file.back(); },

@@ -12,6 +12,7 @@
 #include "app/platform/usage_error.h"
 #include "app/settings/answer_choices.h"
 #include "app/settings/settings_file.h"
+#include "engine/answer_form.h"
 
 namespace warpchat {
 
@@ -36,7 +37,12 @@ struct ModelFlags : CommonOptions {  // of every command that loads a model
   bool operator==(const ModelFlags&) const = default;
 };
 
-struct ChatOptions : ModelFlags, AnswerChoices {  // the choices: of the command line, above a conversation's
+struct FormFlags {  // one of them at most
+  std::optional<std::string> schema, schema_file, grammar, grammar_file;
+  bool operator==(const FormFlags&) const = default;
+};
+
+struct ChatOptions : ModelFlags, AnswerChoices, FormFlags {  // the choices: of the command line, above a conversation's
   std::optional<std::string> prompt;
   std::vector<std::string> prompt_files;  // before it, in this order
   std::string system_prompt;
@@ -60,6 +66,7 @@ struct ChatOptions : ModelFlags, AnswerChoices {  // the choices: of the command
   bool gui = false;       // in a window
   std::string gui_state;  // FILE for what the window shows, for tests; empty: none
 
+  AnswerForm form = {};             // that the flags give, read once, because a file may be a pipe
   bool draws_seed = false;          // kept_choices.seed is a random one
   AnswerChoices assistant_choices;  // of `assistant`, between a conversation's and the settings file's
   AnswerChoices kept_choices;       // of the settings file, below a conversation's
@@ -95,10 +102,9 @@ struct TokenizeOptions : CommonOptions {
   bool null_separated = false;
 };
 
-struct GrammarOptions : CommonOptions {
-  std::optional<std::string> schema, schema_file, grammar, grammar_file;  // one of them
-  std::optional<std::string> check;                                       // FILE with a text; "": standard input
-  bool lines = false;                                                     // a text a line
+struct GrammarOptions : CommonOptions, FormFlags {
+  std::optional<std::string> check;  // FILE with a text; "": standard input
+  bool lines = false;                // a text a line
   bool bench = false;
   std::string model;  // whose vocabulary is measured
 };

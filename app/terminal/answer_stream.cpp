@@ -118,6 +118,7 @@ StreamedAnswer stream_to_end(Generation& generation, std::optional<GenerationEnd
   answer.end = *end;
   if (settings.session.max_tokens != 0)
     if (const std::string words = words_without_text(answer, has_text); !words.empty()) print_error(words);
+  if (!end->form_fault.empty()) print_error(end->form_fault);
   return answer;
 }
 

@@ -20,7 +20,7 @@ struct StreamedAnswer {
 enum class AnswerGoes { kToOutput, kIntoText };
 enum class AnswerFrom { kThisMachine, kServer };
 
-// Returns after the GenerationEnd. Says so if an answer has no text, or only calls tools. Throws an Error with the
+// Returns after the GenerationEnd. Says so if an answer has no text, only calls tools, or misses its form. Throws an Error with the
 // generation's message if it failed; whatever is thrown, the generation has ended.
 StreamedAnswer stream_answer(Generation& generation, const ChatSettings& settings, AnswerGoes goes, AnswerFrom from);
 

@@ -26,6 +26,8 @@ class CopiedGeneration : public Generation {
   std::optional<Event> next_event(milliseconds timeout) override {
     std::optional<Event> event = answer_->next_event(timeout);
     if (event) copies_.push_back(*event);
+    auto* end = event ? std::get_if<GenerationEnd>(&*event) : nullptr;
+    if (end != nullptr) end->form_fault.clear();  // told by the reader of the copies
     return event;
   }
   void stop() override { answer_->stop(); }

@@ -13,6 +13,7 @@
 #include "kernels/delta_net/delta_chunk.h"
 #include "kernels/matmul/f16_activations.h"
 #include "kernels/matmul/int_activations.h"
+#include "kernels/sampling/mask_logits.h"
 #include "kernels/sampling/sampling.h"
 
 namespace warpchat {
@@ -152,7 +153,8 @@ uint64_t weights_bytes(const ModelConfig& config, const ModelTensors& tensors) {
 
 uint64_t sampler_bytes(const ModelConfig& config, const GpuSizes& sizes) {
   const SampleSpec spec{.n_vocab = config.n_vocab, .ring = sample_ring(sizes.context)};
-  return saturating_product({uint64_t{sizes.token_columns()} + 1, sampler_state_stride(spec)});
+  const uint64_t masks = uint64_t{sizes.token_columns()} * mask_words(config.n_vocab) * sizeof(uint32_t);
+  return saturating_sum({saturating_product({uint64_t{sizes.token_columns()} + 1, sampler_state_stride(spec)}), masks});
 }
 
 CachePlan::CachePlan(const ModelConfig& config, const GpuSizes& sizes)

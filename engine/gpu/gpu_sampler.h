@@ -1,4 +1,5 @@
-// The sampling kernel, its state on the device, and tokens in transfer to the host.
+// The sampling kernel, its state on the device, and tokens in transfer to the host. Masks of allowed tokens take a
+// kernel before it, which is compiled when a start first has one.
 #pragma once
 #include <optional>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "engine/gpu/kernel_texts.h"
 #include "engine/gpu/launch_timer.h"
 #include "kernels/common/error_word.h"
+#include "kernels/sampling/mask_logits.h"
 #include "kernels/sampling/sampling.h"
 
 namespace warpchat {
@@ -23,7 +25,9 @@ class GpuSampler {
   struct Buffers {  // device addresses: f32 [columns, n_vocab], u32 [columns], u32 [columns], u32 [kErrorWords]
     uint64_t logits, tokens, positions, error;
   };
-  void sample(const Buffers& buffers);  // for the columns passed to start(); advances positions
+  // For the columns passed to start(); advances positions. Overwrites logits that a mask forbids. Masks are for one
+  // sample: before a second one, call start() again.
+  void sample(const Buffers& buffers);
   struct Sampled {
     std::span<const Token> tokens;  // [columns]
     ErrorWord error;                // for everything up to this sample
@@ -39,6 +43,11 @@ class GpuSampler {
   };
   static constexpr uint32_t kSlots = 2;  // maximum pending samples
 
+  MaskLogitsSpec mask_spec() const { return {spec_.n_vocab, spec_.columns}; }
+  void compile_mask();
+  std::vector<uint32_t> packed_masks(std::span<const DeviceSampler::Start> columns);
+  void apply_masks(uint64_t logits);
+
   const Stream& stream_;
   LaunchTimer& timer_;
   Profile& profile_;
@@ -47,9 +56,14 @@ class GpuSampler {
   std::optional<KernelSet> kernels_;
   const LoadedKernel* kernel_ = nullptr;
   uint32_t operation_ = 0;
-  DeviceMemory states_;
+  std::optional<KernelSet> mask_kernels_;
+  const LoadedKernel* mask_kernel_ = nullptr;
+  uint32_t mask_operation_ = 0;
+  DeviceMemory states_, masks_;
   std::vector<Slot> slots_;
   uint32_t n_columns_ = 0;
+  bool has_masks_ = false;
+  uint64_t n_forbidden_ = 0;  // tokens, over all columns
   uint64_t n_sampled_ = 0, n_read_ = 0;
 };
 

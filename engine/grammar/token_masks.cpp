@@ -8,10 +8,6 @@ namespace {
 
 constexpr size_t kMaxMasks = 256;  // that are kept, some 19 kB each
 
-void allow(std::vector<uint32_t>& mask, Token token) {
-  mask[static_cast<size_t>(token) / 32] |= uint32_t{1} << (token % 32);
-}
-
 }  // namespace
 
 // All tokens below the node, or those of few enough characters. false: the state does not allow any characters.

@@ -7,6 +7,7 @@
 
 #include "engine/grammar/constraint.h"
 #include "engine/grammar/token_trie.h"
+#include "engine/token_mask.h"
 
 namespace warpchat::grammar {
 
@@ -15,13 +16,9 @@ class TokenMasks {
   // Both must outlive it. For one thread at a time, as the constraint.
   TokenMasks(Constraint& constraint, const TokenTrie& trie) : constraint_(constraint), trie_(trie) {}
 
-  // [trie.n_words()] bit i % 32 of word i / 32: whether all bytes of token i may follow. Tokens that end an answer are
+  // [trie.n_words()] the tokens of which all bytes may follow. Tokens that end an answer are
   // the caller's, by Constraint::is_complete. Valid until the next call. Error as from Constraint::advance.
   std::span<const uint32_t> mask(State state);
-
-  static bool is_allowed(std::span<const uint32_t> mask, Token token) {
-    return (mask[static_cast<size_t>(token) / 32] >> (token % 32) & 1) != 0;
-  }
 
  private:
   void walk(const TokenTrie::Tree& tree, State state, std::vector<uint32_t>& mask);

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/remote/strict_schema.h"
+#include "engine/untrusted_json.h"
 #include "models/ascii.h"
 
 namespace warpchat {
@@ -11,6 +13,9 @@ namespace warpchat {
 namespace {
 
 using nlohmann::ordered_json;
+
+constexpr char kResponseFormat[] = "response_format";
+constexpr JsonLimits kSchemaLimits{.depth = 400};  // more than a constraint may have
 
 constexpr float kUnset = -1;  // below any temperature or share
 
@@ -20,17 +25,18 @@ constexpr std::string_view kExtras[] = {
 constexpr std::string_view kOptional[] = {"temperature",       "top_p",          "seed",      "presence_penalty",
                                           "frequency_penalty", "stream_options", "max_tokens"};
 
+// Names by which servers refuse a form: the field's, and the kind of form that is asked for.
+constexpr std::string_view kFormNames[] = {kResponseFormat, "response format", "json_schema"};
+
 // Beginnings of words by which servers refuse a field, not its value or anything else.
 constexpr std::string_view kRefusalWords[] = {
-    "unsupported",       "not support",      "t support",       "unknown",
-    "unrecognized",      "unrecognised",     "unexpected",      "extra",
-    "not permitted",     "not allowed",      "not accepted",    "does not accept",
-    "cannot find",       "no such field",    "not a valid",     "invalid field",
-    "invalid parameter", "invalid argument", "not valid",       "deprecated",
-    "not implement",     "not recogni",      "not available",   "not enabled",
-    "cannot both",       "can't both",       "cannot be used",  "can't be used",
-    "cannot be set",     "can't be set",     "only 1",          "only the default",
-    "only one of",       "must be omitted",  "must not be set", "not a known"};
+    "unsupported",  "not support",   "t support",        "unknown",        "unrecognized",      "unrecognised",
+    "unexpected",   "extra",         "not permitted",    "not allowed",    "not accepted",      "does not accept",
+    "cannot find",  "no such field", "not a valid",      "invalid field",  "invalid parameter", "invalid argument",
+    "not valid",    "deprecated",    "not implement",    "not recogni",    "not available",     "not enabled",
+    "unavailable",  "cannot both",   "can't both",       "cannot be used", "can't be used",     "cannot be set",
+    "can't be set", "only 1",        "only the default", "only one of",    "must be omitted",   "must not be set",
+    "not a known"};
 
 // Words in errors about a value, which the user must fix; the field is not dropped.
 constexpr std::string_view kRangeWords[] = {
@@ -110,6 +116,43 @@ void continue_answer(RemoteRequest& request, const Message& answer, ServerKind k
   if (kind == ServerKind::kMistral) request.body["messages"].back()["prefix"] = true;
 }
 
+ordered_json parsed_schema(const std::string& text) try {
+  return parse_untrusted_json<ordered_json>(text, kSchemaLimits);
+} catch (const Error& error) {
+  throw Error(std::string("the schema cannot be sent to a server: ") + error.what());
+}
+
+void add_schema(RemoteRequest& request, ordered_json schema, ServerKind kind) {
+  ordered_json& body = request.body;
+  if (body.contains("messages")) {
+    ordered_json format = {{"name", "answer"}};
+    if (fits_strict_mode(schema)) format["strict"] = true;
+    format["schema"] = std::move(schema);
+    body[kResponseFormat] = {{"type", "json_schema"}, {"json_schema", std::move(format)}};
+  } else if (kind == ServerKind::kLlamaCpp) {
+    body["json_schema"] = std::move(schema);
+  } else if (kind == ServerKind::kVllm) {
+    body["structured_outputs"]["json"] = std::move(schema);
+  } else {
+    throw Error(
+        "this server has no field for the schema of a text that it completes; ask for the answer in a message, without "
+        "--raw");
+  }
+}
+
+void add_form(RemoteRequest& request, const AnswerForm& form, ServerKind kind) {
+  if (form.is_free()) return;
+  if (form.kind == AnswerForm::Kind::kSchema) return add_schema(request, parsed_schema(form.text), kind);
+  if (kind == ServerKind::kLlamaCpp)
+    request.body["grammar"] = form.text;
+  else if (kind == ServerKind::kVllm)
+    request.body["structured_outputs"]["grammar"] = form.text;
+  else
+    throw Error(
+        "this server has no field for a grammar, which llama-server and vLLM have; use a JSON Schema, or describe the "
+        "form in the prompt");
+}
+
 void add_streaming(ordered_json& body, ServerKind kind) {
   body["stream"] = true;
   body["stream_options"] = {{"include_usage", true}};
@@ -145,6 +188,7 @@ RemoteRequest remote_request(const Prompt& prompt, const AnswerOptions& options,
   }
   add_sampling(request.body, options.sampling, model.kind);
   if (options.max_tokens >= 0) request.body["max_tokens"] = options.max_tokens;
+  add_form(request, options.form, model.kind);
   add_streaming(request.body, model.kind);
   for (const std::string& name : left_out) {
     if (name == "max_tokens" && request.body.contains(name)) request.body["max_completion_tokens"] = options.max_tokens;
@@ -153,6 +197,17 @@ RemoteRequest remote_request(const Prompt& prompt, const AnswerOptions& options,
   return request;
 }
 
+namespace {
+
+// The field that says which kind of form an answer has. Its one value is not the user's, so that it is refused, too,
+// where a server lists the kinds that it takes; but not where the schema has a fault.
+bool refuses_form(std::string_view fault) {
+  if (!has_any(fault, kFormNames) || has_word(fault, "invalid schema", /*is_whole=*/true)) return false;
+  return has_any(fault, kRefusalWords) || has_word(fault, "json_object", /*is_whole=*/true);
+}
+
+}  // namespace
+
 std::set<std::string> refused_fields(const ordered_json& body, const std::string& words) {
   const std::string lower = lower_case(words);
   std::set<std::string> refused;
@@ -160,6 +215,10 @@ std::set<std::string> refused_fields(const ordered_json& body, const std::string
     const size_t end = std::min(lower.find("; ", begin), lower.size());
     const std::string_view fault = std::string_view(lower).substr(begin, end - begin);
     begin = end + 2;
+    if (body.contains(kResponseFormat) && refuses_form(fault)) {
+      refused.insert(kResponseFormat);
+      continue;
+    }
     if (!has_any(fault, kRefusalWords) || has_any(fault, kRangeWords)) continue;
     for (const auto& [name, value] : body.items())
       if ((is_one_of(kExtras, name) || is_one_of(kOptional, name)) && has_word(fault, name, /*is_whole=*/true))

@@ -22,8 +22,8 @@ struct RemoteRequest {
 // Whether these servers go on with a conversation's last message if it is an answer; others may begin it anew.
 bool continues_answers(ServerKind kind);
 
-// left_out: fields that the server has refused. Error for a prompt of tokens, for a chat template, and for an answer to
-// continue unless continues_answers.
+// left_out: fields that the server has refused. Error for a prompt of tokens, for a chat template, for an answer to
+// continue unless continues_answers, and for a form that servers of this kind have no field for.
 RemoteRequest remote_request(const Prompt& prompt, const AnswerOptions& options, const RemoteModel& model,
                              const std::set<std::string>& left_out);
 

@@ -11,6 +11,7 @@
 #include "engine/http/http_url.h"
 #include "engine/queue.h"
 #include "engine/remote/chat_stream.h"
+#include "engine/remote/form_check.h"
 #include "engine/remote/prompt_length.h"
 #include "engine/remote/refusal.h"
 #include "models/out_of_memory.h"
@@ -92,6 +93,7 @@ class RemoteResponder::Answering : public std::enable_shared_from_this<Answering
   ChatStream make_stream();
   void start(HttpRequest http, HttpLoop::OnEnd on_end, milliseconds delay);
   void end_stream();
+  std::string form_fault(EndReason reason) const;
   void finish(GenerationEnd end);
   void push_end(GenerationEnd end) noexcept;
   void fail(const std::string& sentence, Remedy remedy = {}) {
@@ -111,6 +113,7 @@ class RemoteResponder::Answering : public std::enable_shared_from_this<Answering
   std::set<std::string> left_out_ = {};  // by this answer, before it is known that this helps
   std::vector<std::string> notices_ = {};
   RemoteRequest request_ = make_request();
+  FormCheck form_{prompt_, options_.form};
   ChatStream stream_ = make_stream();
   Clock::time_point asked_ = Clock::now();
   Queue<Event>::Place end_place_ = Queue<Event>::reserve();
@@ -179,6 +182,7 @@ ChatStream RemoteResponder::Answering::make_stream() {
                       if (std::holds_alternative<TextDelta>(event)) keep_left_out();
                       if (const auto* found = std::get_if<Reclassified>(&event))
                         shared_.opens_thoughts = found->thinking;
+                      form_.observe(event);
                       events.push(std::move(event));
                     });
 }
@@ -269,10 +273,20 @@ void RemoteResponder::Answering::on_bytes(std::span<const std::byte> bytes) {
 void RemoteResponder::Answering::end_stream() {
   try {
     GenerationEnd end = stream_.finish(seconds());
+    end.form_fault = form_fault(end.reason);
     keep_left_out();
     finish(std::move(end));
   } catch (const std::exception& error) {
     fail(error.what());
+  }
+}
+
+std::string RemoteResponder::Answering::form_fault(EndReason reason) const {
+  try {
+    const std::string fault = form_.fault(reason);
+    return fault.empty() ? "" : shared_.host() + " did not keep to " + fault;
+  } catch (const Error& error) {
+    return "the form of the answer could not be checked: " + std::string(error.what());
   }
 }
 

@@ -21,8 +21,10 @@ class RemoteResponder : public Responder {
   ResponderFacts facts() const override;
   const Endpoint& endpoint() const;
 
-  // Error for a prompt of tokens, and for a chat template. A busy server (429, 503, ...) gets three tries in total;
-  // each wait emits a Notice. Refused fields are omitted, from then on if it answers without them, with a Notice.
+  // Error for a prompt of tokens, for a chat template, and for a form that this kind of server cannot be asked for. An
+  // answer with a form is checked at its end, since servers may ignore it (GenerationEnd::form_fault). A busy server
+  // (429, 503, ...) gets three tries in total; each wait emits a Notice. Refused fields are omitted, from then on if it
+  // answers without them, with a Notice.
   std::unique_ptr<Generation> start(const Prompt& prompt, const AnswerOptions& options,
                                     const OnReady& ready = {}) override;
 

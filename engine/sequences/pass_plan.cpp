@@ -54,9 +54,12 @@ PassPlan plan_pass(const Jobs& jobs, const PassLimits& limits, const PassLength&
   Share& first = plan.shares.front();
   first.draft = std::move(draft);
   plan.verify_draft = !first.draft.empty() || (!streams.empty() && first.n_tokens > 1);
-  plan.can_run_ahead = limits.has_sampler && !limits.is_recurrent && !plan.has_prompt && first.draft.empty();
+  // A mask follows from the token before it, which the host has to read first.
+  const bool is_free = std::ranges::none_of(plan.shares, [](const Share& share) { return share.job->is_constrained(); });
+  plan.can_run_ahead =
+      limits.has_sampler && is_free && !limits.is_recurrent && !plan.has_prompt && first.draft.empty();
   // The loop's prefill does not stop for the checkpoint before a prompt's last token.
-  plan.is_device_loop = limits.has_sampler && first.draft.empty() && jobs.size() == 1 &&
+  plan.is_device_loop = limits.has_sampler && is_free && first.draft.empty() && jobs.size() == 1 &&
                         (!limits.is_recurrent || first.job->missing() == 1);
   return plan;
 }

@@ -58,6 +58,21 @@ void ScheduledAnswer::stop() {
   scheduler_.wake();
 }
 
+// Where a constraint leaves one way to go on, that way; else what followed earlier, as far as it is allowed.
+PromptLookup::Draft Job::find_draft(uint32_t n_max) {
+  lookup.grow(tokens);
+  PromptLookup::Draft found = lookup.next(tokens, n_max);
+  if (!is_constrained()) return found;
+  forced = request.constraint->forced();
+  if (!forced.empty()) found = {std::span(forced).first(std::min<size_t>(n_max, forced.size())), PromptLookup::kLongest};
+  found.tokens = found.tokens.first(request.constraint->n_allowed(found.tokens));
+  return found;
+}
+
+Token Job::sample(std::span<const float> logits) {
+  return sampler->sample(logits, is_constrained() ? request.constraint->mask() : std::span<const uint32_t>());
+}
+
 Scheduler::Scheduler(Decoder& decoder, EndsAnswer ends_answer, std::span<const Token> end_tokens)
     : decoder_(decoder),
       ends_answer_(std::move(ends_answer)),
@@ -240,8 +255,7 @@ bool Scheduler::reserve(Job& job, uint32_t n_positions) {
 std::vector<Token> Scheduler::find_draft(Job& job) {
   const uint32_t max = max_draft(job, limits_);
   if (max == 0 || (store_.is_recurrent() && !store_.can_hold())) return {};
-  job.lookup.grow(job.tokens);
-  const PromptLookup::Draft found = job.lookup.next(job.tokens, max);
+  const PromptLookup::Draft found = job.find_draft(max);
   const uint32_t n = job.draft_length.next(found.agreeing, static_cast<uint32_t>(found.tokens.size()));
   if (n == 0 || !decoder_.steps().can_verify_draft() || !job.sequence->reserve(job.missing() + n)) return {};
   return {found.tokens.begin(), found.tokens.begin() + n};
@@ -278,7 +292,6 @@ bool Scheduler::begin(const PassPlan& plan) {
     if (store_.is_recurrent()) first.job->sequence->hold_state();
   }
   std::vector<Run> runs;
-  std::vector<DeviceSampler::Start> starts;
   for (const Share& share : plan.shares) {
     const Job& job = *share.job;
     const std::span<const Token> tokens = share.draft.empty() ? job.tokens : ahead;
@@ -286,12 +299,31 @@ bool Scheduler::begin(const PassPlan& plan) {
     const Logits wanted = share.n_drafted() > 0 ? Logits::kAll : share.is_sampled ? Logits::kLast : Logits::kNone;
     runs.push_back({job.sequence->slot(), reach, tokens.subspan(reach, share.n_tokens + share.n_drafted()), wanted,
                     plan.verify_draft});
-    for (uint32_t i = 0; i < share.n_sampled(); ++i)
-      starts.push_back({job.request.sampling, tokens.first(job.tokens.size() + i)});
   }
   if (!decoder_.forward(runs, jobs_.size() == 1 ? &jobs_.front()->of->stop_ : nullptr)) return false;
-  if (device_sampler_ != nullptr && !starts.empty()) device_sampler_->start(starts), device_sampler_->sample();
+  if (device_sampler_ != nullptr && plan.shares.front().is_sampled) begin_sampling(plan, ahead);
   return true;
+}
+
+// While the device computes the pass: the masks of constrained answers take the host a moment.
+void Scheduler::begin_sampling(const PassPlan& plan, std::span<const Token> ahead) {
+  std::vector<DeviceSampler::Start> starts;
+  std::vector<TokenConstraint::Masks> masks(plan.shares.size());
+  for (size_t s = 0; s < plan.shares.size(); ++s) {
+    const Share& share = plan.shares[s];
+    Job& job = *share.job;
+    try {
+      if (job.is_constrained() && share.is_sampled) masks[s] = job.request.constraint->masks(share.draft);
+    } catch (const Error& error) {  // its columns are computed in vain
+      finish(job, EndReason::kFailed, error.what());
+    }
+    const std::span<const Token> tokens = share.draft.empty() ? job.tokens : ahead;
+    for (uint32_t i = 0; i < share.n_sampled(); ++i)
+      starts.push_back({job.request.sampling, tokens.first(job.tokens.size() + i),
+                        masks[s].empty() ? std::span<const uint32_t>() : masks[s][i]});
+  }
+  device_sampler_->start(starts);
+  device_sampler_->sample();
 }
 
 // Consumes the results of the oldest pass.
@@ -322,8 +354,7 @@ void Scheduler::emit_sampled(const Share& share, std::span<const Token> sampled,
   Job& job = *share.job;
   uint32_t n_accepted = 0;
   for (;; ++n_accepted) {
-    const Token token =
-        sampled.empty() ? job.sampler->sample(decoder_.logits(column + n_accepted)) : sampled[n_accepted];
+    const Token token = sampled.empty() ? job.sample(decoder_.logits(column + n_accepted)) : sampled[n_accepted];
     emit_token(job, token, /*was_drafted=*/n_accepted > 0);
     if (job.end || n_accepted == share.n_drafted() || token != share.draft[n_accepted]) break;
   }
@@ -339,7 +370,9 @@ void Scheduler::record_time(const PassPlan& plan, const Timings& before, double 
   if (plan.has_prompt && plan.shares.size() > 1) return interleaved_.adapt(last.n_tokens, seconds);
   if (plan.has_prompt) return decoder_.pass_length().record_time(last.n_tokens, seconds);
   if (!plan.verify_draft) interleaved_.stream_seconds = seconds;
-  if (plan.shares.size() > 1 || first.job->end || (device_sampler_ != nullptr && !plan.verify_draft)) return;
+  if (plan.shares.size() > 1 || first.job->end) return;
+  // Where the device samples, plain passes of a free answer run ahead: decode_on_device() times tokens.
+  if (device_sampler_ != nullptr && !plan.verify_draft && !first.job->is_constrained()) return;
   if (plan.verify_draft && first.draft.empty()) return first.job->draft_length.caught_up(seconds);
   const uint32_t n_accepted = first.job->timings.accepted_tokens - before.accepted_tokens;
   first.job->draft_length.record_time(first.n_drafted(), n_accepted, seconds);
@@ -417,6 +450,7 @@ void Scheduler::begin_answer(Job& job) {
 
 void Scheduler::emit_token(Job& job, Token token, bool was_drafted) {
   Timings& timings = job.timings;
+  if (job.is_constrained()) job.request.constraint->accept(token);
   job.tokens.push_back(token);
   if (job.sampler) job.sampler->accept(token);
   if (timings.generated_tokens++ == 0) timings.first_token_seconds = seconds_since(job.asked);

@@ -20,6 +20,7 @@
 #include "engine/sequences/drafts.h"
 #include "engine/sequences/pass_plan.h"
 #include "engine/sequences/sequence_store.h"
+#include "engine/sequences/token_constraint.h"
 
 namespace warpchat {
 
@@ -30,6 +31,7 @@ struct AnswerRequest {
   bool ignore_end = false;  // go on past end-of-generation tokens (benchmarks)
   bool in_front = false;    // prefilled before others, because the user waits for it
   bool drafts = true;       // verifies drafts, several tokens per pass; the tokens stay the same
+  std::shared_ptr<TokenConstraint> constraint = {};  // of the tokens, for this answer alone; null: any
 };
 
 struct NextToken {
@@ -62,6 +64,7 @@ struct Job {
   std::unique_ptr<Sequence> sequence;  // null while waiting
   std::optional<Sampler> sampler;      // for sampling on the host
   PromptLookup lookup;                 // over `tokens`
+  std::vector<Token> forced;           // by the constraint, at the last search for a draft
   DraftLength draft_length;
   bool needs_replay = false;  // the state was restored from before a rejected draft; accepted tokens must be replayed
   std::chrono::steady_clock::time_point asked, opened, read, last;
@@ -73,6 +76,9 @@ struct Job {
   bool is_live() const { return sequence != nullptr && !end; }
   uint32_t missing() const { return static_cast<uint32_t>(tokens.size()) - sequence->reach(); }
   bool is_stream() const { return is_live() && timings.generated_tokens > 0 && (missing() == 1 || needs_replay); }
+  PromptLookup::Draft find_draft(uint32_t n_max);  // valid until the next call, or until `tokens` grows
+  Token sample(std::span<const float> logits);   // on the host
+  bool is_constrained() const { return request.constraint != nullptr; }
   // The first n tokens not computed yet.
   std::span<const Token> next(size_t n) const { return std::span(tokens).subspan(sequence->reach(), n); }
 };
@@ -103,6 +109,7 @@ class Scheduler {
   std::vector<Token> find_draft(Job& job);
   void execute(const PassPlan& plan);
   bool begin(const PassPlan& plan);
+  void begin_sampling(const PassPlan& plan, std::span<const Token> ahead);
   void account(const PassPlan& plan);
   void record_time(const PassPlan& plan, const Timings& before, double seconds);
   void decode_on_device(Job& job);

@@ -13,10 +13,10 @@ class LocalResponder::LocalGeneration : public Generation {
   LocalGeneration(std::shared_ptr<ScheduledAnswer> answering, const Tokenizer& tokenizer, const Usage& usage)
       : answering_(std::move(answering)), detokenizer_(tokenizer), events_{usage} {}
   LocalGeneration(std::shared_ptr<ScheduledAnswer> answering, const Tokenizer& tokenizer, const Usage& usage,
-                  const BuiltPrompt& prompt)
+                  const BuiltPrompt& prompt, bool is_held)
       : LocalGeneration(std::move(answering), tokenizer, usage) {
     thoughts_ = prompt.thoughts;
-    splitter_.emplace(thoughts_.text_marks(), prompt.begin, /*finds_unopened=*/true);
+    splitter_.emplace(thoughts_.text_marks(), prompt.begin, /*finds_unopened=*/!is_held);
   }
   ~LocalGeneration() override {
     answering_->stop();
@@ -137,6 +137,16 @@ BuiltPrompt LocalResponder::build(const Prompt& prompt, const AnswerOptions& opt
   return built;
 }
 
+std::unique_ptr<TokenConstraint> LocalResponder::constraint_for(const AnswerForm& form, const Prompt& prompt,
+                                                                const BuiltPrompt& built) {
+  std::unique_ptr<grammar::Constraint> constraint = constraint_of(form);
+  if (!vocabulary_) vocabulary_ = std::make_unique<AnswerVocabulary>(*model_.tokenizer);
+  HeldAnswer::Begin begin;
+  if (std::holds_alternative<std::vector<Message>>(prompt))
+    begin = {built.thoughts, built.begin.state, built.begin.has_thought, built.begun};
+  return std::make_unique<HeldAnswer>(std::move(constraint), *vocabulary_, std::move(begin));
+}
+
 std::unique_ptr<Generation> LocalResponder::start(const Prompt& prompt, const AnswerOptions& options,
                                                   const OnReady& ready) {
   stamps_.require_unchanged();
@@ -152,13 +162,15 @@ std::unique_ptr<Generation> LocalResponder::start(const Prompt& prompt, const An
   request.max_tokens = options.max_tokens;
   request.in_front = options.in_front;
   request.drafts = options.drafts;
+  if (!options.form.is_free()) request.constraint = constraint_for(options.form, prompt, built);
   const Usage usage{static_cast<uint32_t>(built.tokens.size()), 0, built.n_dropped};
   request.prompt = std::move(built.tokens);
   scheduler_.prepare();
   if (ready) ready();
   auto answering = scheduler_.start(std::move(request));
   auto generation = std::holds_alternative<std::vector<Message>>(prompt)
-                        ? std::make_unique<LocalGeneration>(std::move(answering), *model_.tokenizer, usage, built)
+                        ? std::make_unique<LocalGeneration>(std::move(answering), *model_.tokenizer, usage, built,
+                                                                /*is_held=*/!options.form.is_free())
                         : std::make_unique<LocalGeneration>(std::move(answering), *model_.tokenizer, usage);
   if (options.in_front) ++n_generations_;  // a title changes no later answer
   return generation;

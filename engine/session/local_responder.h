@@ -6,6 +6,7 @@
 
 #include "engine/sequences/scheduler.h"
 #include "engine/session/file_stamps.h"
+#include "engine/session/held_answer.h"
 #include "engine/session/model.h"
 #include "engine/session/prompt_builder.h"
 #include "engine/session/responder.h"
@@ -28,10 +29,13 @@ class LocalResponder : public Responder {
 
  private:
   class LocalGeneration;
+  std::unique_ptr<TokenConstraint> constraint_for(const AnswerForm& form, const Prompt& prompt,
+                                                  const BuiltPrompt& built);
 
   Model& model_;
   FileStamps stamps_;
   PromptBuilder prompts_;
+  std::unique_ptr<AnswerVocabulary> vocabulary_;  // from the first answer with a form on
   Scheduler scheduler_;
   uint64_t n_generations_ = 0;
 };

@@ -105,6 +105,7 @@ BuiltPrompt PromptBuilder::prompt_of(std::span<const Message> messages, const An
   const Message unfinished = continues ? messages.back() : Message();
   prompt.thoughts = find_thoughts(tokenizer, template_source_, options.system_prompt);
   if (!prompt.thoughts.marks && !unfinished.reasoning.empty()) prompt.thoughts.marks = &kUsualMarks;
+  prompt.begun = unfinished.content;
   prompt.begin = append_answer(text, unfinished, prompt.thoughts);
   if (options.parse_special) text.content.clear();
   const bool has_bos = !bos.empty() && text.bytes.starts_with(bos) && !text.has_content(0, bos.size());

@@ -22,6 +22,7 @@ struct BuiltPrompt {
   uint32_t n_dropped = 0;  // turns dropped at the start: a user's message with its answer each
   ModelThoughts thoughts = {};
   ReasoningSplitter::Begin begin = {};  // of the text that answers it
+  std::string begun = {};               // an unfinished answer's text, which it ends with and which is continued
 };
 
 class PromptBuilder {

@@ -524,7 +524,8 @@ class Commands(Case):
             self.assertEqual(sorted(names), sorted(defined))
         listing = self.run_well("kernels", "--shape", "qwen2.5-3b").out.decode()
         for family in ("embedding_q6k_151936x2048", "gemv_q4k_11008x2048", "kv_scatter_h16", "incremental_attention_h16",
-                       "gemm_q4k_swiglu", "flash_attention_causal_h16", "sample_151936", "persistent_decoder_l36"):
+                       "gemm_q4k_swiglu", "flash_attention_causal_h16", "mask_logits_151936", "sample_151936",
+                       "persistent_decoder_l36"):
             self.assertIn(family, listing)
         self.assert_refused(Run("kernels", "--shape", "qwen9"), 2, "qwen9", "qwen2.5-7b")
         self.assert_refused(Run("kernels", "--shape", "qwen2.5-3b", "--target", "sm_12"), 2, "sm_12")

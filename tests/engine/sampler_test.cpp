@@ -11,6 +11,7 @@
 #include <random>
 #include <set>
 
+#include "engine/token_mask.h"
 #include "models/error.h"
 
 namespace warpchat {
@@ -40,6 +41,38 @@ TEST(Sampler, TemperatureZeroIsTheArgmaxAndTheLowestIdOfEquals) {
   Sampler sampler(plain(0));
   EXPECT_EQ(sampler.sample(std::vector<float>{1, 3, 3, 2}), 1);
   EXPECT_EQ(sampler.sample(std::vector<float>{-5, -6}), 0);
+}
+
+TEST(Sampler, ChoosesAmongTheTokensOfAMask) {
+  std::vector<float> logits(1000);
+  for (size_t i = 0; i < logits.size(); ++i) logits[i] = static_cast<float>(i % 97) - 30;
+  std::vector<uint32_t> mask(32);
+  const std::vector<Token> allowed = {3, 64, 500, 999};
+  for (const Token token : allowed) allow(mask, token);
+  for (const uint32_t top_k : {0u, 1u, 3u, 40u}) {
+    for (const float top_p : {1.0f, 0.9f}) {
+      for (const float temperature : {0.0f, 1.0f, 1e6f}) {
+        SamplingParams params = plain(temperature);
+        params.top_k = top_k, params.top_p = top_p, params.min_p = top_k == 3 ? 0.01f : 0;
+        params.repeat_penalty = 2;
+        Sampler sampler(params);
+        for (int i = 0; i < 200; ++i) {
+          const Token token = sampler.sample(logits, mask);
+          ASSERT_TRUE(std::ranges::count(allowed, token)) << token;
+          sampler.accept(token);
+        }
+      }
+    }
+  }
+  std::ranges::fill(mask, 0);
+  allow(mask, 3);
+  EXPECT_EQ(Sampler(plain(1)).sample(logits, mask), 3);
+  std::ranges::fill(mask, UINT32_MAX);
+  for (int seed = 0; seed < 50; ++seed) {
+    SamplingParams params = plain(1);
+    params.seed = static_cast<uint64_t>(seed);
+    EXPECT_EQ(Sampler(params).sample(logits, mask), Sampler(params).sample(logits));
+  }
 }
 
 TEST(Sampler, DrawsInProportionToTheSoftmaxAtTheTemperature) {

@@ -11,6 +11,7 @@
 #include "engine/driver/context.h"
 #include "engine/gpu/gpu_memory.h"
 #include "engine/profile.h"
+#include "kernels/sampling/mask_logits.h"
 #include "tests/reference/closeness.h"
 #include "tests/reference/reference_decoder.h"
 #include "tests/support/batch_walk.h"
@@ -333,9 +334,33 @@ class GpuRuns : public testing::Test {
     return {row.begin(), row.end()};
   }
 
+  // The i-th of n masks allows tokens i, i + n, i + 2n and so on.
+  std::vector<std::vector<uint32_t>> masks(uint32_t n) const {
+    std::vector<std::vector<uint32_t>> all(n, std::vector<uint32_t>(mask_words(model_.config.n_vocab)));
+    for (uint32_t token = 0; token < model_.config.n_vocab; ++token) all[token % n][token / 32] |= 1u << token % 32;
+    return all;
+  }
+  static bool allows(std::span<const uint32_t> mask, Token token) {  // an empty mask allows every token
+    return mask.empty() || (mask[static_cast<size_t>(token) / 32] >> token % 32 & 1) != 0;
+  }
+  static Token best_of(const std::vector<float>& logits, std::span<const uint32_t> mask) {
+    Token best = -1;
+    for (Token token = 0; token < static_cast<Token>(logits.size()); ++token)
+      if (allows(mask, token) && (best < 0 || logits[static_cast<size_t>(token)] > logits[static_cast<size_t>(best)]))
+        best = token;
+    return best;
+  }
+  static uint64_t calls_of(Decoder& decoder, std::string_view family) {
+    uint64_t calls = 0;
+    for (const OperationProfile& row : decoder.steps().profile().rows())
+      if (row.name.starts_with(family)) calls += row.calls;
+    return calls;
+  }
+
   const std::vector<std::byte> bytes_ = build_tiny_model({.n_layers = 1}, /*seed=*/3);
   const LoadedModel model_{GgufFile::view(bytes_, "tiny")};
   const std::vector<Token> tokens_ = some_tokens(30);
+  const SamplingParams greedy_{.temperature = 0}, warm_{.top_k = 0, .top_p = 1, .min_p = 0, .temperature = 100};
 };
 
 // The bits of an answer do not depend on the prompts of others.
@@ -411,6 +436,109 @@ TEST_F(GpuRuns, AreSampledTogetherInTheirOrder) {
                                            {1, 6, {&best[1], 1}, Logits::kLast},
                                            {3, 4, {&best[2], 1}, Logits::kLast}});
   for (const uint32_t column : {0u, 1u, 2u}) EXPECT_EQ(logits_of(sampled, column), logits_of(given, column)) << column;
+}
+
+// One sequence, then several, of which some have masks.
+TEST_F(GpuRuns, ChooseAmongTheTokensThatTheirMasksAllow) {
+  Decoder sampled = decoder();
+  DeviceSampler& sampler = *sampled.steps().sampler();
+  sampled.steps().set_measuring(true);
+  const std::vector<std::vector<uint32_t>> masks = this->masks(3);
+  const std::span<const uint32_t> masks_of[] = {masks[0], {}, masks[2], masks[1]};  // by sequence
+  for (const uint32_t n : {1u, 4u}) {
+    std::vector<warpchat::Run> runs;
+    for (uint32_t s = 0; s < n; ++s) runs.push_back({s, 0, std::span(tokens_).subspan(s, 5), Logits::kLast});
+    for (const SamplingParams& params : {greedy_, warm_}) {
+      SCOPED_TRACE(std::to_string(n) + " sequences, temperature " + std::to_string(params.temperature));
+      sampled.forward(runs);
+      std::vector<DeviceSampler::Start> starts;
+      std::vector<Token> best;
+      for (uint32_t s = 0; s < n; ++s) {
+        starts.push_back({params, {}, masks_of[s]});
+        best.push_back(best_of(logits_of(sampled, 5 * s + 4), masks_of[s]));
+      }
+      sampler.start(starts);
+      sampler.sample();
+      const std::span<const Token> tokens = sampler.read();
+      for (uint32_t s = 0; s < n; ++s) {
+        EXPECT_TRUE(allows(masks_of[s], tokens[s])) << "sequence " << s << ", token " << tokens[s];
+        if (params == greedy_) {
+          EXPECT_EQ(tokens[s], best[s]) << "sequence " << s;
+        }
+      }
+    }
+  }
+  EXPECT_EQ(calls_of(sampled, "mask_logits_"), 4u);
+  EXPECT_EQ(calls_of(sampled, "sample_"), 4u);
+}
+
+TEST_F(GpuRuns, LaunchNothingMoreWithoutMasks) {
+  Decoder sampled = decoder();
+  DeviceSampler& sampler = *sampled.steps().sampler();
+  sampled.steps().set_measuring(true);
+  const std::vector<std::vector<uint32_t>> masks = this->masks(2);
+  const auto names = [&] {
+    std::string all;
+    for (const KernelText& text : sampled.steps().kernels()) all += text.name + "\n";
+    return all;
+  };
+  const auto choose = [&](std::span<const uint32_t> mask) {
+    sampled.forward(std::span(tokens_).first(5), 0, Logits::kLast);
+    const std::vector<float> logits = logits_of(sampled, 4);
+    const DeviceSampler::Start column{greedy_, {}, mask};
+    sampler.start({&column, 1});
+    sampler.sample();
+    EXPECT_EQ(sampler.read()[0], best_of(logits, mask));
+  };
+  choose({});
+  EXPECT_THAT(names(), testing::Not(HasSubstr("mask_logits_")));
+  choose(masks[0]);
+  EXPECT_THAT(names(), HasSubstr("mask_logits_"));
+  choose({});
+  EXPECT_EQ(calls_of(sampled, "mask_logits_"), 1u);
+  EXPECT_EQ(calls_of(sampled, "sample_"), 3u);
+}
+
+TEST_F(GpuRuns, HaveMasksForOneTokenOnly) {
+  Decoder sampled = decoder();
+  DeviceSampler& sampler = *sampled.steps().sampler();
+  const std::vector<std::vector<uint32_t>> masks = this->masks(2);
+  const auto start = [&](std::span<const uint32_t> mask) {
+    const DeviceSampler::Start column{greedy_, {}, mask};
+    sampler.start({&column, 1});
+  };
+  sampled.forward(std::span(tokens_).first(5), 0, Logits::kLast);
+  EXPECT_THAT(error_of([&] { start(std::span(masks[0]).first(1)); }), HasSubstr("one bit per token"));
+  EXPECT_THAT(error_of([&] { start(std::vector<uint32_t>(masks[0].size())); }), HasSubstr("allows no token"));
+  start(masks[1]);
+  sampler.sample();
+  sampler.read();
+  sampled.forward_sampled();
+  EXPECT_THAT(error_of([&] { sampler.sample(); }), HasSubstr("a second time with the masks of one token"));
+  const std::vector<float> logits = logits_of(sampled, 0);
+  start(masks[0]);
+  sampler.sample();
+  EXPECT_EQ(sampler.read()[0], best_of(logits, masks[0]));
+}
+
+// Each token of a draft has a mask of its own.
+TEST_F(GpuRuns, VerifyDraftsWithMasks) {
+  Decoder sampled = decoder();
+  DeviceSampler& sampler = *sampled.steps().sampler();
+  sampled.forward(std::span(tokens_).first(5), 0, Logits::kNone);
+  const warpchat::Run run{0, 5, std::span(tokens_).subspan(5, 5), Logits::kAll, /*verify_draft=*/true};
+  sampled.forward({&run, 1});
+  const std::vector<std::vector<uint32_t>> masks = this->masks(5);
+  std::vector<DeviceSampler::Start> starts;
+  std::vector<Token> best;
+  for (uint32_t i = 0; i < 5; ++i) {
+    starts.push_back({greedy_, std::span(tokens_).first(6 + i)});
+    if (i != 3) starts.back().mask = masks[4 - i];
+    best.push_back(best_of(logits_of(sampled, i), starts.back().mask));
+  }
+  sampler.start(starts);
+  sampler.sample();
+  EXPECT_TRUE(std::ranges::equal(sampler.read(), best));
 }
 
 constexpr const char* kKeepsMemory = "a driver keeps memory of its own: only the emulator's counters are exact";

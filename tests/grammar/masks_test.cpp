@@ -89,7 +89,7 @@ void expect_masks_equal_brute_force(Constraint& constraint, unsigned seed) {
       for (size_t token = 0; token < texts.size(); ++token) {
         const bool is_usable = !texts[token].empty() && texts[token].size() <= 512;
         const bool expected = is_usable && constraint.advance(state, texts[token]) != kRejected;
-        ASSERT_EQ(TokenMasks::is_allowed(mask, static_cast<Token>(token)), expected)
+        ASSERT_EQ(is_allowed(mask, static_cast<Token>(token)), expected)
             << texts[token] << " step " << step;
         if (expected) allowed.push_back(token);
       }
@@ -132,10 +132,10 @@ TEST(TokenMasks, ControlAndUnusedTokensAreNeverAllowed) {
   const auto constraint = Constraint::from_schema("{\"type\":\"string\"}");
   TokenMasks masks(*constraint, trie);
   const auto mask = masks.mask(constraint->advance(constraint->start(), "\""));
-  EXPECT_FALSE(TokenMasks::is_allowed(mask, unused));
-  EXPECT_FALSE(TokenMasks::is_allowed(mask, control));
-  EXPECT_TRUE(TokenMasks::is_allowed(mask, plain));
-  EXPECT_TRUE(TokenMasks::is_allowed(mask, defined));
+  EXPECT_FALSE(is_allowed(mask, unused));
+  EXPECT_FALSE(is_allowed(mask, control));
+  EXPECT_TRUE(is_allowed(mask, plain));
+  EXPECT_TRUE(is_allowed(mask, defined));
 }
 
 }  // namespace

@@ -24,6 +24,7 @@
 #include "kernels/matmul/weight_layout.h"
 #include "kernels/persistent/persistent_decoder.h"
 #include "kernels/persistent/token_functions.h"
+#include "kernels/sampling/mask_logits.h"
 #include "kernels/sampling/sampling.h"
 #include "kernels/shapes.h"
 #include "models/block_types.h"
@@ -127,6 +128,8 @@ std::vector<ptx::Kernel> kernels_of(std::span<const TensorType> types, ptx::Targ
   if (has_gemm(types[0]))
     kernels.push_back(
         gemm({.weights = types[0], .rows = 2048, .k = 768, .columns_per_block = 32, .experts = 128}, target));
+  kernels.push_back(mask_logits({151936, 8}, target));
+  kernels.push_back(mask_logits({32001}, target));
   kernels.push_back(sample({151936, 8, 1024, 64, true}, target));
   kernels.push_back(sample({32001, 1, 256, 1024}, target));
   return kernels;

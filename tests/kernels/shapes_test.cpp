@@ -10,6 +10,7 @@
 #include "kernels/launch_list.h"
 #include "kernels/persistent/persistent_decoder.h"
 #include "kernels/persistent/token_functions.h"
+#include "kernels/sampling/mask_logits.h"
 #include "kernels/sampling/sampling.h"
 #include "models/error.h"
 
@@ -144,6 +145,7 @@ TEST(Shapes, TakeFewLinesOfPtx) {
       std::vector<ptx::Kernel> kernels = kernels_of(of_token, target);
       for (ptx::Kernel& kernel : kernels_of(list(PassKind::kPrefill, 512), target))
         kernels.push_back(std::move(kernel));
+      kernels.push_back(mask_logits({.n_vocab = shape.config.n_vocab}, target));
       kernels.push_back(sample({.n_vocab = shape.config.n_vocab, .advances = true}, target));
       kernels.push_back(persistent_decoder({of_token, 64u, /*stamps=*/true}, target));
       EXPECT_LT(std::ranges::count(ptx::module_text(kernels), '\n'), limit) << name << " on " << ptx::spell(target);

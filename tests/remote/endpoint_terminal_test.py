@@ -136,6 +136,25 @@ class Terminals(Case):
         self.assertEqual(len(server.bodies()), 3, "one title a conversation")
         self.assertEqual([message["content"] for message in server.bodies()[2]["messages"]], ["Hi", TEXT, "More"])
 
+    def test_answers_have_a_form_and_titles_have_none(self):
+        server = self.server()
+        terminal = self.terminal("--endpoint", server.origin + "/titled/v1", "-j", '{"type": "array"}', "--titles")
+        terminal.wait_for("Ctrl-D leaves")
+        terminal.type("Hi\r")
+        terminal.wait_for("did not keep to the schema: at byte 0 of the answer")
+        end = time.monotonic() + 60
+        while len(server.bodies()) < 2:
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.02)
+        terminal.type("More\r")
+        terminal.wait_for("did not keep to the schema")
+        self.leave(terminal)
+        self.assertEqual(["response_format" in body for body in server.bodies()], [True, False, True])
+        once = self.ask(server, "", "-j", '{"type": "array"}', "--resume")
+        self.assertEqual((once.code, once.out.decode()), (1, TEXT + "\n"), once)
+        self.assertEqual(once.err.decode().count("keep to the schema"), 1, once)
+        self.assertEqual([message["content"] for message in server.bodies()[3]["messages"]][::2], ["Hi", "More", "Hi"])
+
     def test_a_key_goes_to_its_own_endpoint_alone(self):
         server, other = self.server(key="sk-right"), self.server()
         terminal = self.terminal("--endpoint", server.url, "--api-key-env", "MY_KEY", MY_KEY="sk-right")

@@ -17,6 +17,7 @@
 #include "kernels/attention/kv_cache.h"
 #include "tests/support/decoder_cases.h"
 #include "tests/support/faulty_driver.h"
+#include "tests/support/scheduled_answers.h"
 #include "tests/support/test_device.h"
 
 namespace warpchat {
@@ -25,26 +26,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr uint32_t kContext = 40;
-
-bool never(Token) { return false; }
-
-struct Answer {
-  std::vector<Token> tokens;
-  GenerationEnd end;
-};
-
-std::optional<Answer> collect(ScheduledAnswer& answering) {
-  Answer answer;
-  for (;;) {
-    std::optional<AnswerStep> step = answering.next(60s);
-    if (!step) return std::nullopt;
-    if (const auto* next = std::get_if<NextToken>(&*step)) answer.tokens.push_back(next->token);
-    if (auto* end = std::get_if<GenerationEnd>(&*step)) {
-      answer.end = std::move(*end);
-      return answer;
-    }
-  }
-}
 
 struct Way {
   const char* name;

@@ -24,7 +24,7 @@ constexpr std::pair<std::string_view, std::string_view> kParts[] = {
     {"scatter", "keys and values"},
     {"embed", "embedding"},
     {"sample", "choice"},
-    {"sample", "choice"},
+    {"mask_logits", "choice"},
     {"emit", "choice"},
     {"gemv", "weights"},
     {"gemm", "weights"},

@@ -1,0 +1,211 @@
+// Follows the answer's tokens: the mark that opens a thought, the thought to its closing mark, then the text.
+#include "engine/session/held_answer.h"
+
+#include <algorithm>
+
+#include "models/error.h"
+
+namespace warpchat {
+
+namespace {
+
+constexpr size_t kMaxForcedBytes = 64;
+
+// Bytes of the mark that are written at the end of a text, if n were before it. mark: its first byte is not repeated.
+size_t follow_mark(std::string_view mark, size_t n, char byte) {
+  return mark[n] == byte ? n + 1 : mark.front() == byte ? 1 : 0;
+}
+
+// Bytes of the text up to the mark's end, and what is written of the mark if it does not end there.
+struct FollowedMark {
+  size_t end = std::string_view::npos, n_written;
+};
+FollowedMark follow_mark(std::string_view mark, size_t n, std::string_view text) {
+  for (size_t i = 0; i < text.size(); ++i) {
+    n = follow_mark(mark, n, text[i]);
+    if (n == mark.size()) return {i + 1, n};
+  }
+  return {.n_written = n};
+}
+
+void add_mask(std::vector<uint32_t>& mask, std::span<const uint32_t> more) {
+  for (size_t i = 0; i < mask.size(); ++i) mask[i] |= more[i];
+}
+
+}  // namespace
+
+std::unique_ptr<grammar::Constraint> constraint_of(const AnswerForm& form) {
+  return form.kind == AnswerForm::Kind::kGrammar ? grammar::Constraint::from_grammar(form.text)
+                                                 : grammar::Constraint::from_schema(form.text);
+}
+
+AnswerVocabulary::AnswerVocabulary(const Tokenizer& of) : tokenizer(of), trie(grammar::TokenTrie::of(of)) {
+  for (Token token = 0; static_cast<uint32_t>(token) < trie.n_tokens(); ++token) {
+    const std::string text = tokenizer.piece(token);
+    const bool is_breaks = !text.empty() && text.find_first_not_of('\n') == text.npos;
+    if (is_breaks && text.size() <= kMaxLineBreaks) line_breaks_[text.size() - 1].push_back(token);
+  }
+}
+
+std::span<const uint32_t> AnswerVocabulary::opening(std::string_view mark, size_t n) {
+  std::vector<uint32_t>& mask = opening_[{mark, n}];
+  if (!mask.empty()) return mask;
+  mask.resize(trie.n_words());
+  for (Token token = 0; static_cast<uint32_t>(token) < trie.n_tokens(); ++token) {
+    const std::string text = tokenizer.piece(token);
+    if (!text.empty() && mark.substr(n).starts_with(text)) allow(mask, token);
+  }
+  return mask;
+}
+
+std::span<const uint32_t> AnswerVocabulary::thinking(std::string_view mark, size_t n) {
+  std::vector<uint32_t>& mask = thinking_[{mark, n}];
+  if (!mask.empty()) return mask;
+  mask.resize(trie.n_words());
+  for (Token token = 0; static_cast<uint32_t>(token) < trie.n_tokens(); ++token) {
+    const std::string text = tokenizer.piece(token);
+    const size_t end = follow_mark(mark, n, text).end;
+    if ((end == text.npos || end == text.size()) && !tokenizer.ends_generation(token)) allow(mask, token);
+  }
+  return mask;
+}
+
+HeldAnswer::HeldAnswer(std::unique_ptr<grammar::Constraint> constraint, AnswerVocabulary& vocabulary, Begin begin)
+    : constraint_(std::move(constraint)),
+      vocabulary_(vocabulary),
+      masks_(*constraint_, vocabulary.trie),
+      begin_(std::move(begin)),
+      mask_(vocabulary.trie.n_words()) {
+  const grammar::State state = constraint_->advance(constraint_->start(), begin_.text);
+  if (state == grammar::kRejected) {
+    const grammar::Constraint::Verdict verdict = constraint_->check(begin_.text);
+    throw Error("the answer so far does not keep to its form: at byte " + std::to_string(verdict.at) + " it should go on with " +
+                verdict.expected + "; let it be written anew");
+  }
+  places_.push_back({first_phase(), state});
+}
+
+HeldAnswer::Phase HeldAnswer::first_phase() const {
+  using enum ReasoningSplitter::State;
+  if (begin_.state == kThinking) return Phase::kThinking;
+  if (begin_.state == kUndecided && begin_.thoughts.marks != nullptr && !begin_.has_thought) return Phase::kOpening;
+  return begin_.state == kAnswer && begin_.has_thought && begin_.text.empty() ? Phase::kBehindThought : Phase::kText;
+}
+
+std::span<const uint32_t> HeldAnswer::mask() {
+  const Place& place = places_.back();
+  std::ranges::fill(mask_, 0);
+  switch (place.phase) {
+    case Phase::kOpening:
+      allow_opening(place);
+      break;
+    case Phase::kThinking:
+      allow_thought(place);
+      break;
+    case Phase::kBehindThought:
+      allow_line_breaks(place);
+      [[fallthrough]];
+    case Phase::kText:
+      allow_text(place.state);
+  }
+  if (allows_none(mask_))
+    throw Error("no token of this model can go on with the answer as its form wants it: with " +
+                constraint_->expected(place.state));
+  return mask_;
+}
+
+void HeldAnswer::allow_text(grammar::State state) {
+  if (state == grammar::kRejected) return;
+  add_mask(mask_, masks_.mask(state));
+  for (const Token end : vocabulary_.tokenizer.end_of_generation())
+    constraint_->is_complete(state) ? allow(mask_, end) : forbid(mask_, end);
+}
+
+void HeldAnswer::allow_opening(const Place& place) {
+  const ModelThoughts& thoughts = begin_.thoughts;
+  if (has_plain_marks() || place.n_mark == 0) allow_text(place.state);
+  if (has_plain_marks())
+    add_mask(mask_, vocabulary_.opening(thoughts.marks->open, place.n_mark));
+  else
+    allow(mask_, thoughts.open[place.n_mark]);
+}
+
+void HeldAnswer::allow_thought(const Place& place) {
+  const ModelThoughts& thoughts = begin_.thoughts;
+  if (has_plain_marks()) return add_mask(mask_, vocabulary_.thinking(thoughts.marks->close, place.n_mark));
+  std::ranges::fill(mask_, UINT32_MAX);
+  if (const uint32_t rest = vocabulary_.trie.n_tokens() % 32; rest > 0) mask_.back() = (uint32_t{1} << rest) - 1;
+  for (const Token end : vocabulary_.tokenizer.end_of_generation()) forbid(mask_, end);
+  for (const Token of_mark : thoughts.close) allow(mask_, of_mark);
+}
+
+void HeldAnswer::allow_line_breaks(const Place& place) {
+  for (uint32_t n = 1; place.n_breaks + n <= AnswerVocabulary::kMaxLineBreaks; ++n)
+    for (const Token token : vocabulary_.line_breaks(n)) allow(mask_, token);
+}
+
+void HeldAnswer::accept(Token token) {
+  Place place = places_.back();
+  const std::string text = vocabulary_.tokenizer.piece(token);
+  if (place.phase == Phase::kThinking)
+    accept_thought(place, token, text);
+  else if (place.phase == Phase::kOpening)
+    accept_opening(place, token, text);
+  else
+    accept_text(place, text);
+  places_.push_back(place);
+}
+
+void HeldAnswer::accept_opening(Place& place, Token token, std::string_view text) {
+  const ModelThoughts& thoughts = begin_.thoughts;
+  const std::string_view mark = thoughts.marks->open;
+  const bool goes_on = has_plain_marks() ? !text.empty() && mark.substr(place.n_mark).starts_with(text)
+                                         : token == thoughts.open[place.n_mark];
+  place.n_mark += !goes_on ? 0 : has_plain_marks() ? static_cast<uint32_t>(text.size()) : 1;
+  if (place.n_mark == (has_plain_marks() ? mark.size() : thoughts.open.size()))
+    place = {Phase::kThinking, place.state};
+  else if (goes_on && has_plain_marks())
+    place.state = constraint_->advance(place.state, text);
+  else if (!goes_on)
+    accept_text(place, text);
+}
+
+void HeldAnswer::accept_thought(Place& place, Token token, std::string_view text) {
+  const std::vector<Token>& close = begin_.thoughts.close;
+  if (has_plain_marks()) {
+    const FollowedMark followed = follow_mark(begin_.thoughts.marks->close, place.n_mark, text);
+    place.n_mark = static_cast<uint32_t>(followed.n_written);
+    if (followed.end == text.npos) return;
+  } else {
+    place.n_mark = token == close[place.n_mark] ? place.n_mark + 1 : token == close.front() ? 1 : 0;
+    if (place.n_mark < close.size()) return;
+  }
+  place = {Phase::kBehindThought, constraint_->start()};
+}
+
+void HeldAnswer::accept_text(Place& place, std::string_view text) {
+  const auto is_break = [&] { return place.phase == Phase::kBehindThought && text.starts_with('\n'); };
+  for (; is_break() && place.n_breaks < AnswerVocabulary::kMaxLineBreaks; ++place.n_breaks) text.remove_prefix(1);
+  if (text.empty()) return;
+  place = {Phase::kText, constraint_->advance(place.state, text)};
+  if (place.state == grammar::kRejected) throw Error("a token was chosen that the form of the answer does not allow");
+}
+
+void HeldAnswer::undo(size_t n_tokens) { places_.resize(places_.size() - n_tokens, places_.front()); }
+
+// The last token is left out: one that goes on past the forced bytes may take its place.
+std::vector<Token> HeldAnswer::forced() {
+  const Place& place = places_.back();
+  if (place.phase != Phase::kText) return {};
+  const std::string bytes = constraint_->forced_bytes(place.state, kMaxForcedBytes);
+  if (bytes.size() < 2) return {};
+  std::vector<Token> tokens = vocabulary_.tokenizer.encode(bytes, /*parse_special=*/false, /*add_bos=*/false);
+  std::string text;
+  size_t n = 0;
+  for (; n < tokens.size() && std::string_view(bytes).starts_with(text); ++n)
+    text += vocabulary_.tokenizer.piece(tokens[n]);
+  tokens.resize(n == 0 ? 0 : n - 1);
+  return tokens;
+}
+
+}  // namespace warpchat

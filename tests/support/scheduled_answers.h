@@ -1,0 +1,34 @@
+// Answers of a scheduler as tests collect them.
+#pragma once
+#include <chrono>
+#include <optional>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "engine/sequences/scheduler.h"
+
+namespace warpchat {
+
+inline bool never(Token) { return false; }
+
+struct Answer {
+  std::vector<Token> tokens;
+  GenerationEnd end;
+};
+
+// nullopt: nothing came for a minute.
+inline std::optional<Answer> collect(ScheduledAnswer& answering) {
+  Answer answer;
+  for (;;) {
+    std::optional<AnswerStep> step = answering.next(std::chrono::seconds(60));
+    if (!step) return std::nullopt;
+    if (const auto* next = std::get_if<NextToken>(&*step)) answer.tokens.push_back(next->token);
+    if (auto* end = std::get_if<GenerationEnd>(&*step)) {
+      answer.end = std::move(*end);
+      return answer;
+    }
+  }
+}
+
+}  // namespace warpchat
