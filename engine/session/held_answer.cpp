@@ -10,6 +10,7 @@ namespace warpchat {
 namespace {
 
 constexpr size_t kMaxForcedBytes = 64;
+constexpr size_t kKeptPlaces = 64;  // more than a draft has tokens
 
 // Bytes of the mark that are written at the end of a text, if n were before it. mark: its first byte is not repeated.
 size_t follow_mark(std::string_view mark, size_t n, char byte) {
@@ -33,11 +34,6 @@ void add_mask(std::vector<uint32_t>& mask, std::span<const uint32_t> more) {
 }
 
 }  // namespace
-
-std::unique_ptr<grammar::Constraint> constraint_of(const AnswerForm& form) {
-  return form.kind == AnswerForm::Kind::kGrammar ? grammar::Constraint::from_grammar(form.text)
-                                                 : grammar::Constraint::from_schema(form.text);
-}
 
 AnswerVocabulary::AnswerVocabulary(const Tokenizer& of) : tokenizer(of), trie(grammar::TokenTrie::of(of)) {
   for (Token token = 0; static_cast<uint32_t>(token) < trie.n_tokens(); ++token) {
@@ -70,19 +66,28 @@ std::span<const uint32_t> AnswerVocabulary::thinking(std::string_view mark, size
   return mask;
 }
 
-HeldAnswer::HeldAnswer(std::unique_ptr<grammar::Constraint> constraint, AnswerVocabulary& vocabulary, Begin begin)
+HeldAnswer::HeldAnswer(std::unique_ptr<grammar::Constraint> constraint, std::unique_ptr<HeldCalls> calls,
+                       AnswerVocabulary& vocabulary, Begin begin)
     : constraint_(std::move(constraint)),
+      calls_(std::move(calls)),
       vocabulary_(vocabulary),
-      masks_(*constraint_, vocabulary.trie),
       begin_(std::move(begin)),
       mask_(vocabulary.trie.n_words()) {
-  const grammar::State state = constraint_->advance(constraint_->start(), begin_.text);
-  if (state == grammar::kRejected) {
-    const grammar::Constraint::Verdict verdict = constraint_->check(begin_.text);
-    throw Error("the answer so far does not keep to its form: at byte " + std::to_string(verdict.at) + " it should go on with " +
-                verdict.expected + "; let it be written anew");
+  Place first{.phase = first_phase(), .state = grammar::kRejected};
+  if (constraint_) {
+    masks_.emplace(*constraint_, vocabulary.trie);
+    first.state = constraint_->advance(constraint_->start(), begin_.text);
+    if (first.state == grammar::kRejected) {
+      const grammar::Constraint::Verdict verdict = constraint_->check(begin_.text);
+      throw Error("the answer so far does not keep to its form: at byte " + std::to_string(verdict.at) +
+                  " it should go on with " + verdict.expected + "; let it be written anew");
+    }
   }
-  places_.push_back({first_phase(), state});
+  if (calls_) {
+    first.calls = calls_->begin();
+    calls_->accept(first.calls, begin_.text, /*is_marker=*/false);
+  }
+  places_.push_back(std::move(first));
 }
 
 HeldAnswer::Phase HeldAnswer::first_phase() const {
@@ -94,36 +99,49 @@ HeldAnswer::Phase HeldAnswer::first_phase() const {
 
 std::span<const uint32_t> HeldAnswer::mask() {
   const Place& place = places_.back();
+  const bool is_call = in_held_call(place);
+  if (is_free() || (calls_ && place.calls.has_begun && !is_call)) return {};
   std::ranges::fill(mask_, 0);
-  switch (place.phase) {
-    case Phase::kOpening:
-      allow_opening(place);
-      break;
-    case Phase::kThinking:
-      allow_thought(place);
-      break;
-    case Phase::kBehindThought:
-      allow_line_breaks(place);
-      [[fallthrough]];
-    case Phase::kText:
-      allow_text(place.state);
-  }
+  if (is_call)
+    allow_call(place);
+  else if (place.phase == Phase::kThinking)
+    allow_thought(place);
+  else
+    allow_form(place);
   if (allows_none(mask_))
     throw Error("no token of this model can go on with the answer as its form wants it: with " +
-                constraint_->expected(place.state));
+                (is_call ? calls_->expected(place.calls) : constraint_->expected(place.state)));
   return mask_;
+}
+
+void HeldAnswer::allow_form(const Place& place) {
+  if (place.phase == Phase::kOpening) allow_opening(place);
+  if (place.phase == Phase::kBehindThought) allow_line_breaks(place);
+  const bool is_in_mark = place.phase == Phase::kOpening && !has_plain_marks() && place.n_mark > 0;
+  if (!is_in_mark) allow_text(place.state);
+  if (!is_in_mark && may_open_call(place)) add_mask(mask_, vocabulary_.opening(calls_->opener(), place.n_opener));
+}
+
+// The opener stands at the beginning of the text.
+bool HeldAnswer::may_open_call(const Place& place) const {
+  const bool is_at_start = place.phase != Phase::kText || place.state == constraint_->start();
+  return calls_ && !calls_->opener().empty() && (is_at_start || place.n_opener > 0);
+}
+
+void HeldAnswer::allow_call(const Place& place) {
+  add_mask(mask_, calls_->mask(place.calls));
+  for (const Token end : vocabulary_.tokenizer.end_of_generation()) forbid(mask_, end);
 }
 
 void HeldAnswer::allow_text(grammar::State state) {
   if (state == grammar::kRejected) return;
-  add_mask(mask_, masks_.mask(state));
+  add_mask(mask_, masks_->mask(state));
   for (const Token end : vocabulary_.tokenizer.end_of_generation())
     constraint_->is_complete(state) ? allow(mask_, end) : forbid(mask_, end);
 }
 
 void HeldAnswer::allow_opening(const Place& place) {
   const ModelThoughts& thoughts = begin_.thoughts;
-  if (has_plain_marks() || place.n_mark == 0) allow_text(place.state);
   if (has_plain_marks())
     add_mask(mask_, vocabulary_.opening(thoughts.marks->open, place.n_mark));
   else
@@ -152,8 +170,9 @@ void HeldAnswer::accept(Token token) {
   else if (place.phase == Phase::kOpening)
     accept_opening(place, token, text);
   else
-    accept_text(place, text);
-  places_.push_back(place);
+    accept_text(place, token, text);
+  places_.push_back(std::move(place));
+  if (places_.size() > kKeptPlaces) places_.pop_front();
 }
 
 void HeldAnswer::accept_opening(Place& place, Token token, std::string_view text) {
@@ -163,11 +182,11 @@ void HeldAnswer::accept_opening(Place& place, Token token, std::string_view text
                                          : token == thoughts.open[place.n_mark];
   place.n_mark += !goes_on ? 0 : has_plain_marks() ? static_cast<uint32_t>(text.size()) : 1;
   if (place.n_mark == (has_plain_marks() ? mark.size() : thoughts.open.size()))
-    place = {Phase::kThinking, place.state};
-  else if (goes_on && has_plain_marks())
+    place = {.phase = Phase::kThinking, .state = place.state, .calls = std::move(place.calls)};
+  else if (goes_on && has_plain_marks() && constraint_)
     place.state = constraint_->advance(place.state, text);
   else if (!goes_on)
-    accept_text(place, text);
+    accept_text(place, token, text);
 }
 
 void HeldAnswer::accept_thought(Place& place, Token token, std::string_view text) {
@@ -180,24 +199,46 @@ void HeldAnswer::accept_thought(Place& place, Token token, std::string_view text
     place.n_mark = token == close[place.n_mark] ? place.n_mark + 1 : token == close.front() ? 1 : 0;
     if (place.n_mark < close.size()) return;
   }
-  place = {Phase::kBehindThought, constraint_->start()};
+  place = {.phase = Phase::kBehindThought,
+           .state = constraint_ ? constraint_->start() : grammar::kRejected,
+           .calls = std::move(place.calls)};
 }
 
-void HeldAnswer::accept_text(Place& place, std::string_view text) {
+void HeldAnswer::accept_text(Place& place, Token token, std::string_view text) {
   const auto is_break = [&] { return place.phase == Phase::kBehindThought && text.starts_with('\n'); };
   for (; is_break() && place.n_breaks < AnswerVocabulary::kMaxLineBreaks; ++place.n_breaks) text.remove_prefix(1);
+  const Tokenizer& tokenizer = vocabulary_.tokenizer;
+  const bool is_marker = calls_ && text.empty() && tokenizer.is_control(token) && !tokenizer.ends_generation(token);
+  const std::string marker = is_marker ? tokenizer.piece(token, /*with_control=*/true) : "";
+  if (is_marker) text = marker;
   if (text.empty()) return;
-  place = {Phase::kText, constraint_->advance(place.state, text)};
-  if (place.state == grammar::kRejected) throw Error("a token was chosen that the form of the answer does not allow");
+  place.phase = Phase::kText;
+  if (constraint_ && !place.calls.has_begun) accept_form(place, text);
+  if (calls_) calls_->accept(place.calls, text, is_marker);
 }
 
-void HeldAnswer::undo(size_t n_tokens) { places_.resize(places_.size() - n_tokens, places_.front()); }
+// The text of the form, or the opener of a call, or what may still become either.
+void HeldAnswer::accept_form(Place& place, std::string_view text) {
+  const std::string_view opener = calls_ ? calls_->opener().substr(place.n_opener) : "";
+  const bool opens = !opener.empty() && may_open_call(place) && opener.starts_with(text);
+  place.n_opener = opens ? place.n_opener + static_cast<uint32_t>(text.size()) : 0;
+  place.state = constraint_->advance(place.state, text);
+  if (place.state == grammar::kRejected && !opens)
+    throw Error("a token was chosen that the form of the answer does not allow");
+}
+
+void HeldAnswer::undo(size_t n_tokens) {
+  places_.erase(places_.end() - static_cast<std::ptrdiff_t>(n_tokens), places_.end());
+  if (calls_ && n_tokens > 0) calls_->go_back(places_.back().calls);
+}
 
 // The last token is left out: one that goes on past the forced bytes may take its place.
 std::vector<Token> HeldAnswer::forced() {
   const Place& place = places_.back();
-  if (place.phase != Phase::kText) return {};
-  const std::string bytes = constraint_->forced_bytes(place.state, kMaxForcedBytes);
+  const bool is_call = in_held_call(place), is_form = constraint_ && place.phase == Phase::kText && !place.calls.has_begun;
+  if (!is_call && (!is_form || place.state == grammar::kRejected)) return {};
+  const std::string bytes = is_call ? calls_->forced_bytes(place.calls, kMaxForcedBytes)
+                                    : constraint_->forced_bytes(place.state, kMaxForcedBytes);
   if (bytes.size() < 2) return {};
   std::vector<Token> tokens = vocabulary_.tokenizer.encode(bytes, /*parse_special=*/false, /*add_bos=*/false);
   std::string text;
