@@ -33,7 +33,9 @@ class ForwardingSteps : public Steps {
   std::vector<KernelText> kernels() const override { return steps_.kernels(); }
   bool is_gpu() const override { return steps_.is_gpu(); }
   bool is_emulated() const override { return steps_.is_emulated(); }
-  std::string_view launch_of(uint32_t n_sequences) const override { return steps_.launch_of(n_sequences); }
+  std::string_view launch_of(uint32_t n_sequences, bool is_constrained) const override {
+    return steps_.launch_of(n_sequences, is_constrained);
+  }
   bool can_launch(LaunchMode mode) const override { return steps_.can_launch(mode); }
   void set_launch_mode(LaunchMode mode) override { steps_.set_launch_mode(mode); }
   bool is_launch_mode_final() const override { return steps_.is_launch_mode_final(); }

@@ -69,8 +69,9 @@ struct Message {
 
 // {"role", "content": [{"type": "text", "text"}, {"type": "file", "name", "text", "tokens"}], "reasoning",
 // "reasoning_ended": true, "rounds": [{"content", "reasoning", "tool_calls"}], "tool_calls": [{"id", "name",
-// "arguments", "result", "status": "ok", "error" or "denied"}], "tool_call_id", "model", "endpoint", "timings": {...}, "cut": "token_limit" or "context_full", "failure"}. Empty values are left out; content of one text is a
-// string. The reader ignores unknown keys, and throws Error with the key for a value of the wrong type.
+// "arguments", "result", "status": "ok", "error" or "denied"}], "tool_call_id", "model", "endpoint", "timings": {...},
+// "cut": "token_limit" or "context_full", "failure"}. Empty values are left out; content of one text is a string. The
+// reader ignores unknown keys, and throws Error with the key for a value of the wrong type.
 nlohmann::ordered_json to_json(const Message& message);
 Message message_from_json(const nlohmann::json& json);
 

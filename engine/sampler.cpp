@@ -114,7 +114,8 @@ void Sampler::keep_best(std::span<const float> logits, size_t k) {
   for (size_t i = 0; i < highest_.size(); ++i) {
     if (highest_[i] < min) continue;
     for (const float& logit : block(i))
-      if (logit >= min && logit != kForbidden) candidates_.push_back({static_cast<Token>(&logit - logits.data()), logit});
+      if (logit >= min && logit != kForbidden)
+        candidates_.push_back({static_cast<Token>(&logit - logits.data()), logit});
   }
   k = std::min(k, candidates_.size());
   assert(k > 0 && "no token is allowed");

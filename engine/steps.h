@@ -82,7 +82,8 @@ class Steps {
   virtual bool is_emulated() const { return false; }
 
   // Kernel launches, on a GPU.
-  virtual std::string_view launch_of(uint32_t /*n_sequences*/) const { return ""; }  // for a token of each; "": no GPU
+  // For a token of each sequence, one of which is constrained or not; "": no GPU.
+  virtual std::string_view launch_of(uint32_t /*n_sequences*/, bool /*is_constrained*/) const { return ""; }
   virtual bool can_launch(LaunchMode /*mode*/) const { return false; }
   // Permanent, from the next answer on. Compiles what the mode needs; Error if the mode does not work here.
   virtual void set_launch_mode(LaunchMode mode);

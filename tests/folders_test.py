@@ -20,7 +20,7 @@ ROOMS = {  # what each may include
     "ptx": set(),
 }
 # Each may include those above it; those of one line know nothing of each other. "": app itself.
-APP = (("platform",), ("math", "settings"), ("mcp", "model_choice"), ("formats",), ("chat",), ("terminal", "gui"),
+APP = (("platform",), ("math", "settings"), ("model_choice",), ("formats",), ("tools",), ("mcp",), ("chat",), ("terminal", "gui"),
        ("commands",), ("",))
 # The same within a folder; "": the folder itself.
 PARTS = {

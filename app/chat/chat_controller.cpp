@@ -329,7 +329,7 @@ bool ChatController::Parts::follow_answers(std::chrono::milliseconds timeout) {
 }
 
 void ChatController::Parts::answer_ended(ActiveChat& chat) {
-  profile.keep(models.model(), chat.answering, chat.now().messages.back());
+  profile.keep(models.model(), chat.answering, chat.now().messages.back(), models.holds_answers());
   if (Model* model = models.model()) profile.show(*model), models.show_status();
   want_title(chat);
   if (&chat == shown) return;

@@ -16,6 +16,13 @@ namespace warpchat {
 
 namespace {
 
+// How answers in a form are launched, if that is another way than that of free ones.
+std::string launch_of_held(const Steps& steps, const AnswerForm& form) {
+  const std::string_view held = steps.launch_of(1, /*is_constrained=*/true);
+  const bool is_the_same = form.is_free() || held == steps.launch_of(1, /*is_constrained=*/false);
+  return is_the_same ? "" : ", answers in their form by " + std::string(held);
+}
+
 constexpr SamplingParams kSampledByServers{.top_k = 0, .min_p = 0};  // without fields that only some servers know
 constexpr const char* kModel = "model";                              // what errors of loading are about
 
@@ -327,7 +334,8 @@ LoadedModel ModelController::shown() const {
           .name = model_name(*model()),
           .device = model()->device,
           .launch = steps.is_gpu() ? loaded_.launch : "",
-          .status = steps.description() + (model()->device_reason.empty() ? "" : " (" + model()->device_reason + ")"),
+          .status = steps.description() + launch_of_held(steps, base_options_.form) +
+                    (model()->device_reason.empty() ? "" : " (" + model()->device_reason + ")"),
           .bytes = model()->file.file_bytes(),
           .context = model()->context,
           .larger_context = context_for(model()->context),

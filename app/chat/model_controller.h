@@ -42,6 +42,7 @@ class ModelController {
   const Endpoint* endpoint() const { return endpoint_ ? &*endpoint_ : nullptr; }  // of another machine
   std::shared_ptr<Responder> responder() const;                                   // null: none
   void stop_prompt_when(std::function<bool()> is_stopped) { is_stopped_ = std::move(is_stopped); }
+  bool holds_answers() const { return !base_options_.form.is_free(); }  // to a form
   AnswerOptions options_for(const OpenConversation& conversation, const AnswerSettings& settings) const;
   // The next larger context, within the limits of model and memory, that holds a prompt of this many tokens and an
   // answer; 0: none.

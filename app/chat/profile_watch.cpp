@@ -61,7 +61,7 @@ void ProfileWatch::show(Model& model) {
   shown_at_ = Clock::now();
 }
 
-void ProfileWatch::keep(Model* model, const Answering& answering, const ChatMessage& answer) {
+void ProfileWatch::keep(Model* model, const Answering& answering, const ChatMessage& answer, bool is_held) {
   AnswerProfile kept{.ended = std::time(nullptr), .model = answer.model, .timings = answering.timings()};
   if (answer.role != "assistant" || kept.timings.generated_tokens == 0) return;
   kept.number = ++n_answers_;
@@ -70,7 +70,7 @@ void ProfileWatch::keep(Model* model, const Answering& answering, const ChatMess
     Steps& steps = model->decoder->steps();
     kept.model = state_.now().model->name;
     kept.device = state_.now().model->device;
-    kept.launch = had_settled_ ? steps.launch_of(1) : "several modes";
+    kept.launch = had_settled_ ? steps.launch_of(1, is_held) : "several modes";
     kept.is_emulated = steps.is_emulated();
     for (OperationProfile& row : profile_of(*model).snapshot(0, 0).token_rows)
       if (row.calls > 0 || row.counters.instructions > 0) kept.rows.push_back(std::move(row));

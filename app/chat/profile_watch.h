@@ -26,8 +26,8 @@ class ProfileWatch {
   void begin_answer(Model& model);                     // resets the rows
   void look(Model& model);                             // call often while an answer is generated
   void show(Model& model);                             // at once
-  void keep(Model* model, const Answering& answering,
-            const ChatMessage& answer);  // it has ended; null model: a server's answer
+  // It has ended. Null model: a server's answer. is_held: to a form.
+  void keep(Model* model, const Answering& answering, const ChatMessage& answer, bool is_held);
   void look_at_endpoint();               // call often
   void save(Model* model,
             const std::string& path) const;  // writes a trace, and a summary to path.md; Error if that fails

@@ -124,12 +124,12 @@ BenchSubject subject_of(const Model& model, const BenchOptions& options) {
 // How the test's tokens are launched: "" on the CPU.
 std::string launch_of(const Steps& steps, const BenchResult& test) {
   if (!steps.is_gpu()) return "";
-  return std::string(test.n_generate > 0 ? steps.launch_of(test.n_parallel) : name_of(LaunchMode::kStream));
+  return std::string(test.n_generate > 0 ? steps.launch_of(test.n_parallel, /*is_constrained=*/false) : name_of(LaunchMode::kStream));
 }
 
 void tell_what_was_not_measured(const Model& model, const std::vector<BenchResult>& tests) {
   const std::string_view persistent = name_of(LaunchMode::kPersistent);
-  if (model.decoder->steps().launch_of(1) != persistent) return;
+  if (model.decoder->steps().launch_of(1, /*is_constrained=*/false) != persistent) return;
   for (const BenchResult& test : tests)
     if (test.n_generate > 0 && test.launch != persistent)
       return print_error("the persistent decoder serves one sequence; " + test_name(test) + " was decoded by " +

@@ -1,7 +1,8 @@
-// chat grammar: checks texts against a schema or a grammar, and measures masks over a vocabulary.
+// chat grammar: checks texts against a schema or a grammar, and measures masks and decoding with it.
 #include <algorithm>
 #include <bit>
 #include <chrono>
+#include <cinttypes>
 #include <cstdio>
 #include <numeric>
 #include <random>
@@ -11,7 +12,10 @@
 #include "app/platform/output.h"
 #include "app/platform/text_input.h"
 #include "app/settings/form_flags.h"
+#include "engine/grammar/answer_constraint.h"
 #include "engine/grammar/token_masks.h"
+#include "engine/sequences/scheduler.h"
+#include "engine/session/held_answer.h"
 #include "models/gguf_reader.h"
 #include "models/tokenizer/tokenizer.h"
 
@@ -22,6 +26,8 @@ namespace {
 using grammar::Constraint;
 
 constexpr size_t kMinMasks = 400, kMaxWalkTokens = 60;
+constexpr uint32_t kDecodedContext = 256;
+constexpr uint64_t kMinAnswers = 4, kMaxAnswers = 60, kMinDecoded = 240;  // to measure the speed of decoding
 
 void check_usage(const GrammarOptions& o) {
   if (n_given(o) != 1) throw UsageError("give one of --json-schema, --json-schema-file, --grammar and --grammar-file");
@@ -68,8 +74,7 @@ Token random_token(std::span<const uint32_t> mask, std::mt19937& random) {
   }
 }
 
-int bench(Constraint& constraint, const GrammarOptions& o) {
-  const GgufFile file = GgufFile::open(find_model_file(o.model));
+void bench_masks(Constraint& constraint, const GgufFile& file) {
   const std::unique_ptr<Tokenizer> tokenizer = Tokenizer::from(file);
   const grammar::TokenTrie trie = grammar::TokenTrie::of(*tokenizer);
   grammar::TokenMasks masks(constraint, trie);
@@ -92,15 +97,74 @@ int bench(Constraint& constraint, const GrammarOptions& o) {
   std::snprintf(line, sizeof line, "masks %zu mean %.1f us p99 %.1f us max %.1f us\n", times.size(), mean,
                 times[times.size() * 99 / 100], times.back());
   write_text(line);
-  return 0;
+}
+
+struct Decoded {
+  uint64_t tokens = 0;
+  double seconds = 0;
+  double per_second() const { return seconds > 0 ? static_cast<double>(tokens) / seconds : 0; }
+};
+
+// One answer, added to the sums. The number of its tokens.
+uint32_t decode(Scheduler& scheduler, AnswerRequest request, Decoded& sums) {
+  const std::shared_ptr<ScheduledAnswer> answer = scheduler.start(std::move(request));
+  for (;;) {
+    const std::optional<AnswerStep> step = answer->next(std::chrono::hours(1));
+    const auto* end = step ? std::get_if<GenerationEnd>(&*step) : nullptr;
+    if (end == nullptr) continue;
+    if (end->reason == EndReason::kFailed) throw Error(end->error);
+    sums.tokens += end->timings.generated_tokens;
+    sums.seconds += end->timings.generate_seconds;
+    return end->timings.generated_tokens;
+  }
+}
+
+// Answers in the form and free ones of the same number of tokens, in turns. Without drafts, since small models that
+// repeat themselves gain more by those than a mask costs.
+void bench_decoding(const AnswerForm& form, const GrammarOptions& o) {
+  ModelFlags flags;
+  static_cast<CommonOptions&>(flags) = o;
+  flags.model = o.model;
+  const std::unique_ptr<Model> model = load_model(flags, kDecodedContext);
+  const Tokenizer& tokenizer = *model->tokenizer;
+  const auto ends = [&](Token token) { return tokenizer.ends_generation(token); };
+  AnswerVocabulary vocabulary(tokenizer);
+  Scheduler scheduler(*model->decoder, ends, tokenizer.end_of_generation());
+  AnswerRequest request;
+  request.prompt = tokenizer.encode("An example, written as JSON:\n", /*parse_special=*/false, /*add_bos=*/true);
+  request.sampling = model->file_sampling;
+  request.max_tokens = kMaxWalkTokens;
+  request.drafts = false;
+  Decoded held, free;
+  for (uint64_t n = 0; n < kMaxAnswers && (n < kMinAnswers || held.tokens < kMinDecoded); ++n) {
+    request.sampling.seed = n;
+    AnswerRequest in_form = request, without = request;
+    in_form.constraint = std::make_shared<HeldAnswer>(grammar::compile(form), vocabulary, HeldAnswer::Begin{});
+    without.max_tokens = static_cast<int32_t>(decode(scheduler, std::move(in_form), held));
+    without.ignore_end = true;
+    decode(scheduler, std::move(without), free);
+  }
+  char line[160];
+  std::snprintf(line, sizeof line, "decoding %" PRIu64 " tokens held %.1f t/s free %.1f t/s ratio %.2f\n", held.tokens,
+                held.per_second(), free.per_second(), held.per_second() / free.per_second());
+  write_text(line);
 }
 
 }  // namespace
 
 int run_command(const GrammarOptions& options) {
   check_usage(options);
-  const std::unique_ptr<Constraint> constraint = compiled(form_from(options));
-  return options.bench ? bench(*constraint, options) : check(*constraint, options);
+  const AnswerForm form = form_from(options);
+  const std::unique_ptr<Constraint> constraint = compiled(form);
+  if (!options.bench) return check(*constraint, options);
+  bool has_weights = false;
+  {
+    const GgufFile file = GgufFile::open(find_model_file(options.model));
+    has_weights = !file.tensors().empty();
+    bench_masks(*constraint, file);
+  }
+  if (has_weights) bench_decoding(form, options);
+  return 0;
 }
 
 }  // namespace warpchat

@@ -20,17 +20,17 @@ namespace warpchat {
 
 namespace {
 
-constexpr std::chrono::seconds kMaxTime{30};
+constexpr std::chrono::milliseconds kMaxTime{30'000};
 constexpr uint64_t kMaxMemory = 1 << 30;
 constexpr std::string_view kPdfBegin = "%PDF-";
 constexpr int kForbidden = 3;  // pdftotext's exit code
 
-std::string fault_of(const ChildEnd& end, uint64_t max_bytes) {
+std::string fault_of(const ChildEnd& end, uint64_t max_bytes, std::chrono::milliseconds max_time) {
   switch (end.kind) {
     case ChildEnd::Kind::kNotFound:
       return "it is a PDF, and pdftotext is not installed; install poppler-utils";
     case ChildEnd::Kind::kTooLong:
-      return "reading it took longer than " + std::to_string(kMaxTime.count()) + " s; attach fewer pages";
+      return "reading it took longer than " + std::to_string(max_time.count() / 1000) + " s; attach fewer pages";
     case ChildEnd::Kind::kTooMuch:
       return "it has more than " + human_bytes(max_bytes) + " of text; attach fewer pages";
     case ChildEnd::Kind::kExited:
@@ -47,19 +47,25 @@ std::string fault_of(const ChildEnd& end, uint64_t max_bytes) {
   return "it is a damaged PDF";
 }
 
-// `source` is its name for people.
-std::string read_pdf(const std::string& file, const std::string& source, uint64_t max_bytes,
-                     const std::atomic<bool>& stopped) {
-  const std::string path = std::filesystem::absolute(file).string();  // no name is a flag
-  ChildEnd end = run_child({"pdftotext", "-enc", "UTF-8", "-eol", "unix", "-nopgbrk", path, "-"},
-                           {kMaxTime, kMaxMemory, max_bytes}, stopped);
+// `file`: a path, or "-" for the opened one. `source` is its name for people.
+struct Pdf {
+  std::string file, source;
+  uint64_t max_bytes;
+  std::chrono::milliseconds max_time = kMaxTime;
+  int input = -1;
+};
+
+std::string read_pdf(const Pdf& pdf, const std::atomic<bool>& stopped) {
+  ChildEnd end = run_child({"pdftotext", "-enc", "UTF-8", "-eol", "unix", "-nopgbrk", pdf.file, "-"},
+                           {pdf.max_time, kMaxMemory, pdf.max_bytes}, stopped, pdf.input);
   if (end.kind == ChildEnd::Kind::kStopped) return "";
-  if (const std::string fault = fault_of(end, max_bytes); !fault.empty())
-    throw Error("cannot read " + source + ": " + fault);
+  const std::string cannot_read = "cannot read " + pdf.source + ": ";
+  if (const std::string fault = fault_of(end, pdf.max_bytes, pdf.max_time); !fault.empty())
+    throw Error(cannot_read + fault);
   std::erase(end.text, '\0');
   if (end.text.find_first_not_of(" \t\r\n") == std::string::npos)
-    throw Error("cannot read " + source + ": it has no text (a scan?); add text with a program such as ocrmypdf");
-  require_utf8(end.text, source);
+    throw Error(cannot_read + "it has no text (a scan?); add text with a program such as ocrmypdf");
+  require_utf8(end.text, pdf.source);
   return end.text;
 }
 
@@ -104,13 +110,18 @@ bool is_pdf(const std::string& path) {
 bool has_pdf(std::string_view bytes) { return bytes.starts_with(kPdfBegin); }
 
 std::string text_of_pdf(const std::string& path, uint64_t max_bytes, const std::atomic<bool>& stopped) {
-  return read_pdf(path, path, max_bytes, stopped);
+  return read_pdf({std::filesystem::absolute(path).string(), path, max_bytes}, stopped);  // no name is a flag
+}
+
+std::string text_of_opened_pdf(int descriptor, const std::string& source, uint64_t max_bytes,
+                               std::chrono::milliseconds max_time, const std::atomic<bool>& stopped) {
+  return read_pdf({"-", source, max_bytes, max_time, descriptor}, stopped);
 }
 
 std::string text_of_pdf_bytes(std::string_view bytes, const std::string& source, uint64_t max_bytes) {
   const TemporaryFile file(bytes);
   const std::atomic<bool> goes_on = false;
-  return read_pdf(file.path(), source, max_bytes, goes_on);
+  return read_pdf({std::filesystem::absolute(file.path()).string(), source, max_bytes}, goes_on);
 }
 
 }  // namespace warpchat

@@ -12,6 +12,7 @@
 
 #include "app/platform/directories.h"
 #include "app/platform/text_input.h"
+#include "app/tools/tool.h"
 #include "engine/http/http_url.h"
 #include "engine/untrusted_json.h"
 #include "models/ascii.h"
@@ -175,6 +176,16 @@ bool has_placeholder(const McpServerConfig& server) {
 
 milliseconds McpServerConfig::call_timeout() const { return timeout.value_or(kCallTimeout); }
 milliseconds McpServerConfig::opening_timeout() const { return timeout.value_or(kOpeningTimeout); }
+
+std::string McpServerConfig::fingerprint() const {
+  return sha256_of_json({{"name", name},
+                         {"command", command},
+                         {"args", arguments},
+                         {"env", environment},
+                         {"cwd", folder},
+                         {"url", url},
+                         {"headers", headers}});
+}
 
 std::string McpServerConfig::address() const {
   if (!command.empty()) return command;

@@ -25,6 +25,8 @@ struct McpServerConfig {
   std::chrono::milliseconds call_timeout() const;     // default 60 s
   std::chrono::milliseconds opening_timeout() const;  // default 10 s
   std::string address() const;  // for people: the command, or the URL without user, query and fragment
+  // SHA-256 of what decides which program answers, and with which rights: not of the timeout and `is_disabled`.
+  std::string fingerprint() const;
 };
 
 struct McpConfig {

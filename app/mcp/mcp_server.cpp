@@ -11,6 +11,7 @@
 #include "app/mcp/stdio_transport.h"
 #include "app/platform/log.h"
 #include "app/platform/version.h"
+#include "app/tools/tool_texts.h"
 #include "models/text_format.h"
 
 namespace warpchat {
@@ -331,12 +332,10 @@ bool McpServer::add_tools(const json& page, std::vector<McpTool>& tools, size_t&
   return true;
 }
 
-McpResult McpServer::call(const McpTool& tool, const json& arguments, const McpCallControl& control) {
+ToolResult McpServer::call(const McpTool& tool, const json& arguments, const ToolCallControl& control) {
   const EitherStop either(control.stop, closing_.get_token());
-  const McpCallControl controlled{either.token(), control.on_progress};
-  const auto failed = [&](const std::string& sentence) {
-    return McpResult{McpCallStatus::kError, cut_result(log_.secrets().hide(sentence)), {}};
-  };
+  const ToolCallControl controlled{either.token(), control.on_progress};
+  const auto failed = [&](const std::string& sentence) { return failed_result(log_.secrets().hide(sentence)); };
   try {
     const std::shared_ptr<McpTransport> before = current_transport();
     try {
@@ -348,13 +347,13 @@ McpResult McpServer::call(const McpTool& tool, const json& arguments, const McpC
     }
     return call_once(tool, arguments, controlled);
   } catch (const McpStopped&) {
-    return {McpCallStatus::kStopped, "the call was stopped", {}};
+    return stopped_result();
   } catch (const Error& error) {
     return failed(name() + ": " + error.what());
   }
 }
 
-McpResult McpServer::call_once(const McpTool& tool, const json& arguments, const McpCallControl& control) {
+ToolResult McpServer::call_once(const McpTool& tool, const json& arguments, const ToolCallControl& control) {
   const std::shared_ptr<McpTransport> transport = usable_transport(control.stop);
   Deadline deadline(config_.call_timeout());
   json answered = json::object();
@@ -372,7 +371,7 @@ McpResult McpServer::call_once(const McpTool& tool, const json& arguments, const
       on_ended_in_call(transport, ended.what());
       throw Error(std::string("it ended during the call (") + ended.what() + ")");
     }
-    if (response.has_error()) return {McpCallStatus::kError, error_text(response.message["error"]), {}};
+    if (response.has_error()) return {ToolStatus::kError, error_text(response.message["error"]), {}};
     json& result = response.message["result"];
     if (!result.is_object()) throw Error("it answers the call with a result that is no object");
     const auto type = result.find("resultType");

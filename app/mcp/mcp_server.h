@@ -36,11 +36,6 @@ struct McpServerState {
   std::vector<std::string> log;  // see McpLog
 };
 
-struct McpCallControl {
-  std::stop_token stop = {};                                 // cancels the call
-  std::function<void(const McpProgress&)> on_progress = {};  // on any thread; short, and calls no server
-};
-
 // Thread-safe: calls may run side by side.
 class McpServer {
  public:
@@ -61,7 +56,7 @@ class McpServer {
 
   // The result of the tool, or the sentence that says why there is none. A server whose process has ended is started
   // once more.
-  McpResult call(const McpTool& tool, const nlohmann::json& arguments, const McpCallControl& control);
+  ToolResult call(const McpTool& tool, const nlohmann::json& arguments, const ToolCallControl& control);
 
   void end();  // waits until its process has ended, some four seconds at most; stops what runs
 
@@ -82,7 +77,7 @@ class McpServer {
   std::vector<McpTool> list_tools(Deadline& deadline, std::stop_token stop);
   bool add_tools(const nlohmann::json& page, std::vector<McpTool>& tools, size_t& bytes);
   std::shared_ptr<McpTransport> usable_transport(std::stop_token stop);
-  McpResult call_once(const McpTool& tool, const nlohmann::json& arguments, const McpCallControl& control);
+  ToolResult call_once(const McpTool& tool, const nlohmann::json& arguments, const ToolCallControl& control);
   void on_ended_in_call(const std::shared_ptr<McpTransport>& transport, const std::string& how);
   void set_state(McpState state, const std::string& reason = "");
   void notice(const std::string& sentence) const;

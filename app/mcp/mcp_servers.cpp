@@ -4,9 +4,10 @@
 #include <algorithm>
 #include <atomic>
 #include <functional>
+#include <map>
 #include <utility>
 
-#include "models/text_format.h"
+#include "app/tools/tool_texts.h"
 #include "models/threads.h"
 
 namespace warpchat {
@@ -73,18 +74,31 @@ std::vector<McpTool> McpServers::tools() const {
   return tools_;
 }
 
-McpResult McpServers::call(std::string_view name, const nlohmann::json& arguments, const McpCallControl& control) {
+std::vector<Tool> McpServers::declarations() const {
+  std::map<std::string, std::string> configurations;
+  for (const auto& server : servers_) configurations[server->config().name] = server->config().fingerprint();
+  std::vector<Tool> declarations;
+  const std::lock_guard lock(mutex_);
+  for (const McpTool& tool : tools_)
+    declarations.push_back({.name = tool.name,
+                            .source = tool.server,
+                            .own_name = tool.tool,
+                            .title = tool.title,
+                            .description = tool.description,
+                            .schema = tool.schema,
+                            .configuration = configurations[tool.server]});
+  return declarations;
+}
+
+ToolResult McpServers::call(std::string_view name, const nlohmann::json& arguments, const ToolCallControl& control) {
   McpTool called;
   {
     const std::lock_guard lock(mutex_);
     const auto tool = std::ranges::find(tools_, name, &McpTool::name);
     if (tool == tools_.end()) {
-      std::string list;
-      for (const McpTool& known : tools_) list += (list.empty() ? "" : ", ") + known.name;
-      return {McpCallStatus::kError,
-              cut_result("there is no tool '" + printable(name) + "'; " +
-                         (list.empty() ? "there are no tools" : "the tools are " + list)),
-              {}};
+      std::vector<std::string> names;
+      for (const McpTool& known : tools_) names.push_back(known.name);
+      return unknown_tool_result(name, names);
     }
     called = *tool;
   }

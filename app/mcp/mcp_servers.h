@@ -15,12 +15,12 @@
 namespace warpchat {
 
 // Thread-safe: open() in one thread, calls in others, and end() in any.
-class McpServers {
+class McpServers : public ToolSource {
  public:
   // on_notice: what the user is to know, a sentence at a time, from any thread: a server that cannot be used, one that
   // ended during a call, a list of tools that is cut.
   McpServers(McpConfig config, McpServer::OnNotice on_notice);
-  ~McpServers();  // end()
+  ~McpServers() override;  // end()
 
   // Opens all that are not disabled, and waits for them. The number of servers that could not be opened, of each of
   // which on_notice has told. McpStopped.
@@ -28,10 +28,11 @@ class McpServers {
 
   std::vector<McpServerState> states() const;  // in the file's order
   std::vector<McpTool> tools() const;          // of all open servers, in the file's and the servers' order
+  std::vector<Tool> declarations() const override;
 
   // name: McpTool::name; arguments: an object. An unknown name gives an error that lists the tools. Blocks until the
   // result is there, which is at most five times the server's timeout where the server tells its progress.
-  McpResult call(std::string_view name, const nlohmann::json& arguments, const McpCallControl& control = {});
+  ToolResult call(std::string_view name, const nlohmann::json& arguments, const ToolCallControl& control) override;
 
   void end();  // all side by side; returns when no process is left, after some four seconds at most
 

@@ -19,6 +19,7 @@ namespace {
 
 using nlohmann::json;
 constexpr size_t kMaxNameBytes = 64;
+constexpr std::string_view kOwnPrefix = "warpchat__";  // of app/tools/built_in_tools.h
 constexpr std::string_view kBase64Begin = "=?base64?", kBase64End = "?=";
 
 bool is_token(std::string_view text) {
@@ -126,7 +127,7 @@ std::string text_of_resource(json& part) {
   return with_kind("resource", uri + (uri.empty() ? "" : ", ") + counted(decoded_bytes(resource, "blob"), "byte"));
 }
 
-std::string text_of_part(json& part, McpResult& result) {
+std::string text_of_part(json& part, ToolResult& result) {
   if (!part.is_object()) return with_kind("unknown part", "");
   const std::string type = text_member(part, "type");
   if (type == "text" && part.contains("text") && part["text"].is_string())
@@ -176,14 +177,14 @@ std::vector<std::string> call_headers(const McpTool& tool, const json& arguments
   return lines;
 }
 
-McpResult read_result(json result) {
-  McpResult read;
+ToolResult read_result(json result) {
+  ToolResult read;
   const auto is_error = result.find("isError");
-  if (is_error != result.end() && is_error->is_boolean() && is_error->get<bool>()) read.status = McpCallStatus::kError;
+  if (is_error != result.end() && is_error->is_boolean() && is_error->get<bool>()) read.status = ToolStatus::kError;
   const auto content = result.find("content");
   const bool has_content = content != result.end() && content->is_array() && !content->empty();
   if (content != result.end() && !content->is_array() && !content->is_null())
-    return {McpCallStatus::kError, "the server's result has a \"content\" that is no list", {}};
+    return {ToolStatus::kError, "the server's result has a \"content\" that is no list", {}};
   if (has_content) {
     for (json& part : *content) {
       if (&part != &content->front()) read.text += '\n';
@@ -196,16 +197,6 @@ McpResult read_result(json result) {
   return read;
 }
 
-std::string cut_result(std::string text) {
-  if (text.size() <= kMaxResultBytes) return text;
-  const size_t whole = text.size();
-  size_t end = kMaxResultBytes;
-  while (end > 0 && continues_character(text[end])) --end;
-  text.resize(end);
-  text.shrink_to_fit();
-  return text + "\n[cut: the first " + grouped(end) + " of " + grouped(whole) + " bytes]";
-}
-
 std::string ToolNames::add(std::string_view server, std::string_view tool) {
   const std::string whole = std::string(server) + "__" + std::string(tool);
   std::string name;
@@ -213,6 +204,7 @@ std::string ToolNames::add(std::string_view server, std::string_view tool) {
     name += is_word_character(whole[at]) || whole[at] == '-' ? whole[at] : '_';
     at += first_character(std::string_view(whole).substr(at)).bytes;
   }
+  if (lower_case(name).starts_with(kOwnPrefix)) name = ("mcp_" + name).substr(0, kMaxNameBytes);
   std::string distinct = name;
   while (!used_.insert(lower_case(distinct)).second) {
     const std::string suffix = "_" + std::to_string(++n_same_[lower_case(name)] + 1);

@@ -1,7 +1,6 @@
 // Tools of servers, and what a call of one gives.
 #pragma once
 #include <cstddef>
-#include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -9,6 +8,8 @@
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "app/tools/tool.h"
 
 namespace warpchat {
 
@@ -29,21 +30,6 @@ struct McpTool {
   std::vector<McpHeaderParameter> header_parameters = {};
 };
 
-enum class McpCallStatus : uint8_t { kOk, kError, kStopped };  // kStopped: by the caller
-
-struct McpImage {
-  std::string mime_type;
-  std::string base64;  // as the server sends it, unchecked
-};
-
-struct McpResult {
-  McpCallStatus status = McpCallStatus::kOk;
-  std::string text;                   // at most kMaxResultBytes and a note that it was cut. Foreign text
-  std::vector<McpImage> images = {};  // in the text is a note for each
-};
-
-inline constexpr size_t kMaxResultBytes = 1 << 20;
-
 // The tool that an entry of tools/list describes. Error, part of a sentence: it is none.
 McpTool read_tool(const nlohmann::json& entry, const std::string& server);
 
@@ -57,15 +43,13 @@ std::vector<std::string> call_headers(const McpTool& tool, const nlohmann::json&
 std::string header_value(std::string_view text);
 
 // What the "result" of tools/call says: texts joined by newlines, notes for other parts. It is consumed.
-McpResult read_result(nlohmann::json result);
-
-std::string cut_result(std::string text);  // to kMaxResultBytes, not inside a character, with a note
+ToolResult read_result(nlohmann::json result);
 
 // Gives tools their names.
 class ToolNames {
  public:
   // server__tool with _ for what is no letter, digit, _ or -; a suffix tells it apart from earlier names, in which case
-  // does not count.
+  // does not count. What would read as a tool of this program, warpchat__..., begins with mcp_.
   std::string add(std::string_view server, std::string_view tool);
 
  private:

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "app/mcp/mcp_config.h"
+#include "app/tools/tool.h"
 #include "models/error.h"
 
 namespace warpchat {
@@ -68,18 +69,13 @@ class Deadline {
   std::atomic<Clock::rep> end_;
 };
 
-struct McpProgress {
-  double done = 0, total = 0;  // total 0: unknown
-  std::string message;         // the server's words
-};
-
 struct McpRequest {
   std::string method;
   nlohmann::json params = nlohmann::json::object();
-  std::vector<std::string> headers = {};                     // of HTTP, "Name: value"
-  bool can_cancel = false;                                   // the server is told when it is given up
-  bool wants_progress = false;                               // params._meta gets a progressToken
-  std::function<void(const McpProgress&)> on_progress = {};  // on any thread; short, and calls nothing here
+  std::vector<std::string> headers = {};                      // of HTTP, "Name: value"
+  bool can_cancel = false;                                    // the server is told when it is given up
+  bool wants_progress = false;                                // params._meta gets a progressToken
+  std::function<void(const ToolProgress&)> on_progress = {};  // on any thread; short, and calls nothing here
 };
 
 struct McpResponse {

@@ -47,10 +47,11 @@ std::vector<std::string> environment_of_child() {
 }
 
 // 0: there is no such program.
-pid_t start(const std::vector<std::string>& command, const Pipe& out, const Pipe& err, const ChildLimits& limits) {
+pid_t start(const std::vector<std::string>& command, const Pipe& out, const Pipe& err, const ChildLimits& limits,
+            int input) {
   const StartedProcess started = start_process({.command = command,
                                                 .environment = environment_of_child(),
-                                                .streams = {-1, out.writer(), err.writer()},
+                                                .streams = {input, out.writer(), err.writer()},
                                                 .limit = apply,
                                                 .data = &limits});
   const int error = started.error;
@@ -60,10 +61,10 @@ pid_t start(const std::vector<std::string>& command, const Pipe& out, const Pipe
 
 }  // namespace
 
-ChildEnd run_child(const std::vector<std::string>& command, const ChildLimits& limits,
-                   const std::atomic<bool>& stopped) {
+ChildEnd run_child(const std::vector<std::string>& command, const ChildLimits& limits, const std::atomic<bool>& stopped,
+                   int input) {
   Pipe out, err;
-  const pid_t pid = start(command, out, err, limits);
+  const pid_t pid = start(command, out, err, limits, input);
   if (pid == 0) return {Kind::kNotFound};
   out.close_writer(), err.close_writer();
   const Clock::time_point end = Clock::now() + limits.time;

@@ -29,10 +29,10 @@ struct ChildEnd {
   std::string errors = {};  // the first few kilobytes of standard error
 };
 
-// command: a name that is looked for in PATH, or a path, and its arguments. It reads nothing, writes no file, has a
-// process group of its own, PATH and LANG alone of the environment, and ends with the thread that waits for it. Error
-// if no process can be created.
-ChildEnd run_child(const std::vector<std::string>& command, const ChildLimits& limits,
-                   const std::atomic<bool>& stopped);
+// command: a name that is looked for in PATH, or a path, and its arguments. It reads `input`, a descriptor, or
+// nothing (-1), writes no file, has a process group of its own, PATH and LANG alone of the environment, and ends with
+// the thread that waits for it. Error if no process can be created.
+ChildEnd run_child(const std::vector<std::string>& command, const ChildLimits& limits, const std::atomic<bool>& stopped,
+                   int input = -1);
 
 }  // namespace warpchat

@@ -1,19 +1,13 @@
 // Read as a whole and written as a whole, at once or not at all.
 #include "app/settings/settings_file.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
-#include <cstdlib>
-#include <cstring>
-#include <thread>
 
 #include "app/platform/directories.h"
+#include "app/platform/file_lock.h"
 #include "app/platform/output.h"
 #include "app/platform/text_input.h"
 #include "engine/untrusted_json.h"
@@ -45,37 +39,6 @@ ordered_json read_object(const std::string& path) {
     throw Error(path + ", line " + std::to_string(line_of(text, error.byte)) + ": " + error.what());
   }
   throw Error(path + ", line 1: settings are one JSON object such as {\"temp\": 0.5}");
-}
-
-// Held by whoever changes the file. A file system without locks is accepted.
-class FileLock {
- public:
-  explicit FileLock(const std::string& path)
-      : descriptor_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600)) {
-    constexpr int kTries = 250;
-    constexpr std::chrono::milliseconds kBetween{20};
-    if (descriptor_ < 0) throw Error("cannot write " + path + ": " + std::strerror(errno));
-    for (int i = 0; i < kTries; ++i) {
-      if (flock(descriptor_, LOCK_EX | LOCK_NB) == 0 || (errno != EWOULDBLOCK && errno != EINTR)) return;
-      std::this_thread::sleep_for(kBetween);
-    }
-    ::close(descriptor_);
-    throw Error("another program holds " + path + "; try again");
-  }
-  ~FileLock() { ::close(descriptor_); }
-  FileLock(const FileLock&) = delete;
-  FileLock& operator=(const FileLock&) = delete;
-
- private:
-  int descriptor_;
-};
-
-// A link stays one: some people keep their settings elsewhere.
-std::string behind_links(const std::string& path) {
-  char* real = realpath(path.c_str(), nullptr);
-  const std::string target = real != nullptr ? real : path;
-  std::free(real);
-  return target;
 }
 
 }  // namespace

@@ -54,9 +54,10 @@ class GpuSteps final : public Steps, private DeviceSampler {
     return mode != LaunchMode::kPersistent || (context_->device().can_cooperate && !sizes_.cache.has_f32());
   }
   bool is_emulated() const override { return context_->device().is_emulated; }
-  std::string_view launch_of(uint32_t n_sequences) const override {
+  std::string_view launch_of(uint32_t n_sequences, bool is_constrained) const override {
     const LaunchMode mode = launch_mode_;
-    return name_of(n_sequences > 1 && mode == LaunchMode::kPersistent ? LaunchMode::kGraph : mode);
+    const bool is_alone = n_sequences == 1 && !is_constrained;
+    return name_of(!is_alone && mode == LaunchMode::kPersistent ? LaunchMode::kGraph : mode);
   }
 
   void stop_persistent_launch() override;

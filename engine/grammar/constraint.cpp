@@ -1,9 +1,9 @@
 #include "engine/grammar/constraint.h"
 
+#include <map>
 #include <optional>
 
 #include "engine/grammar/gbnf.h"
-#include "engine/grammar/schema_rules.h"
 #include "models/error.h"
 
 namespace warpchat::grammar {
@@ -54,12 +54,17 @@ std::unique_ptr<Constraint> Constraint::from_schema(std::string_view json) {
   return constraint;
 }
 
-std::unique_ptr<Constraint> Constraint::from_grammar(std::string_view gbnf) {
+std::unique_ptr<Constraint> Constraint::from_grammar(std::string_view gbnf, std::span<const ObjectRule> objects) {
   std::unique_ptr<Constraint> constraint(new Constraint());
   constraint->expressions_.set_deadline(std::chrono::steady_clock::now() + kMaxCompileTime);
   constraint->rules_ = std::make_unique<Rules>(constraint->expressions_);
-  const Rule root = rules_of_gbnf(*constraint->rules_, gbnf);
-  constraint->build(*constraint->rules_, root, "grammar");
+  std::map<std::string, Rule> given;
+  for (const ObjectRule& object : objects)
+    given[object.name] = object.markup
+                             ? rules_of_members(*constraint->rules_, object.schema, *object.markup, constraint->notes_)
+                             : rules_of_object_schema(*constraint->rules_, object.schema, constraint->notes_);
+  const Rule root = rules_of_gbnf(*constraint->rules_, gbnf, given);
+  constraint->build(*constraint->rules_, root, objects.empty() ? "grammar" : "schema");
   return constraint;
 }
 

@@ -3,13 +3,23 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "engine/grammar/automaton.h"
+#include "engine/grammar/schema_rules.h"
 
 namespace warpchat::grammar {
+
+// A rule of a grammar that a JSON Schema describes: an object of it.
+struct ObjectRule {
+  std::string name;  // in the grammar
+  std::string schema;
+  std::optional<MemberMarkup> markup = {};  // nullopt: JSON
+};
 
 // For one answer at a time: states are built while they are asked for, so that a constraint is not for two threads at
 // once. A state is a number that stays valid as long as the constraint: a draft is undone by going back to an old one.
@@ -18,8 +28,9 @@ class Constraint {
   // Text of a JSON Schema, drafts 4 to 2020-12. Error: one sentence that names keyword, format or reference, and where,
   // for what cannot be read or held, and for a schema that no value satisfies.
   static std::unique_ptr<Constraint> from_schema(std::string_view json);
-  // GBNF, as llama.cpp has it, with the rule `root`. Error: one sentence with line or rule.
-  static std::unique_ptr<Constraint> from_grammar(std::string_view gbnf);
+  // GBNF, as llama.cpp has it, with the rule `root`. objects: rules that it uses without defining them. Error: one
+  // sentence with line or rule, or as above.
+  static std::unique_ptr<Constraint> from_grammar(std::string_view gbnf, std::span<const ObjectRule> objects = {});
 
   State start() const { return automaton_->start(); }
   // kRejected: no allowed text goes on with the bytes. From any other state an allowed text can be completed. Error if

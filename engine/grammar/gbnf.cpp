@@ -25,8 +25,14 @@ bool is_name_character(char c) {
 
 class GbnfParser {
  public:
-  GbnfParser(Rules& rules, std::string_view text)
-      : rules_(rules), characters_(rules.expressions(), Encoding::kRaw), text_(text) {}
+  GbnfParser(Rules& rules, std::string_view text, const std::map<std::string, Rule>& given)
+      : rules_(rules), characters_(rules.expressions(), Encoding::kRaw), text_(text) {
+    for (const auto& [name, rule] : given) {
+      const Rule reference = rules_.reference(name);
+      rules_.bind(reference, rule);
+      known_.emplace(name, Named{reference, 0});
+    }
+  }
 
   Rule parse() {
     skip_space(true);
@@ -249,12 +255,15 @@ class GbnfParser {
 
 class Fusion {
  public:
-  explicit Fusion(Rules& rules) : rules_(rules), found_(rules.size()) {}
+  // first: of the grammar's own rules. Those before it stay what they are.
+  Fusion(Rules& rules, Rule first) : rules_(rules), first_(first), found_(rules.size()) {
+    for (Rule rule = 0; rule < first; ++rule) found_[rule].is_known = true;
+  }
 
   void run() {
     const size_t n = rules_.size();
-    for (Rule rule = 0; rule < n; ++rule) expression_of(rule);
-    for (Rule rule = 0; rule < n; ++rule) {
+    for (Rule rule = first_; rule < n; ++rule) expression_of(rule);
+    for (Rule rule = first_; rule < n; ++rule) {
       if (!found_[rule].is_regular) continue;
       Rules::Node& node = rules_.node(rule);
       node.kind = Rules::Kind::kTerminal;
@@ -306,17 +315,19 @@ class Fusion {
   }
 
   Rules& rules_;
+  const Rule first_;
   std::vector<Found> found_;
   int depth_ = 0;
 };
 
 }  // namespace
 
-Rule rules_of_gbnf(Rules& rules, std::string_view text) {
+Rule rules_of_gbnf(Rules& rules, std::string_view text, const std::map<std::string, Rule>& given) {
   if (const size_t at = find_invalid_utf8(text); at != std::string_view::npos)
     throw Error("the grammar is not valid UTF-8 (byte " + std::to_string(at) + ")");
-  const Rule root = GbnfParser(rules, text).parse();
-  Fusion(rules).run();
+  const auto first = static_cast<Rule>(rules.size());
+  const Rule root = GbnfParser(rules, text, given).parse();
+  Fusion(rules, first).run();
   return root;
 }
 

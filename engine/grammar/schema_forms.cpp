@@ -74,15 +74,13 @@ void add_alternatives(List& all, const List& more) {
 
 }  // namespace
 
-SchemaForms::SchemaForms(Expressions& expressions, const SchemaDocument& document, std::vector<std::string>& notes)
-    : e_(expressions),
-      document_(document),
-      characters_(expressions, Encoding::kJsonString),
-      numbers_(expressions),
-      notes_(notes) {}
+SchemaForms::SchemaForms(Expressions& expressions, const SchemaDocument& document, std::vector<std::string>& notes,
+                         Encoding encoding)
+    : e_(expressions), document_(document), characters_(expressions, encoding), numbers_(expressions), notes_(notes) {}
 
 Form SchemaForms::everything() {
-  return {true, true, true, numbers_.any(), e_.any_text(), {ArrayForm()}, {ObjectForm()}};
+  const Expr any_text = e_.repeat(characters_.any(), 0, kUnbounded);
+  return {true, true, true, numbers_.any(), any_text, {ArrayForm()}, {ObjectForm()}};
 }
 
 bool SchemaForms::is_without_constraint(Place schema) const {

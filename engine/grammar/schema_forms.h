@@ -63,15 +63,16 @@ struct ObjectForm {
 struct Form {
   bool has_null = false, has_true = false, has_false = false;
   Expr numbers = kNothing;  // their texts
-  Expr strings = kNothing;  // what stands between the quotes
+  Expr strings = kNothing;  // what stands between the quotes; without quotes, if the encoding is kRaw
   std::vector<ArrayForm> arrays;
   std::vector<ObjectForm> objects;
 };
 
 class SchemaForms {
  public:
-  // notes: gets a sentence for each unknown format.
-  SchemaForms(Expressions& expressions, const SchemaDocument& document, std::vector<std::string>& notes);
+  // notes: gets a sentence for each unknown format. encoding: how a form's strings are written.
+  SchemaForms(Expressions& expressions, const SchemaDocument& document, std::vector<std::string>& notes,
+              Encoding encoding = Encoding::kJsonString);
 
   // Error naming keyword and place for what cannot be held.
   Form form_of(const Conditions& conditions);

@@ -80,6 +80,19 @@ TokenTrie::TokenTrie(const std::vector<std::string>& texts) : n_tokens_(static_c
   others_ = tree_of(std::move(others));
 }
 
+bool TokenTrie::has_longer(std::string_view beginning) const {
+  const auto is_in = [&](const Tree& tree) {
+    size_t i = 0, end = tree.nodes.size() - 1;
+    for (const char c : beginning) {
+      while (i < end && tree.nodes[i].byte != static_cast<uint8_t>(c)) i = tree.nodes[i].end;
+      if (i == end) return false;
+      end = tree.nodes[i++].end;
+    }
+    return i < end;
+  };
+  return is_in(plain_) || is_in(others_);
+}
+
 TokenTrie TokenTrie::of(const Tokenizer& tokenizer) {
   std::vector<std::string> texts(tokenizer.n_vocab());
   for (Token token = 0; static_cast<size_t>(token) < texts.size(); ++token)

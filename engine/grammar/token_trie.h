@@ -41,6 +41,8 @@ class TokenTrie {
   // [n_words] plain tokens of at most so many characters.
   std::span<const uint32_t> plain_mask(uint32_t max_characters) const;
 
+  bool has_longer(std::string_view beginning) const;  // whether a token begins so and goes on
+
   uint32_t n_tokens() const { return n_tokens_; }
   uint32_t n_words() const { return (n_tokens_ + 31) / 32; }   // of a mask: bit i % 32 of word i / 32 is token i
   uint32_t max_characters() const { return max_characters_; }  // of a plain token

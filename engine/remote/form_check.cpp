@@ -26,7 +26,7 @@ std::string advice(const AnswerForm& form, std::string_view text) {
   return "; describe the form in the prompt, too";
 }
 
-std::string found(std::string_view rest) {
+std::string quoted_start(std::string_view rest) {
   if (rest.empty()) return "its end";
   if (rest.front() == '\n') return "a line break";
   return "'" + printable(rest.substr(0, rest.find('\n')), kMaxQuoted) + "'";
@@ -40,8 +40,8 @@ std::string fault_of(const AnswerForm& form, const std::string& text, bool is_cu
   if (verdict.is_accepted || (ends_early && is_cut)) return "";
   const size_t at = spelled.positions[verdict.at];
   return (is_schema ? "the schema: at byte " : "the grammar: at byte ") + grouped(at) + " of the answer expected " +
-         verdict.expected + ", found " + found(ends_early ? std::string_view() : std::string_view(text).substr(at)) +
-         advice(form, text);
+         verdict.expected + ", found " +
+         quoted_start(ends_early ? std::string_view() : std::string_view(text).substr(at)) + advice(form, text);
 }
 
 }  // namespace

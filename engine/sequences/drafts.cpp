@@ -42,16 +42,18 @@ size_t DraftLength::width_of(uint32_t n_drafted) {
 // Expected saving, in units of a pass without draft.
 double DraftLength::saved_by(uint32_t n_drafted) const {
   double n_tokens = 1, all_accepted = 1;
-  for (uint32_t i = 0; i < n_drafted; ++i) n_tokens += all_accepted *= likelihood_[is_sure_];
+  for (uint32_t i = 0; i < n_drafted; ++i) n_tokens += all_accepted *= is_certain_ ? 1 : likelihood_[is_sure_];
   return n_tokens - pass_seconds_[width_of(n_drafted)];
 }
 
 uint32_t DraftLength::next(uint32_t agreeing, uint32_t max) {
   if (plain_seconds_ == 0 || n_since_plain_ == kPassesUntilPlain || max == 0) return 0;
   is_sure_ = agreeing >= kSure;
+  is_certain_ = agreeing == kCertain;
   uint32_t best = 1;
   for (const uint32_t length : kLengths)
     if (const uint32_t n = std::min(max, length); saved_by(n) > saved_by(best)) best = n;
+  if (is_certain_) return saved_by(best) > 0 ? best : 0;
   // Unprofitable drafts are tried while little is lost, to notice when they become profitable.
   const double may_lose = kMayLose * all_seconds_ + (is_sure_ && saved_by(best) > 0 ? plain_seconds_ : 0);
   return saved_ + may_lose > 0 ? best : 0;
@@ -70,6 +72,7 @@ void DraftLength::record_time(uint32_t n_drafted, uint32_t n_accepted, double se
   saved_ = std::min(saved_ + (n_accepted + 1) * plain_seconds_ - seconds, kMaxSaved * plain_seconds_);
   double& pass_seconds = pass_seconds_[width_of(n_drafted)];
   pass_seconds += kLearns * (seconds / plain_seconds_ - pass_seconds);
+  if (is_certain_) return;
   double& likelihood = likelihood_[is_sure_];
   for (uint32_t i = 0; i < n_accepted; ++i) likelihood += kLearns * (1 - likelihood);
   if (n_accepted < n_drafted) likelihood -= kLearns * likelihood;

@@ -45,6 +45,8 @@ class DraftLength {
   static constexpr double kMayLose = 0.01;               // fraction of an answer's time
   static constexpr uint32_t kPassesUntilPlain = 32;  // passes with drafts until one without refreshes the plain time
 
+  static constexpr uint32_t kCertain = UINT32_MAX;  // "match length" of tokens that nothing else can replace
+
   // Draft length, given a match of length `agreeing` and at most `most` tokens; 0: no draft.
   uint32_t next(uint32_t agreeing, uint32_t max);
   // Reports the pass, which produced n_accepted + 1 tokens.
@@ -60,7 +62,8 @@ class DraftLength {
   double all_seconds_ = 0, saved_ = 0;                          // over all passes; negative: lost
   double pass_seconds_[std::size(kLengths)] = {1.2, 1.5, 2.5};  // relative to a pass without draft, by width_of
   double likelihood_[2] = {0.5, 0.9};  // acceptance rate given that the previous token was accepted; [1]: long matches
-  bool is_sure_ = false;               // whether the last request had a long match
+  bool is_sure_ = false;     // whether the last request had a long match
+  bool is_certain_ = false;  // or kCertain
   uint32_t n_since_plain_ = 0;
 };
 

@@ -55,9 +55,9 @@ PassPlan plan_pass(const Jobs& jobs, const PassLimits& limits, const PassLength&
   first.draft = std::move(draft);
   plan.verify_draft = !first.draft.empty() || (!streams.empty() && first.n_tokens > 1);
   // A mask follows from the token before it, which the host has to read first.
-  const bool is_free = std::ranges::none_of(plan.shares, [](const Share& share) { return share.job->is_constrained(); });
-  plan.can_run_ahead =
-      limits.has_sampler && is_free && !limits.is_recurrent && !plan.has_prompt && first.draft.empty();
+  const bool is_free =
+      std::ranges::none_of(plan.shares, [](const Share& share) { return share.job->is_constrained(); });
+  plan.can_run_ahead = limits.has_sampler && is_free && !limits.is_recurrent && !plan.has_prompt && first.draft.empty();
   // The loop's prefill does not stop for the checkpoint before a prompt's last token.
   plan.is_device_loop = limits.has_sampler && is_free && first.draft.empty() && jobs.size() == 1 &&
                         (!limits.is_recurrent || first.job->missing() == 1);

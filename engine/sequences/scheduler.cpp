@@ -64,7 +64,7 @@ PromptLookup::Draft Job::find_draft(uint32_t n_max) {
   PromptLookup::Draft found = lookup.next(tokens, n_max);
   if (!is_constrained()) return found;
   forced = request.constraint->forced();
-  if (!forced.empty()) found = {std::span(forced).first(std::min<size_t>(n_max, forced.size())), PromptLookup::kLongest};
+  if (!forced.empty()) found = {std::span(forced).first(std::min<size_t>(n_max, forced.size())), DraftLength::kCertain};
   found.tokens = found.tokens.first(request.constraint->n_allowed(found.tokens));
   return found;
 }

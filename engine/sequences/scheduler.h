@@ -77,7 +77,7 @@ struct Job {
   uint32_t missing() const { return static_cast<uint32_t>(tokens.size()) - sequence->reach(); }
   bool is_stream() const { return is_live() && timings.generated_tokens > 0 && (missing() == 1 || needs_replay); }
   PromptLookup::Draft find_draft(uint32_t n_max);  // valid until the next call, or until `tokens` grows
-  Token sample(std::span<const float> logits);   // on the host
+  Token sample(std::span<const float> logits);     // on the host
   bool is_constrained() const { return request.constraint != nullptr; }
   // The first n tokens not computed yet.
   std::span<const Token> next(size_t n) const { return std::span(tokens).subspan(sequence->reach(), n); }

@@ -66,6 +66,19 @@ std::span<const uint32_t> AnswerVocabulary::thinking(std::string_view mark, size
   return mask;
 }
 
+std::vector<Token> AnswerVocabulary::certain_tokens(std::string_view bytes) const {
+  std::vector<Token> tokens = tokenizer.encode(bytes, /*parse_special=*/false, /*add_bos=*/false);
+  size_t n = 0;
+  for (; n < tokens.size(); ++n) {
+    const std::string text = tokenizer.piece(tokens[n]);
+    // Where a tokenizer inserts a space, the tokens are no longer those of the bytes.
+    if (!bytes.starts_with(text) || text.size() == bytes.size() || trie.has_longer(bytes)) break;
+    bytes.remove_prefix(text.size());
+  }
+  tokens.resize(n);
+  return tokens;
+}
+
 HeldAnswer::HeldAnswer(std::unique_ptr<grammar::Constraint> constraint, std::unique_ptr<HeldCalls> calls,
                        AnswerVocabulary& vocabulary, Begin begin)
     : constraint_(std::move(constraint)),
@@ -87,6 +100,7 @@ HeldAnswer::HeldAnswer(std::unique_ptr<grammar::Constraint> constraint, std::uni
     first.calls = calls_->begin();
     calls_->accept(first.calls, begin_.text, /*is_marker=*/false);
   }
+  find_forced(first);
   places_.push_back(std::move(first));
 }
 
@@ -102,6 +116,10 @@ std::span<const uint32_t> HeldAnswer::mask() {
   const bool is_call = in_held_call(place);
   if (is_free() || (calls_ && place.calls.has_begun && !is_call)) return {};
   std::ranges::fill(mask_, 0);
+  if (place.is_forced()) {
+    allow(mask_, (*place.forced)[place.n_forced]);
+    return mask_;
+  }
   if (is_call)
     allow_call(place);
   else if (place.phase == Phase::kThinking)
@@ -171,6 +189,7 @@ void HeldAnswer::accept(Token token) {
     accept_opening(place, token, text);
   else
     accept_text(place, token, text);
+  find_forced(place);
   places_.push_back(std::move(place));
   if (places_.size() > kKeptPlaces) places_.pop_front();
 }
@@ -213,6 +232,7 @@ void HeldAnswer::accept_text(Place& place, Token token, std::string_view text) {
   if (is_marker) text = marker;
   if (text.empty()) return;
   place.phase = Phase::kText;
+  place.n_forced += place.is_forced();
   if (constraint_ && !place.calls.has_begun) accept_form(place, text);
   if (calls_) calls_->accept(place.calls, text, is_marker);
 }
@@ -232,21 +252,26 @@ void HeldAnswer::undo(size_t n_tokens) {
   if (calls_ && n_tokens > 0) calls_->go_back(places_.back().calls);
 }
 
-// The last token is left out: one that goes on past the forced bytes may take its place.
+// Where the text has one way to go on, it is written in the tokens that a tokenizer makes of it: a model knows no
+// others.
+void HeldAnswer::find_forced(Place& place) {
+  if (place.is_forced()) return;
+  place.forced.reset();
+  place.n_forced = 0;
+  const bool is_form = constraint_ && place.phase == Phase::kText && !place.calls.has_begun && place.n_opener == 0 &&
+                       !may_open_call(place);
+  if (!in_held_call(place) && !is_form) return;
+  const std::string bytes = in_held_call(place) ? calls_->forced_bytes(place.calls, kMaxForcedBytes)
+                                                : constraint_->forced_bytes(place.state, kMaxForcedBytes);
+  if (bytes.size() < 2) return;
+  std::vector<Token> tokens = vocabulary_.certain_tokens(bytes);
+  if (!tokens.empty()) place.forced = std::make_shared<const std::vector<Token>>(std::move(tokens));
+}
+
 std::vector<Token> HeldAnswer::forced() {
   const Place& place = places_.back();
-  const bool is_call = in_held_call(place), is_form = constraint_ && place.phase == Phase::kText && !place.calls.has_begun;
-  if (!is_call && (!is_form || place.state == grammar::kRejected)) return {};
-  const std::string bytes = is_call ? calls_->forced_bytes(place.calls, kMaxForcedBytes)
-                                    : constraint_->forced_bytes(place.state, kMaxForcedBytes);
-  if (bytes.size() < 2) return {};
-  std::vector<Token> tokens = vocabulary_.tokenizer.encode(bytes, /*parse_special=*/false, /*add_bos=*/false);
-  std::string text;
-  size_t n = 0;
-  for (; n < tokens.size() && std::string_view(bytes).starts_with(text); ++n)
-    text += vocabulary_.tokenizer.piece(tokens[n]);
-  tokens.resize(n == 0 ? 0 : n - 1);
-  return tokens;
+  if (!place.is_forced()) return {};
+  return {place.forced->begin() + static_cast<std::ptrdiff_t>(place.n_forced), place.forced->end()};
 }
 
 }  // namespace warpchat

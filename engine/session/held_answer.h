@@ -1,6 +1,6 @@
-// An answer that keeps to a form from its first byte to its end, or whose calls keep to their tools' schemas, or both: it
-// then has a call or the form. A thought before it is free, but for the answer's end; up to two line breaks behind the
-// thought are free, too, since models write them and readers drop them.
+// An answer that keeps to a form from its first byte to its end, or whose calls keep to their tools' schemas, or both:
+// it then has a call or the form. A thought before it is free, but for the answer's end; up to two line breaks behind
+// the thought are free, too, since models write them and readers drop them.
 #pragma once
 #include <array>
 #include <deque>
@@ -31,6 +31,9 @@ class AnswerVocabulary {
 
   static constexpr uint32_t kMaxLineBreaks = 2;
   std::span<const Token> line_breaks(uint32_t n) const { return line_breaks_[n - 1]; }  // tokens of n; 1 or 2
+
+  // The tokens of bytes that must follow, as far as no longer token could stand in their place and reach further.
+  std::vector<Token> certain_tokens(std::string_view bytes) const;
 
   // For marks of thoughts that are plain text here, of which n bytes are written.
   std::span<const uint32_t> opening(std::string_view mark, size_t n);   // the next bytes of the mark
@@ -71,6 +74,9 @@ class HeldAnswer final : public TokenConstraint {
     uint32_t n_breaks = 0;  // kBehindThought: line breaks so far
     uint32_t n_opener = 0;  // kText, with a form and tools: bytes of a call's opener so far, which began the text
     HeldCalls::Place calls = {};
+    std::shared_ptr<const std::vector<Token>> forced = nullptr;  // tokens of text that has one way to go on
+    size_t n_forced = 0;                                         // of them so far
+    bool is_forced() const { return forced != nullptr && n_forced < forced->size(); }
   };
 
   Phase first_phase() const;
@@ -81,6 +87,7 @@ class HeldAnswer final : public TokenConstraint {
   void accept_thought(Place& place, Token token, std::string_view text);
   void accept_text(Place& place, Token token, std::string_view text);
   void accept_form(Place& place, std::string_view text);
+  void find_forced(Place& place);
   void allow_text(grammar::State state);
   void allow_form(const Place& place);
   void allow_call(const Place& place);

@@ -1,5 +1,5 @@
-// Calls in an answer's text: once one has named a tool of ours, its arguments keep to the tool's schema up to the call's
-// end. The name is never forced.
+// Calls in an answer's text: once one has named a tool of ours, its arguments keep to the tool's schema up to the
+// call's end. The name is never forced.
 #pragma once
 #include <map>
 #include <memory>

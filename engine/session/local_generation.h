@@ -21,7 +21,7 @@ class LocalGeneration : public Generation {
   ~LocalGeneration() override;
 
   struct Reading {
-    bool finds_unopened = true;       // ReasoningSplitter's
+    bool finds_unopened = true;        // ReasoningSplitter's
     std::vector<CallTool> tools = {};  // none: nothing is read as a call
   };
   // An answer to messages. Before the first event.

@@ -89,9 +89,9 @@ TracedText PromptBuilder::render(std::span<const Message> messages, const Answer
                             {"bos_token", token_text(tokenizer, tokenizer.bos())},
                             {"eos_token", token_text(tokenizer, tokenizer.eos())}};
   for (const ToolDeclaration& tool : options.tools)
-    variables["tools"].push_back({{"type", "function"},
-                                  {"function", {{"name", tool.name}, {"description", tool.description},
-                                                {"parameters", tool.schema}}}});
+    variables["tools"].push_back(
+        {{"type", "function"},
+         {"function", {{"name", tool.name}, {"description", tool.description}, {"parameters", tool.schema}}}});
   for (const auto& [key, value] : options.template_variables.items()) variables[key] = value;
   if (!content_form_) content_form_ = content_form(*template_, variables);
   set_content_form(variables["messages"], *content_form_);

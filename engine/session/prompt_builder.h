@@ -22,9 +22,9 @@ struct BuiltPrompt {
   std::vector<Token> tokens;
   uint32_t n_dropped = 0;  // turns dropped at the start: a user's message with its answer each
   ModelThoughts thoughts = {};
-  ReasoningSplitter::Begin begin = {};  // of the text that answers it
+  ReasoningSplitter::Begin begin = {};         // of the text that answers it
   CallFormat call_format = CallFormat::kNone;  // of the answer, if there are tools
-  std::string begun = {};               // an unfinished answer's text, which it ends with and which is continued
+  std::string begun = {};                      // an unfinished answer's text, which it ends with and which is continued
 };
 
 class PromptBuilder {

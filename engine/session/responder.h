@@ -33,13 +33,13 @@ struct AnswerOptions {
   std::string chat_template;                                                     // Jinja source; empty: the model's
   nlohmann::ordered_json template_variables = nlohmann::ordered_json::object();  // kEnableThinking, ...
   SamplingParams sampling;
-  int32_t max_tokens = -1;             // -1: until the end of the answer or of the context
-  bool in_front = true;                // prefilled before others, because the user waits for it
-  bool drafts = true;                  // AnswerRequest::drafts
+  int32_t max_tokens = -1;                  // -1: until the end of the answer or of the context
+  bool in_front = true;                     // prefilled before others, because the user waits for it
+  bool drafts = true;                       // AnswerRequest::drafts
   std::vector<ToolDeclaration> tools = {};  // in the prompt; without them nothing is read as a call
   bool holds_arguments = true;  // a call's arguments keep to its tool's schema, where the model runs on this machine
-  AnswerForm form = {};                // of the whole answer; a thought before it is free
-  bool parse_special = false;          // parse <|im_start|> and the like in messages as control tokens
+  AnswerForm form = {};         // of the whole answer; a thought before it is free
+  bool parse_special = false;   // parse <|im_start|> and the like in messages as control tokens
   std::function<bool()> is_stopped{};  // asked often while the prompt is built, on that thread; empty: never
   bool drop_oldest = false;            // drop the oldest turns if messages do not fit, where tokens can be counted
 };

@@ -11,7 +11,7 @@ import unittest
 
 sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "remote")]
 from fake_endpoint import DONE, FakeEndpoint, Handler, chunk, deltas  # noqa: E402
-from program import FOLDER, Run, environment, path  # noqa: E402
+from program import FOLDER, SPM, THINKS, TINY, Run, environment, path  # noqa: E402
 from program_case import Case  # noqa: E402
 
 SCHEMA = '{"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}'
@@ -51,6 +51,53 @@ class Flags(Case):
     def test_no_setting_that_stays(self):
         for arguments in (("config", "grammar", "x"), ("assistant", "add", "a", "-j", SCHEMA)):
             self.assert_refused(Run(*arguments), 2, "no setting that stays", "it belongs to one run")
+
+
+def checked(answer, *flags):
+    """Whether this program takes the answer as one of the form."""
+    return Run("grammar", *flags, "--check", stdin=answer).out
+
+
+class LocalAnswers(Case):
+    """The models would say something else."""
+
+    def ask(self, *flags, model=TINY, prompt="Hi"):
+        return self.run_well("-m", model, "-p", prompt, "--temp", "1", *flags)
+
+    def test_random_models_keep_to_the_form(self):
+        flags = ("-j", '{"type": "object", "properties": {"a": {"enum": ["x", "yz", "\\u00fc"]}, "b": {"type": "integer",'
+                       ' "minimum": -9, "maximum": 99}}, "required": ["b"], "additionalProperties": false}')
+        for model in (TINY, SPM):
+            for seed in range(4):
+                run = self.ask(*flags, "--seed", str(seed), model=model)
+                self.assertEqual(checked(run.out.removesuffix(b"\n"), *flags), b"accepted\n", run)
+                self.assertIn("b", json.loads(run.out), run)
+
+    def test_a_grammar(self):
+        for extra in ((), ("--raw",), ("--no-drafts",), ("--json",)):
+            run = self.ask("--grammar", GRAMMAR, *extra)
+            text = json.loads(run.out)["answer"] if "--json" in extra else run.out.decode().strip()
+            self.assertIn(text, ("yes", "no"), run)
+            self.assertEqual(run.err, b"", run)
+
+    def test_a_thought_is_free(self):
+        run = self.ask("--grammar", GRAMMAR, "--json", "--temp", "0", model=THINKS)
+        answer = json.loads(run.out)
+        self.assertEqual((answer["reasoning"], answer["stop_reason"]), ("ab", "stop"), run)
+        self.assertIn(answer["answer"], ("yes", "no"), run)
+
+    def test_a_cut_answer_is_a_beginning(self):
+        run = self.ask("-j", '{"type": "array", "items": {"type": "string"}, "minItems": 90}', "-n", "9", "--json")
+        answer = json.loads(run.out)
+        self.assertEqual(answer["stop_reason"], "length", run)
+        self.assertTrue(answer["answer"].startswith("["), run)
+        run = self.ask("-j", '{"type": "array", "items": {"type": "string"}, "minItems": 90}', "-n", "9")
+        self.assertIn("cut at 9 tokens", run.err.decode())
+
+    def test_the_speed_of_decoding(self):
+        run = self.run_well("grammar", "-j", SCHEMA, "--bench", "-m", TINY)
+        self.assertRegex(run.out.decode(), r"\Amasks \d+ mean [^\n]+\ndecoding \d+ tokens held [\d.]+ t/s free [\d.]+ t/s "
+                                           r"ratio \d+\.\d\d\n\Z")
 
 
 class Scripted(Handler):

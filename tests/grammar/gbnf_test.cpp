@@ -85,5 +85,16 @@ TEST(Gbnf, FaultsNameTheLineOrTheRule) {
   }
 }
 
+TEST(Gbnf, ObjectsOfSchemas) {
+  const std::string schema = R"({"properties":{"n":{"type":"integer"},"s":{"type":"string"}},"required":["s"]})";
+  const MemberMarkup markup{.open = "<", .name_end = ">", .close = "</>", .name_refused = ">"};
+  const std::vector<ObjectRule> objects = {{"object", schema}, {"members", schema, markup}};
+  const auto constraint = Constraint::from_grammar("root ::= \"j\" object+ | \"m\" members \".\"", objects);
+  for (const char* text : {"j{\"s\": \"\"}", "j{\"s\":\"\",\"n\":1}{\"s\":\"\"}", "m<s>\"</a></>.", "m<n>1</> <s></>."})
+    EXPECT_TRUE(constraint->check(text).is_accepted) << text;
+  for (const char* text : {"j", "j[]", "j{}", "j{\"s\":1}", "m.", "m<n>x</><s></>.", "m<s></><n>1</>.", "m<s></></>."})
+    EXPECT_FALSE(constraint->check(text).is_accepted) << text;
+}
+
 }  // namespace
 }  // namespace warpchat::grammar

@@ -28,10 +28,10 @@ double seconds_since(Clock::time_point begin) { return std::chrono::duration<dou
 json call(McpServers& servers, const std::string& name, const std::string& arguments, std::stop_token stop) {
   const Clock::time_point begin = Clock::now();
   json progress = json::array();
-  const McpCallControl control{std::move(stop), [&](const McpProgress& step) {
-                                 progress.push_back({step.done, step.total, step.message});
-                               }};
-  const McpResult result = servers.call(name, json::parse(arguments), control);
+  const ToolCallControl control{std::move(stop), [&](const ToolProgress& step) {
+                                  progress.push_back({step.done, step.total, step.message});
+                                }};
+  const ToolResult result = servers.call(name, json::parse(arguments), control);
   return {{"status", kStatuses[static_cast<size_t>(result.status)]},
           {"text", result.text},
           {"images", result.images.size()},

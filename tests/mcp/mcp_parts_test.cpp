@@ -50,16 +50,16 @@ TEST(Results, AreCutBetweenCharacters) {
 
 TEST(Results, OfAnyShapeAreRead) {
   for (const char* text : {"{}", R"({"content": null})", R"({"content": []})"}) {
-    const McpResult result = read_result(json::parse(text));
-    EXPECT_EQ(result.status, McpCallStatus::kOk) << text;
+    const ToolResult result = read_result(json::parse(text));
+    EXPECT_EQ(result.status, ToolStatus::kOk) << text;
     EXPECT_EQ(result.text, "") << text;
   }
   EXPECT_EQ(read_result(json::parse(R"({"structuredContent": null})")).text, "null");
   EXPECT_EQ(read_result(json::parse(R"({"content": [{"type": "text", "text": 3}]})")).text, "[unknown part text]");
   EXPECT_EQ(read_result(json::parse(R"({"content": [{"type": "resource"}], "structuredContent": 1})")).text,
             "[resource]");
-  EXPECT_EQ(read_result(json::parse(R"({"content": {}})")).status, McpCallStatus::kError);
-  EXPECT_EQ(read_result(json::parse(R"({"isError": true})")).status, McpCallStatus::kError);
+  EXPECT_EQ(read_result(json::parse(R"({"content": {}})")).status, ToolStatus::kError);
+  EXPECT_EQ(read_result(json::parse(R"({"isError": true})")).status, ToolStatus::kError);
 }
 
 TEST(HeaderParameters, AreFoundWherePropertiesLead) {

@@ -149,11 +149,13 @@ class Terminals(Case):
         terminal.type("More\r")
         terminal.wait_for("did not keep to the schema")
         self.leave(terminal)
-        self.assertEqual(["response_format" in body for body in server.bodies()], [True, False, True])
+        for body in server.bodies():  # a title may be asked for again
+            is_title = "title" in body["messages"][-1]["content"]
+            self.assertEqual("response_format" in body, not is_title, body)
         once = self.ask(server, "", "-j", '{"type": "array"}', "--resume")
         self.assertEqual((once.code, once.out.decode()), (1, TEXT + "\n"), once)
         self.assertEqual(once.err.decode().count("keep to the schema"), 1, once)
-        self.assertEqual([message["content"] for message in server.bodies()[3]["messages"]][::2], ["Hi", "More", "Hi"])
+        self.assertEqual([message["content"] for message in server.bodies()[-1]["messages"]][::2], ["Hi", "More", "Hi"])
 
     def test_a_key_goes_to_its_own_endpoint_alone(self):
         server, other = self.server(key="sk-right"), self.server()

@@ -69,11 +69,10 @@ class ConstrainedAnswers : public testing::TestWithParam<Way> {
  protected:
   Decoder decoder(uint32_t sequences, uint32_t context) const {
     if (GetParam().launch) {
-      Decoder made(model_.config,
-                   make_gpu_steps(model_.config, model_.tensors,
-                                  {test_device(),
-                                   {.context = context, .sequences = sequences, .state_checkpoints = 4},
-                                   *GetParam().launch}));
+      Decoder made(model_.config, make_gpu_steps(model_.config, model_.tensors,
+                                                 {test_device(),
+                                                  {.context = context, .sequences = sequences, .state_checkpoints = 4},
+                                                  *GetParam().launch}));
       while (!made.steps().can_verify_draft()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
       return made;
     }
@@ -113,7 +112,8 @@ TEST_P(ConstrainedAnswers, KeepToTheirMasksBesideFreeOnes) {
     const auto of_other = constraint(3);
     held.constraint = constraint(), other.constraint = of_other;
     const auto one = scheduler.start(held), two = scheduler.start(free), three = scheduler.start(other);
-    const std::optional<Answer> held_beside = collect(*one), free_beside = collect(*two), other_beside = collect(*three);
+    const std::optional<Answer> held_beside = collect(*one), free_beside = collect(*two),
+                                other_beside = collect(*three);
     ASSERT_TRUE(held_beside && free_beside && other_beside);
     EXPECT_EQ(held_beside->tokens, alone->tokens);
     EXPECT_EQ(free_beside->tokens, free_alone->tokens);

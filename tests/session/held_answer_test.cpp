@@ -5,6 +5,7 @@
 
 #include <random>
 
+#include "engine/grammar/answer_constraint.h"
 #include "engine/session/local_responder.h"
 #include "models/error.h"
 #include "tests/support/error_of.h"
@@ -18,15 +19,18 @@ namespace {
 
 using Kind = AnswerForm::Kind;
 
-const AnswerForm kPoint = {Kind::kSchema, R"({"type": "object", "additionalProperties": false, "required": ["x", "name"],
+const AnswerForm kPoint = {Kind::kSchema,
+                           R"({"type": "object", "additionalProperties": false, "required": ["x", "name"],
   "properties": {"x": {"type": "integer", "minimum": -20, "maximum": 300}, "name": {"enum": ["the sea", "Hello", "ü\n"]},
                  "more": {"type": "string", "maxLength": 4}}})"};
 const AnswerForm kYes = {Kind::kGrammar, R"(root ::= "yes" | "no" | "yes, " [a-z]{2,4})"};
 
-bool keeps_to(const AnswerForm& form, const std::string& text) { return constraint_of(form)->check(text).is_accepted; }
+bool keeps_to(const AnswerForm& form, const std::string& text) {
+  return grammar::compile(form)->check(text).is_accepted;
+}
 
 bool may_begin(const AnswerForm& form, const std::string& text) {
-  const auto constraint = constraint_of(form);
+  const auto constraint = grammar::compile(form);
   return constraint->advance(constraint->start(), text) != grammar::kRejected;
 }
 
@@ -129,13 +133,21 @@ struct ThoughtCase {
   const char* thought;  // expected
 };
 const ThoughtCase kThoughts[] = {
-    {"by_tokens", {{"<think>", true}, {"</think>", true}}, "", {"Ċ", "<think>", "Ġthe", "Ġs", "</think>", "Hello"}, "the s"},
+    {"by_tokens",
+     {{"<think>", true}, {"</think>", true}},
+     "",
+     {"Ċ", "<think>", "Ġthe", "Ġs", "</think>", "Hello"},
+     "the s"},
     {"opened_by_the_prompt",
      {{"<think>", true}, {"</think>", true}},
      "<think>",
      {"<think>", "Ġthe", "</think>", "Hello"},
      "the"},
-    {"closed_by_the_prompt", {{"<think>", true}, {"</think>", true}}, "<think></think>", {"</think>", "<think>", "Ġthe"}, ""},
+    {"closed_by_the_prompt",
+     {{"<think>", true}, {"</think>", true}},
+     "<think></think>",
+     {"</think>", "<think>", "Ġthe"},
+     ""},
     {"never", {}, "", {"Ċ", "Hello", "Ġwor"}, ""},
 };
 
@@ -147,7 +159,8 @@ TEST_P(Thoughts, AreFreeAndTheTextBehindThemIsHeld) {
       "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\n' + message['content'] + '<|im_end|>' + "
       "'\n' }}{% endfor %}{{ '<|im_start|>assistant\n' }}" +
       std::string(row.prompt_end);
-  auto model = load(scripted_model({.added = row.added, .chains = {row.chain}, .chat_template = chat_template}).bytes());
+  auto model =
+      load(scripted_model({.added = row.added, .chains = {row.chain}, .chat_template = chat_template}).bytes());
   LocalResponder responder(*model);
   const CollectedAnswer answer = ScriptedChat(responder, in_form(kYes)).ask("hello");
   EXPECT_EQ(answer.end.reason, EndReason::kEndOfText) << answer.end.error;
@@ -161,7 +174,7 @@ INSTANTIATE_TEST_SUITE_P(, Thoughts, testing::ValuesIn(kThoughts),
 class HeldAnswerTest : public testing::Test {
  protected:
   HeldAnswer held(const AnswerForm& form, HeldAnswer::Begin begin = {}) {
-    return HeldAnswer(constraint_of(form), vocabulary_, std::move(begin));
+    return HeldAnswer(grammar::compile(form), vocabulary_, std::move(begin));
   }
   void add(HeldAnswer& answer, std::string_view text) {
     for (const Token token : tokenizer_->encode(text, /*parse_special=*/true, /*add_bos=*/false)) {
@@ -218,8 +231,8 @@ TEST_F(HeldAnswerTest, ThoughtsWithPlainMarksEndWhereTheMarkEnds) {
   EXPECT_FALSE(allows(answer, "Hello"));
   EXPECT_FALSE(allows(answer, "<"));
   add(answer, "\nno<|im_end|>");
-  HeldAnswer other = held({Kind::kGrammar, R"(root ::= "<tag>")"},
-                          {.thoughts = plain, .state = ReasoningSplitter::State::kUndecided});
+  HeldAnswer other =
+      held({Kind::kGrammar, R"(root ::= "<tag>")"}, {.thoughts = plain, .state = ReasoningSplitter::State::kUndecided});
   for (const char* piece : {"<", "t"}) add(other, piece);
   EXPECT_TRUE(allows(other, "h"));
   for (const char* piece : {"a", "g", ">", "<|im_end|>"}) add(other, piece);
@@ -239,7 +252,9 @@ TEST_F(HeldAnswerTest, GoesBackOverADraft) {
     EXPECT_EQ(masks[i], std::vector<uint32_t>(mask.begin(), mask.end())) << i;
     answer.accept(draft[i]);
   }
-  EXPECT_EQ(error_of([&] { answer.masks(std::vector<Token>{tokenizer_->find("<|im_end|>"), draft[0]}); }),
+  EXPECT_EQ(error_of([&] {
+              answer.masks(std::vector<Token>{tokenizer_->find("<|im_end|>"), draft[0]});
+            }),
             "a token was chosen that the form of the answer does not allow");
   EXPECT_TRUE(allows(answer, "<|im_end|>"));
 }
