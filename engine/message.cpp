@@ -135,7 +135,7 @@ std::vector<Message> with_rounds_apart(const std::vector<Message>& messages) {
       apart.push_back({.role = message.role, .content = round.content, .reasoning = round.reasoning});
       apart.back().tool_calls = round.calls;
       for (const ToolCall& call : round.calls)
-        apart.push_back({.role = "tool", .content = call.result, .tool_call_id = call.id});
+        apart.push_back({.role = "tool", .content = call.result, .tool_call_id = call.id, .tool_name = call.name});
     }
     apart.push_back(message);
     apart.back().rounds.clear();

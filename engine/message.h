@@ -58,7 +58,8 @@ struct Message {
   std::vector<AttachedFile> files = {};
   std::vector<ToolRound> rounds = {};     // of an answer, before `content` and `reasoning`
   std::vector<ToolCall> tool_calls = {};  // of the last part: without results, unless messages_for_model() made it
-  std::string tool_call_id = {};          // role "tool": the call that this result belongs to
+  // Role "tool": the call that this result belongs to, and the name of its function if it is known.
+  std::string tool_call_id = {}, tool_name = {};
   std::string model = {}, endpoint = {};  // source of the answer: file or name; URL, empty for this machine
   std::optional<Timings> timings = {};
   AnswerCut cut = AnswerCut::kNone;

@@ -27,8 +27,10 @@ nlohmann::json read_arguments(const std::string& text, std::string& fault) {
   if (text.empty()) return nlohmann::json::object();
   nlohmann::json arguments = try_parse_untrusted_json<nlohmann::json>(text);
   if (arguments.is_string()) arguments = try_parse_untrusted_json<nlohmann::json>(arguments.get<std::string>());
-  if (arguments.is_discarded()) fault = "its arguments are no valid JSON";
-  else if (!arguments.is_object()) fault = "its arguments are no JSON object";
+  if (arguments.is_discarded())
+    fault = "its arguments are no valid JSON";
+  else if (!arguments.is_object())
+    fault = "its arguments are no JSON object";
   return arguments;
 }
 
@@ -70,7 +72,10 @@ class ToolResponder::ToolGeneration : public Generation {
       : of_(of), messages_(std::move(messages)), options_(std::move(options)), generation_(std::move(generation)) {
     if (messages_.empty() || messages_.back().role != "assistant") messages_.push_back({.role = "assistant"});
   }
-  ~ToolGeneration() override { stop(); }
+  ~ToolGeneration() override {
+    stop();
+    own_.clear();  // waits for threads that use the members behind it
+  }
 
   std::optional<Event> next_event(milliseconds timeout) override;
   void stop() override;
@@ -83,7 +88,7 @@ class ToolResponder::ToolGeneration : public Generation {
   };
 
   Message& answer() { return messages_.back(); }
-  void take(Event event);
+  void on_event(Event event);
   void end_part(GenerationEnd end);
   void begin_calls();
   void prepare(ToolCall& call, Call& own);
@@ -119,7 +124,7 @@ std::optional<Event> ToolResponder::ToolGeneration::next_event(milliseconds time
   const auto is_asked = [](const ToolCall& call) { return call.status == CallStatus::kAsking; };
   if (events_.empty() && !is_over_) {
     if (generation_) {
-      if (std::optional<Event> event = generation_->next_event(timeout)) take(std::move(*event));
+      if (std::optional<Event> event = generation_->next_event(timeout)) on_event(std::move(*event));
     } else if (std::ranges::any_of(calls_, is_asked)) {
       bool is_stopped = false;
       {
@@ -142,12 +147,14 @@ std::optional<Event> ToolResponder::ToolGeneration::next_event(milliseconds time
   return event;
 }
 
-void ToolResponder::ToolGeneration::take(Event event) {
+void ToolResponder::ToolGeneration::on_event(Event event) {
   if (auto* its_end = std::get_if<GenerationEnd>(&event)) return end_part(std::move(*its_end));
   if (const auto* delta = std::get_if<TextDelta>(&event))
     (delta->thinking ? answer().reasoning : answer().content) += delta->text;
-  if (const auto* found = std::get_if<Reclassified>(&event))
+  if (const auto* found = std::get_if<Reclassified>(&event)) {
     reclassify(answer().content, answer().reasoning, found->thinking);
+    if (found->thinking) calls_.clear(), faults_.clear();  // a call within a thought is none
+  }
   if (const auto* call = std::get_if<ToolCallDelta>(&event)) {
     append_delta(calls_, *call);
     faults_.resize(calls_.size());
@@ -160,11 +167,16 @@ void ToolResponder::ToolGeneration::end_part(GenerationEnd end) {
   generation_.reset();
   end.timings = before_ ? sum(*before_, end.timings) : end.timings;
   before_ = end.timings;
-  if (end.reason != EndReason::kEndOfText || calls_.empty()) return this->end(std::move(end));
-  if (n_rounds_ < of_.max_rounds_) return begin_calls();
-  for (ToolCall& call : calls_) set_result(call, round_limit_result(of_.max_rounds_));
+  if (calls_.empty()) return this->end(std::move(end));
+  if (end.reason != EndReason::kEndOfText) {
+    for (ToolCall& call : calls_) set_result(call, unfinished_result());
+    tell_calls();
+    return this->end(std::move(end));
+  }
+  if (n_rounds_ < of_.limits_.max_rounds) return begin_calls();
+  for (ToolCall& call : calls_) set_result(call, round_limit_result(of_.limits_.max_rounds));
   tell_calls();
-  events_.push_back(Notice{"the answer ends after " + counted(of_.max_rounds_, "round") +
+  events_.push_back(Notice{"the answer ends after " + counted(of_.limits_.max_rounds, "round") +
                            " with calls of tools, which is the limit (--max-tool-rounds)"});
   this->end(std::move(end));
 }
@@ -183,7 +195,8 @@ void ToolResponder::ToolGeneration::begin_calls() {
     if (fault.empty()) own_[i].arguments = read_arguments(call.arguments, fault);
     if (fault.empty() && call.name.empty()) fault = "it names no tool";
     call.status = CallStatus::kNone;
-    call.arguments = fault.empty() ? own_[i].arguments.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) : "{}";
+    call.arguments =
+        fault.empty() ? own_[i].arguments.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) : "{}";
     if (!fault.empty()) set_result(call, unreadable_result(fault));
   }
   decide_calls();
@@ -318,6 +331,7 @@ void ToolResponder::ToolGeneration::stop() {
 }
 
 AnswerOptions ToolResponder::with_tools(AnswerOptions options) const {
+  options.holds_arguments = limits_.holds_arguments;
   for (const Tool& tool : tools_.list()) options.tools.push_back({tool.name, tool.description, tool.schema});
   return options;
 }

@@ -11,11 +11,13 @@ namespace warpchat {
 
 class ToolResponder : public Responder {
  public:
-  static constexpr uint32_t kMaxRounds = 16;  // the default
-
+  struct Limits {
+    uint32_t max_rounds = 16;
+    bool holds_arguments = true;  // AnswerOptions'
+  };
   // tools and approval outlive it; approval is used on the thread that asks for events.
-  ToolResponder(std::shared_ptr<Responder> model, Tools& tools, Approval& approval, uint32_t max_rounds)
-      : model_(std::move(model)), tools_(tools), approval_(approval), max_rounds_(max_rounds) {}
+  ToolResponder(std::shared_ptr<Responder> model, Tools& tools, Approval& approval, Limits limits)
+      : model_(std::move(model)), tools_(tools), approval_(approval), limits_(limits) {}
 
   ResponderFacts facts() const override { return model_->facts(); }
   // Prompts of text or tokens are completed without tools.
@@ -30,7 +32,7 @@ class ToolResponder : public Responder {
   std::shared_ptr<Responder> model_;
   Tools& tools_;
   Approval& approval_;
-  uint32_t max_rounds_;
+  Limits limits_;
 };
 
 }  // namespace warpchat

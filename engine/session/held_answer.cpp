@@ -114,7 +114,7 @@ HeldAnswer::Phase HeldAnswer::first_phase() const {
 std::span<const uint32_t> HeldAnswer::mask() {
   const Place& place = places_.back();
   const bool is_call = in_held_call(place);
-  if (is_free() || (calls_ && place.calls.has_begun && !is_call)) return {};
+  if (is_free() || (has_called(place) && !is_call)) return {};
   std::ranges::fill(mask_, 0);
   if (place.is_forced()) {
     allow(mask_, (*place.forced)[place.n_forced]);
@@ -138,6 +138,10 @@ void HeldAnswer::allow_form(const Place& place) {
   const bool is_in_mark = place.phase == Phase::kOpening && !has_plain_marks() && place.n_mark > 0;
   if (!is_in_mark) allow_text(place.state);
   if (!is_in_mark && may_open_call(place)) add_mask(mask_, vocabulary_.opening(calls_->opener(), place.n_opener));
+}
+
+bool HeldAnswer::has_called(const Place& place) const {
+  return calls_ && (place.calls.has_begun || (place.n_opener > 0 && place.n_opener == calls_->opener().size()));
 }
 
 // The opener stands at the beginning of the text.
@@ -233,7 +237,7 @@ void HeldAnswer::accept_text(Place& place, Token token, std::string_view text) {
   if (text.empty()) return;
   place.phase = Phase::kText;
   place.n_forced += place.is_forced();
-  if (constraint_ && !place.calls.has_begun) accept_form(place, text);
+  if (constraint_ && !has_called(place)) accept_form(place, text);
   if (calls_) calls_->accept(place.calls, text, is_marker);
 }
 
@@ -258,8 +262,8 @@ void HeldAnswer::find_forced(Place& place) {
   if (place.is_forced()) return;
   place.forced.reset();
   place.n_forced = 0;
-  const bool is_form = constraint_ && place.phase == Phase::kText && !place.calls.has_begun && place.n_opener == 0 &&
-                       !may_open_call(place);
+  const bool is_form =
+      constraint_ && place.phase == Phase::kText && !has_called(place) && place.n_opener == 0 && !may_open_call(place);
   if (!in_held_call(place) && !is_form) return;
   const std::string bytes = in_held_call(place) ? calls_->forced_bytes(place.calls, kMaxForcedBytes)
                                                 : constraint_->forced_bytes(place.state, kMaxForcedBytes);

@@ -82,6 +82,7 @@ class HeldAnswer final : public TokenConstraint {
   Phase first_phase() const;
   bool in_held_call(const Place& place) const { return calls_ && calls_->is_held(place.calls); }
   bool may_open_call(const Place& place) const;
+  bool has_called(const Place& place) const;  // the form no longer counts
   bool has_plain_marks() const { return !begin_.thoughts.has_tokens(); }
   void accept_opening(Place& place, Token token, std::string_view text);
   void accept_thought(Place& place, Token token, std::string_view text);

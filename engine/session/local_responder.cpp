@@ -5,6 +5,9 @@
 #include <filesystem>
 #include <utility>
 
+#include "engine/grammar/answer_constraint.h"
+#include "engine/session/local_generation.h"
+
 namespace warpchat {
 
 namespace {
@@ -32,6 +35,7 @@ ResponderFacts LocalResponder::facts() const {
           .context = model_.context,
           .can_think = model_.chat_template.find(kEnableThinking) != std::string::npos,
           .counts_tokens = true,
+          .can_call_tools = find_call_format(model_.chat_template) != CallFormat::kNone,
           .at_once = model_.decoder->max_sequences()};
 }
 

@@ -41,6 +41,7 @@ ordered_json as_template_variable(const Message& message) {
     variable["tool_calls"].back()["function"] = std::move(function);
   }
   if (!message.tool_call_id.empty()) variable["tool_call_id"] = message.tool_call_id;
+  if (!message.tool_name.empty()) variable["name"] = message.tool_name;
   return variable;
 }
 
@@ -89,9 +90,7 @@ TracedText PromptBuilder::render(std::span<const Message> messages, const Answer
                             {"bos_token", token_text(tokenizer, tokenizer.bos())},
                             {"eos_token", token_text(tokenizer, tokenizer.eos())}};
   for (const ToolDeclaration& tool : options.tools)
-    variables["tools"].push_back(
-        {{"type", "function"},
-         {"function", {{"name", tool.name}, {"description", tool.description}, {"parameters", tool.schema}}}});
+    variables["tools"].push_back(as_json(tool));
   for (const auto& [key, value] : options.template_variables.items()) variables[key] = value;
   if (!content_form_) content_form_ = content_form(*template_, variables);
   set_content_form(variables["messages"], *content_form_);

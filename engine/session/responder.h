@@ -28,6 +28,9 @@ struct ToolDeclaration {
   nlohmann::ordered_json schema = nlohmann::ordered_json::object();  // JSON Schema of its arguments, an object
 };
 
+// {"type": "function", "function": {"name", "description", "parameters"}}: for templates and servers.
+nlohmann::ordered_json as_json(const ToolDeclaration& tool);
+
 struct AnswerOptions {
   std::string system_prompt;                                                     // empty: none
   std::string chat_template;                                                     // Jinja source; empty: the model's
@@ -57,6 +60,7 @@ struct ResponderFacts {
   bool can_think = false;       // supports kEnableThinking
   bool opens_thoughts = false;  // a server that does so without a mark: text may turn out to be a thought
   bool counts_tokens = false;   // count() returns a number
+  bool can_call_tools = true;   // AnswerOptions::tools reach the model
   bool can_continue = true;     // a last message that is an answer is continued, not begun anew
   uint32_t at_once = 1;         // concurrent generations
 };
