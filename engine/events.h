@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "engine/message.h"
 #include "engine/remedy.h"
@@ -35,9 +36,16 @@ struct Reclassified {
   bool thinking;
 };
 struct ToolCallDelta {
-  uint32_t index;                   // among the answer's calls
+  uint32_t index;                   // among the calls since the answer's beginning or RoundEnded
   std::string id, name, arguments;  // pieces, to be appended to earlier ones
+  std::string fault = {};           // why the call cannot be read, a sentence for the model
 };
+// The calls of all earlier ToolCallDeltas as they now are: asked about, carried out, with results.
+struct ToolCallsChanged {
+  std::vector<ToolCall> calls;
+};
+// The results go back to the model, which goes on: text and calls so far are a ToolRound.
+struct RoundEnded {};
 struct Notice {
   std::string text;
 };  // text for the user: "host does not take min_p: asked again without"
@@ -54,6 +62,7 @@ struct GenerationEnd {
   bool reasoning_ended = false;  // the answer's thought was closed
   std::string form_fault = {};   // how the answer misses AnswerOptions::form, a sentence; it stays as it is
 };
-using Event = std::variant<PromptProgress, TextDelta, Reclassified, Usage, ToolCallDelta, Notice, GenerationEnd>;
+using Event = std::variant<PromptProgress, TextDelta, Reclassified, Usage, ToolCallDelta, ToolCallsChanged, RoundEnded,
+                           Notice, GenerationEnd>;
 
 }  // namespace warpchat

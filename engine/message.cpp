@@ -16,6 +16,9 @@ namespace {
 
 using nlohmann::ordered_json;
 
+constexpr std::pair<CallStatus, const char*> kCallStates[] = {
+    {CallStatus::kOk, "ok"}, {CallStatus::kError, "error"}, {CallStatus::kDenied, "denied"}};
+
 constexpr char kTokenLimit[] = "token_limit", kContextFull[] = "context_full";
 
 [[noreturn]] void fail(std::string_view key, std::string_view wanted) {
@@ -86,6 +89,60 @@ Timings timings_of(const nlohmann::json& json) {
           number_of<uint32_t>(json, "drafted_tokens"),   number_of<uint32_t>(json, "accepted_tokens")};
 }
 
+ordered_json calls_json(const std::vector<ToolCall>& calls) {
+  ordered_json list = ordered_json::array();
+  for (const ToolCall& call : calls) {
+    list.push_back({{"id", call.id}, {"name", call.name}, {"arguments", call.arguments}});
+    if (!call.result.empty()) list.back()["result"] = call.result;
+    for (const auto& [status, name] : kCallStates)
+      if (call.status == status) list.back()["status"] = name;
+  }
+  return list;
+}
+
+std::vector<ToolCall> read_calls(const nlohmann::json& object) {
+  std::vector<ToolCall> read;
+  const nlohmann::json* calls = find(object, "tool_calls");
+  if (calls == nullptr) return read;
+  if (!calls->is_array()) fail("tool_calls", "a list");
+  for (const nlohmann::json& call : *calls) {
+    if (!call.is_object()) fail("tool_calls", "a list of objects");
+    read.push_back({text_of(call, "id"), text_of(call, "name"), text_of(call, "arguments"), text_of(call, "result")});
+    const std::string status = text_of(call, "status");
+    for (const auto& [known, name] : kCallStates)
+      if (status == name) read.back().status = known;
+  }
+  return read;
+}
+
+std::vector<ToolRound> read_rounds(const nlohmann::json& object) {
+  std::vector<ToolRound> read;
+  const nlohmann::json* rounds = find(object, "rounds");
+  if (rounds == nullptr) return read;
+  if (!rounds->is_array()) fail("rounds", "a list");
+  for (const nlohmann::json& round : *rounds) {
+    if (!round.is_object()) fail("rounds", "a list of objects");
+    read.push_back({text_of(round, "content"), text_of(round, "reasoning"), read_calls(round)});
+  }
+  return read;
+}
+
+// An answer's rounds as messages, then what followed them.
+std::vector<Message> with_rounds_apart(const std::vector<Message>& messages) {
+  std::vector<Message> apart;
+  for (const Message& message : messages) {
+    for (const ToolRound& round : message.rounds) {
+      apart.push_back({.role = message.role, .content = round.content, .reasoning = round.reasoning});
+      apart.back().tool_calls = round.calls;
+      for (const ToolCall& call : round.calls)
+        apart.push_back({.role = "tool", .content = call.result, .tool_call_id = call.id, .tool_name = call.name});
+    }
+    apart.push_back(message);
+    apart.back().rounds.clear();
+  }
+  return apart;
+}
+
 size_t longest_run_of_backticks(std::string_view text) {
   size_t longest = 0, run = 0;
   for (const char c : text) longest = std::max(longest, run = c == '`' ? run + 1 : 0);
@@ -122,8 +179,11 @@ ordered_json to_json(const Message& message) {
   };
   add("reasoning", message.reasoning);
   if (message.reasoning_ended) json["reasoning_ended"] = true;
-  for (const ToolCall& call : message.tool_calls)
-    json["tool_calls"].push_back({{"id", call.id}, {"name", call.name}, {"arguments", call.arguments}});
+  for (const ToolRound& round : message.rounds) {
+    json["rounds"].push_back({{"content", round.content}, {"tool_calls", calls_json(round.calls)}});
+    if (!round.reasoning.empty()) json["rounds"].back()["reasoning"] = round.reasoning;
+  }
+  if (!message.tool_calls.empty()) json["tool_calls"] = calls_json(message.tool_calls);
   add("tool_call_id", message.tool_call_id);
   add("model", message.model);
   add("endpoint", message.endpoint);
@@ -144,13 +204,8 @@ Message message_from_json(const nlohmann::json& json) {
     if (!ended->is_boolean()) fail("reasoning_ended", "true or false");
     message.reasoning_ended = ended->get<bool>();
   }
-  if (const nlohmann::json* calls = find(json, "tool_calls")) {
-    if (!calls->is_array()) fail("tool_calls", "a list");
-    for (const nlohmann::json& call : *calls) {
-      if (!call.is_object()) fail("tool_calls", "a list of objects");
-      message.tool_calls.push_back({text_of(call, "id"), text_of(call, "name"), text_of(call, "arguments")});
-    }
-  }
+  message.rounds = read_rounds(json);
+  message.tool_calls = read_calls(json);
   message.tool_call_id = text_of(json, "tool_call_id");
   message.model = text_of(json, "model");
   message.endpoint = text_of(json, "endpoint");
@@ -163,7 +218,8 @@ Message message_from_json(const nlohmann::json& json) {
 }
 
 bool is_empty(const Message& message) {
-  return message.content.empty() && message.reasoning.empty() && message.files.empty() && message.tool_calls.empty();
+  return message.content.empty() && message.reasoning.empty() && message.files.empty() && message.rounds.empty() &&
+         message.tool_calls.empty();
 }
 
 std::string text_for_model(const Message& message) {
@@ -175,7 +231,8 @@ std::string text_for_model(const Message& message) {
   return text + message.content;
 }
 
-std::vector<Message> messages_for_model(const std::vector<Message>& messages) {
+std::vector<Message> messages_for_model(const std::vector<Message>& conversation) {
+  const std::vector<Message> messages = with_rounds_apart(conversation);
   std::vector<Message> kept;
   std::set<std::string> calls;  // ids that have been answered, of the last message with calls
   for (size_t i = 0; i < messages.size(); ++i) {

@@ -31,10 +31,22 @@ struct AttachedFile {
   bool operator==(const AttachedFile&) const = default;
 };
 
+// How far a call is: still written or left undone, waits for the user's permission, runs, or has a result.
+enum class CallStatus : uint8_t { kNone, kAsking, kRunning, kOk, kError, kDenied };
+
 // A function call that an answer asks for. arguments: JSON as the model wrote it.
 struct ToolCall {
   std::string id, name, arguments;
+  std::string result = {};  // as the model reads it
+  CallStatus status = CallStatus::kNone;
   bool operator==(const ToolCall&) const = default;
+};
+
+// A part of an answer that ended with calls, whose results the model then read to go on.
+struct ToolRound {
+  std::string content, reasoning;
+  std::vector<ToolCall> calls;
+  bool operator==(const ToolRound&) const = default;
 };
 
 enum class AnswerCut { kNone, kTokenLimit, kContextFull };  // the limit that cut an answer off
@@ -44,8 +56,10 @@ struct Message {
   std::string content = {};    // as typed, or answered
   std::string reasoning = {};  // an answer's reasoning, without its tags
   std::vector<AttachedFile> files = {};
-  std::vector<ToolCall> tool_calls = {};
-  std::string tool_call_id = {};          // role "tool": the call that this result belongs to
+  std::vector<ToolRound> rounds = {};     // of an answer, before `content` and `reasoning`
+  std::vector<ToolCall> tool_calls = {};  // of the last part: without results, unless messages_for_model() made it
+  // Role "tool": the call that this result belongs to, and the name of its function if it is known.
+  std::string tool_call_id = {}, tool_name = {};
   std::string model = {}, endpoint = {};  // source of the answer: file or name; URL, empty for this machine
   std::optional<Timings> timings = {};
   AnswerCut cut = AnswerCut::kNone;
@@ -55,9 +69,10 @@ struct Message {
 };
 
 // {"role", "content": [{"type": "text", "text"}, {"type": "file", "name", "text", "tokens"}], "reasoning",
-// "reasoning_ended": true, "tool_calls": [{"id", "name", "arguments"}], "tool_call_id", "model", "endpoint", "timings":
-// {...}, "cut": "token_limit" or "context_full", "failure"}. Empty values are left out; content of one text is a
-// string. The reader ignores unknown keys, and throws Error with the key for a value of the wrong type.
+// "reasoning_ended": true, "rounds": [{"content", "reasoning", "tool_calls"}], "tool_calls": [{"id", "name",
+// "arguments", "result", "status": "ok", "error" or "denied"}], "tool_call_id", "model", "endpoint", "timings": {...},
+// "cut": "token_limit" or "context_full", "failure"}. Empty values are left out; content of one text is a string. The
+// reader ignores unknown keys, and throws Error with the key for a value of the wrong type.
 nlohmann::ordered_json to_json(const Message& message);
 Message message_from_json(const nlohmann::json& json);
 
@@ -67,7 +82,8 @@ bool is_empty(const Message& message);  // no text, no reasoning, no tool calls
 // content.
 std::string text_for_model(const Message& message);
 
-// The conversation as a model may read it, for templates and endpoints alike. Left out are answers without text, such
+// The conversation as a model may read it, for templates and endpoints alike: each round of an answer is a message with
+// calls and one of role "tool" for each result. Left out are answers without text, such
 // as a thought alone or line breaks, tool calls that no message answers, and results without their call. Neighbours of
 // one role that remain are joined, since templates expect alternating roles. A last answer that has text or reasoning
 // is an unfinished one and stays as it is.

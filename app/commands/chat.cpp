@@ -18,6 +18,7 @@
 #include "app/gui/run_window.h"
 #endif
 #include "app/formats/pdf_text.h"
+#include "app/mcp/tool_access.h"
 #include "app/model_choice/model_list.h"
 #include "app/model_choice/model_loading.h"
 #include "app/platform/log.h"
@@ -109,9 +110,12 @@ std::optional<uint64_t> seed_of(const Responder& responder, const ChatSettings& 
   return sampling.seed;
 }
 
-// resumed: the stored conversation to answer in; null: none.
-StreamedAnswer answer(Responder& responder, const ChatOptions& options, const ChatSettings& settings,
+// tools: that the model may call; null: none. resumed: the stored conversation to answer in; null: none.
+StreamedAnswer answer(Responder& model, ToolAccess* tools, const ChatOptions& options, const ChatSettings& settings,
                       const std::string& text, ResumedChat* resumed) {
+  const std::shared_ptr<Responder> borrowed(&model, [](Responder*) {});
+  const std::shared_ptr<Responder> caller = tools == nullptr ? borrowed : tools->answers_of(borrowed);
+  Responder& responder = *caller;
   const Prompt prompt = options.raw ? Prompt(text) : Prompt(std::vector<Message>{{.role = "user", .content = text}});
   try {
     const std::unique_ptr<Generation> generation = resumed != nullptr ? resumed->ask(responder, settings.session, text)
@@ -133,6 +137,28 @@ StreamedAnswer answer(Responder& responder, const ChatOptions& options, const Ch
   }
 }
 
+// Tools are for single answers that are not stored.
+void require_no_tools(const ChatOptions& options, const std::string& where) {
+  const bool are_wanted =
+      options.tools || !options.open_folders.empty() || !options.mcp_config.empty() || options.approve != "none";
+  if (are_wanted)
+    throw UsageError("tools can be called in one answer that is not stored (-p, -f or standard input), not " + where +
+                     " yet; leave out --tools, --open-folder, --mcp-config and --approve");
+}
+
+// Null: there are none, or they are of no use.
+std::unique_ptr<ToolAccess> open_tools(ToolSources sources, const ChatOptions& options, const ResponderFacts& facts) {
+  for (const std::string& warning : sources.servers.warnings) print_error(warning);
+  if (sources.is_empty() || options.raw || options.resume) return nullptr;
+  if (!facts.can_call_tools) {
+    print_error("the chat template of " + facts.model + " has no place for tools; none are offered");
+    return nullptr;
+  }
+  auto tools = std::make_unique<ToolAccess>(std::move(sources), options, /*can_ask=*/false,
+                                            [](const std::string& sentence) { print_error(sentence); });
+  return tools->is_empty() ? nullptr : std::move(tools);
+}
+
 int exit_code(const StreamedAnswer& answer) {
   return answer.interrupted ? kInterruptedExitCode : answer.end.form_fault.empty() ? 0 : 1;
 }
@@ -143,7 +169,7 @@ std::unique_ptr<ResumedChat> resumed_chat(const ChatOptions& options) {
 }
 
 // remembers: which model it was, for later starts.
-int answer_once(const ChatOptions& options, const std::string& prompt, bool remembers) {
+int answer_once(const ChatOptions& options, ToolSources sources, const std::string& prompt, bool remembers) {
   const std::unique_ptr<ResumedChat> resumed = resumed_chat(options);
   const std::unique_ptr<Model> model = load_model(options);
   if (model->has_faulty_gpu) print_error(model->device_reason + "; using the CPU instead");
@@ -153,7 +179,8 @@ int answer_once(const ChatOptions& options, const std::string& prompt, bool reme
   if (settings.verbose) model->decoder->steps().set_measuring(true);
   LocalResponder responder(*model);
   if (options.think.value_or(false) && !responder.facts().can_think) print_error(cannot_think(model_name(*model)));
-  const StreamedAnswer streamed = answer(responder, options, settings, prompt, resumed.get());
+  const std::unique_ptr<ToolAccess> tools = open_tools(std::move(sources), options, responder.facts());
+  const StreamedAnswer streamed = answer(responder, tools.get(), options, settings, prompt, resumed.get());
   const std::string report =
       timing_report(streamed.end.timings, settings.session.sampling.seed, model->decoder->steps().profile());
   log_line("answered:\n" + report);
@@ -213,7 +240,7 @@ int print_served_models(const std::vector<RemoteModel>& models, bool as_json) {
   return 0;
 }
 
-int answer_from_endpoint(const ChatOptions& options) {
+int answer_from_endpoint(const ChatOptions& options, ToolSources sources) {
   if (options.list_models)
     return print_served_models(list_models(find_endpoint(options), wait_at_terminal()), options.json);
   const std::string prompt = read_prompt(options);
@@ -223,7 +250,8 @@ int answer_from_endpoint(const ChatOptions& options) {
   if (const std::string there = where_text_goes(endpoint); !there.empty())
     write_error_text("answers come from " + there + "\n");
   const ChatSettings settings = settings_from(options, servers_own_sampling());
-  const StreamedAnswer streamed = answer(*responder, options, settings, prompt, resumed.get());
+  const std::unique_ptr<ToolAccess> tools = open_tools(std::move(sources), options, responder->facts());
+  const StreamedAnswer streamed = answer(*responder, tools.get(), options, settings, prompt, resumed.get());
   const std::string report = timing_report(streamed.end.timings, seed_of(*responder, settings), Profile());
   log_line("answered by " + endpoint + ":\n" + report);
   if (settings.verbose) write_error_text(report);
@@ -270,8 +298,13 @@ int run_command(const ChatOptions& given) {
                          : "--raw completes a text, --resume continues a conversation; use one or the other");
   if (options.json && !options.list_models && (options.gui || interactive))
     throw UsageError("--json prints one answer; use it with -p, -f or standard input");
+  if (options.gui || interactive) require_no_tools(options, options.gui ? "in the window" : "in a conversation");
+  if (options.resume) require_no_tools(options, "with --resume");
   if (is_remote) require_remote_flags(options);
-  if (is_remote && (options.list_models || !(options.gui || interactive))) return answer_from_endpoint(options);
+  ToolSources sources;
+  if (!options.gui && !interactive && !options.list_models) sources = tool_sources(options);
+  if (is_remote && (options.list_models || !(options.gui || interactive)))
+    return answer_from_endpoint(options, std::move(sources));
   if (!is_remote && !options.api_key_env.empty()) throw UsageError("--api-key-env needs --endpoint");
   if (options.list_models) return list_local_models(options, options.json);
   if (options.gui) return run_in_window(options);
@@ -284,8 +317,8 @@ int run_command(const ChatOptions& given) {
     if (!asks_server) model_options(chosen);  // reports wrong flags before anything is loaded
     return Conversation(chosen).run();
   }
-  if (asks_server) return answer_from_endpoint(chosen);
-  return answer_once(chosen, read_prompt(chosen), /*remembers=*/options.model.empty());
+  if (asks_server) return answer_from_endpoint(chosen, std::move(sources));
+  return answer_once(chosen, std::move(sources), read_prompt(chosen), /*remembers=*/options.model.empty());
 }
 
 }  // namespace warpchat

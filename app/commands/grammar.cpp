@@ -139,7 +139,7 @@ void bench_decoding(const AnswerForm& form, const GrammarOptions& o) {
   for (uint64_t n = 0; n < kMaxAnswers && (n < kMinAnswers || held.tokens < kMinDecoded); ++n) {
     request.sampling.seed = n;
     AnswerRequest in_form = request, without = request;
-    in_form.constraint = std::make_shared<HeldAnswer>(grammar::compile(form), vocabulary, HeldAnswer::Begin{});
+    in_form.constraint = std::make_shared<HeldAnswer>(grammar::compile(form), nullptr, vocabulary, HeldAnswer::Begin{});
     without.max_tokens = static_cast<int32_t>(decode(scheduler, std::move(in_form), held));
     without.ignore_end = true;
     decode(scheduler, std::move(without), free);

@@ -110,7 +110,6 @@ constexpr ForeignFlag kForeignFlags[] = {
      Takes::kValue, "", "", kOneModel},
     {"-mm --mmproj -mmu --mmproj-url --mmproj-auto --image --audio", Takes::kValue, "", "", kTextAlone},
     {"--no-mmproj --no-mmproj-auto", Takes::kNothing, "", "", ""},
-    {"--tools", Takes::kValue, "", "", "the model calls no tools; leave it out"},
     {"--override-kv", Takes::kValue, "", "", "a model's metadata cannot be overridden; {chat} inspect lists it"},
     {"--prompt-cache", Takes::kValue, "", "", kStored},
     {"--prompt-cache-all --prompt-cache-ro", Takes::kNothing, "", "", kStored},

@@ -210,6 +210,26 @@ void add_form(CLI::App& app, FormFlags& o) {
   single_text(app, "--grammar-file", o.grammar_file, "FILE", "the same from a file");
 }
 
+void add_mcp_config(CLI::App& app, std::string& file) {
+  text(app, "--mcp-config", file, "FILE",
+       "the servers, as {\"mcpServers\": {NAME: {\"command\": ..., \"args\": [...]}}} or with \"url\"; default: "
+       "mcp.json beside config.json");
+}
+
+void add_tools(CLI::App& app, ToolFlags& o) {
+  app.option_defaults()->group("Tools that the model may call");
+  add_mcp_config(app, o.mcp_config);
+  toggle(app, "--no-mcp", o.no_mcp, "start no MCP server");
+  toggle(app, "--tools", o.tools, "offer this program's own tools for the time and for arithmetic");
+  repeated(app, "--open-folder", o.open_folders, "DIR",
+           "offer its own tools, and those that read and search text and PDF in this folder; may be repeated");
+  text(app, "--approve", o.approve, "NAMES",
+       "the tools that may be called without a question: all, none (the default), or whole names with commas");
+  number(app, "--max-tool-rounds", o.max_tool_rounds, "how often an answer may call tools and go on; default 16", 0,
+         1000);
+  toggle(app, "--no-tool-grammar", o.no_tool_grammar, "do not hold the arguments of calls to their schemas");
+}
+
 }  // namespace
 
 std::span<const CommandEntry> command_entries() { return kCommandEntries; }
@@ -261,6 +281,7 @@ void add_flags(CLI::App& app, ChatOptions& o) {
   app.option_defaults()->group("");
   toggle(app, "--converse", o.converse, "-cnv");
   add_form(app, o);
+  add_tools(app, o);
   app.option_defaults()->group("Thinking and display");
   app.add_flag_callback(
          "--think", [&o] { o.think = true; }, "let the model think first; default: its template's choice")
@@ -474,9 +495,7 @@ void add_flags(CLI::App& app, McpOptions& o) {
       ->check(one_of({"list", "tools"}))
       ->option_text(" ");
   app.add_option("SERVER", o.server, "tools: the server's name in the file")->option_text(" ");
-  text(app, "--mcp-config", o.mcp_config, "FILE",
-       "the servers, as {\"mcpServers\": {NAME: {\"command\": ..., \"args\": [...]}}} or with \"url\"; default: "
-       "mcp.json beside config.json");
+  add_mcp_config(app, o.mcp_config);
 }
 
 void add_flags(CLI::App& app, HelpOptions& o) {

@@ -42,7 +42,21 @@ struct FormFlags {  // one of them at most
   bool operator==(const FormFlags&) const = default;
 };
 
-struct ChatOptions : ModelFlags, AnswerChoices, FormFlags {  // the choices: of the command line, above a conversation's
+struct ToolFlags {
+  std::string mcp_config;                 // FILE with the servers; empty: the default one
+  bool no_mcp = false;                    // no server
+  bool tools = false;                     // the program's own, without opened folders
+  std::vector<std::string> open_folders;  // which the program's own tools may read
+  std::string approve = "none";
+  uint32_t max_tool_rounds = 16;
+  bool no_tool_grammar = false;  // arguments need not keep to their schemas
+  bool operator==(const ToolFlags&) const = default;
+};
+
+struct ChatOptions : ModelFlags,
+                     AnswerChoices,
+                     FormFlags,
+                     ToolFlags {  // the choices: of the command line, above a conversation's
   std::optional<std::string> prompt;
   std::vector<std::string> prompt_files;  // before it, in this order
   std::string system_prompt;

@@ -32,9 +32,11 @@ std::string PlainAnswer::add(std::string_view text, bool thinking) {
     held_ += text;
     return "";
   }
+  const std::string gap = !std::exchange(parts_, false) ? "" : ends_line_ ? "\n" : "\n\n";
   const bool turns = std::exchange(thinks_, thinking) != thinking;
   ends_line_ = text.back() == '\n';
-  return (!turns ? "" : thinking ? "<think>\n" : "\n</think>\n\n") + std::string(text);
+  has_text_ = true;
+  return gap + (!turns ? "" : thinking ? "<think>\n" : "\n</think>\n\n") + std::string(text);
 }
 
 std::string PlainAnswer::reclassify(bool thinking) {
@@ -107,6 +109,11 @@ void AnswerPrinter::notice(const std::string& text) {
 
 void AnswerPrinter::reclassify(bool thinking) {
   put(terminal_ ? view_.reclassify(thinking) : plain_.reclassify(thinking));
+}
+
+void AnswerPrinter::end_round() {
+  if (!terminal_) return plain_.end_round();
+  put(view_.end_round());
 }
 
 void AnswerPrinter::resume(const Message& begun) {

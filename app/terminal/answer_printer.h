@@ -24,10 +24,12 @@ class PlainAnswer {
       : hide_thinking_(hide_thinking), holds_(hide_thinking && holds_text) {}
   std::string add(std::string_view text, bool thinking);
   std::string reclassify(bool thinking);  // Reclassified in engine/events.h
+  void end_round() { parts_ = has_text_; }
   std::string finish(bool reasoning_ended);
 
  private:
   bool hide_thinking_, holds_, thinks_ = false, ends_line_ = true;
+  bool has_text_ = false, parts_ = false;  // parts_: a blank line stands before what follows
   std::string held_;
 };
 
@@ -43,6 +45,7 @@ class AnswerPrinter {
   // A long text is shown piece by piece. After Ctrl-C between two pieces no more is shown.
   void text(std::string_view text, bool thinking);
   void reclassify(bool thinking);
+  void end_round();                   // of calls: a blank line parts the text before from the text behind
   void resume(const Message& begun);  // what has been written of the answer; before its text
   bool is_cut() const { return cut_; }
   void notice(const std::string& text);  // a line in brackets, or on standard error; never inside the answer's text

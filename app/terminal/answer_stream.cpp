@@ -13,6 +13,7 @@
 #include "engine/profile_report.h"
 #include "engine/remedy.h"
 #include "engine/tool_calls.h"
+#include "engine/untrusted_json.h"
 #include "models/error.h"
 #include "models/text_format.h"
 
@@ -24,12 +25,28 @@ using std::chrono::milliseconds;
 constexpr milliseconds kEventWait{100};
 constexpr int kMaxEventsAtOnce = 64;  // a model may be faster than the terminal; Ctrl-C must still be seen
 
+// Parts the text from what follows; where that begins.
+size_t begin_part(std::string& text) {
+  text.resize(text.find_last_not_of(" \t\r\n") + 1);
+  if (!text.empty()) text += "\n\n";
+  return text.size();
+}
+
 // Turns the events of a generation into text as they come.
 struct EventGatherer {
   StreamedAnswer& answer;
 
   void operator()(const TextDelta& delta) const { (delta.thinking ? answer.reasoning : answer.text) += delta.text; }
-  void operator()(const Reclassified& found) const { reclassify(answer.text, answer.reasoning, found.thinking); }
+  void operator()(const Reclassified& found) const {
+    std::string text = answer.text.substr(answer.text_from), reasoning = answer.reasoning.substr(answer.reasoning_from);
+    reclassify(text, reasoning, found.thinking);
+    answer.text.replace(answer.text_from, std::string::npos, text);
+    answer.reasoning.replace(answer.reasoning_from, std::string::npos, reasoning);
+  }
+  void operator()(const RoundEnded&) const {
+    answer.text_from = begin_part(answer.text);
+    answer.reasoning_from = begin_part(answer.reasoning);
+  }
   void operator()(const Notice& notice) const { print_error(notice.text); }
   void operator()(const auto&) const {}
 };
@@ -43,6 +60,8 @@ struct EventPrinter {
   void operator()(const Reclassified& found) const { printer.reclassify(found.thinking); }
   void operator()(const Usage&) const {}
   void operator()(const ToolCallDelta&) const {}
+  void operator()(const ToolCallsChanged&) const {}
+  void operator()(const RoundEnded&) const { printer.end_round(); }
   void operator()(const Notice& notice) const { printer.notice(notice.text); }
   void operator()(const GenerationEnd& end) const {
     printer.end(end.reasoning_ended);
@@ -80,6 +99,24 @@ std::string summary(const Timings& t, std::optional<uint64_t> seed, const std::s
          (seed ? "seed\t" + std::to_string(*seed) + "\n" : "");
 }
 
+std::string_view status_name(CallStatus status) {
+  return status == CallStatus::kOk ? "ok" : status == CallStatus::kDenied ? "denied" : "error";
+}
+
+// arguments: an object, whatever the model wrote.
+nlohmann::ordered_json calls_json(const std::vector<ToolCall>& calls) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const ToolCall& call : calls) {
+    nlohmann::ordered_json arguments = try_parse_untrusted_json<nlohmann::ordered_json>(call.arguments);
+    if (!arguments.is_object()) arguments = nlohmann::ordered_json::object();
+    list.push_back({{"name", call.name},
+                    {"arguments", std::move(arguments)},
+                    {"result", call.result},
+                    {"status", status_name(call.status)}});
+  }
+  return list;
+}
+
 nlohmann::ordered_json told_or_null(bool is_told, uint32_t number) {
   return is_told ? nlohmann::ordered_json(number) : nlohmann::ordered_json();
 }
@@ -87,8 +124,26 @@ nlohmann::ordered_json told_or_null(bool is_told, uint32_t number) {
 // Why a complete answer shows nothing; empty: it shows something.
 std::string words_without_text(const StreamedAnswer& answer, bool has_text) {
   const bool is_whole = answer.end.reason == EndReason::kEndOfText || answer.end.reason == EndReason::kTokenLimit;
-  if (!answer.tool_calls.empty()) return calls_in_words(answer.tool_calls);
+  const bool has_undone =
+      std::ranges::any_of(answer.tool_calls, [](const ToolCall& call) { return call.result.empty(); });
+  if (has_undone) return calls_in_words(answer.tool_calls);
   return is_whole && !has_text ? "the model returned an empty answer" : "";
+}
+
+void follow_calls(StreamedAnswer& answer, const Event& event) {
+  std::vector<ToolCall>& calls = answer.tool_calls;
+  const auto round = calls.begin() + static_cast<std::ptrdiff_t>(answer.n_of_rounds);
+  if (const auto* delta = std::get_if<ToolCallDelta>(&event)) {
+    std::vector<ToolCall> open(round, calls.end());
+    append_delta(open, *delta);
+    calls.erase(round, calls.end());
+    calls.insert(calls.end(), open.begin(), open.end());
+  }
+  if (const auto* changed = std::get_if<ToolCallsChanged>(&event)) {
+    calls.erase(round, calls.end());
+    calls.insert(calls.end(), changed->calls.begin(), changed->calls.end());
+  }
+  if (std::holds_alternative<RoundEnded>(event)) answer.n_of_rounds = calls.size();
 }
 
 StreamedAnswer stream_to_end(Generation& generation, std::optional<GenerationEnd>& end, const ChatSettings& settings,
@@ -103,7 +158,7 @@ StreamedAnswer stream_to_end(Generation& generation, std::optional<GenerationEnd
     if (prints) printer.tick();
     for (int n = 1; event; ++n) {
       if (const auto* its_end = std::get_if<GenerationEnd>(&*event)) end = *its_end;
-      if (const auto* call = std::get_if<ToolCallDelta>(&*event)) append_delta(answer.tool_calls, *call);
+      follow_calls(answer, *event);
       if (const auto* delta = std::get_if<TextDelta>(&*event)) has_text |= !delta->text.empty();
       prints ? std::visit(EventPrinter{printer}, *event) : std::visit(EventGatherer{answer}, *event);
       event = end || n == kMaxEventsAtOnce ? std::nullopt : generation.next_event(milliseconds(0));
@@ -162,6 +217,7 @@ std::string answer_json(const StreamedAnswer& answer, const std::string& model, 
       {"answer", answer.text},
       {"reasoning", answer.reasoning},
       {"stop_reason", stop_reason(answer.end.reason)},
+      {"tool_calls", calls_json(answer.tool_calls)},
       {"usage",
        {{"prompt_tokens", told_or_null(told.prompt, t.prompt_tokens)},
         {"cached_tokens", told_or_null(told.reused, t.reused_tokens)},

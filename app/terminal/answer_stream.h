@@ -13,15 +13,17 @@ namespace warpchat {
 struct StreamedAnswer {
   GenerationEnd end;
   bool interrupted = false;
-  std::string text, reasoning;  // if they are gathered
-  std::vector<ToolCall> tool_calls;
+  std::string text, reasoning;               // of all rounds, if they are gathered
+  std::vector<ToolCall> tool_calls;          // of all rounds, in their order
+  size_t n_of_rounds = 0;                    // of them those of rounds that have ended
+  size_t text_from = 0, reasoning_from = 0;  // where those of the last round begin
 };
 
 enum class AnswerGoes { kToOutput, kIntoText };
 enum class AnswerFrom { kThisMachine, kServer };
 
-// Returns after the GenerationEnd. Says so if an answer has no text, only calls tools, or misses its form. Throws an Error with the
-// generation's message if it failed; whatever is thrown, the generation has ended.
+// Returns after the GenerationEnd. Says so if an answer has no text, only calls tools, or misses its form. Throws an
+// Error with the generation's message if it failed; whatever is thrown, the generation has ended.
 StreamedAnswer stream_answer(Generation& generation, const ChatSettings& settings, AnswerGoes goes, AnswerFrom from);
 
 // One answer as a line of JSON: model, answer, reasoning, stop_reason (stop, length, context_full, content_filter or

@@ -81,6 +81,15 @@ std::string AnswerView::add_piece(const StyledText& piece) {
   return table + wrap_.add(piece);
 }
 
+std::string AnswerView::end_round() {
+  if (!started_) return "";
+  std::string out = finish() + "\n";
+  markdown_ = MarkdownStream(look_.width);
+  started_ = thought_ = false;
+  held_blanks_.clear();
+  return out;
+}
+
 std::string AnswerView::resume(std::string_view reasoning, std::string_view content) {
   std::string shown;
   bool thinking = true;

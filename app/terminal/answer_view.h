@@ -30,6 +30,7 @@ class AnswerView {
   std::string resize(int width, int rows);  // the terminal has been resized
   std::string add(std::string_view text, bool thinking);
   // The text so far is a thought and stays as it is; or a thought was none, and is shown if it was hidden.
+  std::string end_round();  // RoundEnded in engine/events.h: what follows is parted by a blank line
   std::string reclassify(bool thinking);
   // For an answer that goes on, before anything else: takes what has been written of it. Shows the last row, or the
   // table that is not complete.

@@ -8,10 +8,10 @@
 
 namespace warpchat {
 
-std::string cut_result(std::string text) {
-  if (text.size() <= kMaxResultBytes) return text;
+std::string cut_result(std::string text, size_t max_bytes) {
+  if (text.size() <= max_bytes) return text;
   const size_t whole = text.size();
-  size_t end = kMaxResultBytes;
+  size_t end = max_bytes;
   while (end > 0 && continues_character(text[end])) --end;
   text.resize(end);
   text.shrink_to_fit();

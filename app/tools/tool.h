@@ -36,7 +36,8 @@ struct ToolResult {
 
 inline constexpr size_t kMaxResultBytes = 1 << 20;
 
-std::string cut_result(std::string text);  // to kMaxResultBytes, not inside a character, with a note
+// Not inside a character, with a note.
+std::string cut_result(std::string text, size_t max_bytes = kMaxResultBytes);
 
 struct ToolProgress {
   double done = 0, total = 0;  // total 0: unknown

@@ -15,6 +15,8 @@ ToolResult denied_result(std::string_view tool) {
           "the user denied the call of " + printable(tool) + "; it was not made, and asking again may not help"};
 }
 
+ToolResult unfinished_result() { return failed_result("the call was not made: the answer ended too early"); }
+
 ToolResult stopped_result() { return {ToolStatus::kStopped, "the call was stopped"}; }
 
 ToolResult unreadable_result(std::string_view why) {

@@ -9,6 +9,7 @@
 namespace warpchat {
 
 ToolResult denied_result(std::string_view tool);     // by the user, or by rules that the user has made
+ToolResult unfinished_result();                      // of a call in an answer that was cut
 ToolResult stopped_result();                         // by the user, during the call
 ToolResult unreadable_result(std::string_view why);  // why: a part of a sentence, "its arguments are no object"
 ToolResult unknown_tool_result(std::string_view name, const std::vector<std::string>& known);

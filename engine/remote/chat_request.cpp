@@ -178,6 +178,7 @@ RemoteRequest remote_request(const Prompt& prompt, const AnswerOptions& options,
     const std::vector<Message> messages = messages_for_model(*conversation);
     request.path = "/chat/completions";
     request.body["messages"] = messages_json(messages, options);
+    for (const ToolDeclaration& tool : options.tools) request.body["tools"].push_back(as_json(tool));
     if (!options.template_variables.empty()) request.body["chat_template_kwargs"] = options.template_variables;
     if (!messages.empty() && messages.back().role == "assistant") continue_answer(request, messages.back(), model.kind);
   } else if (const auto* text = std::get_if<std::string>(&prompt)) {

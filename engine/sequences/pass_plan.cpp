@@ -58,9 +58,11 @@ PassPlan plan_pass(const Jobs& jobs, const PassLimits& limits, const PassLength&
   const bool is_free =
       std::ranges::none_of(plan.shares, [](const Share& share) { return share.job->is_constrained(); });
   plan.can_run_ahead = limits.has_sampler && is_free && !limits.is_recurrent && !plan.has_prompt && first.draft.empty();
-  // The loop's prefill does not stop for the checkpoint before a prompt's last token.
-  plan.is_device_loop = limits.has_sampler && is_free && first.draft.empty() && jobs.size() == 1 &&
-                        (!limits.is_recurrent || first.job->missing() == 1);
+  // The loop's prefill does not stop for the checkpoint before a prompt's last token. Tokens that it has chosen ahead
+  // are dropped where an answer becomes held, which a recurrent state cannot.
+  const bool can_loop = !limits.is_recurrent || (first.job->missing() == 1 && is_free);
+  plan.is_device_loop =
+      limits.has_sampler && !first.job->is_held() && first.draft.empty() && jobs.size() == 1 && can_loop;
   return plan;
 }
 

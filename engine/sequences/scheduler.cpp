@@ -411,7 +411,7 @@ void Scheduler::decode_on_device(Job& job) {
       if (n > 0)
         job.draft_length.record_time(0, 0, std::chrono::duration<double>(job.last - since).count() / kTokensTimed);
     }
-    if (!job.end && !find_draft(job).empty()) break;
+    if (!job.end && (job.is_held() || !find_draft(job).empty())) break;
   }
   if (store_.is_recurrent()) drain_source(job, *source);
   if (!job.end && job.missing() == 0) sequence.rewind(sequence.reach() - 1);  // its logits were never computed

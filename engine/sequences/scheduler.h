@@ -79,6 +79,7 @@ struct Job {
   PromptLookup::Draft find_draft(uint32_t n_max);  // valid until the next call, or until `tokens` grows
   Token sample(std::span<const float> logits);     // on the host
   bool is_constrained() const { return request.constraint != nullptr; }
+  bool is_held() const { return is_constrained() && !request.constraint->is_free(); }  // at the next token
   // The first n tokens not computed yet.
   std::span<const Token> next(size_t n) const { return std::span(tokens).subspan(sequence->reach(), n); }
 };

@@ -8,7 +8,11 @@ namespace warpchat {
 size_t TokenConstraint::n_allowed(std::span<const Token> draft) {
   size_t n = 0;
   try {
-    for (; n < draft.size() && is_allowed(mask(), draft[n]); ++n) accept(draft[n]);
+    for (; n < draft.size(); ++n) {
+      const std::span<const uint32_t> next = mask();
+      if (!next.empty() && !is_allowed(next, draft[n])) break;
+      accept(draft[n]);
+    }
   } catch (const Error&) {
   }
   undo(n);

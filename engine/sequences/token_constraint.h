@@ -12,7 +12,8 @@ namespace warpchat {
 class TokenConstraint {
  public:
   virtual ~TokenConstraint() = default;
-  // For the next token; at least one is allowed. Valid until the next call of any function.
+  virtual bool is_free() const { return false; }  // every token may follow: mask() is empty
+  // For the next token; at least one is allowed. Empty: all are. Valid until the next call of any function.
   virtual std::span<const uint32_t> mask() = 0;
   virtual void accept(Token token) = 0;     // Error if it is not allowed
   virtual void undo(size_t n_tokens) = 0;   // the last ones that were accepted

@@ -10,6 +10,7 @@ namespace warpchat {
 namespace {
 
 constexpr size_t kMaxForcedBytes = 64;
+constexpr size_t kKeptPlaces = 64;  // more than a draft has tokens
 
 // Bytes of the mark that are written at the end of a text, if n were before it. mark: its first byte is not repeated.
 size_t follow_mark(std::string_view mark, size_t n, char byte) {
@@ -78,19 +79,27 @@ std::vector<Token> AnswerVocabulary::certain_tokens(std::string_view bytes) cons
   return tokens;
 }
 
-HeldAnswer::HeldAnswer(std::unique_ptr<grammar::Constraint> constraint, AnswerVocabulary& vocabulary, Begin begin)
+HeldAnswer::HeldAnswer(std::unique_ptr<grammar::Constraint> constraint, std::unique_ptr<HeldCalls> calls,
+                       AnswerVocabulary& vocabulary, Begin begin)
     : constraint_(std::move(constraint)),
+      calls_(std::move(calls)),
       vocabulary_(vocabulary),
-      masks_(*constraint_, vocabulary.trie),
       begin_(std::move(begin)),
       mask_(vocabulary.trie.n_words()) {
-  const grammar::State state = constraint_->advance(constraint_->start(), begin_.text);
-  if (state == grammar::kRejected) {
-    const grammar::Constraint::Verdict verdict = constraint_->check(begin_.text);
-    throw Error("the answer so far does not keep to its form: at byte " + std::to_string(verdict.at) +
-                " it should go on with " + verdict.expected + "; let it be written anew");
+  Place first{.phase = first_phase(), .state = grammar::kRejected};
+  if (constraint_) {
+    masks_.emplace(*constraint_, vocabulary.trie);
+    first.state = constraint_->advance(constraint_->start(), begin_.text);
+    if (first.state == grammar::kRejected) {
+      const grammar::Constraint::Verdict verdict = constraint_->check(begin_.text);
+      throw Error("the answer so far does not keep to its form: at byte " + std::to_string(verdict.at) +
+                  " it should go on with " + verdict.expected + "; let it be written anew");
+    }
   }
-  Place first{first_phase(), state};
+  if (calls_) {
+    first.calls = calls_->begin();
+    calls_->accept(first.calls, begin_.text, /*is_marker=*/false);
+  }
   find_forced(first);
   places_.push_back(std::move(first));
 }
@@ -104,40 +113,57 @@ HeldAnswer::Phase HeldAnswer::first_phase() const {
 
 std::span<const uint32_t> HeldAnswer::mask() {
   const Place& place = places_.back();
+  const bool is_call = in_held_call(place);
+  if (is_free() || (has_called(place) && !is_call)) return {};
   std::ranges::fill(mask_, 0);
   if (place.is_forced()) {
     allow(mask_, (*place.forced)[place.n_forced]);
     return mask_;
   }
-  switch (place.phase) {
-    case Phase::kOpening:
-      allow_opening(place);
-      break;
-    case Phase::kThinking:
-      allow_thought(place);
-      break;
-    case Phase::kBehindThought:
-      allow_line_breaks(place);
-      [[fallthrough]];
-    case Phase::kText:
-      allow_text(place.state);
-  }
+  if (is_call)
+    allow_call(place);
+  else if (place.phase == Phase::kThinking)
+    allow_thought(place);
+  else
+    allow_form(place);
   if (allows_none(mask_))
     throw Error("no token of this model can go on with the answer as its form wants it: with " +
-                constraint_->expected(place.state));
+                (is_call ? calls_->expected(place.calls) : constraint_->expected(place.state)));
   return mask_;
+}
+
+void HeldAnswer::allow_form(const Place& place) {
+  if (place.phase == Phase::kOpening) allow_opening(place);
+  if (place.phase == Phase::kBehindThought) allow_line_breaks(place);
+  const bool is_in_mark = place.phase == Phase::kOpening && !has_plain_marks() && place.n_mark > 0;
+  if (!is_in_mark) allow_text(place.state);
+  if (!is_in_mark && may_open_call(place)) add_mask(mask_, vocabulary_.opening(calls_->opener(), place.n_opener));
+}
+
+bool HeldAnswer::has_called(const Place& place) const {
+  return calls_ && (place.calls.has_begun || (place.n_opener > 0 && place.n_opener == calls_->opener().size()));
+}
+
+// The opener stands at the beginning of the text.
+bool HeldAnswer::may_open_call(const Place& place) const {
+  const bool is_at_start = place.phase != Phase::kText || place.state == constraint_->start();
+  return calls_ && !calls_->opener().empty() && (is_at_start || place.n_opener > 0);
+}
+
+void HeldAnswer::allow_call(const Place& place) {
+  add_mask(mask_, calls_->mask(place.calls));
+  for (const Token end : vocabulary_.tokenizer.end_of_generation()) forbid(mask_, end);
 }
 
 void HeldAnswer::allow_text(grammar::State state) {
   if (state == grammar::kRejected) return;
-  add_mask(mask_, masks_.mask(state));
+  add_mask(mask_, masks_->mask(state));
   for (const Token end : vocabulary_.tokenizer.end_of_generation())
     constraint_->is_complete(state) ? allow(mask_, end) : forbid(mask_, end);
 }
 
 void HeldAnswer::allow_opening(const Place& place) {
   const ModelThoughts& thoughts = begin_.thoughts;
-  if (has_plain_marks() || place.n_mark == 0) allow_text(place.state);
   if (has_plain_marks())
     add_mask(mask_, vocabulary_.opening(thoughts.marks->open, place.n_mark));
   else
@@ -166,9 +192,10 @@ void HeldAnswer::accept(Token token) {
   else if (place.phase == Phase::kOpening)
     accept_opening(place, token, text);
   else
-    accept_text(place, text);
+    accept_text(place, token, text);
   find_forced(place);
   places_.push_back(std::move(place));
+  if (places_.size() > kKeptPlaces) places_.pop_front();
 }
 
 void HeldAnswer::accept_opening(Place& place, Token token, std::string_view text) {
@@ -178,11 +205,11 @@ void HeldAnswer::accept_opening(Place& place, Token token, std::string_view text
                                          : token == thoughts.open[place.n_mark];
   place.n_mark += !goes_on ? 0 : has_plain_marks() ? static_cast<uint32_t>(text.size()) : 1;
   if (place.n_mark == (has_plain_marks() ? mark.size() : thoughts.open.size()))
-    place = {Phase::kThinking, place.state};
-  else if (goes_on && has_plain_marks())
+    place = {.phase = Phase::kThinking, .state = place.state, .calls = std::move(place.calls)};
+  else if (goes_on && has_plain_marks() && constraint_)
     place.state = constraint_->advance(place.state, text);
   else if (!goes_on)
-    accept_text(place, text);
+    accept_text(place, token, text);
 }
 
 void HeldAnswer::accept_thought(Place& place, Token token, std::string_view text) {
@@ -195,28 +222,51 @@ void HeldAnswer::accept_thought(Place& place, Token token, std::string_view text
     place.n_mark = token == close[place.n_mark] ? place.n_mark + 1 : token == close.front() ? 1 : 0;
     if (place.n_mark < close.size()) return;
   }
-  place = {Phase::kBehindThought, constraint_->start()};
+  place = {.phase = Phase::kBehindThought,
+           .state = constraint_ ? constraint_->start() : grammar::kRejected,
+           .calls = std::move(place.calls)};
 }
 
-void HeldAnswer::accept_text(Place& place, std::string_view text) {
+void HeldAnswer::accept_text(Place& place, Token token, std::string_view text) {
   const auto is_break = [&] { return place.phase == Phase::kBehindThought && text.starts_with('\n'); };
   for (; is_break() && place.n_breaks < AnswerVocabulary::kMaxLineBreaks; ++place.n_breaks) text.remove_prefix(1);
+  const Tokenizer& tokenizer = vocabulary_.tokenizer;
+  const bool is_marker = calls_ && text.empty() && tokenizer.is_control(token) && !tokenizer.ends_generation(token);
+  const std::string marker = is_marker ? tokenizer.piece(token, /*with_control=*/true) : "";
+  if (is_marker) text = marker;
   if (text.empty()) return;
   place.phase = Phase::kText;
   place.n_forced += place.is_forced();
-  place.state = constraint_->advance(place.state, text);
-  if (place.state == grammar::kRejected) throw Error("a token was chosen that the form of the answer does not allow");
+  if (constraint_ && !has_called(place)) accept_form(place, text);
+  if (calls_) calls_->accept(place.calls, text, is_marker);
 }
 
-void HeldAnswer::undo(size_t n_tokens) { places_.resize(places_.size() - n_tokens, places_.front()); }
+// The text of the form, or the opener of a call, or what may still become either.
+void HeldAnswer::accept_form(Place& place, std::string_view text) {
+  const std::string_view opener = calls_ ? calls_->opener().substr(place.n_opener) : "";
+  const bool opens = !opener.empty() && may_open_call(place) && opener.starts_with(text);
+  place.n_opener = opens ? place.n_opener + static_cast<uint32_t>(text.size()) : 0;
+  place.state = constraint_->advance(place.state, text);
+  if (place.state == grammar::kRejected && !opens)
+    throw Error("a token was chosen that the form of the answer does not allow");
+}
+
+void HeldAnswer::undo(size_t n_tokens) {
+  places_.erase(places_.end() - static_cast<std::ptrdiff_t>(n_tokens), places_.end());
+  if (calls_ && n_tokens > 0) calls_->go_back(places_.back().calls);
+}
 
 // Where the text has one way to go on, it is written in the tokens that a tokenizer makes of it: a model knows no
 // others.
 void HeldAnswer::find_forced(Place& place) {
-  if (place.is_forced() || place.phase != Phase::kText) return;
+  if (place.is_forced()) return;
   place.forced.reset();
   place.n_forced = 0;
-  const std::string bytes = constraint_->forced_bytes(place.state, kMaxForcedBytes);
+  const bool is_form =
+      constraint_ && place.phase == Phase::kText && !has_called(place) && place.n_opener == 0 && !may_open_call(place);
+  if (!in_held_call(place) && !is_form) return;
+  const std::string bytes = in_held_call(place) ? calls_->forced_bytes(place.calls, kMaxForcedBytes)
+                                                : constraint_->forced_bytes(place.state, kMaxForcedBytes);
   if (bytes.size() < 2) return;
   std::vector<Token> tokens = vocabulary_.certain_tokens(bytes);
   if (!tokens.empty()) place.forced = std::make_shared<const std::vector<Token>>(std::move(tokens));

@@ -1,111 +1,24 @@
-// Encodes prompts, decodes tokens, and splits reasoning from answers.
+// Encodes prompts, and starts answers with what holds them.
 #include "engine/session/local_responder.h"
 
 #include <algorithm>
-#include <deque>
 #include <filesystem>
 #include <utility>
 
 #include "engine/grammar/answer_constraint.h"
+#include "engine/session/local_generation.h"
 
 namespace warpchat {
 
-class LocalResponder::LocalGeneration : public Generation {
- public:
-  LocalGeneration(std::shared_ptr<ScheduledAnswer> answering, const Tokenizer& tokenizer, const Usage& usage)
-      : answering_(std::move(answering)), detokenizer_(tokenizer), events_{usage} {}
-  LocalGeneration(std::shared_ptr<ScheduledAnswer> answering, const Tokenizer& tokenizer, const Usage& usage,
-                  const BuiltPrompt& prompt, bool is_held)
-      : LocalGeneration(std::move(answering), tokenizer, usage) {
-    thoughts_ = prompt.thoughts;
-    splitter_.emplace(thoughts_.text_marks(), prompt.begin, /*finds_unopened=*/!is_held);
-  }
-  ~LocalGeneration() override {
-    answering_->stop();
-    while (!has_ended_) next_event(std::chrono::hours(1));
-  }
+namespace {
 
-  void stop() override { answering_->stop(); }
+std::vector<CallTool> call_tools(const AnswerOptions& options) {
+  std::vector<CallTool> tools;
+  for (const ToolDeclaration& tool : options.tools) tools.push_back({tool.name, tool.schema.dump()});
+  return tools;
+}
 
-  std::optional<Event> next_event(std::chrono::milliseconds timeout) override {
-    if (events_.empty()) {
-      if (has_ended_) return std::nullopt;
-      std::optional<AnswerStep> step = answering_->next(timeout);
-      if (!step) return std::nullopt;
-      std::visit([this](auto& one) { push_event(one); }, *step);
-    }
-    Event event = std::move(events_.front());
-    events_.pop_front();
-    return event;
-  }
-
- private:
-  using Piece = ReasoningSplitter::Piece;
-
-  void push_event(const PromptProgress& progress) { events_.push_back(progress); }
-  void push_event(const NextToken& next) {
-    held_.push_back(next.token);
-    add(read_held(/*is_end=*/false), next.token, next.seconds);
-  }
-  void push_event(GenerationEnd& end) {
-    has_ended_ = true;
-    std::vector<Piece> pieces = read_held(/*is_end=*/true);
-    // An answer that was cut within a character makes it anew when it is continued.
-    if (end.reason == EndReason::kEndOfText) append(pieces, split(detokenizer_.flush()));
-    if (splitter_) append(pieces, splitter_->finish());
-    end.reasoning_ended = splitter_ && splitter_->has_ended_thought();
-    if (!pieces.empty()) add(std::move(pieces), -1, 0);
-    events_.push_back(std::move(end));
-  }
-
-  static void append(std::vector<Piece>& pieces, std::vector<Piece> more) {
-    pieces.insert(pieces.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
-  }
-
-  std::vector<Piece> split(std::string text) {
-    if (splitter_) return splitter_->add(text);
-    return text.empty() ? std::vector<Piece>() : std::vector<Piece>{{std::move(text), false}};
-  }
-
-  // Reads the tokens that wait, except those that may become a mark of several tokens.
-  std::vector<Piece> read_held(bool is_end) {
-    std::vector<Piece> pieces;
-    while (!held_.empty()) {
-      const bool opens = held_ == thoughts_.open, closes = held_ == thoughts_.close;
-      if (!opens && !closes && !is_end && (begins(thoughts_.open) || begins(thoughts_.close))) break;
-      const size_t n = opens || closes ? held_.size() : 1;
-      std::string text;
-      for (size_t i = 0; i < n; ++i) text += detokenizer_.add(held_[i]);
-      held_.erase(held_.begin(), held_.begin() + static_cast<std::ptrdiff_t>(n));
-      append(pieces, opens ? splitter_->open(text) : closes ? splitter_->close(text) : split(std::move(text)));
-    }
-    return pieces;
-  }
-  bool begins(const std::vector<Token>& mark) const {
-    return held_.size() < mark.size() && std::equal(held_.begin(), held_.end(), mark.begin());
-  }
-
-  // Emits one event per token, even without text. A token that spans reasoning and answer counts for the first.
-  void add(std::vector<Piece> pieces, Token token, double seconds) {
-    const auto has_text = [](const Piece& piece) { return !piece.was_thought; };
-    if (std::ranges::none_of(pieces, has_text)) pieces.push_back({"", splitter_ && splitter_->thinking()});
-    for (Piece& piece : pieces) {
-      if (piece.was_thought)
-        events_.push_back(Reclassified{true});
-      else
-        events_.push_back(
-            TextDelta{std::move(piece.text), std::exchange(token, -1), std::exchange(seconds, 0), piece.thinking});
-    }
-  }
-
-  std::shared_ptr<ScheduledAnswer> answering_;
-  StreamDetokenizer detokenizer_;
-  ModelThoughts thoughts_;
-  std::optional<ReasoningSplitter> splitter_;  // none: text is passed through
-  std::vector<Token> held_;                    // the beginning of a mark
-  std::deque<Event> events_;
-  bool has_ended_ = false;
-};
+}  // namespace
 
 LocalResponder::LocalResponder(Model& model)
     : model_(model),
@@ -122,6 +35,7 @@ ResponderFacts LocalResponder::facts() const {
           .context = model_.context,
           .can_think = model_.chat_template.find(kEnableThinking) != std::string::npos,
           .counts_tokens = true,
+          .can_call_tools = find_call_format(model_.chat_template) != CallFormat::kNone,
           .at_once = model_.decoder->max_sequences()};
 }
 
@@ -139,14 +53,20 @@ BuiltPrompt LocalResponder::build(const Prompt& prompt, const AnswerOptions& opt
   return built;
 }
 
-std::unique_ptr<TokenConstraint> LocalResponder::constraint_for(const AnswerForm& form, const Prompt& prompt,
+// Null: any token may follow.
+std::shared_ptr<TokenConstraint> LocalResponder::constraint_for(const AnswerOptions& options, const Prompt& prompt,
                                                                 const BuiltPrompt& built) {
-  std::unique_ptr<grammar::Constraint> constraint = grammar::compile(form);
+  const bool holds_calls = options.holds_arguments && built.call_format != CallFormat::kNone;
+  if (options.form.is_free() && !holds_calls) return nullptr;
   if (!vocabulary_) vocabulary_ = std::make_unique<AnswerVocabulary>(*model_.tokenizer);
+  std::unique_ptr<grammar::Constraint> form;
+  if (!options.form.is_free()) form = grammar::compile(options.form);
+  std::unique_ptr<HeldCalls> calls;
+  if (holds_calls) calls = std::make_unique<HeldCalls>(built.call_format, call_tools(options), vocabulary_->trie);
   HeldAnswer::Begin begin;
   if (std::holds_alternative<std::vector<Message>>(prompt))
     begin = {built.thoughts, built.begin.state, built.begin.has_thought, built.begun};
-  return std::make_unique<HeldAnswer>(std::move(constraint), *vocabulary_, std::move(begin));
+  return std::make_shared<HeldAnswer>(std::move(form), std::move(calls), *vocabulary_, std::move(begin));
 }
 
 std::unique_ptr<Generation> LocalResponder::start(const Prompt& prompt, const AnswerOptions& options,
@@ -164,16 +84,15 @@ std::unique_ptr<Generation> LocalResponder::start(const Prompt& prompt, const An
   request.max_tokens = options.max_tokens;
   request.in_front = options.in_front;
   request.drafts = options.drafts;
-  if (!options.form.is_free()) request.constraint = constraint_for(options.form, prompt, built);
+  request.constraint = constraint_for(options, prompt, built);
   const Usage usage{static_cast<uint32_t>(built.tokens.size()), 0, built.n_dropped};
   request.prompt = std::move(built.tokens);
   scheduler_.prepare();
   if (ready) ready();
   auto answering = scheduler_.start(std::move(request));
-  auto generation = std::holds_alternative<std::vector<Message>>(prompt)
-                        ? std::make_unique<LocalGeneration>(std::move(answering), *model_.tokenizer, usage, built,
-                                                                /*is_held=*/!options.form.is_free())
-                        : std::make_unique<LocalGeneration>(std::move(answering), *model_.tokenizer, usage);
+  auto generation = std::make_unique<LocalGeneration>(std::move(answering), *model_.tokenizer, usage);
+  if (std::holds_alternative<std::vector<Message>>(prompt))
+    generation->read_messages(built, {.finds_unopened = options.form.is_free(), .tools = call_tools(options)});
   if (options.in_front) ++n_generations_;  // a title changes no later answer
   return generation;
 }

@@ -28,14 +28,13 @@ class LocalResponder : public Responder {
   BuiltPrompt build(const Prompt& prompt, const AnswerOptions& options);  // may throw PromptTooLong
 
  private:
-  class LocalGeneration;
-  std::unique_ptr<TokenConstraint> constraint_for(const AnswerForm& form, const Prompt& prompt,
+  std::shared_ptr<TokenConstraint> constraint_for(const AnswerOptions& options, const Prompt& prompt,
                                                   const BuiltPrompt& built);
 
   Model& model_;
   FileStamps stamps_;
   PromptBuilder prompts_;
-  std::unique_ptr<AnswerVocabulary> vocabulary_;  // from the first answer with a form on
+  std::unique_ptr<AnswerVocabulary> vocabulary_;  // from the first answer that is held on
   Scheduler scheduler_;
   uint64_t n_generations_ = 0;
 };

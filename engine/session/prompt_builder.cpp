@@ -41,6 +41,7 @@ ordered_json as_template_variable(const Message& message) {
     variable["tool_calls"].back()["function"] = std::move(function);
   }
   if (!message.tool_call_id.empty()) variable["tool_call_id"] = message.tool_call_id;
+  if (!message.tool_name.empty()) variable["name"] = message.tool_name;
   return variable;
 }
 
@@ -88,6 +89,8 @@ TracedText PromptBuilder::render(std::span<const Message> messages, const Answer
                             {"add_generation_prompt", true},
                             {"bos_token", token_text(tokenizer, tokenizer.bos())},
                             {"eos_token", token_text(tokenizer, tokenizer.eos())}};
+  for (const ToolDeclaration& tool : options.tools)
+    variables["tools"].push_back(as_json(tool));
   for (const auto& [key, value] : options.template_variables.items()) variables[key] = value;
   if (!content_form_) content_form_ = content_form(*template_, variables);
   set_content_form(variables["messages"], *content_form_);
@@ -106,6 +109,7 @@ BuiltPrompt PromptBuilder::prompt_of(std::span<const Message> messages, const An
   prompt.thoughts = find_thoughts(tokenizer, template_source_, options.system_prompt);
   if (!prompt.thoughts.marks && !unfinished.reasoning.empty()) prompt.thoughts.marks = &kUsualMarks;
   prompt.begun = unfinished.content;
+  if (!options.tools.empty()) prompt.call_format = find_call_format(template_source_);
   prompt.begin = append_answer(text, unfinished, prompt.thoughts);
   if (options.parse_special) text.content.clear();
   const bool has_bos = !bos.empty() && text.bytes.starts_with(bos) && !text.has_content(0, bos.size());

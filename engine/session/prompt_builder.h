@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/calls/call_format.h"
 #include "engine/reasoning_splitter.h"
 #include "engine/session/model.h"
 #include "engine/session/model_thoughts.h"
@@ -21,8 +22,9 @@ struct BuiltPrompt {
   std::vector<Token> tokens;
   uint32_t n_dropped = 0;  // turns dropped at the start: a user's message with its answer each
   ModelThoughts thoughts = {};
-  ReasoningSplitter::Begin begin = {};  // of the text that answers it
-  std::string begun = {};               // an unfinished answer's text, which it ends with and which is continued
+  ReasoningSplitter::Begin begin = {};         // of the text that answers it
+  CallFormat call_format = CallFormat::kNone;  // of the answer, if there are tools
+  std::string begun = {};                      // an unfinished answer's text, which it ends with and which is continued
 };
 
 class PromptBuilder {

@@ -5,6 +5,11 @@
 
 namespace warpchat {
 
+nlohmann::ordered_json as_json(const ToolDeclaration& tool) {
+  return {{"type", "function"},
+          {"function", {{"name", tool.name}, {"description", tool.description}, {"parameters", tool.schema}}}};
+}
+
 // Room for one token of the answer is required.
 PromptTooLong::PromptTooLong(uint32_t n_prompt, uint32_t n_context, bool drop_helps)
     : Error("the prompt needs " + counted(n_prompt + 1, "token") + ", the context holds " + grouped(n_context)),

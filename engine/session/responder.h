@@ -22,16 +22,27 @@ namespace warpchat {
 
 inline constexpr char kEnableThinking[] = "enable_thinking";  // template variable of models with optional reasoning
 
+// A function that the model may call.
+struct ToolDeclaration {
+  std::string name, description;
+  nlohmann::ordered_json schema = nlohmann::ordered_json::object();  // JSON Schema of its arguments, an object
+};
+
+// {"type": "function", "function": {"name", "description", "parameters"}}: for templates and servers.
+nlohmann::ordered_json as_json(const ToolDeclaration& tool);
+
 struct AnswerOptions {
   std::string system_prompt;                                                     // empty: none
   std::string chat_template;                                                     // Jinja source; empty: the model's
   nlohmann::ordered_json template_variables = nlohmann::ordered_json::object();  // kEnableThinking, ...
   SamplingParams sampling;
-  int32_t max_tokens = -1;             // -1: until the end of the answer or of the context
-  bool in_front = true;                // prefilled before others, because the user waits for it
-  bool drafts = true;                  // AnswerRequest::drafts
-  AnswerForm form = {};                // of the whole answer; a thought before it is free
-  bool parse_special = false;          // parse <|im_start|> and the like in messages as control tokens
+  int32_t max_tokens = -1;                  // -1: until the end of the answer or of the context
+  bool in_front = true;                     // prefilled before others, because the user waits for it
+  bool drafts = true;                       // AnswerRequest::drafts
+  std::vector<ToolDeclaration> tools = {};  // in the prompt; without them nothing is read as a call
+  bool holds_arguments = true;  // a call's arguments keep to its tool's schema, where the model runs on this machine
+  AnswerForm form = {};         // of the whole answer; a thought before it is free
+  bool parse_special = false;   // parse <|im_start|> and the like in messages as control tokens
   std::function<bool()> is_stopped{};  // asked often while the prompt is built, on that thread; empty: never
   bool drop_oldest = false;            // drop the oldest turns if messages do not fit, where tokens can be counted
 };
@@ -49,6 +60,7 @@ struct ResponderFacts {
   bool can_think = false;       // supports kEnableThinking
   bool opens_thoughts = false;  // a server that does so without a mark: text may turn out to be a thought
   bool counts_tokens = false;   // count() returns a number
+  bool can_call_tools = true;   // AnswerOptions::tools reach the model
   bool can_continue = true;     // a last message that is an answer is continued, not begun anew
   uint32_t at_once = 1;         // concurrent generations
 };
@@ -69,6 +81,8 @@ class Generation {
   virtual ~Generation() = default;
   virtual std::optional<Event> next_event(std::chrono::milliseconds timeout) = 0;  // none after GenerationEnd
   virtual void stop() = 0;                                                         // asynchronous; ends soon after
+  // Answers the question about the first call that is CallStatus::kAsking.
+  virtual void decide(bool /*is_allowed*/) {}
 };
 
 class Responder {

@@ -1,7 +1,7 @@
 // Writes the small models that the program's tests run it on into a folder: tiny.gguf (qwen2, no token ends an answer),
 // endless.gguf (the same with a long context), spm.gguf (llama, wants a bos), vocabulary.gguf (no tensors),
 // sampling.gguf (has defaults for its sampling), thinks.gguf (its answer to everything is "cd" behind the thought
-// "ab"), overflows.gguf (its keys are infinite).
+// "ab"), calls.gguf (calls tools), overflows.gguf (its keys are infinite).
 #include <algorithm>
 #include <cstdio>
 #include <exception>
@@ -57,7 +57,33 @@ void write_thinking_model(const std::string& path) {
       .write(path);
 }
 
+// A prompt's last character chooses what it calls; results are answered "the s". A call is one token.
+void write_calling_model(const std::string& path) {
+  const auto call = [](const std::string& name, const std::string& arguments) {
+    return "<tool_call>\n{\"name\": \"" + name + "\", \"arguments\": " + arguments + "}\n</tool_call>";
+  };
+  const std::string calls[] = {call("s__echo", R"({"text": "caf\u00e9"})"),
+                               call("warpchat__calculate", R"({"expression": "6*7"})"),
+                               call("s__echo", R"({"text": "one"})") + "\n" + call("s__echo", R"({"text": "two"})"),
+                               "<tool_call>\n{\"name\": \"s__echo\", \"arguments\": [1]}\n</tool_call>",
+                               call("s__nothing", "{}"),
+                               "<tool_call>\n{\"name\": \"s__echo\", \"arguments\": "};
+  ScriptedModelSpec spec{
+      .chains = {{"!", "Ġthe", "Ġs", "<|im_end|>"}, {"7", "Ġa", "Ġw", "<|im_end|>"}},
+      .chat_template =
+          "{% if tools %}{% for tool in tools %}{{ tool | tojson }}{% endfor %}{% endif %}"
+          "{% for m in messages[:-1] %}{{ m.role }}: {{ m.content }}. {% for c in m.tool_calls or [] %}<tool_call>"
+          "{{ c.function | tojson }}</tool_call>{% endfor %}{% endfor %}{{ messages[-1].content }}"
+          "{% if messages[-1].role == 'tool' %}!{% endif %}"};
+  for (size_t i = 0; i < std::size(calls); ++i) {
+    spec.added.push_back({calls[i], /*is_control=*/false});
+    spec.chains.push_back({std::to_string(i + 1), calls[i], "<|im_end|>"});
+  }
+  scripted_model(spec).write(path);
+}
+
 void write_models(const std::string& folder) {
+  write_calling_model(folder + "/calls.gguf");
   write_thinking_model(folder + "/thinks.gguf");
   const std::vector<std::byte> tiny = build_tiny_model({}, /*seed=*/4);
   with_floats(GgufFile::view(tiny, "tiny"), "blk.0.attn_k.bias", 1e30f).write(folder + "/overflows.gguf");

@@ -12,9 +12,9 @@ FOLDER = tempfile.mkdtemp(prefix="warpchat_cli_")
 atexit.register(shutil.rmtree, FOLDER, True)
 subprocess.run([MAKE_MODELS, FOLDER], check=True)
 
-TINY, SPM, VOCABULARY, ENDLESS, SAMPLING, EXPERTS, HYBRID, THINKS, OVERFLOWS = (
+TINY, SPM, VOCABULARY, ENDLESS, SAMPLING, EXPERTS, HYBRID, THINKS, OVERFLOWS, CALLS = (
     os.path.join(FOLDER, name + ".gguf")
-    for name in ("tiny", "spm", "vocabulary", "endless", "sampling", "experts", "hybrid", "thinks", "overflows"))
+    for name in ("tiny", "spm", "vocabulary", "endless", "sampling", "experts", "hybrid", "thinks", "overflows", "calls"))
 MAX_SECONDS = 120  # only to end a run that hangs
 
 

@@ -174,7 +174,7 @@ INSTANTIATE_TEST_SUITE_P(, Thoughts, testing::ValuesIn(kThoughts),
 class HeldAnswerTest : public testing::Test {
  protected:
   HeldAnswer held(const AnswerForm& form, HeldAnswer::Begin begin = {}) {
-    return HeldAnswer(grammar::compile(form), vocabulary_, std::move(begin));
+    return HeldAnswer(grammar::compile(form), nullptr, vocabulary_, std::move(begin));
   }
   void add(HeldAnswer& answer, std::string_view text) {
     for (const Token token : tokenizer_->encode(text, /*parse_special=*/true, /*add_bos=*/false)) {
@@ -257,6 +257,74 @@ TEST_F(HeldAnswerTest, GoesBackOverADraft) {
             }),
             "a token was chosen that the form of the answer does not allow");
   EXPECT_TRUE(allows(answer, "<|im_end|>"));
+}
+
+class HeldCallsTest : public HeldAnswerTest {
+ protected:
+  HeldAnswer with_calls(const AnswerForm& form = {}, CallFormat format = CallFormat::kHermes) {
+    std::vector<CallTool> tools = {
+        {"add", R"({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"],
+                    "additionalProperties": false})"}};
+    auto calls = std::make_unique<HeldCalls>(format, std::move(tools), vocabulary_.trie);
+    return HeldAnswer(form.is_free() ? nullptr : grammar::compile(form), std::move(calls), vocabulary_, {});
+  }
+  // Byte by byte, whatever the mask says.
+  void write(HeldAnswer& answer, std::string_view text) {
+    for (const char c : text)
+      for (const Token token : tokenizer_->encode(std::string(1, c), false, false)) answer.accept(token);
+  }
+};
+
+TEST_F(HeldCallsTest, ArgumentsOfAKnownToolAreHeldToTheCallsEnd) {
+  HeldAnswer answer = with_calls();
+  EXPECT_TRUE(answer.is_free());
+  write(answer, "Let me see.\n<tool_call>\n{\"name\": \"add\"");
+  EXPECT_FALSE(answer.is_free());
+  EXPECT_FALSE(allows(answer, "<|im_end|>"));
+  write(answer, ", \"arguments\": {\"n\": ");
+  EXPECT_TRUE(allows(answer, "4"));
+  EXPECT_FALSE(allows(answer, "t"));
+  write(answer, "42");
+  EXPECT_FALSE(allows(answer, "<|im_end|>"));
+  EXPECT_EQ(error_of([&] { write(answer, "x"); }), "a token was chosen that the arguments of the call do not allow");
+  write(answer, "}}\n</tool_call>");
+  EXPECT_TRUE(answer.is_free());
+  EXPECT_TRUE(answer.mask().empty());
+}
+
+TEST_F(HeldCallsTest, OthersAreFree) {
+  for (const char* text : {"<tool_call>\n{\"name\": \"sub\", \"arguments\": {", "the sea {\"name\": \"add\", "}) {
+    HeldAnswer answer = with_calls();
+    write(answer, text);
+    EXPECT_TRUE(answer.is_free()) << text;
+  }
+}
+
+TEST_F(HeldCallsTest, DraftsAreUndone) {
+  HeldAnswer answer = with_calls();
+  std::vector<Token> draft;
+  for (const char c : std::string("<tool_call>\n{\"name\": \"add\", \"arguments\": {\"n\": x"))
+    for (const Token token : tokenizer_->encode(std::string(1, c), false, false)) draft.push_back(token);
+  EXPECT_EQ(answer.n_allowed(std::span(draft).last(40)), 40u) << "text";
+  EXPECT_EQ(answer.n_allowed(draft), draft.size() - 1);
+  EXPECT_EQ(answer.n_allowed(draft), draft.size() - 1);
+  EXPECT_TRUE(answer.is_free());
+}
+
+TEST_F(HeldCallsTest, WithAFormAnAnswerIsOneOrTheOther) {
+  HeldAnswer answer = with_calls(kYes);
+  EXPECT_TRUE(allows(answer, "y"));
+  EXPECT_TRUE(allows(answer, "<"));
+  EXPECT_FALSE(allows(answer, "t"));
+  HeldAnswer calling = with_calls(kYes);
+  write(calling, "<tool");
+  EXPECT_TRUE(allows(calling, "_"));
+  EXPECT_FALSE(allows(calling, "y"));
+  write(calling, "_call>\n{\"name\": \"add\", \"arguments\": {\"n\": 1}}\n</tool_call>");
+  EXPECT_TRUE(calling.mask().empty());
+  write(answer, "yes");
+  EXPECT_TRUE(allows(answer, "<|im_end|>"));
+  EXPECT_FALSE(allows(answer, "<"));
 }
 
 TEST_F(HeldAnswerTest, KnowsWhatMustFollow) {
