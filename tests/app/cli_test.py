@@ -491,7 +491,7 @@ class Commands(Case):
                            ("--reasoning-effort", "--think"), ("--reasoning-preserve", "template"),
                            ("--lazy-mode", "mapped"), ("--load-mode", "mapped"), ("--mmproj-auto", "images"),
                            ("--swa-full", "whole"), ("--ctx-shift", "context"), ("--metrics", "server"),
-                           ("--tools", "tools"), ("-ncffn", "one GPU")):
+                           ("-ncffn", "one GPU")):
             self.assert_refused(Run(*ask, flag), 2, flag + ":", word)
         self.assert_refused(Run(*ask, "--cache-ram", "-1"), 2, "--cache-ram", "8 GiB")
 

@@ -153,7 +153,7 @@ printf '%s\\n' "${COMPREPLY[@]}"
     def test_commands_and_flags(self):
         self.assertEqual(self.completed("warpchat be"), {"bench"})
         self.assertEqual(self.completed("warpchat -m x.gguf pe"), {"perplexity"})
-        self.assertEqual(self.completed("warpchat --no-t"), {"--no-think", "--no-titles"})
+        self.assertEqual(self.completed("warpchat --no-t"), {"--no-think", "--no-titles", "--no-tool-grammar"})
         self.assertEqual(self.completed("warpchat bench --rep"), {"--repetitions"})
         self.assertEqual(self.completed("warpchat -m x.gguf bench --rep"), {"--repetitions"})
         self.assertEqual(self.completed("warpchat help ben"), {"bench"})

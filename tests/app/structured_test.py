@@ -94,11 +94,6 @@ class LocalAnswers(Case):
         run = self.ask("-j", '{"type": "array", "items": {"type": "string"}, "minItems": 90}', "-n", "9")
         self.assertIn("cut at 9 tokens", run.err.decode())
 
-    def test_the_speed_of_decoding(self):
-        run = self.run_well("grammar", "-j", SCHEMA, "--bench", "-m", TINY)
-        self.assertRegex(run.out.decode(), r"\Amasks \d+ mean [^\n]+\ndecoding \d+ tokens held [\d.]+ t/s free [\d.]+ t/s "
-                                           r"ratio \d+\.\d\d\n\Z")
-
 
 class Scripted(Handler):
     def script_answers(self, _):
