@@ -203,13 +203,18 @@ void HeldAnswer::accept_opening(Place& place, Token token, std::string_view text
   const std::string_view mark = thoughts.marks->open;
   const bool goes_on = has_plain_marks() ? !text.empty() && mark.substr(place.n_mark).starts_with(text)
                                          : token == thoughts.open[place.n_mark];
-  place.n_mark += !goes_on ? 0 : has_plain_marks() ? static_cast<uint32_t>(text.size()) : 1;
-  if (place.n_mark == (has_plain_marks() ? mark.size() : thoughts.open.size()))
+  if (!goes_on) {  // what was written of a plain mark is text
+    if (calls_ && has_plain_marks()) calls_->accept(place.calls, mark.substr(0, place.n_mark), /*is_marker=*/false);
+    return accept_text(place, token, text);
+  }
+  place.n_mark += has_plain_marks() ? static_cast<uint32_t>(text.size()) : 1;
+  if (place.n_mark == (has_plain_marks() ? mark.size() : thoughts.open.size())) {
     place = {.phase = Phase::kThinking, .state = place.state, .calls = std::move(place.calls)};
-  else if (goes_on && has_plain_marks() && constraint_)
-    place.state = constraint_->advance(place.state, text);
-  else if (!goes_on)
-    accept_text(place, token, text);
+  } else if (has_plain_marks()) {
+    if (constraint_) place.state = constraint_->advance(place.state, text);
+    const bool may_open = calls_ && calls_->opener().starts_with(mark.substr(0, place.n_mark));
+    place.n_opener = may_open ? place.n_mark : 0;
+  }
 }
 
 void HeldAnswer::accept_thought(Place& place, Token token, std::string_view text) {

@@ -261,12 +261,14 @@ TEST_F(HeldAnswerTest, GoesBackOverADraft) {
 
 class HeldCallsTest : public HeldAnswerTest {
  protected:
-  HeldAnswer with_calls(const AnswerForm& form = {}, CallFormat format = CallFormat::kHermes) {
+  HeldAnswer with_calls(const AnswerForm& form = {}, CallFormat format = CallFormat::kHermes,
+                        HeldAnswer::Begin begin = {}) {
     std::vector<CallTool> tools = {
         {"add", R"({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"],
                     "additionalProperties": false})"}};
     auto calls = std::make_unique<HeldCalls>(format, std::move(tools), vocabulary_.trie);
-    return HeldAnswer(form.is_free() ? nullptr : grammar::compile(form), std::move(calls), vocabulary_, {});
+    return HeldAnswer(form.is_free() ? nullptr : grammar::compile(form), std::move(calls), vocabulary_,
+                      std::move(begin));
   }
   // Byte by byte, whatever the mask says.
   void write(HeldAnswer& answer, std::string_view text) {
@@ -297,6 +299,23 @@ TEST_F(HeldCallsTest, OthersAreFree) {
     HeldAnswer answer = with_calls();
     write(answer, text);
     EXPECT_TRUE(answer.is_free()) << text;
+  }
+}
+
+// "<" may begin a thought, a call and a text.
+TEST_F(HeldCallsTest, ACallBeginsAsAPlainMarkDoes) {
+  const std::string call = "<tool_call>\n{\"name\": \"add\", \"arguments\": {\"n\": ";
+  const HeldAnswer::Begin undecided = {.thoughts = {.marks = &kUsualMarks},
+                                       .state = ReasoningSplitter::State::kUndecided};
+  for (const AnswerForm& form : {AnswerForm(), AnswerForm{Kind::kGrammar, R"(root ::= "<tag>")"}}) {
+    HeldAnswer answer = with_calls(form, CallFormat::kHermes, undecided);
+    write(answer, call);
+    EXPECT_FALSE(answer.is_free());
+    EXPECT_TRUE(allows(answer, "7"));
+    EXPECT_FALSE(allows(answer, "t"));
+    HeldAnswer thinking = with_calls(form, CallFormat::kHermes, undecided);
+    write(thinking, "<think>" + call + "true</think>");
+    write(thinking, form.is_free() ? "so" : "<tag>");
   }
 }
 
