@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Answers that call tools, through the program: a scripted model calls, scripted servers and our own tools answer.
 
-usage: tools_test.py CHAT CLI_MODELS [unittest arguments]
+usage: tool_calls_test.py CHAT CLI_MODELS [unittest arguments]
 """
 import json
 import os
