@@ -168,7 +168,7 @@ class BadInput(Case):
         tokens, logits = ("tokenize", "-m", TINY), ("logits", "-m", TINY, "--tokens", "1")
         greedy = ("-m", TINY, "-p", "x", "-n", "1", "--temp", "0")
         whole = self.run_well(*tokens, stdin=b"Hello").out
-        for arguments in (tokens, ("inspect", TINY), ("--help",), ("-m", TINY, "-p", "x", "-n", "1")):
+        for arguments in (tokens, ("inspect", TINY), ("--help",), greedy):
             self.assert_refused(Run(*arguments, stdin=b"Hello", shell_limits="exec >&-"), 1,
                                 "cannot write to standard output: it is closed; redirect it to a file, or to /dev/null")
         self.assertEqual(self.run_well(*tokens, stdin=b"Hello", shell_limits="exec 2>&-").out, whole)
