@@ -135,8 +135,7 @@ void add_schema(RemoteRequest& request, ordered_json schema, ServerKind kind) {
     body["structured_outputs"]["json"] = std::move(schema);
   } else {
     throw Error(
-        "this server has no field for the schema of a text that it completes; ask for the answer in a message, without "
-        "--raw");
+        "this server has no field for the schema of a text that it completes; ask for the answer in a message instead");
   }
 }
 

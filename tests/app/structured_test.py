@@ -164,7 +164,7 @@ class Servers(Case):
         self.assertEqual(self.server.bodies()[0]["structured_outputs"], {"grammar": GRAMMAR})
 
     def test_raw_text(self):
-        self.assert_refused(self.ask("1", "-j", SCHEMA, "--raw"), 1, "without --raw")
+        self.assert_refused(self.ask("1", "-j", SCHEMA, "--raw"), 1, "in a message instead")
         self.assertEqual(self.server.bodies(), [])
         self.assert_shown(self.ask('{"n": 1}', "-j", SCHEMA, "--raw", script="text", owner="llamacpp"), 0, '{"n": 1}\n')
         self.assertEqual(self.server.bodies()[0]["json_schema"], json.loads(SCHEMA))
