@@ -1,5 +1,7 @@
-// Function calls in answers. This program offers no tools, so it says what the model asks for.
+// Function calls in answers as they stream, and what is said of calls that are not carried out.
 #pragma once
+#include <algorithm>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,9 +21,10 @@ inline void append_delta(std::vector<ToolCall>& calls, const ToolCallDelta& delt
 // "the model wants to call search({"q": 1}); there are no tools here". Error to call it without calls.
 inline std::string calls_in_words(const std::vector<ToolCall>& calls) {
   constexpr size_t kMaxShown = 3;
-  std::string list;
-  for (size_t i = 0; i < calls.size() && i < kMaxShown; ++i)
-    list += (i == 0 ? "" : ", ") + printable(calls[i].name) + "(" + printable(calls[i].arguments, 200) + ")";
+  const auto shown = [](const ToolCall& call) {
+    return printable(call.name) + "(" + printable(call.arguments, 200) + ")";
+  };
+  const std::string list = word_list(std::span(calls).first(std::min(calls.size(), kMaxShown)), ", ", shown);
   return "the model wants to call " + list + (calls.size() > kMaxShown ? ", ..." : "") + "; there are no tools here";
 }
 

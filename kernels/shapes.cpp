@@ -1,7 +1,11 @@
 #include "kernels/shapes.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "models/error.h"
 #include "models/rope.h"
+#include "models/text_format.h"
 
 namespace warpchat {
 namespace {
@@ -154,15 +158,12 @@ std::vector<std::string> shape_names() {
 }
 
 ModelShape model_shape(std::string_view name) {
-  std::string known;
-  for (const Row& row : kRows) {
-    if (row.name == name) {
-      const ModelConfig config = config_of(row);
-      return {config, q4_k_m_formats(config)};
-    }
-    known += (known.empty() ? "" : ", ") + std::string(row.name);
-  }
-  throw Error("the shape \"" + std::string(name) + "\" is unknown, expected one of " + known);
+  const auto row = std::ranges::find(kRows, name, &Row::name);
+  if (row == std::end(kRows))
+    throw Error("the shape \"" + std::string(name) + "\" is unknown, expected one of " +
+                word_list(kRows, ", ", &Row::name));
+  const ModelConfig config = config_of(*row);
+  return {config, q4_k_m_formats(config)};
 }
 
 }  // namespace warpchat

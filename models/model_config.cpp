@@ -53,10 +53,8 @@ const ArchitectureTraits& read_architecture(const GgufFile& file) {
   if (const std::string why = why_no_chat_model(file); !why.empty()) file.fail(why);
   const std::string_view name = file.get_string("general.architecture");
   if (const ArchitectureTraits* found = find_architecture(name)) return *found;
-  std::string supported;
-  for (const ArchitectureTraits& known : kArchitectures)
-    supported += (supported.empty() ? "" : ", ") + std::string(known.name);
-  file.fail("architecture \"" + printable(name) + "\" is not supported; supported are " + supported);
+  file.fail("architecture \"" + printable(name) + "\" is not supported; supported are " +
+            word_list(kArchitectures, ", ", &ArchitectureTraits::name));
 }
 
 // Keys of one architecture: "block_count" stands for "qwen2.block_count".

@@ -1,6 +1,8 @@
 // Text for people: readable numbers, and foreign text without characters that a terminal or a reader could obey.
 #pragma once
 #include <cstdint>
+#include <functional>
+#include <iterator>
 #include <string>
 #include <string_view>
 
@@ -37,5 +39,16 @@ std::string escape_controls_in_json(std::string_view json);
 
 // "1 token", "2 tokens", "1,024 tokens".
 std::string counted(uint64_t number, std::string_view noun);
+
+// "a, b, c"; "a, b and c" with " and " before the last one. text_of: what stands for an element of `words`.
+template <class Words, class TextOf = std::identity>
+std::string word_list(const Words& words, std::string_view before_last = ", ", TextOf text_of = {}) {
+  std::string list;
+  for (auto word = std::begin(words); word != std::end(words);) {
+    list += std::invoke(text_of, *word);
+    if (++word != std::end(words)) list += std::next(word) == std::end(words) ? before_last : ", ";
+  }
+  return list;
+}
 
 }  // namespace warpchat

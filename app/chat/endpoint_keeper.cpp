@@ -36,8 +36,7 @@ std::vector<ModelChoice> choices_of(const std::vector<RemoteModel>& models) {
   std::vector<ModelChoice> choices;
   for (const RemoteModel& model : models) {
     std::string about = model.context > 0 ? "context of " + counted(model.context, "token") : "";
-    std::string words;
-    for (const std::string& word : model.capabilities) words += (words.empty() ? "" : ", ") + word;
+    const std::string words = word_list(model.capabilities);
     if (!words.empty()) about += (about.empty() ? "" : "  ·  ") + words;
     choices.push_back({.path = model.id,
                        .name = printable(model.id, 400),

@@ -94,9 +94,7 @@ std::string step_name(const Difference& d) {
 }
 
 std::string experts_text(const std::vector<uint32_t>& experts) {
-  std::string text;
-  for (const uint32_t expert : experts) text += (text.empty() ? "" : ", ") + std::to_string(expert);
-  return text;
+  return word_list(experts, ", ", [](uint32_t expert) { return std::to_string(expert); });
 }
 
 std::string choice_text(const Comparison& c) {

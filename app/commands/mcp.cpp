@@ -14,8 +14,8 @@ namespace {
 constexpr size_t kMaxShown = 2000;  // bytes of a foreign text
 
 void keep_server(McpConfig& config, const std::string& name) {
-  std::string names;
-  for (const McpServerConfig& server : config.servers) names += (names.empty() ? "" : ", ") + printable(server.name);
+  const std::string names =
+      word_list(config.servers, ", ", [](const McpServerConfig& server) { return printable(server.name); });
   const auto found = std::ranges::find(config.servers, name, &McpServerConfig::name);
   if (found == config.servers.end())
     throw Error(config.path + " has no server '" + printable(name) + "'; " +

@@ -24,13 +24,6 @@ constexpr Noun kNouns[] = {
 };
 static_assert(std::size(kNouns) == static_cast<size_t>(LeftOut::kCount));
 
-// "a, b and c"
-std::string listed(const std::vector<std::string>& items) {
-  std::string text;
-  for (size_t i = 0; i < items.size(); ++i) text += (i == 0 ? "" : i + 1 < items.size() ? ", " : " and ") + items[i];
-  return text;
-}
-
 }  // namespace
 
 std::string ImportNotes::sentence() const {
@@ -42,7 +35,7 @@ std::string ImportNotes::sentence() const {
   for (size_t i = 0; i < counts_.size(); ++i)
     if (counts_[i] > 0)
       items.push_back(grouped(counts_[i]) + " " + (counts_[i] == 1 ? kNouns[i].one : kNouns[i].several));
-  if (!items.empty()) add("left out: " + listed(items));
+  if (!items.empty()) add("left out: " + word_list(items, " and "));
   return text;
 }
 

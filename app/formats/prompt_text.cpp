@@ -72,12 +72,6 @@ void for_each_piece(std::string_view text, const std::function<void(const Prompt
   visit({text.substr(begin)});
 }
 
-std::string list_of_names(const std::vector<std::string>& names) {
-  std::string list;
-  for (size_t i = 0; i < names.size(); ++i) list += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + names[i];
-  return list;
-}
-
 std::vector<std::string> names_of(const std::vector<Placeholder>& placeholders) {
   std::vector<std::string> names;
   for (const Placeholder& placeholder : placeholders) names.push_back(placeholder.name);
@@ -102,7 +96,7 @@ void refuse_similar_name(const std::vector<Placeholder>& placeholders, std::stri
   const std::vector<std::string> names = names_of(placeholders);
   const std::string name(text.substr(0, length)), meant = nearest_name(name, names);
   if (!meant.empty())
-    throw Error("there is no placeholder " + name + perhaps_meant(meant) + "; there is " + list_of_names(names));
+    throw Error("there is no placeholder " + name + perhaps_meant(meant) + "; there is " + word_list(names, " and "));
 }
 
 void set_unnamed(const std::vector<Placeholder>& placeholders, std::string_view text, PromptValues& values) {
@@ -182,7 +176,7 @@ std::string names_of_missing(const std::vector<Placeholder>& placeholders, const
   std::vector<std::string> names;
   for (const Placeholder& placeholder : placeholders)
     if (!placeholder.preset && !values.has(placeholder)) names.push_back(placeholder.name);
-  return list_of_names(names);
+  return word_list(names, " and ");
 }
 
 std::string filled_prompt(std::string_view text, const PromptValues& values) {

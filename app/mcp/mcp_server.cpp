@@ -212,9 +212,7 @@ bool McpServer::probe(milliseconds limit, Deadline& deadline, std::stop_token st
     const std::vector<std::string> versions = texts_of(object_member(error, "data"), "supported");
     const bool has_modern = std::ranges::find(versions, kModernVersion) != versions.end();
     if (!has_modern && std::ranges::any_of(versions, is_legacy)) return false;
-    std::string list;
-    for (const std::string& version : versions) list += (list.empty() ? "" : ", ") + version;
-    if (!has_modern) throw Error(unsupported(list));
+    if (!has_modern) throw Error(unsupported(word_list(versions)));
   }
   set_opened(std::move(found));
   return true;
@@ -236,12 +234,7 @@ void McpServer::initialize(bool was_silent, Deadline& deadline, std::stop_token 
     } catch (const McpTimeout&) {
       if (is_version) throw;
     }  // else its error says more
-    if (is_version) {
-      std::string list;
-      for (const std::string& version : texts_of(object_member(error, "data"), "supported"))
-        list += (list.empty() ? "" : ", ") + version;
-      throw Error(unsupported(list));
-    }
+    if (is_version) throw Error(unsupported(word_list(texts_of(object_member(error, "data"), "supported"))));
     throw Error("it refuses to open: " + error_text(error));
   }
   const json& result = response.message["result"];

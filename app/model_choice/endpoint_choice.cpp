@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <span>
 
 #include "app/model_choice/endpoint_changes.h"
 #include "app/platform/directories.h"
@@ -22,9 +23,7 @@ namespace {
 constexpr size_t kMaxChoices = 20;  // in a sentence
 
 std::string names_of(const std::vector<NamedEndpoint>& endpoints) {
-  std::string list;
-  for (const NamedEndpoint& endpoint : endpoints) list += (list.empty() ? "" : ", ") + endpoint.name;
-  return list;
+  return word_list(endpoints, ", ", &NamedEndpoint::name);
 }
 
 // What looks like a name is no address, so that a mistyped name is reported as one.
@@ -70,10 +69,9 @@ void read_key(const NamedEndpoint& named, const std::string& variable_name, Endp
 }
 
 std::string choices(const std::vector<RemoteModel>& models) {
-  std::string list;
-  for (size_t i = 0; i < std::min(models.size(), kMaxChoices); ++i)
-    list += (i == 0 ? "" : ", ") + printable(models[i].id);
-  return list + (models.size() > kMaxChoices ? ", ...; --list-models lists all " + grouped(models.size()) : "");
+  const auto shown = std::span(models).first(std::min(models.size(), kMaxChoices));
+  return word_list(shown, ", ", [](const RemoteModel& model) { return printable(model.id); }) +
+         (models.size() > kMaxChoices ? ", ...; --list-models lists all " + grouped(models.size()) : "");
 }
 
 // nullopt: the server does not list its models.

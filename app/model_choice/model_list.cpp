@@ -27,12 +27,6 @@ std::vector<std::string> aliases_of(const ModelChoice& model, const std::map<std
   return names;
 }
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
-}
-
 template <class T>
 ordered_json or_null(const T& value) {
   return value == T() ? ordered_json() : ordered_json(value);
@@ -87,7 +81,7 @@ std::string model_details(const ModelChoice& model, const std::map<std::string, 
     if (!value.empty()) text += std::string(what) + "\t" + value + "\n";
   };
   line("name", printable(model.name, kMaxListed));
-  line("alias", joined(aliases_of(model, aliases)));
+  line("alias", word_list(aliases_of(model, aliases)));
   line("from", model.store);
   line("size", model.bytes > 0 ? human_bytes(model.bytes) : "");
   line("quantisation", model.quantisation);
@@ -103,7 +97,7 @@ std::vector<std::string> served_rows(const std::vector<RemoteModel>& models) {
   std::vector<std::string> rows;
   for (const RemoteModel& model : models) {
     const std::string context = model.context > 0 ? "context " + grouped(model.context) : "";
-    const std::string capabilities = joined(model.capabilities);
+    const std::string capabilities = word_list(model.capabilities);
     rows.push_back(printable(model.id, kMaxServedName));
     if (!context.empty() || !capabilities.empty()) rows.back() += "\t" + or_dash(context);
     if (!capabilities.empty()) rows.back() += "\t" + capabilities;

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "engine/driver/device_choice.h"
+#include "models/text_format.h"
 
 namespace warpchat {
 
@@ -19,12 +20,6 @@ KvType cache_type(const std::string& type, const std::string& flag) {
   throw UsageError("unknown cache type '" + type + "' for " + flag + "; use f32, f16 or q8_0");
 }
 
-std::string launch_mode_list() {
-  std::string names;
-  for (const std::string_view name : kLaunchModeNames) names += (names.empty() ? "" : ", ") + std::string(name);
-  return names;
-}
-
 }  // namespace
 
 KvTypes cache_types(const ModelFlags& flags) {
@@ -34,7 +29,7 @@ KvTypes cache_types(const ModelFlags& flags) {
 void require_valid_flags(const ModelFlags& flags) {
   cache_types(flags);
   if (flags.launch != "auto" && !launch_mode_named(flags.launch))
-    throw UsageError("unknown launch mode '" + flags.launch + "'; use " + launch_mode_list() + " or auto");
+    throw UsageError("unknown launch mode '" + flags.launch + "'; use " + word_list(kLaunchModeNames) + " or auto");
 }
 
 void require_known_device(const std::string& name) {

@@ -64,9 +64,7 @@ constexpr char kWordsValidator[] =
 CLI::Validator one_of(const std::vector<std::string>& words) {
   const auto check = [words](std::string& text) -> std::string {
     if (std::ranges::find(words, text) != words.end()) return "";
-    std::string list;
-    for (size_t i = 0; i < words.size(); ++i) list += (i == 0 ? "" : i + 1 == words.size() ? " or " : ", ") + words[i];
-    return "takes " + list + ", found '" + text + "'";
+    return "takes " + word_list(words, " or ") + ", found '" + text + "'";
   };
   return CLI::Validator(check, with_blanks(words), kWordsValidator);
 }

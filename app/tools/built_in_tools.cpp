@@ -9,6 +9,7 @@
 #include "app/tools/search_tool.h"
 #include "app/tools/tool_arguments.h"
 #include "app/tools/tool_texts.h"
+#include "models/text_format.h"
 #include "models/threads.h"
 
 namespace warpchat {
@@ -65,13 +66,12 @@ constexpr BuiltIn kBuiltIns[] = {
 BuiltInTools::BuiltInTools(const std::vector<std::string>& folders) : folders_(folders) {}
 
 std::vector<Tool> BuiltInTools::declarations() const {
-  std::string opened;
-  for (const std::string& label : folders_.labels()) opened += (opened.empty() ? "" : ", ") + label;
   std::vector<Tool> tools;
   for (const BuiltIn& tool : kBuiltIns) {
     if (tool.needs_folders && folders_.is_empty()) continue;
     std::string description(tool.description);
-    if (tool.needs_folders) description += " Only what is in the user's opened folders can be read: " + opened + ".";
+    if (tool.needs_folders)
+      description += " Only what is in the user's opened folders can be read: " + word_list(folders_.labels()) + ".";
     tools.push_back({.name = std::string(kBuiltInPrefix) + std::string(tool.name),
                      .own_name = std::string(tool.name),
                      .description = std::move(description),

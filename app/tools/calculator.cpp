@@ -312,10 +312,6 @@ std::string calculate(std::string_view expression) {
   return shown(value, calculator.is_rounded());
 }
 
-std::string calculator_functions() {
-  std::string names;
-  for (const Function& function : kFunctions) names += std::string(function.name) + ", ";
-  return names + "min, max";
-}
+std::string calculator_functions() { return word_list(kFunctions, ", ", &Function::name) + ", min, max"; }
 
 }  // namespace warpchat

@@ -268,8 +268,8 @@ FoundEntry OpenedFolders::open(std::string_view path) const {
   if (path.size() >= PATH_MAX || path.find('\0') != std::string_view::npos) throw Error(who + "it is no path");
   const std::vector<Place> places = places_of(path);
   if (places.empty()) {
-    std::string list;
-    for (const Folder& folder : folders_) list += (list.empty() ? "" : ", ") + printable(folder.path, kMaxShownPath);
+    const std::string list =
+        word_list(folders_, ", ", [](const Folder& folder) { return printable(folder.path, kMaxShownPath); });
     throw Error(who + (list.empty() ? "no folder is opened" : "it is not in the opened folders, " + list));
   }
   std::string fault;

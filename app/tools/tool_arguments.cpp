@@ -12,12 +12,6 @@ namespace {
 
 using nlohmann::json;
 
-std::string names_of(const json& properties) {
-  std::string names;
-  for (const auto& [name, schema] : properties.items()) names += (names.empty() ? "" : ", ") + name;
-  return names;
-}
-
 // 3.0 is a whole number, too.
 bool is_whole(const json& value) {
   if (value.is_number_integer()) return true;
@@ -43,7 +37,9 @@ ToolArguments::ToolArguments(const json& schema, const json& arguments) : argume
   for (const auto& [name, value] : arguments.items()) {
     if (!properties.contains(name))
       throw Error("there is no argument \"" + printable(name) + "\"; " +
-                  (properties.empty() ? "there are none" : "there are " + names_of(properties)));
+                  (properties.empty() ? "there are none"
+                                      : "there are " + word_list(properties.items(), ", ",
+                                                                 [](const auto& one) { return one.key(); })));
     if (!value.is_null()) check(name, properties[name], value);
   }
   for (const json& name : schema.value("required", json::array()))

@@ -1,5 +1,8 @@
 #include "app/tools/tool_texts.h"
 
+#include <algorithm>
+#include <span>
+
 #include "models/text_format.h"
 
 namespace warpchat {
@@ -25,8 +28,7 @@ ToolResult unreadable_result(std::string_view why) {
 }
 
 ToolResult unknown_tool_result(std::string_view name, const std::vector<std::string>& known) {
-  std::string list;
-  for (size_t i = 0; i < known.size() && i < kMaxNamed; ++i) list += (i == 0 ? "" : ", ") + known[i];
+  std::string list = word_list(std::span(known).first(std::min(known.size(), kMaxNamed)));
   if (known.size() > kMaxNamed) list += " and " + grouped(known.size() - kMaxNamed) + " more";
   return failed_result("there is no tool '" + printable(name) + "'; " +
                        (known.empty() ? "there are no tools" : "the tools are " + list));

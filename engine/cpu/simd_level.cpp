@@ -2,6 +2,7 @@
 #include "engine/cpu/simd_level.h"
 
 #include "models/error.h"
+#include "models/text_format.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -83,13 +84,10 @@ std::vector<const CpuKernels*> usable_kernels() {
 const CpuKernels& choose_kernels(const std::string& name) {
   const std::vector<const CpuKernels*> usable = usable_kernels();
   if (name.empty()) return *usable.front();
-  std::string names;
-  for (const CpuKernels* kernels : usable) {
-    if (kernels->name == name) return *kernels;
-    names += names.empty() ? "" : ", ";
-    names += kernels->name;
-  }
-  throw Error("this machine has no instruction set '" + name + "' (WARPCHAT_SIMD); it has: " + names);
+  const auto named = std::ranges::find(usable, name, &CpuKernels::name);
+  if (named != usable.end()) return **named;
+  throw Error("this machine has no instruction set '" + name +
+              "' (WARPCHAT_SIMD); it has: " + word_list(usable, ", ", &CpuKernels::name));
 }
 
 }  // namespace warpchat

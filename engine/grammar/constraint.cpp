@@ -5,6 +5,7 @@
 
 #include "engine/grammar/gbnf.h"
 #include "models/error.h"
+#include "models/text_format.h"
 
 namespace warpchat::grammar {
 
@@ -119,10 +120,7 @@ std::string Constraint::expected(State state) {
     names.emplace_back("others");
   }
   if (is_complete(state)) names.emplace_back("the end");
-  std::string sentence;
-  for (size_t i = 0; i < names.size(); ++i)
-    sentence += (i == 0 ? "" : i + 1 == names.size() ? " or " : ", ") + names[i];
-  return sentence;
+  return word_list(names, " or ");
 }
 
 Constraint::Verdict Constraint::check(std::string_view text) {

@@ -29,12 +29,6 @@ constexpr uint64_t kMaxAnswerBytes = uint64_t{1} << 30;  // per answer, with JSO
 constexpr milliseconds kUsageLimit{2000};                // silence after a finish reason: usage may follow
 constexpr milliseconds kCloseLimit{1000};                // silence after the answer; the connection may be used again
 
-std::string joined(const std::set<std::string>& names) {
-  std::string list;
-  for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
-  return list;
-}
-
 std::string sentence_of(const std::exception_ptr& fault) {
   try {
     std::rethrow_exception(fault);
@@ -311,7 +305,7 @@ bool RemoteResponder::Answering::retry_without_fields(const HttpAnswer& answer) 
   const std::set<std::string> refused = refused_fields(request_.body, server_words(answer.body, shared_.endpoint.key));
   if (refused.empty()) return false;
   left_out_.insert(refused.begin(), refused.end());
-  notices_.push_back(shared_.host() + " does not take " + joined(refused) + ": asked again without");
+  notices_.push_back(shared_.host() + " does not take " + word_list(refused) + ": asked again without");
   request_ = make_request();
   begin();
   return true;

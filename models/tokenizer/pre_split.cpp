@@ -8,6 +8,7 @@
 
 #include "models/error.h"
 #include "models/out_of_memory.h"
+#include "models/text_format.h"
 
 namespace warpchat {
 namespace {
@@ -194,11 +195,7 @@ const PreTokenizer* find_pre_tokenizer(std::string_view name) {
   return nullptr;
 }
 
-std::string pre_tokenizer_names() {
-  std::string names;
-  for (const PreTokenizer& pre : kPreTokenizers) names += (names.empty() ? "" : ", ") + std::string(pre.name);
-  return names;
-}
+std::string pre_tokenizer_names() { return word_list(kPreTokenizers, ", ", &PreTokenizer::name); }
 
 void PreSplitter::FreeCode::operator()(pcre2_real_code_8* code) const { pcre2_code_free(code); }
 

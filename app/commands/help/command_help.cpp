@@ -44,8 +44,7 @@ std::string capitalized(std::string text) {
 }
 
 std::string label_of(const FlagHelp& flag) {
-  std::string label;
-  for (const std::string& name : flag.names) label += (label.empty() ? "" : ", ") + name;
+  std::string label = word_list(flag.names);
   if (!flag.value.empty()) label += (label.empty() ? "" : " ") + flag.value;
   return label;
 }

@@ -4,6 +4,7 @@
 #include "app/commands/help/command_help.h"
 #include "app/platform/program_name.h"
 #include "app/platform/version.h"
+#include "models/text_format.h"
 
 namespace warpchat {
 
@@ -52,8 +53,7 @@ std::string upper_case(std::string text) {
 }
 
 std::string roff_row(const FlagHelp& flag) {
-  std::string names;
-  for (const std::string& name : flag.names) names += (names.empty() ? "" : ", ") + roff_bold(name);
+  std::string names = word_list(flag.names, ", ", roff_bold);
   if (!flag.value.empty()) names += (names.empty() ? "" : " ") + roff_italic(flag.value);
   return ".TP\n" + names + "\n" + roff(flag.help) + "\n";
 }

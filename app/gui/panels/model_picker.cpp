@@ -43,10 +43,8 @@ Section section_of(Kind kind) {
 }
 
 std::string folder_list() {
-  std::string list;
-  for (const ModelFolder& folder : model_places().folders)
-    list += (list.empty() ? "" : ", ") + printable(in_short(folder.path), 200);
-  return list;
+  return word_list(model_places().folders, ", ",
+                   [](const ModelFolder& folder) { return printable(in_short(folder.path), 200); });
 }
 
 }  // namespace

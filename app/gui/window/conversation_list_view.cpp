@@ -231,10 +231,8 @@ void ConversationListView::start_naming(Frame& f, Naming naming, std::vector<Con
   for (const ConversationId id : ids)
     if (const ConversationSummary* other = find_listed(f.state, id))
       std::erase_if(old_tags_, [&](const std::string& tag) { return !has_name(other->filing.tags, tag); });
-  std::string text;
-  for (const std::string& tag : old_tags_) text += (text.empty() ? "" : ", ") + tag;
   named_ = std::move(ids);
-  name_.buffer.set(text);
+  name_.buffer.set(word_list(old_tags_));
   f.ui.set_focus("naming");
 }
 
