@@ -19,6 +19,12 @@ struct Utf8Step {
 // Whether a byte of valid text is a continuation byte.
 constexpr bool continues_character(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
 
+// The beginning of the character at an offset of valid text, which is not behind its end.
+inline size_t character_start(std::string_view text, size_t offset) {
+  while (offset > 0 && offset < text.size() && continues_character(text[offset])) --offset;
+  return offset;
+}
+
 // First character of a non-empty text. Overlong forms, surrogates and values above U+10FFFF are invalid.
 Utf8Step first_character(std::string_view text);
 

@@ -9,6 +9,7 @@
 #include "app/tools/tool_arguments.h"
 #include "models/error.h"
 #include "models/text_format.h"
+#include "models/utf8.h"
 
 namespace warpchat {
 
@@ -28,7 +29,7 @@ std::string shown_line(std::string_view line, std::pair<size_t, size_t> match) {
   while (line.ends_with('\r') || line.ends_with(' ')) line.remove_suffix(1);
   if (line.size() <= kMaxShownBytes) return as_text(line);
   const auto at_character = [&](size_t at) {
-    for (; at < line.size() && (static_cast<unsigned char>(line[at]) & 0xC0) == 0x80;) ++at;
+    while (at < line.size() && continues_character(line[at])) ++at;
     return at;
   };
   const size_t begin = at_character(match.first > kShownBefore ? match.first - kShownBefore : 0);

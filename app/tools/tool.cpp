@@ -11,8 +11,7 @@ namespace warpchat {
 std::string cut_result(std::string text, size_t max_bytes) {
   if (text.size() <= max_bytes) return text;
   const size_t whole = text.size();
-  size_t end = max_bytes;
-  while (end > 0 && continues_character(text[end])) --end;
+  const size_t end = character_start(text, max_bytes);
   text.resize(end);
   text.shrink_to_fit();
   return text + "\n[cut: the first " + grouped(end) + " of " + grouped(whole) + " bytes]";

@@ -29,11 +29,8 @@ constexpr size_t kMaxRecords = 1000, kMaxOfOneName = 8;
 constexpr size_t kMaxKeptBytes = 16 << 10;  // of a description or schema
 constexpr const char* kList = "tools";
 
-std::string cut_text(std::string text) {
-  if (text.size() <= kMaxKeptBytes) return text;
-  size_t end = kMaxKeptBytes;
-  while (end > 0 && continues_character(text[end])) --end;
-  return text.substr(0, end);
+std::string cut_text(const std::string& text) {
+  return text.size() <= kMaxKeptBytes ? text : text.substr(0, character_start(text, kMaxKeptBytes));
 }
 
 std::string text_of(const ordered_json& entry, const char* member) {
@@ -131,12 +128,10 @@ std::string about_change(const ToolChange& change) {
   if (change.description) parts.push_back("its description");
   if (change.schema) parts.push_back("the schema of its arguments");
   if (parts.empty()) parts.push_back("its declaration");
-  std::string list;
-  for (size_t i = 0; i < parts.size(); ++i) list += (i == 0 ? "" : i + 1 == parts.size() ? " and " : ", ") + parts[i];
   const char* decided = change.before.permission == Permission::kNever          ? "forbade it"
                         : change.before.permission == Permission::kConversation ? "allowed it in this conversation"
                                                                                 : "always allowed it";
-  return list + (parts.size() > 1 ? " have" : " has") + " changed since you " + decided;
+  return word_list(parts, " and ") + (parts.size() > 1 ? " have" : " has") + " changed since you " + decided;
 }
 
 std::string ToolPermissions::usual_path() { return config_directory() + "/tool_permissions.json"; }

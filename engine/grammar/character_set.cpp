@@ -108,8 +108,7 @@ CharacterSet search_characters(const PcreCode& code) {
                                    PCRE2_NO_UTF_CHECK, match.get(), nullptr);
     if (result < 0) break;
     const size_t* found = pcre2_get_ovector_pointer(match.get());
-    size_t first = found[0], last = found[1] - 1;
-    while (continues_character(text[last])) --last;
+    size_t first = found[0], last = character_start(text, found[1] - 1);
     const char32_t from = next_code_point(text, first);
     set.add(from, next_code_point(text, last));
     at = found[1];

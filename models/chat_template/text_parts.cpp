@@ -111,8 +111,7 @@ std::string_view strip_letters(std::string_view text, std::u32string_view letter
   };
   while (side & kLeft && !text.empty() && is_stripped(0)) text.remove_prefix(offset_of(text, 1));
   while (side & kRight && !text.empty()) {
-    size_t last = text.size() - 1;
-    while (continues_character(text[last])) --last;
+    const size_t last = character_start(text, text.size() - 1);
     if (!is_stripped(last)) break;
     text = text.substr(0, last);
   }

@@ -20,9 +20,7 @@ constexpr FieldLook kValueLook{.multiline = true, .text = 0.95f};
 
 std::string beginning_of(const std::string& text) {
   if (text.size() <= kShownPromptBytes) return replace_controls(text);
-  size_t end = kShownPromptBytes;
-  while (continues_character(text[end])) --end;
-  return replace_controls(text.substr(0, end)) + " …";
+  return replace_controls(text.substr(0, character_start(text, kShownPromptBytes))) + " …";
 }
 
 }  // namespace

@@ -20,8 +20,7 @@ size_t piece_end(const std::string& text, size_t begin, size_t line_end) {
   size_t end = begin + kPieceBytes;
   if (const size_t space = text.rfind(' ', end); space != std::string::npos && space > begin + kPieceBytes / 2)
     return space + 1;
-  while (continues_character(text[end])) --end;
-  return end;
+  return character_start(text, end);
 }
 
 }  // namespace
