@@ -8,6 +8,7 @@
 
 #include "app/mcp/json_rpc.h"
 #include "app/platform/clipboard.h"
+#include "app/tools/built_in_tools.h"
 #include "models/ascii.h"
 #include "models/error.h"
 #include "models/text_format.h"
@@ -19,7 +20,6 @@ namespace {
 
 using nlohmann::json;
 constexpr size_t kMaxNameBytes = 64;
-constexpr std::string_view kOwnPrefix = "warpchat__";  // of app/tools/built_in_tools.h
 constexpr std::string_view kBase64Begin = "=?base64?", kBase64End = "?=";
 
 bool is_token(std::string_view text) {
@@ -204,7 +204,7 @@ std::string ToolNames::add(std::string_view server, std::string_view tool) {
     name += is_word_character(whole[at]) || whole[at] == '-' ? whole[at] : '_';
     at += first_character(std::string_view(whole).substr(at)).bytes;
   }
-  if (lower_case(name).starts_with(kOwnPrefix)) name = ("mcp_" + name).substr(0, kMaxNameBytes);
+  if (lower_case(name).starts_with(kBuiltInPrefix)) name = ("mcp_" + name).substr(0, kMaxNameBytes);
   std::string distinct = name;
   while (!used_.insert(lower_case(distinct)).second) {
     const std::string suffix = "_" + std::to_string(++n_same_[lower_case(name)] + 1);

@@ -18,6 +18,9 @@ enum class CallFormat : uint8_t {
 // The format that a chat template writes; kNone for a template without tools, or with a format that is not known.
 CallFormat find_call_format(std::string_view chat_template);
 
+// What opens a call and is no text; empty: there is nothing.
+std::string_view call_opener(CallFormat format);
+
 struct CallTool {
   std::string name;
   std::string schema = {};  // JSON Schema of the arguments; empty: any object

@@ -5,14 +5,14 @@
 #include <algorithm>
 
 #include "engine/calls/call_reader.h"
+#include "models/ascii.h"
 
 namespace warpchat {
 
 namespace {
 
-using calls::is_blank;
 using calls::is_letter_or_digit;
-using calls::without_blanks;
+using calls::openers_of;
 
 constexpr std::string_view kCutOff = "the call cannot be read: the answer ended within it";
 constexpr std::string_view kInterrupted = "the call cannot be read: another one began within it";
@@ -28,25 +28,6 @@ std::string made_id(uint64_t number) {
   std::string id;
   for (size_t i = 0; i < kIdBytes; ++i, number /= kDigits.size()) id += kDigits[number % kDigits.size()];
   return id;
-}
-
-std::span<const std::string_view> openers_of(CallFormat format) {
-  static constexpr std::string_view kTags[] = {calls::kCallOpen, calls::kFunctionOpen};
-  static constexpr std::string_view kMistral[] = {calls::kToolCallsMark}, kLlama[] = {calls::kPythonMark};
-  switch (format) {
-    case CallFormat::kHermes:
-      return std::span(kTags).first(1);
-    case CallFormat::kXml:  // some models leave the first tag out
-      return kTags;
-    case CallFormat::kLlama:
-      return kLlama;
-    case CallFormat::kMistralJson:
-    case CallFormat::kMistralArgs:
-      return kMistral;
-    case CallFormat::kNone:
-      break;
-  }
-  return {};
 }
 
 std::span<const std::string_view> closers_of(CallFormat format) {
@@ -263,13 +244,13 @@ std::string CallParser::known_name() const {
   const State state = m_.state == State::kBroken ? m_.broken : m_.state;
   if (state == State::kJson && m_.json.name().is_known())
     return calls::text_of_json_string(m_.json.name().of(text_)).value_or("");
-  if (state == State::kXml && m_.xml.name().is_known()) return std::string(without_blanks(m_.xml.name().of(text_)));
-  return m_.name.is_known() ? std::string(without_blanks(m_.name.of(text_))) : "";
+  if (state == State::kXml && m_.xml.name().is_known()) return std::string(trimmed(m_.xml.name().of(text_)));
+  return m_.name.is_known() ? std::string(trimmed(m_.name.of(text_))) : "";
 }
 
 // The open call, of which what is before `to` belongs to its JSON, XML or Python.
 ParsedCall CallParser::read(size_t to) const {
-  const std::string_view body = m_.body == kNoMark ? "" : without_blanks(text_between(m_.body, std::max(m_.body, to)));
+  const std::string_view body = m_.body == kNoMark ? "" : trimmed(text_between(m_.body, std::max(m_.body, to)));
   const auto moved = [this](Range range) {
     return range.is_known() ? Range{range.from - m_.body, range.to - m_.body} : Range();
   };

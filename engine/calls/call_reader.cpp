@@ -5,6 +5,7 @@
 #include "engine/calls/parameter_value.h"
 #include "engine/calls/xml_shape.h"
 #include "engine/untrusted_json.h"
+#include "models/ascii.h"
 #include "models/text_format.h"
 
 namespace warpchat::calls {
@@ -94,7 +95,7 @@ ReadCall read_xml_call(std::string_view text, std::span<const CallTool> tools) {
   for (size_t at = 0; at < text.size(); ++at) {
     const XmlShape::Step step = shape.step(text, at);
     if (step == XmlShape::Step::kName) {
-      call.name = without_blanks(shape.name().of(text));
+      call.name = trimmed(shape.name().of(text));
       types.emplace(schema_of(tools, call.name));
     } else if (step == XmlShape::Step::kBreaksAndEnds) {
       call.error = "a parameter of the call is not closed by </parameter>";

@@ -4,13 +4,13 @@
 
 #include "engine/calls/call_parser.h"
 #include "engine/calls/call_reader.h"
+#include "models/ascii.h"
 
 namespace warpchat {
 
 namespace {
 
 using calls::has_tags;
-using calls::is_blank;
 using calls::is_letter_or_digit;
 using calls::is_mistral;
 using calls::JsonShape;

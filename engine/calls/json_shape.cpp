@@ -1,5 +1,7 @@
 #include "engine/calls/json_shape.h"
 
+#include "models/ascii.h"
+
 namespace warpchat::calls {
 
 namespace {

@@ -1,6 +1,7 @@
 // Markers of calls, and kinds of characters beside them.
 #pragma once
 #include <cstddef>
+#include <span>
 #include <string_view>
 
 #include "engine/calls/call_format.h"
@@ -13,22 +14,18 @@ inline constexpr std::string_view kParameterOpen = "<parameter=", kParameterClos
 inline constexpr std::string_view kToolCallsMark = "[TOOL_CALLS]", kArgsMark = "[ARGS]", kCallIdMark = "[CALL_ID]";
 inline constexpr std::string_view kPythonMark = "<|python_tag|>";
 
+// What opens a call in the text, the usual one first.
+std::span<const std::string_view> openers_of(CallFormat format);
+
 constexpr bool has_tags(CallFormat format) { return format == CallFormat::kHermes || format == CallFormat::kXml; }
 constexpr bool is_mistral(CallFormat format) {
   return format == CallFormat::kMistralJson || format == CallFormat::kMistralArgs;
 }
 
-constexpr bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 constexpr bool is_letter_or_digit(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 constexpr bool is_of_python_name(char c) { return is_letter_or_digit(c) || c == '_' || c == '-' || c == '.'; }
-
-constexpr std::string_view without_blanks(std::string_view text) {
-  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
-  return text;
-}
 
 struct Range {  // offsets in a text
   size_t from = 0, to = 0;

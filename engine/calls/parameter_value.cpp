@@ -4,6 +4,7 @@
 
 #include "engine/calls/markup.h"
 #include "engine/untrusted_json.h"
+#include "models/ascii.h"
 
 namespace warpchat::calls {
 
@@ -132,7 +133,7 @@ std::string ParameterTypes::json_of(std::string_view name, std::string_view text
     if (property != properties->end()) types = types_of(*property, n_steps, 0);
   }
   if (types == kString) return json_string(text);
-  const std::string_view word = json_word(without_blanks(text));
+  const std::string_view word = json_word(trimmed(text));
   const json value = try_parse_untrusted_json(word);
   if (value.is_discarded()) return json_string(text);
   // A text such as "42" is one unless a number may stand here; "null" beside other types is null.
@@ -175,7 +176,7 @@ PythonValue next_python_value(std::string_view text) {
       --depth;
   }
   end = std::min(end, text.size());
-  const std::string_view word = json_word(without_blanks(text.substr(0, end)));
+  const std::string_view word = json_word(trimmed(text.substr(0, end)));
   return try_parse_untrusted_json(word).is_discarded() ? PythonValue{} : PythonValue{std::string(word), end};
 }
 

@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "models/ascii.h"
+
 namespace warpchat::calls {
 
 XmlShape::Step XmlShape::step(std::string_view text, size_t at) {

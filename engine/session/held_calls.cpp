@@ -10,22 +10,6 @@ namespace warpchat {
 HeldCalls::HeldCalls(CallFormat format, std::vector<CallTool> tools, const grammar::TokenTrie& trie)
     : format_(format), tools_(std::move(tools)), trie_(trie), parser_(format, tools_, /*id_seed=*/0) {}
 
-std::string_view HeldCalls::opener() const {
-  switch (format_) {
-    case CallFormat::kHermes:
-    case CallFormat::kXml:
-      return "<tool_call>";
-    case CallFormat::kLlama:
-      return "<|python_tag|>";
-    case CallFormat::kMistralJson:
-    case CallFormat::kMistralArgs:
-      return "[TOOL_CALLS]";
-    case CallFormat::kNone:
-      break;
-  }
-  return "";
-}
-
 std::span<const uint32_t> HeldCalls::mask(const Place& place) {
   return held_[static_cast<size_t>(place.held)].masks->mask(place.state);
 }

@@ -35,8 +35,7 @@ class HeldCalls {
   void accept(Place& place, std::string_view text, bool is_marker);  // marker: a control token's text
   void go_back(const Place& place) { parser_.restore(place.parser); }
 
-  // What opens a call and is no text; empty: calls begin as text may.
-  std::string_view opener() const;
+  std::string_view opener() const { return call_opener(format_); }
 
  private:
   struct Held {

@@ -54,15 +54,16 @@ BuiltPrompt LocalResponder::build(const Prompt& prompt, const AnswerOptions& opt
 }
 
 // Null: any token may follow.
-std::shared_ptr<TokenConstraint> LocalResponder::constraint_for(const AnswerOptions& options, const Prompt& prompt,
-                                                                const BuiltPrompt& built) {
+std::shared_ptr<TokenConstraint> LocalResponder::constraint_for(const AnswerOptions& options,
+                                                                const std::vector<CallTool>& tools,
+                                                                const Prompt& prompt, const BuiltPrompt& built) {
   const bool holds_calls = options.holds_arguments && built.call_format != CallFormat::kNone;
   if (options.form.is_free() && !holds_calls) return nullptr;
   if (!vocabulary_) vocabulary_ = std::make_unique<AnswerVocabulary>(*model_.tokenizer);
   std::unique_ptr<grammar::Constraint> form;
   if (!options.form.is_free()) form = grammar::compile(options.form);
   std::unique_ptr<HeldCalls> calls;
-  if (holds_calls) calls = std::make_unique<HeldCalls>(built.call_format, call_tools(options), vocabulary_->trie);
+  if (holds_calls) calls = std::make_unique<HeldCalls>(built.call_format, tools, vocabulary_->trie);
   HeldAnswer::Begin begin;
   if (std::holds_alternative<std::vector<Message>>(prompt))
     begin = {built.thoughts, built.begin.state, built.begin.has_thought, built.begun};
@@ -84,7 +85,8 @@ std::unique_ptr<Generation> LocalResponder::start(const Prompt& prompt, const An
   request.max_tokens = options.max_tokens;
   request.in_front = options.in_front;
   request.drafts = options.drafts;
-  request.constraint = constraint_for(options, prompt, built);
+  std::vector<CallTool> tools = call_tools(options);
+  request.constraint = constraint_for(options, tools, prompt, built);
   const Usage usage{static_cast<uint32_t>(built.tokens.size()), 0, built.n_dropped};
   request.prompt = std::move(built.tokens);
   scheduler_.prepare();
@@ -92,7 +94,7 @@ std::unique_ptr<Generation> LocalResponder::start(const Prompt& prompt, const An
   auto answering = scheduler_.start(std::move(request));
   auto generation = std::make_unique<LocalGeneration>(std::move(answering), *model_.tokenizer, usage);
   if (std::holds_alternative<std::vector<Message>>(prompt))
-    generation->read_messages(built, {.finds_unopened = options.form.is_free(), .tools = call_tools(options)});
+    generation->read_messages(built, {.finds_unopened = options.form.is_free(), .tools = std::move(tools)});
   if (options.in_front) ++n_generations_;  // a title changes no later answer
   return generation;
 }

@@ -28,8 +28,8 @@ class LocalResponder : public Responder {
   BuiltPrompt build(const Prompt& prompt, const AnswerOptions& options);  // may throw PromptTooLong
 
  private:
-  std::shared_ptr<TokenConstraint> constraint_for(const AnswerOptions& options, const Prompt& prompt,
-                                                  const BuiltPrompt& built);
+  std::shared_ptr<TokenConstraint> constraint_for(const AnswerOptions& options, const std::vector<CallTool>& tools,
+                                                  const Prompt& prompt, const BuiltPrompt& built);
 
   Model& model_;
   FileStamps stamps_;
