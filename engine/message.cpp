@@ -16,9 +16,6 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr std::pair<CallStatus, const char*> kCallStates[] = {
-    {CallStatus::kOk, "ok"}, {CallStatus::kError, "error"}, {CallStatus::kDenied, "denied"}};
-
 constexpr char kTokenLimit[] = "token_limit", kContextFull[] = "context_full";
 
 [[noreturn]] void fail(std::string_view key, std::string_view wanted) {
@@ -94,8 +91,7 @@ ordered_json calls_json(const std::vector<ToolCall>& calls) {
   for (const ToolCall& call : calls) {
     list.push_back({{"id", call.id}, {"name", call.name}, {"arguments", call.arguments}});
     if (!call.result.empty()) list.back()["result"] = call.result;
-    for (const auto& [status, name] : kCallStates)
-      if (call.status == status) list.back()["status"] = name;
+    if (const std::string_view status = name_of(call.status); !status.empty()) list.back()["status"] = status;
   }
   return list;
 }
@@ -109,8 +105,8 @@ std::vector<ToolCall> read_calls(const nlohmann::json& object) {
     if (!call.is_object()) fail("tool_calls", "a list of objects");
     read.push_back({text_of(call, "id"), text_of(call, "name"), text_of(call, "arguments"), text_of(call, "result")});
     const std::string status = text_of(call, "status");
-    for (const auto& [known, name] : kCallStates)
-      if (status == name) read.back().status = known;
+    for (const CallStatus known : {CallStatus::kOk, CallStatus::kError, CallStatus::kDenied})
+      if (status == name_of(known)) read.back().status = known;
   }
   return read;
 }
@@ -171,6 +167,22 @@ void append_joined(std::vector<Message>& messages, Message message) {
 }
 
 }  // namespace
+
+std::string_view name_of(CallStatus status) {
+  switch (status) {
+    case CallStatus::kOk:
+      return "ok";
+    case CallStatus::kError:
+      return "error";
+    case CallStatus::kDenied:
+      return "denied";
+    case CallStatus::kNone:
+    case CallStatus::kAsking:
+    case CallStatus::kRunning:
+      break;
+  }
+  return "";
+}
 
 ordered_json to_json(const Message& message) {
   ordered_json json = {{"role", message.role}, {"content", parts_of(message)}};

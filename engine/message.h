@@ -4,6 +4,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/reasoning_splitter.h"
@@ -33,6 +34,9 @@ struct AttachedFile {
 
 // How far a call is: still written or left undone, waits for the user's permission, runs, or has a result.
 enum class CallStatus : uint8_t { kNone, kAsking, kRunning, kOk, kError, kDenied };
+
+// "ok", "error" or "denied"; "" before that.
+std::string_view name_of(CallStatus status);
 
 // A function call that an answer asks for. arguments: JSON as the model wrote it.
 struct ToolCall {

@@ -7,6 +7,7 @@
 #include "app/chat/file_reader.h"
 #include "app/commands/commands.h"
 #include "app/formats/found_files.h"
+#include "app/mcp/tool_access.h"
 #include "app/model_choice/endpoint_choice.h"
 #include "app/platform/directories.h"
 #include "app/settings/chat_settings.h"
@@ -18,7 +19,6 @@
 #include "app/gui/run_window.h"
 #endif
 #include "app/formats/pdf_text.h"
-#include "app/mcp/tool_access.h"
 #include "app/model_choice/model_list.h"
 #include "app/model_choice/model_loading.h"
 #include "app/platform/log.h"
@@ -110,6 +110,11 @@ std::optional<uint64_t> seed_of(const Responder& responder, const ChatSettings& 
   return sampling.seed;
 }
 
+void drop_reasoning(StreamedAnswer& answer) {
+  answer.reasoning.clear();
+  for (ToolRound& round : answer.rounds) round.reasoning.clear();
+}
+
 // tools: that the model may call; null: none. resumed: the stored conversation to answer in; null: none.
 StreamedAnswer answer(Responder& model, ToolAccess* tools, const ChatOptions& options, const ChatSettings& settings,
                       const std::string& text, ResumedChat* resumed) {
@@ -127,7 +132,7 @@ StreamedAnswer answer(Responder& model, ToolAccess* tools, const ChatOptions& op
     const bool may_be_cut = options.raw && settings.session.form.is_free();  // a completed text ends anywhere
     if (is_cut && !options.json && !may_be_cut) print_error(cut_text(settings.session.max_tokens));
     if (options.json) {
-      if (settings.hide_thinking) streamed.reasoning.clear();
+      if (settings.hide_thinking) drop_reasoning(streamed);
       write_json(answer_json(streamed, responder.facts().model, seed_of(responder, settings)));
     }
     return streamed;

@@ -14,6 +14,7 @@
 #include "engine/remedy.h"
 #include "engine/tool_calls.h"
 #include "engine/untrusted_json.h"
+#include "models/ascii.h"
 #include "models/error.h"
 #include "models/text_format.h"
 
@@ -25,28 +26,12 @@ using std::chrono::milliseconds;
 constexpr milliseconds kEventWait{100};
 constexpr int kMaxEventsAtOnce = 64;  // a model may be faster than the terminal; Ctrl-C must still be seen
 
-// Parts the text from what follows; where that begins.
-size_t begin_part(std::string& text) {
-  text.resize(text.find_last_not_of(" \t\r\n") + 1);
-  if (!text.empty()) text += "\n\n";
-  return text.size();
-}
-
 // Turns the events of a generation into text as they come.
 struct EventGatherer {
   StreamedAnswer& answer;
 
   void operator()(const TextDelta& delta) const { (delta.thinking ? answer.reasoning : answer.text) += delta.text; }
-  void operator()(const Reclassified& found) const {
-    std::string text = answer.text.substr(answer.text_from), reasoning = answer.reasoning.substr(answer.reasoning_from);
-    reclassify(text, reasoning, found.thinking);
-    answer.text.replace(answer.text_from, std::string::npos, text);
-    answer.reasoning.replace(answer.reasoning_from, std::string::npos, reasoning);
-  }
-  void operator()(const RoundEnded&) const {
-    answer.text_from = begin_part(answer.text);
-    answer.reasoning_from = begin_part(answer.reasoning);
-  }
+  void operator()(const Reclassified& found) const { reclassify(answer.text, answer.reasoning, found.thinking); }
   void operator()(const Notice& notice) const { print_error(notice.text); }
   void operator()(const auto&) const {}
 };
@@ -99,21 +84,22 @@ std::string summary(const Timings& t, std::optional<uint64_t> seed, const std::s
          (seed ? "seed\t" + std::to_string(*seed) + "\n" : "");
 }
 
-std::string_view status_name(CallStatus status) {
-  return status == CallStatus::kOk ? "ok" : status == CallStatus::kDenied ? "denied" : "error";
+// arguments: an object, whatever the model wrote.
+nlohmann::ordered_json call_json(const ToolCall& call) {
+  nlohmann::ordered_json arguments = try_parse_untrusted_json<nlohmann::ordered_json>(call.arguments);
+  if (!arguments.is_object()) arguments = nlohmann::ordered_json::object();
+  const std::string_view status = name_of(call.status);
+  return {{"name", call.name},
+          {"arguments", std::move(arguments)},
+          {"result", call.result},
+          {"status", status.empty() ? name_of(CallStatus::kError) : status}};
 }
 
-// arguments: an object, whatever the model wrote.
-nlohmann::ordered_json calls_json(const std::vector<ToolCall>& calls) {
+nlohmann::ordered_json calls_json(const StreamedAnswer& answer) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (const ToolCall& call : calls) {
-    nlohmann::ordered_json arguments = try_parse_untrusted_json<nlohmann::ordered_json>(call.arguments);
-    if (!arguments.is_object()) arguments = nlohmann::ordered_json::object();
-    list.push_back({{"name", call.name},
-                    {"arguments", std::move(arguments)},
-                    {"result", call.result},
-                    {"status", status_name(call.status)}});
-  }
+  for (const ToolRound& round : answer.rounds)
+    for (const ToolCall& call : round.calls) list.push_back(call_json(call));
+  for (const ToolCall& call : answer.tool_calls) list.push_back(call_json(call));
   return list;
 }
 
@@ -131,19 +117,26 @@ std::string words_without_text(const StreamedAnswer& answer, bool has_text) {
 }
 
 void follow_calls(StreamedAnswer& answer, const Event& event) {
-  std::vector<ToolCall>& calls = answer.tool_calls;
-  const auto round = calls.begin() + static_cast<std::ptrdiff_t>(answer.n_of_rounds);
-  if (const auto* delta = std::get_if<ToolCallDelta>(&event)) {
-    std::vector<ToolCall> open(round, calls.end());
-    append_delta(open, *delta);
-    calls.erase(round, calls.end());
-    calls.insert(calls.end(), open.begin(), open.end());
+  if (const auto* delta = std::get_if<ToolCallDelta>(&event)) append_delta(answer.tool_calls, *delta);
+  if (const auto* changed = std::get_if<ToolCallsChanged>(&event)) answer.tool_calls = changed->calls;
+  if (!std::holds_alternative<RoundEnded>(event)) return;
+  answer.rounds.push_back(
+      {std::exchange(answer.text, {}), std::exchange(answer.reasoning, {}), std::exchange(answer.tool_calls, {})});
+}
+
+// The texts of all rounds and what follows them, without those that are blank.
+std::string joined(const StreamedAnswer& answer, std::string ToolRound::*part, const std::string& last) {
+  std::string all;
+  const auto add = [&](std::string_view text) {
+    if (!trimmed(text).empty()) all += (all.empty() ? "" : "\n\n") + std::string(text);
+  };
+  for (const ToolRound& round : answer.rounds) {
+    const std::string& text = round.*part;
+    add(std::string_view(text).substr(0, text.find_last_not_of(" \t\r\n") + 1));
   }
-  if (const auto* changed = std::get_if<ToolCallsChanged>(&event)) {
-    calls.erase(round, calls.end());
-    calls.insert(calls.end(), changed->calls.begin(), changed->calls.end());
-  }
-  if (std::holds_alternative<RoundEnded>(event)) answer.n_of_rounds = calls.size();
+  if (answer.rounds.empty()) return last;
+  add(last);
+  return all;
 }
 
 StreamedAnswer stream_to_end(Generation& generation, std::optional<GenerationEnd>& end, const ChatSettings& settings,
@@ -158,9 +151,9 @@ StreamedAnswer stream_to_end(Generation& generation, std::optional<GenerationEnd
     if (prints) printer.tick();
     for (int n = 1; event; ++n) {
       if (const auto* its_end = std::get_if<GenerationEnd>(&*event)) end = *its_end;
-      follow_calls(answer, *event);
       if (const auto* delta = std::get_if<TextDelta>(&*event)) has_text |= !delta->text.empty();
       prints ? std::visit(EventPrinter{printer}, *event) : std::visit(EventGatherer{answer}, *event);
+      follow_calls(answer, *event);
       event = end || n == kMaxEventsAtOnce ? std::nullopt : generation.next_event(milliseconds(0));
     }
     printer.flush();
@@ -214,10 +207,10 @@ std::string answer_json(const StreamedAnswer& answer, const std::string& model, 
   const ToldCounts& told = answer.end.told;
   const nlohmann::ordered_json json = {
       {"model", model},
-      {"answer", answer.text},
-      {"reasoning", answer.reasoning},
+      {"answer", joined(answer, &ToolRound::content, answer.text)},
+      {"reasoning", joined(answer, &ToolRound::reasoning, answer.reasoning)},
       {"stop_reason", stop_reason(answer.end.reason)},
-      {"tool_calls", calls_json(answer.tool_calls)},
+      {"tool_calls", calls_json(answer)},
       {"usage",
        {{"prompt_tokens", told_or_null(told.prompt, t.prompt_tokens)},
         {"cached_tokens", told_or_null(told.reused, t.reused_tokens)},

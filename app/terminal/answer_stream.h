@@ -13,10 +13,9 @@ namespace warpchat {
 struct StreamedAnswer {
   GenerationEnd end;
   bool interrupted = false;
-  std::string text, reasoning;               // of all rounds, if they are gathered
-  std::vector<ToolCall> tool_calls;          // of all rounds, in their order
-  size_t n_of_rounds = 0;                    // of them those of rounds that have ended
-  size_t text_from = 0, reasoning_from = 0;  // where those of the last round begin
+  std::vector<ToolRound> rounds;     // that have ended; without texts unless they are gathered
+  std::string text, reasoning;       // behind them, if they are gathered
+  std::vector<ToolCall> tool_calls;  // behind them
 };
 
 enum class AnswerGoes { kToOutput, kIntoText };

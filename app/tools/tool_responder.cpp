@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <cstdio>
 #include <deque>
 #include <mutex>
-#include <thread>
 
 #include "app/tools/tool_texts.h"
 #include "engine/tool_calls.h"
@@ -22,15 +22,11 @@ using std::chrono::milliseconds;
 constexpr milliseconds kQuestionPoll{20};
 constexpr size_t kShortestCut = 400;  // bytes of a result that does not fit the context
 
-// The arguments, or null with the reason why they cannot be read. Some models write the object as a text.
-nlohmann::json read_arguments(const std::string& text, std::string& fault) {
+// Some models write the object as a text. Anything but an object cannot be read.
+nlohmann::json read_arguments(const std::string& text) {
   if (text.empty()) return nlohmann::json::object();
   nlohmann::json arguments = try_parse_untrusted_json<nlohmann::json>(text);
   if (arguments.is_string()) arguments = try_parse_untrusted_json<nlohmann::json>(arguments.get<std::string>());
-  if (arguments.is_discarded())
-    fault = "its arguments are no valid JSON";
-  else if (!arguments.is_object())
-    fault = "its arguments are no JSON object";
   return arguments;
 }
 
@@ -83,6 +79,7 @@ class ToolResponder::ToolGeneration : public Generation {
 
  private:
   struct Call {
+    std::string fault;  // why it cannot be read, a sentence; empty: nothing is known
     nlohmann::json arguments;
     std::unique_ptr<RunningCall> running;  // null: has a result, or waits for its start
   };
@@ -91,7 +88,8 @@ class ToolResponder::ToolGeneration : public Generation {
   void on_event(Event event);
   void end_part(GenerationEnd end);
   void begin_calls();
-  void prepare(ToolCall& call, Call& own);
+  std::string new_id();
+  std::optional<ToolResult> fault_of(const ToolCall& call, const Call& own) const;
   void decide_calls();
   void deny(ToolCall& call, const Tool& tool, const Decision& decision);
   void start_calls();
@@ -100,6 +98,11 @@ class ToolResponder::ToolGeneration : public Generation {
   std::unique_ptr<Generation> start_model();
   void end(GenerationEnd end);
   void tell_calls() { events_.push_back(ToolCallsChanged{calls_}); }
+  void wait_for_calls(milliseconds timeout);
+  bool is_stopped() {
+    const std::lock_guard lock(mutex_);
+    return is_stopped_;
+  }
 
   ToolResponder& of_;
   std::vector<Message> messages_;  // the last one is the answer: earlier rounds, and what it continues
@@ -107,12 +110,11 @@ class ToolResponder::ToolGeneration : public Generation {
   std::unique_ptr<Generation> generation_;  // null: calls are decided about or run, or all is over
   std::deque<Event> events_;
   std::vector<ToolCall> calls_;
-  std::vector<std::string> faults_;  // of calls that cannot be read; else empty
-  std::vector<Call> own_;
+  std::vector<Call> own_;  // of each
   std::optional<Timings> before_;
   uint32_t n_rounds_ = 0;
-  uint64_t n_ids_ = 0;
-  bool has_begun_calls_ = false, is_over_ = false;
+  uint32_t n_ids_ = 0;
+  bool is_over_ = false;
 
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -121,30 +123,28 @@ class ToolResponder::ToolGeneration : public Generation {
 };
 
 std::optional<Event> ToolResponder::ToolGeneration::next_event(milliseconds timeout) {
-  const auto is_asked = [](const ToolCall& call) { return call.status == CallStatus::kAsking; };
   if (events_.empty() && !is_over_) {
-    if (generation_) {
-      if (std::optional<Event> event = generation_->next_event(timeout)) on_event(std::move(*event));
-    } else if (std::ranges::any_of(calls_, is_asked)) {
-      bool is_stopped = false;
-      {
-        std::unique_lock lock(mutex_);
-        changed_.wait_for(lock, std::min(timeout, kQuestionPoll), [this] { return is_stopped_; });
-        is_stopped = is_stopped_;
-      }
-      if (is_stopped) end({EndReason::kStopped});
-    } else {
-      {
-        std::unique_lock lock(mutex_);
-        changed_.wait_for(lock, timeout, [this] { return n_done_ > 0; });
-      }
-      if (collect()) next_round();
-    }
+    if (!generation_)
+      wait_for_calls(timeout);
+    else if (std::optional<Event> event = generation_->next_event(timeout))
+      on_event(std::move(*event));
   }
   if (events_.empty()) return std::nullopt;
   Event event = std::move(events_.front());
   events_.pop_front();
   return event;
+}
+
+// For an answer to a question, or for results.
+void ToolResponder::ToolGeneration::wait_for_calls(milliseconds timeout) {
+  const bool is_asked = std::ranges::find(calls_, CallStatus::kAsking, &ToolCall::status) != calls_.end();
+  {
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, is_asked ? std::min(timeout, kQuestionPoll) : timeout,
+                      [&] { return is_asked ? is_stopped_ : n_done_ > 0; });
+  }
+  if (!is_asked && collect()) return next_round();
+  if (is_asked && is_stopped()) end({EndReason::kStopped});
 }
 
 void ToolResponder::ToolGeneration::on_event(Event event) {
@@ -153,12 +153,12 @@ void ToolResponder::ToolGeneration::on_event(Event event) {
     (delta->thinking ? answer().reasoning : answer().content) += delta->text;
   if (const auto* found = std::get_if<Reclassified>(&event)) {
     reclassify(answer().content, answer().reasoning, found->thinking);
-    if (found->thinking) calls_.clear(), faults_.clear();  // a call within a thought is none
+    if (found->thinking) calls_.clear(), own_.clear();  // a call within a thought is none
   }
   if (const auto* call = std::get_if<ToolCallDelta>(&event)) {
     append_delta(calls_, *call);
-    faults_.resize(calls_.size());
-    faults_[call->index] += call->fault;
+    own_.resize(calls_.size());
+    own_[call->index].fault += call->fault;
   }
   events_.push_back(std::move(event));
 }
@@ -182,24 +182,32 @@ void ToolResponder::ToolGeneration::end_part(GenerationEnd end) {
 }
 
 void ToolResponder::ToolGeneration::begin_calls() {
-  own_.clear();
-  own_.resize(calls_.size());
   for (size_t i = 0; i < calls_.size(); ++i) {
     ToolCall& call = calls_[i];
-    const auto has_same = [&](const ToolCall& other) { return &other != &call && other.id == call.id; };
-    while (call.id.empty() || std::any_of(calls_.begin(), calls_.end(), has_same)) {
-      std::string number = std::to_string(++n_ids_);
-      call.id = "c" + std::string(8 - std::min<size_t>(8, number.size()), '0') + number;
-    }
-    std::string& fault = faults_[i];
-    if (fault.empty()) own_[i].arguments = read_arguments(call.arguments, fault);
-    if (fault.empty() && call.name.empty()) fault = "it names no tool";
-    call.status = CallStatus::kNone;
-    call.arguments =
-        fault.empty() ? own_[i].arguments.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) : "{}";
-    if (!fault.empty()) set_result(call, unreadable_result(fault));
+    if (call.id.empty() || std::ranges::count(calls_, call.id, &ToolCall::id) > 1) call.id = new_id();
+    own_[i].arguments = read_arguments(call.arguments);
+    const std::optional<ToolResult> fault = fault_of(call, own_[i]);
+    call.arguments = fault ? "{}" : own_[i].arguments.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    if (fault) set_result(call, *fault);
   }
   decide_calls();
+}
+
+// Nine letters and digits, as some templates want them; of this answer's calls each another.
+std::string ToolResponder::ToolGeneration::new_id() {
+  for (;;) {
+    char id[10];
+    std::snprintf(id, sizeof id, "c%08u", ++n_ids_);
+    if (std::ranges::count(calls_, id, &ToolCall::id) == 0) return id;
+  }
+}
+
+std::optional<ToolResult> ToolResponder::ToolGeneration::fault_of(const ToolCall& call, const Call& own) const {
+  if (!own.fault.empty()) return failed_result(own.fault);
+  if (own.arguments.is_discarded()) return unreadable_result("its arguments are no valid JSON");
+  if (!own.arguments.is_object()) return unreadable_result("its arguments are no JSON object");
+  if (call.name.empty()) return unreadable_result("it names no tool");
+  return std::nullopt;
 }
 
 // Up to the first that the user is asked about; then all are started.
@@ -246,7 +254,6 @@ void ToolResponder::ToolGeneration::start_calls() {
       changed_.notify_all();
     });
   }
-  has_begun_calls_ = true;
   {
     const std::lock_guard lock(mutex_);
     ++n_done_;  // those that need no call
@@ -279,17 +286,11 @@ bool ToolResponder::ToolGeneration::collect() {
 }
 
 void ToolResponder::ToolGeneration::next_round() {
-  bool is_stopped = false;
-  {
-    const std::lock_guard lock(mutex_);
-    is_stopped = is_stopped_;
-  }
-  if (is_stopped) return end({EndReason::kStopped});
+  if (is_stopped()) return end({EndReason::kStopped});
   answer().rounds.push_back({std::move(answer().content), std::move(answer().reasoning), std::move(calls_)});
   answer().content.clear(), answer().reasoning.clear(), answer().reasoning_ended = false;
-  calls_.clear(), faults_.clear(), own_.clear();
+  calls_.clear(), own_.clear();
   ++n_rounds_;
-  has_begun_calls_ = false;
   events_.push_back(RoundEnded{});
   try {
     std::unique_ptr<Generation> next = start_model();
