@@ -124,7 +124,8 @@ BenchSubject subject_of(const Model& model, const BenchOptions& options) {
 // How the test's tokens are launched: "" on the CPU.
 std::string launch_of(const Steps& steps, const BenchResult& test) {
   if (!steps.is_gpu()) return "";
-  return std::string(test.n_generate > 0 ? steps.launch_of(test.n_parallel, /*is_constrained=*/false) : name_of(LaunchMode::kStream));
+  return std::string(test.n_generate > 0 ? steps.launch_of(test.n_parallel, /*is_constrained=*/false)
+                                         : name_of(LaunchMode::kStream));
 }
 
 void tell_what_was_not_measured(const Model& model, const std::vector<BenchResult>& tests) {

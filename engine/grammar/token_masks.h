@@ -16,8 +16,8 @@ class TokenMasks {
   // Both must outlive it. For one thread at a time, as the constraint.
   TokenMasks(Constraint& constraint, const TokenTrie& trie) : constraint_(constraint), trie_(trie) {}
 
-  // [trie.n_words()] the tokens of which all bytes may follow. Tokens that end an answer are
-  // the caller's, by Constraint::is_complete. Valid until the next call. Error as from Constraint::advance.
+  // [trie.n_words()] the tokens of which all bytes may follow. Tokens that end an answer are the caller's, by
+  // Constraint::is_complete. Valid until the next call. Error as from Constraint::advance.
   std::span<const uint32_t> mask(State state);
 
  private:

@@ -50,15 +50,6 @@ class OneOrEverySeventh final : public TokenConstraint {
   std::vector<uint32_t> mask_;
 };
 
-const TinyModelSpec kHybrid = {.architecture = "qwen35",
-                               .hidden = 128,
-                               .ffn = 256,
-                               .n_heads = 2,
-                               .n_kv_heads = 1,
-                               .head_dim = 64,
-                               .formats = TinyFormats::all(TensorType::kQ8_0),
-                               .delta_net = {.n_k_heads = 1, .n_v_heads = 2, .head_dim = 32, .conv_kernel = 4}};
-
 struct Way {
   const char* name;
   std::optional<LaunchMode> launch;  // none: the CPU

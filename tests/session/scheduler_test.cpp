@@ -34,15 +34,6 @@ struct Way {
   TinyModelSpec model = {.n_layers = 1};
 };
 
-const TinyModelSpec kHybrid = {.architecture = "qwen35",
-                               .hidden = 128,
-                               .ffn = 256,
-                               .n_heads = 2,
-                               .n_kv_heads = 1,
-                               .head_dim = 64,
-                               .formats = TinyFormats::all(TensorType::kQ8_0),
-                               .delta_net = {.n_k_heads = 1, .n_v_heads = 2, .head_dim = 32, .conv_kernel = 4}};
-
 class SchedulerTest : public testing::TestWithParam<Way> {
  protected:
   Decoder decoder(uint32_t sequences, uint32_t context = kContext) const {
