@@ -18,6 +18,8 @@ namespace warpchat {
 
 namespace {
 
+constexpr char kControlD = '\x04';
+
 // By TERM. Where it is unknown, a sequence that means something else might be sent.
 bool tells_modifiers() {
   constexpr std::string_view kKnown[] = {"xterm", "tmux", "kitty", "alacritty", "foot", "ghostty", "wezterm"};
@@ -91,7 +93,9 @@ Terminal::Input Terminal::read(std::string& bytes, std::chrono::milliseconds tim
   if (got <= 0) return Input::kEnd;
   bytes.assign(buffer, static_cast<size_t>(got));
   const size_t n_cooked = std::min(n_cooked_, bytes.size());
-  std::replace(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(n_cooked), '\n', '\r');
+  const auto cooked_end = bytes.begin() + static_cast<std::ptrdiff_t>(n_cooked);
+  std::replace(bytes.begin(), cooked_end, '\n', '\r');
+  std::replace(bytes.begin(), cooked_end, '\0', kControlD);
   n_cooked_ -= n_cooked;
   return Input::kBytes;
 }

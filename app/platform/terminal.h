@@ -41,7 +41,8 @@ class Terminal {
 
   bool plain_, is_original_ = true;
   termios original_;
-  size_t n_cooked_ = 0;  // bytes that were typed in the original mode and have not been read: Enter is \n in them
+  // Bytes that were typed in the original mode and have not been read: in them Enter is \n, and Ctrl-D is NUL.
+  size_t n_cooked_ = 0;
 };
 
 }  // namespace warpchat

@@ -219,6 +219,12 @@ class Typing(Case):
         terminal.wait_for("\n\n> ")
         self.assertEqual(self.messages(terminal)[0], ("user", "Hello"))
 
+    def test_ctrl_d_while_the_model_loads_leaves(self):
+        terminal = Terminal("-m", TINY)
+        self.addCleanup(self.end, terminal)
+        terminal.type("\x04")
+        self.assertEqual(terminal.wait(), 0)
+
     def test_resizing_draws_the_line_anew(self):
         terminal = self.start()
         terminal.type("one two three four five")
