@@ -9,6 +9,7 @@
 #include "engine/reasoning_splitter.h"
 #include "models/ascii.h"
 #include "models/error.h"
+#include "models/text_format.h"
 
 namespace warpchat {
 
@@ -139,12 +140,6 @@ std::vector<Message> with_rounds_apart(const std::vector<Message>& messages) {
   return apart;
 }
 
-size_t longest_run_of_backticks(std::string_view text) {
-  size_t longest = 0, run = 0;
-  for (const char c : text) longest = std::max(longest, run = c == '`' ? run + 1 : 0);
-  return longest;
-}
-
 bool is_blank(std::string_view text) { return trimmed(text).empty(); }
 
 // The messages with the results of the calls follow the message with the calls.
@@ -237,7 +232,7 @@ bool is_empty(const Message& message) {
 std::string text_for_model(const Message& message) {
   std::string text;
   for (const AttachedFile& file : message.files) {
-    const std::string fence(std::max<size_t>(3, longest_run_of_backticks(file.text) + 1), '`');
+    const std::string fence = fence_around(file.text);
     text += file.name + ":\n\n" + fence + "\n" + file.text + (file.text.ends_with('\n') ? "" : "\n") + fence + "\n\n";
   }
   return text + message.content;

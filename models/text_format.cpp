@@ -61,6 +61,12 @@ std::string grouped(uint64_t number) {
   return digits;
 }
 
+std::string fence_around(std::string_view text) {
+  size_t longest = 2, run = 0;
+  for (const char c : text) longest = std::max(longest, run = c == '`' ? run + 1 : 0);
+  return std::string(longest + 1, '`');
+}
+
 std::string printable(std::string_view text, size_t limit) {
   CharacterFilter filter;
   std::string out;

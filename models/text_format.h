@@ -30,6 +30,9 @@ class CharacterFilter {
 // (marked by an ellipsis).
 std::string printable(std::string_view text, size_t limit = 80);
 
+// Backticks for a line before a text and one behind it, in Markdown: more than stand together in it.
+std::string fence_around(std::string_view text);
+
 // For a text of several lines: refused characters and invalid UTF-8 as U+FFFD. Line breaks and tabs stay; carriage
 // returns are left out.
 std::string replace_controls(std::string_view text);

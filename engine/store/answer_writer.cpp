@@ -4,7 +4,7 @@
 namespace warpchat {
 
 bool AnswerWriter::has_more(const Message& answer) const {
-  return (is_reclassified_ && turn_ != 0) || answer.content.size() > n_content_ ||
+  return (is_reclassified_ && turn_ != 0) || answer.rounds.size() > n_rounds_ || answer.content.size() > n_content_ ||
          answer.reasoning.size() > n_reasoning_;
 }
 
@@ -26,14 +26,15 @@ void AnswerWriter::finish(const Message& answer, TurnState state) {
 void AnswerWriter::write(const Message& answer) {
   if (turn_ == 0)
     turn_ = store_.add(conversation_, parent_, answer, TurnState::kOpen);
-  else if (is_reclassified_)
-    store_.rewrite(turn_, answer.content, answer.reasoning);
+  else if (is_reclassified_ || answer.rounds.size() > n_rounds_)
+    store_.rewrite(turn_, answer);
   else
     store_.append(turn_, std::string_view(answer.content).substr(n_content_),
                   std::string_view(answer.reasoning).substr(n_reasoning_));
   is_reclassified_ = false;
   n_content_ = answer.content.size();
   n_reasoning_ = answer.reasoning.size();
+  n_rounds_ = answer.rounds.size();
 }
 
 }  // namespace warpchat

@@ -18,13 +18,17 @@ class AnswerWriter {
 
   // Continues a finished answer. written: the turn's stored message.
   AnswerWriter(ConversationStore& store, TurnId turn, const Message& written)
-      : store_(store), turn_(turn), n_content_(written.content.size()), n_reasoning_(written.reasoning.size()) {
+      : store_(store),
+        turn_(turn),
+        n_content_(written.content.size()),
+        n_reasoning_(written.reasoning.size()),
+        n_rounds_(written.rounds.size()) {
     store_.reopen(turn);
   }
 
   // Does not wait for another program that holds the store: the next interval then stores what this one could not.
-  // answer: the whole answer so far; only content and reasoning may grow. Call for each event and at least ten times a
-  // second, so that no text waits longer than the interval. Error if it cannot be stored.
+  // answer: the whole answer so far; content and reasoning grow, and become a round. Call for each event and at least
+  // ten times a second, so that no text waits longer than the interval. Error if it cannot be stored.
   void follow(const Message& answer, Clock::time_point now);
 
   // What was stored as content is reasoning, or the other way round (Reclassified in engine/events.h).
@@ -43,6 +47,7 @@ class AnswerWriter {
   ConversationId conversation_ = 0;
   TurnId parent_ = 0, turn_ = 0;
   size_t n_content_ = 0, n_reasoning_ = 0;  // bytes already stored
+  size_t n_rounds_ = 0;                     // the same of the rounds before them
   bool is_reclassified_ = false;            // since the last write
   std::optional<Clock::time_point> tried_at_;
 };

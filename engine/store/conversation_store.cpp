@@ -179,10 +179,10 @@ void ConversationStore::append(TurnId turn, std::string_view content, std::strin
   if (database_.changes() == 0) throw gone("answer");
 }
 
-void ConversationStore::rewrite(TurnId turn, std::string_view content, std::string_view reasoning) {
+void ConversationStore::rewrite(TurnId turn, const Message& answer) {
   Transaction transaction(database_);
-  database_.prepare("UPDATE turns SET text = ?2, reasoning = ?3 WHERE id = ?1 AND state = 0")
-      .with(turn, content, reasoning)
+  database_.prepare("UPDATE turns SET text = ?2, reasoning = ?3, extra = ?4 WHERE id = ?1 AND state = 0")
+      .with(turn, answer.content, answer.reasoning, extra_of(answer))
       .run();
   if (database_.changes() == 0) throw gone("answer");
   database_.prepare("DELETE FROM pieces WHERE turn = ?1").with(turn).run();

@@ -129,10 +129,10 @@ class ConversationStore {
              TurnState state = TurnState::kComplete);
 
   // Open turns, see engine/store/answer_writer.h. Error if the turn was erased. append: extends content and reasoning,
-  // and writes no more than that. rewrite: replaces content and reasoning. end: replaces the turn's other fields,
+  // and writes no more than that. rewrite: replaces all of it. end: replaces the turn's other fields,
   // unless the answer has none. reopen: continues a finished turn.
   void append(TurnId turn, std::string_view content, std::string_view reasoning = {});
-  void rewrite(TurnId turn, std::string_view content, std::string_view reasoning);
+  void rewrite(TurnId turn, const Message& answer);
   void end(TurnId turn, TurnState state, const Message& answer = {});
   void reopen(TurnId turn);
   void note_failure(TurnId question, const std::string& failure);  // of a user's turn; empty: none any more

@@ -421,6 +421,33 @@ TEST_F(Store, AnAnswerIsWrittenAtMostOnceASecond) {
   EXPECT_EQ(store_->load(id).turns.back().state, TurnState::kStopped);
 }
 
+TEST_F(Store, ARoundOfCallsIsWrittenWithTheAnswer) {
+  const auto [id, question] = store_->start({"t", "", ""}, {"user", "question"});
+  AnswerWriter writer(*store_, id, question);
+  const AnswerWriter::Clock::time_point start{};
+  const auto stored = [&] { return store_->load(id).turns.back().message; };
+  Message answer{.role = "assistant", .content = "I look."};
+  writer.follow(answer, start);
+  const ToolCall call{"id", "s__read", "{}", "text", CallStatus::kOk};
+  answer.rounds.push_back({std::exchange(answer.content, {}), "", {call}});
+  writer.follow(answer, start + milliseconds(1000));
+  EXPECT_EQ(stored(), answer);
+  answer.content = "It says";
+  writer.follow(answer, start + milliseconds(2000));
+  EXPECT_EQ(stored(), answer);
+  writer.finish(answer, TurnState::kStopped);
+
+  AnswerWriter again(*store_, writer.turn(), answer);
+  answer.content += " text.";
+  again.follow(answer, start);
+  EXPECT_EQ(stored(), answer);
+  answer.rounds.push_back({std::exchange(answer.content, {}), "", {call}});
+  again.follow(answer, start + milliseconds(1000));
+  EXPECT_EQ(stored(), answer);
+  again.finish(answer, TurnState::kComplete);
+  EXPECT_EQ(stored(), answer);
+}
+
 TEST_F(Store, AThoughtIsWrittenAsItGrows) {
   const auto [id, question] = store_->start({"t", "", ""}, {"user", "question"});
   AnswerWriter writer(*store_, id, question);
