@@ -43,6 +43,8 @@ struct ToolCallDelta {
 // The calls of all earlier ToolCallDeltas as they now are: asked about, carried out, with results.
 struct ToolCallsChanged {
   std::vector<ToolCall> calls;
+  std::string why_asked =
+      {};  // about the one that is asked about, a part of a sentence; empty: nothing was decided yet
 };
 // The results go back to the model, which goes on: text and calls so far are a ToolRound.
 struct RoundEnded {};

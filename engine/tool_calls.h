@@ -18,6 +18,11 @@ inline void append_delta(std::vector<ToolCall>& calls, const ToolCallDelta& delt
   call.arguments += delta.arguments;
 }
 
+// One has no result: nothing here carries out calls.
+inline bool has_undone(const std::vector<ToolCall>& calls) {
+  return std::ranges::find(calls, CallStatus::kNone, &ToolCall::status) != calls.end();
+}
+
 // "the model wants to call search({"q": 1}); there are no tools here". Error to call it without calls.
 inline std::string calls_in_words(const std::vector<ToolCall>& calls) {
   constexpr size_t kMaxShown = 3;

@@ -10,7 +10,10 @@
 #include <set>
 #include <utility>
 
+#include "app/formats/shown_call.h"
 #include "app/platform/directories.h"
+#include "app/platform/file_lock.h"
+#include "app/platform/output.h"
 #include "app/platform/text_input.h"
 #include "app/tools/tool.h"
 #include "engine/http/http_url.h"
@@ -162,6 +165,26 @@ const Json& servers_of(const std::string& path, const Json& file) {
   return *found;
 }
 
+Json fields_of(const McpServerConfig& server) {
+  Json fields = Json::object();
+  const auto add = [&](const char* field, const auto& value) {
+    if (!value.empty()) fields[field] = value;
+  };
+  add("command", server.command);
+  add("args", server.arguments);
+  add("env", server.environment);
+  add("cwd", server.folder);
+  add("url", server.url);
+  add("headers", server.headers);
+  if (server.timeout) fields["timeout"] = static_cast<double>(server.timeout->count()) / 1000;
+  if (server.is_disabled) fields["disabled"] = true;
+  return fields;
+}
+
+std::string names_of(const std::map<std::string, std::string>& values) {
+  return word_list(values, ", ", [](const auto& value) { return value.first; });
+}
+
 bool has_placeholder(const std::string& text) { return text.find("${") != std::string::npos; }
 
 bool has_placeholder(const McpServerConfig& server) {
@@ -208,6 +231,38 @@ McpConfig read_mcp_config(const std::string& named) {
                                 "' has a value with ${...}, which is passed on as it is");
   }
   return config;
+}
+
+std::string shown_server(const McpServerConfig& server) {
+  const bool is_process = !server.command.empty();
+  Json command = {server.command};
+  for (const std::string& argument : server.arguments) command.push_back(argument);
+  std::string text = server.name + "\n  " +
+                     (is_process ? "runs " + command.dump(-1, ' ', false, Json::error_handler_t::replace)
+                                 : "is at " + server.address()) +
+                     "\n";
+  if (!server.folder.empty()) text += "  in " + server.folder + "\n";
+  if (!server.environment.empty()) text += "  with the variables " + names_of(server.environment) + "\n";
+  if (!server.headers.empty()) text += "  with the headers " + names_of(server.headers) + "\n";
+  return shown_text(text);
+}
+
+void keep_servers(const std::vector<McpServerConfig>& servers) {
+  const std::string path = mcp_config_file();
+  if (!make_private_directory(config_directory())) throw Error("cannot create " + config_directory());
+  const FileLock lock(path + ".lock");
+  const McpConfig known = read_mcp_config("");
+  struct stat status;
+  Json file = {{"mcpServers", Json::object()}};
+  if (stat(path.c_str(), &status) == 0) file = parse_file(path, read_regular_file(path, kMaxFileBytes));
+  for (const McpServerConfig& server : servers) {
+    const auto same = std::ranges::find(known.servers, server.name, &McpServerConfig::name);
+    if (same != known.servers.end() && same->fingerprint() != server.fingerprint())
+      throw Error(path + " has another server '" + printable(server.name) + "'; rename one of them");
+    if (same == known.servers.end()) file["mcpServers"][server.name] = fields_of(server);
+  }
+  write_file(behind_links(path), file.dump(2, ' ', false, Json::error_handler_t::replace) + "\n",
+             OutputFile::Readers::kOwner);
 }
 
 McpSecrets::McpSecrets(const McpServerConfig& config) {

@@ -41,6 +41,14 @@ std::string mcp_config_file();  // $XDG_CONFIG_HOME/warpchat/mcp.json
 // server where one has a fault.
 McpConfig read_mcp_config(const std::string& named);
 
+// All that starting it means, for a person: the command with its arguments as they are, or the address; names of
+// variables and headers without values, and the folder. What would be hidden is written as escapes.
+std::string shown_server(const McpServerConfig& server);
+
+// Adds them to mcp.json, where all else stays. Error that names the file: it has another server of the name, has a
+// fault, or cannot be written; nothing has changed then.
+void keep_servers(const std::vector<McpServerConfig>& servers);
+
 // The values of a server's headers and variables, which no message and no log may show.
 class McpSecrets {
  public:

@@ -3,7 +3,8 @@
 #include <utility>
 #include <vector>
 
-#include "app/tools/tool_responder.h"
+#include "app/platform/log.h"
+#include "engine/grammar/constraint.h"
 #include "models/error.h"
 
 namespace warpchat {
@@ -30,24 +31,66 @@ ToolSources tool_sources(const ToolFlags& flags) {
   return sources;
 }
 
-ToolAccess::ToolAccess(ToolSources sources, const ToolFlags& flags, bool can_ask, McpServer::OnNotice on_notice,
-                       std::stop_token stop)
+ToolAccess::ToolAccess(ToolSources sources, const ToolFlags& flags, bool can_ask, McpServer::OnNotice on_notice)
     : own_(std::move(sources.own)),
-      servers_(std::move(sources.servers), std::move(on_notice)),
+      on_notice_(std::move(on_notice)),
+      approved_(std::move(sources.approved)),
+      can_ask_(can_ask),
       lasting_(lasting_permissions()),
-      approval_(std::move(sources.approved), can_ask, lasting_ ? &*lasting_ : nullptr),
-      max_rounds_(flags.max_tool_rounds),
-      holds_arguments_(!flags.no_tool_grammar) {
-  servers_.open(std::move(stop));
-  std::vector<ToolSource*> all;
-  if (own_) all.push_back(own_.get());
-  all.push_back(&servers_);
-  tools_.emplace(std::move(all));
+      limits_{flags.max_tool_rounds, !flags.no_tool_grammar} {
+  if (!sources.servers.servers.empty()) add_servers(std::move(sources.servers));
+  list_again();
 }
 
-std::shared_ptr<Responder> ToolAccess::answers_of(std::shared_ptr<Responder> model) {
-  return std::make_shared<ToolResponder>(std::move(model), *tools_, approval_,
-                                         ToolResponder::Limits{max_rounds_, holds_arguments_});
+void ToolAccess::add_servers(McpConfig config) {
+  servers_.push_back(std::make_shared<McpServers>(std::move(config), on_notice_));
+}
+
+std::vector<McpServerState> ToolAccess::servers() const {
+  std::vector<McpServerState> all;
+  for (const auto& servers : servers_)
+    for (McpServerState& state : servers->states()) all.push_back(std::move(state));
+  return all;
+}
+
+void ToolAccess::open_servers(std::stop_token stop) {
+  if (servers_.empty()) return;
+  const std::shared_ptr<McpServers> added = servers_.back();
+  added->open(std::move(stop));
+  if (!limits_.holds_arguments || !has_log()) return;
+  for (const Tool& tool : added->declarations()) {
+    try {
+      grammar::Constraint::from_schema(tool.schema.dump());
+    } catch (const Error& error) {
+      log_line("the arguments of " + tool.name + " are not held to its schema: " + error.what());
+    }
+  }
+}
+
+void ToolAccess::list_again() {
+  std::vector<std::shared_ptr<ToolSource>> all;
+  if (own_) all.push_back(own_);
+  for (const auto& servers : servers_) all.push_back(servers);
+  tools_ = std::make_shared<Tools>(std::move(all));
+}
+
+// Answers that run keep the folders that they began with.
+void ToolAccess::open_folder(const std::string& folder) {
+  std::vector<std::string> all = folders();
+  all.push_back(folder);
+  own_ = std::make_shared<BuiltInTools>(all);
+  list_again();
+}
+
+std::vector<std::string> ToolAccess::folders() const { return own_ ? own_->folders() : std::vector<std::string>(); }
+
+std::shared_ptr<Approval> ToolAccess::new_approval() const {
+  return std::make_shared<Approval>(approved_, can_ask_, lasting_ ? &*lasting_ : nullptr);
+}
+
+std::shared_ptr<Responder> ToolAccess::answers_of(std::shared_ptr<Responder> model,
+                                                  std::shared_ptr<Approval> approval) const {
+  return std::make_shared<ToolResponder>(std::move(model), tools_, std::move(approval), limits_);
 }
 
 }  // namespace warpchat

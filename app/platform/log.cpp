@@ -29,6 +29,8 @@ void open_log(const std::string& path) {
   }
 }
 
+bool has_log() { return logger() != nullptr; }
+
 void log_line(std::string_view text) {
   if (logger()) logger()->info("{}", text);
 }

@@ -6,6 +6,7 @@
 namespace warpchat {
 
 void open_log(const std::string& path);  // appends; Error if it cannot be opened
-void log_line(std::string_view text);    // nothing happens without a log
+bool has_log();
+void log_line(std::string_view text);  // nothing happens without a log
 
 }  // namespace warpchat

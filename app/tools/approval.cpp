@@ -21,6 +21,10 @@ bool is_tool_name(std::string_view name) {
 
 }  // namespace
 
+std::string why_asked(const Decision& decision) {
+  return decision.change ? about_change(*decision.change) : decision.fault;
+}
+
 ApprovedNames ApprovedNames::parse(std::string_view text) {
   ApprovedNames approved;
   const std::string_view whole = trimmed(text);

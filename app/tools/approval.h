@@ -37,6 +37,8 @@ struct Decision {
   std::string fault = {};
 };
 
+std::string why_asked(const Decision& decision);  // part of a sentence; empty: nothing was decided yet
+
 // For one conversation. The first rule that applies decides:
 // 1. What the user has forbidden, for this conversation or for all, is denied.
 // 2. What --approve names is allowed; `all` names whatever is not forbidden, not even in another state of the tool.

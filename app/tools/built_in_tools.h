@@ -17,6 +17,7 @@ class BuiltInTools : public ToolSource {
   // folders: that read_file and search may read, which do not exist without any. Error: one of them is no folder.
   explicit BuiltInTools(const std::vector<std::string>& folders);
 
+  std::vector<std::string> folders() const { return folders_.paths(); }  // real ones
   std::vector<Tool> declarations() const override;
   ToolResult call(std::string_view name, const nlohmann::json& arguments, const ToolCallControl& control) override;
 

@@ -42,9 +42,10 @@ std::string text_of(const ordered_json& entry, const char* member) {
 std::optional<ToolRecord> read_record(const ordered_json& entry) {
   if (!entry.is_object()) return std::nullopt;
   const std::string permission = text_of(entry, "permission");
-  if (permission != "always" && permission != "never") return std::nullopt;
+  const bool is_always = permission == name_of(Permission::kAlways);
+  if (!is_always && permission != name_of(Permission::kNever)) return std::nullopt;
   return ToolRecord{.name = text_of(entry, "name"),
-                    .permission = permission == "always" ? Permission::kAlways : Permission::kNever,
+                    .permission = is_always ? Permission::kAlways : Permission::kNever,
                     .hash = text_of(entry, "hash"),
                     .configuration = text_of(entry, "configuration"),
                     .description = text_of(entry, "description"),
@@ -53,7 +54,7 @@ std::optional<ToolRecord> read_record(const ordered_json& entry) {
 
 ordered_json entry_of(const ToolRecord& record) {
   return {{"name", record.name},
-          {"permission", record.permission == Permission::kAlways ? "always" : "never"},
+          {"permission", name_of(record.permission)},
           {"hash", record.hash},
           {"configuration", record.configuration},
           {"description", record.description},
@@ -103,6 +104,20 @@ std::string hash_of(const Tool& tool) {
 }
 
 }  // namespace
+
+std::string_view name_of(Permission permission) {
+  switch (permission) {
+    case Permission::kAsk:
+      return "ask";
+    case Permission::kConversation:
+      return "conversation";
+    case Permission::kAlways:
+      return "always";
+    case Permission::kNever:
+      return "never";
+  }
+  return "";
+}
 
 ToolRecord record_of(const Tool& tool, Permission permission) {
   return {.name = tool.name,

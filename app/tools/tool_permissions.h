@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/tools/tool.h"
@@ -16,6 +17,8 @@ enum class Permission : uint8_t {
   kAlways,
   kNever,
 };
+
+std::string_view name_of(Permission permission);  // "ask", "conversation", "always", "never"
 
 // A tool as it was when the user decided.
 struct ToolRecord {

@@ -97,7 +97,7 @@ class ToolResponder::ToolGeneration : public Generation {
   void next_round();
   std::unique_ptr<Generation> start_model();
   void end(GenerationEnd end);
-  void tell_calls() { events_.push_back(ToolCallsChanged{calls_}); }
+  void tell_calls(std::string why_asked = "") { events_.push_back(ToolCallsChanged{calls_, std::move(why_asked)}); }
   void wait_for_calls(milliseconds timeout);
   bool is_stopped() {
     const std::lock_guard lock(mutex_);
@@ -214,15 +214,15 @@ std::optional<ToolResult> ToolResponder::ToolGeneration::fault_of(const ToolCall
 void ToolResponder::ToolGeneration::decide_calls() {
   for (ToolCall& call : calls_) {
     if (call.status != CallStatus::kNone) continue;
-    const Tool* tool = of_.tools_.find(call.name);
-    const Decision decision = tool == nullptr ? Decision{Decision::Verdict::kAllow} : of_.approval_.decide(*tool);
+    const Tool* tool = of_.tools_->find(call.name);
+    const Decision decision = tool == nullptr ? Decision{Decision::Verdict::kAllow} : of_.approval_->decide(*tool);
     if (decision.verdict == Decision::Verdict::kDeny) {
       deny(call, *tool, decision);
       continue;
     }
     const bool asks = decision.verdict == Decision::Verdict::kAsk;
     call.status = asks ? CallStatus::kAsking : CallStatus::kRunning;
-    if (asks) return tell_calls();
+    if (asks) return tell_calls(why_asked(decision));
   }
   start_calls();
 }
@@ -248,7 +248,7 @@ void ToolResponder::ToolGeneration::decide(bool is_allowed) {
 void ToolResponder::ToolGeneration::start_calls() {
   for (size_t i = 0; i < calls_.size(); ++i) {
     if (calls_[i].status != CallStatus::kRunning) continue;
-    own_[i].running = of_.tools_.start(calls_[i].name, std::move(own_[i].arguments), {}, [this] {
+    own_[i].running = of_.tools_->start(calls_[i].name, std::move(own_[i].arguments), {}, [this] {
       const std::lock_guard lock(mutex_);
       ++n_done_;
       changed_.notify_all();
@@ -331,16 +331,20 @@ void ToolResponder::ToolGeneration::stop() {
   changed_.notify_all();
 }
 
+void add_tools(AnswerOptions& options, const Tools& tools) {
+  for (const Tool& tool : tools.list()) options.tools.push_back({tool.name, tool.description, tool.schema});
+}
+
 AnswerOptions ToolResponder::with_tools(AnswerOptions options) const {
   options.holds_arguments = limits_.holds_arguments;
-  for (const Tool& tool : tools_.list()) options.tools.push_back({tool.name, tool.description, tool.schema});
+  add_tools(options, *tools_);
   return options;
 }
 
 std::unique_ptr<Generation> ToolResponder::start(const Prompt& prompt, const AnswerOptions& options,
                                                  const OnReady& ready) {
   const auto* messages = std::get_if<std::vector<Message>>(&prompt);
-  if (messages == nullptr || tools_.list().empty()) return model_->start(prompt, options, ready);
+  if (messages == nullptr || tools_->list().empty()) return model_->start(prompt, options, ready);
   const AnswerOptions own = with_tools(options);
   return std::make_unique<ToolGeneration>(*this, *messages, own, model_->start(prompt, own, ready));
 }

@@ -9,15 +9,18 @@
 
 namespace warpchat {
 
+void add_tools(AnswerOptions& options, const Tools& tools);
+
 class ToolResponder : public Responder {
  public:
   struct Limits {
     uint32_t max_rounds = 16;
     bool holds_arguments = true;  // AnswerOptions'
   };
-  // tools and approval outlive it; approval is used on the thread that asks for events.
-  ToolResponder(std::shared_ptr<Responder> model, Tools& tools, Approval& approval, Limits limits)
-      : model_(std::move(model)), tools_(tools), approval_(approval), limits_(limits) {}
+  // approval is used on the thread that asks for events.
+  ToolResponder(std::shared_ptr<Responder> model, std::shared_ptr<Tools> tools, std::shared_ptr<Approval> approval,
+                Limits limits)
+      : model_(std::move(model)), tools_(std::move(tools)), approval_(std::move(approval)), limits_(limits) {}
 
   ResponderFacts facts() const override { return model_->facts(); }
   // Prompts of text or tokens are completed without tools.
@@ -30,8 +33,8 @@ class ToolResponder : public Responder {
   AnswerOptions with_tools(AnswerOptions options) const;
 
   std::shared_ptr<Responder> model_;
-  Tools& tools_;
-  Approval& approval_;
+  std::shared_ptr<Tools> tools_;
+  std::shared_ptr<Approval> approval_;
   Limits limits_;
 };
 

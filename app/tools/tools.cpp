@@ -66,9 +66,9 @@ void RunningCall::finish(ToolResult result) {
   if (on_done_) on_done_();
 }
 
-Tools::Tools(std::vector<ToolSource*> sources) {
-  std::vector<std::pair<Tool, ToolSource*>> all;
-  for (ToolSource* source : sources)
+Tools::Tools(std::vector<std::shared_ptr<ToolSource>> sources) {
+  std::vector<std::pair<Tool, std::shared_ptr<ToolSource>>> all;
+  for (const std::shared_ptr<ToolSource>& source : sources)
     for (Tool& tool : source->declarations()) all.emplace_back(std::move(tool), source);
   const auto name_of = [](const auto& entry) -> const std::string& { return entry.first.name; };
   std::ranges::stable_sort(all, {}, name_of);
@@ -76,7 +76,7 @@ Tools::Tools(std::vector<ToolSource*> sources) {
   all.erase(same.begin(), same.end());
   for (auto& [tool, source] : all) {
     tools_.push_back(std::move(tool));
-    source_of_.push_back(source);
+    source_of_.push_back(std::move(source));
   }
   unknown_ = std::make_unique<UnknownTools>(names());
 }

@@ -44,22 +44,22 @@ class RunningCall {
 
 class Tools {
  public:
-  // The sources have been opened, and outlive this list and its calls. Where names are equal the earlier source has it.
-  explicit Tools(std::vector<ToolSource*> sources);
+  // The sources have been opened. Where names are equal the earlier source has it.
+  explicit Tools(std::vector<std::shared_ptr<ToolSource>> sources);
 
   const std::vector<Tool>& list() const { return tools_; }  // by name: the same bytes for a model whatever was first
   const Tool* find(std::string_view name) const;            // null: there is none
   std::vector<std::string> names() const;
 
-  // A call of an unknown name is done at once, with a result that names the tools. Never throws for want of a thread:
-  // the result says so.
+  // The call does not outlive this. One of an unknown name is done at once, with a result that names the tools. Never
+  // throws for want of a thread: the result says so.
   std::unique_ptr<RunningCall> start(std::string_view name, nlohmann::json arguments,
                                      std::function<void(const ToolProgress&)> on_progress = {},
                                      RunningCall::OnDone on_done = {});
 
  private:
   std::vector<Tool> tools_;
-  std::vector<ToolSource*> source_of_;  // of each
+  std::vector<std::shared_ptr<ToolSource>> source_of_;  // of each
   std::unique_ptr<ToolSource> unknown_;
 };
 

@@ -34,7 +34,7 @@ int32_t HeldCalls::held_for(std::string_view name, CallFormat format) {
     held.masks = std::make_unique<grammar::TokenMasks>(*held.constraint, trie_);
     held_.push_back(std::move(held));
     known->second = static_cast<int32_t>(held_.size()) - 1;
-  } catch (const Error&) {  // such a schema is told when the tools are listed
+  } catch (const Error&) {  // the front end has logged it
   }
   return known->second;
 }

@@ -89,14 +89,14 @@ class ToolResponderTest : public testing::Test {
     return all;
   }
   ToolResponder responder(const std::string& approve, bool can_ask = false, uint32_t max_rounds = 16) {
-    approval_.emplace(ApprovedNames::parse(approve), can_ask, nullptr);
-    return ToolResponder(model_, tools_, *approval_, {.max_rounds = max_rounds});
+    approval_ = std::make_shared<Approval>(ApprovedNames::parse(approve), can_ask, nullptr);
+    return ToolResponder(model_, tools_, approval_, {.max_rounds = max_rounds});
   }
 
   const std::shared_ptr<ScriptedResponder> model_ = std::make_shared<ScriptedResponder>();
-  ScriptedTools source_;
-  Tools tools_{{&source_}};
-  std::optional<Approval> approval_;
+  const std::shared_ptr<ScriptedTools> source_ = std::make_shared<ScriptedTools>();
+  const std::shared_ptr<Tools> tools_ = std::make_shared<Tools>(std::vector<std::shared_ptr<ToolSource>>{source_});
+  std::shared_ptr<Approval> approval_;
 };
 
 TEST_F(ToolResponderTest, ResultsGoBackInTheOrderOfTheCalls) {
@@ -130,7 +130,7 @@ TEST_F(ToolResponderTest, WhatNobodyApprovedIsDenied) {
   model_->answers = {calling({call(0, "s__echo", "{}"), call(1, "s__fail", "{}")})};
   ToolResponder answers = responder("s__fail");
   const Collected all = ask(answers);
-  EXPECT_THAT(source_.calls, ElementsAre("s__fail{}"));
+  EXPECT_THAT(source_->calls, ElementsAre("s__fail{}"));
   EXPECT_EQ(all.rounds.at(0).calls[0].status, kDenied);
   EXPECT_THAT(all.rounds.at(0).calls[0].result, HasSubstr("denied"));
   ASSERT_EQ(all.notices.size(), 1u);
@@ -142,7 +142,7 @@ TEST_F(ToolResponderTest, NothingIsSentBeforeAllQuestionsAreAnswered) {
   model_->answers = {calling({call(0, "s__echo", R"({"n": 0})"), call(1, "s__echo", R"({"n": 1})")})};
   ToolResponder answers = responder("none", /*can_ask=*/true);
   const Collected all = ask(answers, {true, false});
-  EXPECT_THAT(source_.calls, ElementsAre(R"(s__echo{"n":0})"));
+  EXPECT_THAT(source_->calls, ElementsAre(R"(s__echo{"n":0})"));
   EXPECT_EQ(all.rounds.at(0).calls[1].status, kDenied);
   EXPECT_TRUE(all.notices.empty());
 }
@@ -152,7 +152,7 @@ TEST_F(ToolResponderTest, WhatCannotBeReadGoesBackToTheModel) {
                               call(3, "", "", "", "it has no end"), call(4, "nothing", R"({"a": 1})")})};
   ToolResponder answers = responder("all");
   const Collected all = ask(answers);
-  EXPECT_TRUE(source_.calls.empty());
+  EXPECT_TRUE(source_->calls.empty());
   const std::vector<ToolCall>& calls = all.rounds.at(0).calls;
   for (const ToolCall& one : calls) EXPECT_EQ(one.status, kError) << one.name;
   for (size_t i = 0; i < 4; ++i) EXPECT_EQ(calls[i].arguments, "{}") << i;
@@ -167,7 +167,7 @@ TEST_F(ToolResponderTest, TheLimitOfRoundsEndsTheAnswerAsItStands) {
   for (int i = 0; i < 5; ++i) model_->answers.push_back(calling({call(0, "s__echo", "{}")}));
   ToolResponder answers = responder("all", false, /*max_rounds=*/2);
   const Collected all = ask(answers);
-  EXPECT_EQ(source_.calls.size(), 2u);
+  EXPECT_EQ(source_->calls.size(), 2u);
   EXPECT_EQ(all.end.reason, EndReason::kEndOfText);
   ASSERT_EQ(all.notices.size(), 1u);
   EXPECT_THAT(all.notices[0], HasSubstr("after 2 rounds"));
@@ -183,11 +183,11 @@ TEST_F(ToolResponderTest, AStopEndsACallThatRuns) {
   EXPECT_EQ(model_->seen.size(), 1u);
   model_->answers = {calling({call(0, "s__wait", "{}")})};
   const auto dropped = answers.start(std::vector<Message>{{.role = "user", .content = "go"}}, {});
-  while (source_.calls.size() < 2) dropped->next_event(1ms);
+  while (source_->calls.size() < 2) dropped->next_event(1ms);
 }
 
 TEST_F(ToolResponderTest, AResultThatDoesNotFitIsCut) {
-  source_.n_bytes = 5000;
+  source_->n_bytes = 5000;
   model_->refuse_from = 1000;
   model_->answers = {calling({call(0, "s__echo", "{}")}), calling({ScriptedResponder::text("Done.")})};
   ToolResponder answers = responder("all");
@@ -206,7 +206,7 @@ TEST_F(ToolResponderTest, AnswersWithoutCallsAndRawTextPassThrough) {
   const Collected cut = ask(answers);
   EXPECT_EQ(cut.end.reason, EndReason::kTokenLimit);
   EXPECT_THAT(cut.calls.at(0).result, HasSubstr("too early"));
-  EXPECT_TRUE(source_.calls.empty());
+  EXPECT_TRUE(source_->calls.empty());
 }
 
 }  // namespace

@@ -44,18 +44,19 @@ class Scripted : public ToolSource {  // "wait" ends when it is stopped, or when
 };
 
 TEST(Tools, AreSortedAndFoundByName) {
-  Scripted one({"wait", "echo", "b"}), two({"a", "b", "C"});
-  Tools tools({&one, &two});
+  const auto one = std::make_shared<Scripted>(std::vector<std::string>{"wait", "echo", "b"});
+  const auto two = std::make_shared<Scripted>(std::vector<std::string>{"a", "b", "C"});
+  Tools tools({one, two});
   EXPECT_EQ(tools.names(), (std::vector<std::string>{"C", "a", "b", "echo", "wait"}));
-  EXPECT_EQ(Tools({&two, &one}).names(), tools.names()) << "whatever came first";
+  EXPECT_EQ(Tools({two, one}).names(), tools.names()) << "whatever came first";
   ASSERT_NE(tools.find("echo"), nullptr);
   EXPECT_EQ(tools.find("ech"), nullptr);
   EXPECT_EQ(tools.start("echo", {{"x", 1}})->wait().text, R"({"x":1})");
 }
 
 TEST(Tools, ThatAreUnknownAreNamed) {
-  Scripted source({"wait", "echo"});
-  Tools tools({&source});
+  const auto source = std::make_shared<Scripted>(std::vector<std::string>{"wait", "echo"});
+  Tools tools({source});
   const ToolResult result = tools.start("ech\x1b", json::object())->wait();
   EXPECT_EQ(result.status, ToolStatus::kError);
   EXPECT_EQ(result.text, "there is no tool 'ech\\x1b'; the tools are echo, wait");
@@ -63,8 +64,8 @@ TEST(Tools, ThatAreUnknownAreNamed) {
 }
 
 TEST(Tools, RunSideBySide) {
-  Scripted source({"wait"});
-  Tools tools({&source});
+  const auto source = std::make_shared<Scripted>(std::vector<std::string>{"wait"});
+  Tools tools({source});
   std::atomic<int> n_done = 0;
   std::atomic<int> n_progress = 0;
   const auto on_progress = [&](const ToolProgress& progress) { n_progress += progress.message == "half" ? 1 : 0; };
@@ -78,21 +79,21 @@ TEST(Tools, RunSideBySide) {
 }
 
 TEST(Tools, AreStopped) {
-  Scripted source({"wait"});
-  Tools tools({&source});
+  const auto source = std::make_shared<Scripted>(std::vector<std::string>{"wait"});
+  Tools tools({source});
   const auto call = tools.start("wait", json::object());
   call->stop();
   EXPECT_EQ(call->wait().status, ToolStatus::kStopped);
   call->stop();
   const auto begin = std::chrono::steady_clock::now();
-  source.n_waiting = 0;
+  source->n_waiting = 0;
   tools.start("wait", json::object()).reset();
   EXPECT_LT(std::chrono::steady_clock::now() - begin, 4s) << "the end of a call stops it";
 }
 
 TEST(Tools, ThatThrowGiveAResult) {
-  Scripted source({"throws"});
-  Tools tools({&source});
+  const auto source = std::make_shared<Scripted>(std::vector<std::string>{"throws"});
+  Tools tools({source});
   int n_done = 0;
   const auto call = tools.start("throws", json::object(), {}, [&] { ++n_done; });
   const ToolResult result = call->wait();
@@ -101,9 +102,8 @@ TEST(Tools, ThatThrowGiveAResult) {
 }
 
 TEST(Tools, OfServersAndOfTheProgramAreOneList) {
-  BuiltInTools own({});
-  McpServers servers({}, {});
-  Tools tools({&own, &servers});
+  Tools tools({std::make_shared<BuiltInTools>(std::vector<std::string>{}),
+               std::make_shared<McpServers>(McpConfig{}, McpServer::OnNotice{})});
   EXPECT_EQ(tools.names(), (std::vector<std::string>{"warpchat__calculate", "warpchat__now"}));
   EXPECT_EQ(tools.start("warpchat__calculate", {{"expression", "6 * 7"}})->wait().text, "42");
 }

@@ -74,6 +74,8 @@ def tools_list(request):
         return result(request, {"tools": [{"name": f"t{i}"} for i in range(10_001)]})
     if FAULT == "bad_entries":
         return result(request, {"tools": [1, {"name": 2}, {"name": "x", "inputSchema": 3}, {"description": "y"}, TOOLS[0]]})
+    if FAULT == "odd_schema":
+        return result(request, {"tools": [{**TOOLS[0], "inputSchema": {"$ref": "https://example.org/schema"}}]})
     if FAULT == "same_names":
         return result(request, {"tools": [{"name": "a b"}, {"name": "a.b"}, {"name": "A_B"}, {"name": "n" * 100},
                                           {"name": "n" * 101}, {"name": "\u00e9"}]})
