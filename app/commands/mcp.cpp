@@ -2,9 +2,9 @@
 #include <algorithm>
 
 #include "app/commands/commands.h"
+#include "app/formats/shown_call.h"
 #include "app/mcp/mcp_servers.h"
 #include "app/platform/output.h"
-#include "models/ascii.h"
 #include "models/text_format.h"
 
 namespace warpchat {
@@ -36,9 +36,8 @@ std::string server_lines(const McpServers& servers) {
 std::string tool_lines(const McpServers& servers) {
   std::string lines;
   for (const McpTool& tool : servers.tools()) {
-    const std::string_view description = trimmed(tool.description);
-    const std::string_view line = trimmed(description.substr(0, description.find_first_of("\r\n")));
-    lines += tool.name + (line.empty() ? "" : "  " + printable(line, kMaxShown)) + "\n";
+    const std::string line = first_line(tool.description, kMaxShown);
+    lines += tool.name + (line.empty() ? "" : "  " + line) + "\n";
   }
   return lines;
 }

@@ -34,7 +34,7 @@ void set_default(ordered_json& variables, const char* key, const ordered_json& v
   if (!variables.contains(key)) variables[key] = value;
 }
 
-std::string text_of(const Tokenizer& tokenizer, Token token) {
+std::string token_text(const Tokenizer& tokenizer, Token token) {
   return token < 0 ? std::string() : tokenizer.piece(token, /*with_control=*/true);
 }
 
@@ -51,8 +51,8 @@ int run_command(const TemplateOptions& options) {
     if (source.empty())
       throw Error(file.path() +
                   ": the file has no chat template and its vocabulary no <|im_start|>; use --template FILE");
-    bos = text_of(*tokenizer, tokenizer->bos());
-    eos = text_of(*tokenizer, tokenizer->eos());
+    bos = token_text(*tokenizer, tokenizer->bos());
+    eos = token_text(*tokenizer, tokenizer->eos());
   } else {
     source = read_file(options.template_file);
     require_utf8(source, options.template_file);

@@ -31,6 +31,8 @@
 #include <charconv>
 
 #include "app/formats/conversation_json.h"
+#include "app/formats/html_text.h"
+#include "app/formats/shown_call.h"
 #include "app/formats/transfer.h"
 #include "app/model_choice/model_lookup.h"
 #include "app/platform/text_input.h"
@@ -180,15 +182,6 @@ std::string framed(const std::string& text, ordered_json& facts, bool wanted = f
   return fence + "text\n" + with_escaped_marks(text) + "\n" + fence;
 }
 
-std::string in_html(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    const bool plain = static_cast<unsigned char>(c) >= 0x20 && c != '<' && c != '>' && c != '&';
-    out += plain ? std::string(1, c) : "&#" + std::to_string(static_cast<int>(static_cast<unsigned char>(c))) + ";";
-  }
-  return out;
-}
-
 std::string folded(const std::string& kind, const std::string& summary, const std::string& text, ordered_json facts,
                    bool fenced) {
   const std::string body = framed(text, facts, fenced);
@@ -221,6 +214,11 @@ std::string section(const std::string& kind, const std::string& heading, const s
   return "\n" + mark(kind, facts) + "## " + heading + "\n" + folded_texts + "\n" + body + "\n";
 }
 
+// What an answer said and called before its last text; the facts have it, too.
+std::string calls_of(const Message& message) {
+  return answer_markdown({.rounds = message.rounds, .tool_calls = message.tool_calls}, CallsAre::kShown);
+}
+
 std::string section_of(const Turn& turn, const std::string& model) {
   const Message& message = turn.message;
   ordered_json facts = facts_of(turn);
@@ -229,7 +227,10 @@ std::string section_of(const Turn& turn, const std::string& model) {
     texts += folded("file", file.name, file.text, {{"name", file.name}}, /*fenced=*/true);
   if (!message.reasoning.empty())
     texts += folded("thought", "Thought", message.reasoning, ordered_json::object(), /*fenced=*/false);
-  if (!texts.empty()) facts["folded"] = message.files.size() + (message.reasoning.empty() ? 0 : 1);
+  const std::string calls = calls_of(message);
+  if (!calls.empty()) texts += folded("calls", "Calls of tools", calls, ordered_json::object(), /*fenced=*/false);
+  if (!texts.empty())
+    facts["folded"] = message.files.size() + (message.reasoning.empty() ? 0 : 1) + (calls.empty() ? 0 : 1);
   return section(message.role, heading_of(message, model), texts, message.content, std::move(facts));
 }
 
@@ -317,17 +318,16 @@ bool is_fenced(const Mark& mark) { return mark.facts.value("fenced", nlohmann::j
 void read_folded(Lines& lines, Message& message) {
   lines.skip_empty();
   const Mark mark = read_mark(lines);
-  if (mark.kind != "thought" && mark.kind != "file") lines.fail("expected the mark of a thought or a file");
+  if (mark.kind != "thought" && mark.kind != "file" && mark.kind != "calls")
+    lines.fail("expected the mark of a thought, a file or calls");
   if (!lines.next().starts_with("<details><summary>")) lines.fail("expected '<details><summary>'");
   lines.skip_empty();
   std::string text = read_text(lines, is_fenced(mark));
   lines.skip_empty();
   if (read_mark(lines).kind != "end" || lines.next() != "</details>") lines.fail("expected '</details>'");
   const nlohmann::json file = mark.facts.value("name", nlohmann::json(""));
-  if (mark.kind == "thought")
-    message.reasoning = std::move(text);
-  else
-    message.files.push_back({file.is_string() ? file.get<std::string>() : "", std::move(text)});
+  if (mark.kind == "thought") message.reasoning = std::move(text);
+  if (mark.kind == "file") message.files.push_back({file.is_string() ? file.get<std::string>() : "", std::move(text)});
 }
 
 // The message facts of a mark.

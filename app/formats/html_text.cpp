@@ -346,6 +346,15 @@ std::string without_entities(std::string_view text) {
   return plain;
 }
 
+std::string in_html(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const bool plain = static_cast<unsigned char>(c) >= 0x20 && c != '<' && c != '>' && c != '&';
+    out += plain ? std::string(1, c) : "&#" + std::to_string(static_cast<int>(static_cast<unsigned char>(c))) + ";";
+  }
+  return out;
+}
+
 HtmlText text_of_html(std::string_view html) { return HtmlReader().read(html); }
 
 }  // namespace warpchat

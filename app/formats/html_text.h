@@ -13,6 +13,8 @@ std::string entity_text(std::string_view entity);
 // Text with its entities as characters.
 std::string without_entities(std::string_view text);
 
+std::string in_html(std::string_view text);  // the text with entities for what would be markup, and for controls
+
 struct HtmlText {
   std::string markdown;
   size_t n_pictures = 0;  // left out
