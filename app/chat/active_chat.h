@@ -8,6 +8,7 @@
 #include <string>
 
 #include "app/chat/answering.h"
+#include "app/tools/approval.h"
 
 namespace warpchat {
 
@@ -26,8 +27,8 @@ std::string title_of_message(const Message& message);
 
 class ActiveChat {
  public:
-  ActiveChat(StateStore& state, Library& library)
-      : slot(state), branch(state, library, slot), answering(state, branch, slot) {}
+  ActiveChat(StateStore& state, Library& library, std::shared_ptr<Approval> its_approval)
+      : slot(state), branch(state, library, slot), answering(state, branch, slot), approval(std::move(its_approval)) {}
 
   const OpenConversation& now() const { return slot.now(); }
   bool waits() const { return now().phase == AnswerPhase::kWaiting; }
@@ -50,6 +51,7 @@ class ActiveChat {
   ConversationSlot slot;
   Branch branch;
   Answering answering;
+  const std::shared_ptr<Approval> approval;  // of tools in this conversation
 
  private:
   std::vector<Message> prompt(const Question& question) const;

@@ -84,6 +84,12 @@ void Answering::stop() {
   if (generation_) generation_->stop();
 }
 
+void Answering::decide(bool is_allowed) {
+  if (!generation_) return;
+  generation_->decide(is_allowed);
+  follow(std::chrono::milliseconds(0));  // the state has it at once, or the next question
+}
+
 bool Answering::follow(std::chrono::milliseconds timeout) {
   constexpr int kMaxEvents = 64;  // per turn, to keep the front end responsive
   int n = 0;
@@ -105,6 +111,8 @@ void Answering::on_event(const Event& event) {
   if (const auto* delta = std::get_if<TextDelta>(&event)) take_text(*delta);
   if (const auto* found = std::get_if<Reclassified>(&event)) reclassify(found->thinking);
   if (const auto* call = std::get_if<ToolCallDelta>(&event)) slot_.change(updates::AddToolCall{*call});
+  if (const auto* changed = std::get_if<ToolCallsChanged>(&event)) take_calls(*changed);
+  if (std::holds_alternative<RoundEnded>(event)) end_round();
   if (const auto* notice = std::get_if<Notice>(&event)) state_.tell(notice->text);
   if (const auto* generation_end = std::get_if<GenerationEnd>(&event)) end(*generation_end);
 }
@@ -113,6 +121,17 @@ void Answering::reclassify(bool thinking) {
   if (thinking) thinking_seconds_ = std::chrono::duration<double>(Clock::now() - asked_).count();
   slot_.change(updates::Reclassify{thinking});
   branch_.answer_is_reclassified();
+}
+
+void Answering::take_calls(const ToolCallsChanged& changed) {
+  slot_.change(updates::SetToolCalls{changed});
+  if (!slot_.shown() && asked_call(answer()) != nullptr)
+    state_.tell("'" + printable(slot_.now().title, 60) + "' asks whether a tool may be called");
+}
+
+void Answering::end_round() {
+  slot_.change(updates::EndRound{});
+  has_new_text_ = true;
 }
 
 // A responder without token information reports pieces with their times instead.
@@ -171,7 +190,7 @@ void Answering::tell_end(const GenerationEnd& end) {
     case EndReason::kTokenLimit:
     case EndReason::kContextFull:
     case EndReason::kContentFilter:
-      if (!answer().tool_calls.empty()) state_.tell(calls_in_words(answer().tool_calls));
+      if (has_undone(answer().tool_calls)) state_.tell(calls_in_words(answer().tool_calls));
   }
 }
 

@@ -30,6 +30,7 @@ class Answering {
   bool running() const { return generation_ != nullptr; }
   const Timings& timings() const { return timings_; }  // of the last generation, without what it continued
   void stop();                                         // requests the end, which follow() reports
+  void decide(bool is_allowed);                        // the call that asked_call() gives
   // Handles events that arrive within the timeout; call it repeatedly while an answer runs. False: none came.
   bool follow(std::chrono::milliseconds timeout);
 
@@ -38,6 +39,8 @@ class Answering {
   void on_event(const Event& event);
   void take_text(const TextDelta& delta);
   void reclassify(bool thinking);
+  void take_calls(const ToolCallsChanged& changed);
+  void end_round();
   void end(GenerationEnd end);
   void tell_end(const GenerationEnd& end);
   void tell_failure(const GenerationEnd& end);

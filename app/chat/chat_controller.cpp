@@ -22,6 +22,11 @@ constexpr std::chrono::milliseconds kNow{0}, kBetweenEvents{20}, kBetweenAnswers
 template <class T, class... Kinds>
 constexpr bool is_one_of = (std::is_same_v<T, Kinds> || ...);
 
+bool asks_model(const Action& action) {
+  return std::visit([]<class T>(const T&) { return is_one_of<T, Send, Regenerate, EditMessage, ContinueAnswer>; },
+                    action);
+}
+
 }  // namespace
 
 ChatController::Parts::Parts(const ChatOptions& chat_options, std::shared_ptr<Responder> responder,
@@ -38,6 +43,7 @@ ChatController::Parts::Parts(const ChatOptions& chat_options, std::shared_ptr<Re
                     {.request = state.now().served.request, .endpoint = endpoint, .models = choices_of(served)}});
                 show_endpoints();
               }}),
+      tools(state, [this](Task task) { inbox.post(std::move(task)); }),
       attachments(state, models, [this](Task task) { inbox.post(std::move(task)); }),
       titling(state, library),
       profile(
@@ -54,6 +60,7 @@ ChatController::Parts::Parts(const ChatOptions& chat_options, std::shared_ptr<Re
 void ChatController::Parts::begin() {
   if (std::exchange(has_begun, true)) return;
   if (!first_responder) models.load_first();  // in parallel with the rest
+  tools.begin(options);
   look_for_choices();
   endpoints.post(ListEndpoints{});
   library.open(!options.no_history);
@@ -70,8 +77,9 @@ void ChatController::Parts::finish() {
 
 void ChatController::Parts::turn(std::chrono::milliseconds timeout) {
   begin();
-  const bool waits = !any_runs() && !titling.running() && (deferred.empty() || !attachments.are_read()) &&
-                     rest_tasks.empty() && !keeps_erased_text;
+  const bool is_preparing = !attachments.are_read() || tools.is_opening();
+  const bool waits = !any_runs() && !titling.running() && (deferred.empty() || is_preparing) && rest_tasks.empty() &&
+                     !keeps_erased_text;
   for (auto message = inbox.pop(waits ? timeout : kNow); message; message = inbox.pop(kNow))
     dispatch(std::move(*message));
   follow_answers(timeout);
@@ -103,9 +111,11 @@ void ChatController::Parts::dispatch(OutgoingMessage message) {
       action);
   wants_model ? stop_title() : follow_title(kNow);
   const bool jumps_queue = std::visit(
-      []<class T>(const T&) { return is_one_of<T, Stop, StopImport, CancelLoading, DropAttachment>; }, action);
+      []<class T>(const T&) { return is_one_of<T, Stop, StopImport, CancelLoading, DropAttachment, DecideCall>; },
+      action);
   if (!deferred.empty() && !jumps_queue) return deferred.push_back(std::move(action));
   bool is_in_the_way = std::holds_alternative<Send>(action) && !attachments.are_read();
+  is_in_the_way |= asks_model(action) && tools.is_opening();
   for (ActiveChat* chat : conflicts_with(action)) {
     chat->halt();
     is_in_the_way |= chat->answering.running();
@@ -116,7 +126,8 @@ void ChatController::Parts::dispatch(OutgoingMessage message) {
         return is_one_of<T, CountTokens, Search, FileConversations, ListConversations, DismissNotice, RefreshModels,
                          SearchHub, ConnectServer, RenameEndpoint, SetDefaultModel, RemoveEndpoint, RemoveModel,
                          AddModelFolder, ListPrompts, SavePrompt, RemovePrompt, ListAssistants, SaveAssistant,
-                         ExportAssistant, WatchProfile>;
+                         ExportAssistant, DecideCall, ListTools, SetToolPermission, ReadToolServers, AddToolServers,
+                         OpenFolder, WatchProfile>;
       },
       action);
   if (state.now().refusal && !looks_only) state.change(updates::SetRefusal{});
@@ -146,8 +157,8 @@ std::vector<ActiveChat*> ChatController::Parts::conflicts_with(const Action& act
 }
 
 bool ChatController::Parts::busy() const {
-  return any_runs() || models.is_loading() || !attachments.are_read() || !deferred.empty() || !rest_tasks.empty() ||
-         !inbox.empty() || keeps_erased_text;
+  return any_runs() || models.is_loading() || tools.is_opening() || !attachments.are_read() || !deferred.empty() ||
+         !rest_tasks.empty() || !inbox.empty() || keeps_erased_text;
 }
 
 void ChatController::Parts::at_rest(Task task) {
@@ -182,6 +193,7 @@ void ChatController::Parts::show(std::unique_ptr<ActiveChat> chat) {
   chats.push_back(std::move(chat));
   shown->slot.show();
   attachments.change_conversation(before, shown->now().id);
+  tools.list(*shown->approval, nullptr);
   note_unread(shown->now().id, false);
 }
 
@@ -193,7 +205,7 @@ void ChatController::Parts::note_unread(ConversationId id, bool is_unread) {
 }
 
 void ChatController::Parts::show_new() {
-  auto chat = std::make_unique<ActiveChat>(state, library);
+  auto chat = std::make_unique<ActiveChat>(state, library, tools.approval_of(0));
   const DefaultAssistant& assistant = state.now().default_assistant;
   chat->branch.start_new(assistant.system_prompt.value_or(state.now().default_system_prompt), assistant.name,
                          assistant.choices);
@@ -209,7 +221,7 @@ void ChatController::Parts::show_stored(ConversationId id) {
     return show(std::move(chat));
   }
   if (shown->now().id == id) return shown->is_over() ? shown->branch.open(id) : void();
-  auto chat = std::make_unique<ActiveChat>(state, library);
+  auto chat = std::make_unique<ActiveChat>(state, library, tools.approval_of(id));
   chat->branch.open(id);
   chat->branch.set_model(loaded_model());
   show(std::move(chat));
@@ -217,8 +229,9 @@ void ChatController::Parts::show_stored(ConversationId id) {
 
 // A conversation that could not be stored is kept until it is.
 void ChatController::Parts::drop_if_over(const ActiveChat& chat) {
-  if (chat.is_over() && chat.branch.is_stored())
-    std::erase_if(chats, [&](const auto& held) { return held.get() == &chat; });
+  if (!chat.is_over() || !chat.branch.is_stored()) return;
+  tools.keep(chat.now().id, chat.approval);
+  std::erase_if(chats, [&](const auto& held) { return held.get() == &chat; });
 }
 
 void ChatController::Parts::store_what_is_held() {
@@ -270,7 +283,7 @@ bool ChatController::Parts::ask(ActiveChat& chat, const Question& question) {
   }
   try {
     if (Model* model = models.model()) profile.begin_answer(*model);
-    chat.ask(models.responder(),
+    chat.ask(responder_for(chat),
              models.options_for(chat.now(), question.settings.value_or(answer_settings(state.now(), chat.now()))),
              question);
     return true;
@@ -347,12 +360,16 @@ void ChatController::Parts::begin_what_waited() {
   }
 }
 
+std::shared_ptr<Responder> ChatController::Parts::responder_for(const ActiveChat& chat) const {
+  return tools.answers_of(models.responder(), chat.approval);
+}
+
 // Counts the tokens of a conversation that was read from the store, when idle.
 void ChatController::Parts::measure_context() {
   const OpenConversation& open = shown_chat().now();
-  const std::shared_ptr<Responder> responder = models.responder();
+  const std::shared_ptr<Responder> responder = responder_for(shown_chat());
   if (open.context_used != 0 || open.messages.empty() || !responder || any_runs() || titling.running()) return;
-  const std::pair<uint64_t, const Responder*> what{open.messages.back().key, responder.get()};
+  const std::pair<uint64_t, const Responder*> what{open.messages.back().key, models.responder().get()};
   if (std::exchange(measured, what) == what) return;
   try {
     const auto tokens = responder->count(shown_chat().branch.prompt(open.messages.size()),
@@ -373,6 +390,7 @@ void ChatController::Parts::want_title(const ActiveChat& chat) {
   if (open.title != title_of_message(open.messages.front())) return;  // set by the user, or by the model already
   AnswerOptions request = models.options_for(open, answer_settings(state.now(), open));
   if (state.now().model && state.now().model->can_think) request.template_variables[kEnableThinking] = false;
+  tools.add_to(request, models.responder().get());  // so that the prompt begins as the conversation's does
   titling.want(open.id, chat.branch.prompt(open.messages.size()), std::move(request));
 }
 
@@ -409,6 +427,7 @@ void ChatController::Parts::forget_title_in_profile() {
 void ChatController::Parts::model_has_settled() {
   for (const auto& chat : chats) chat->branch.set_model(loaded_model());
   if (models.model() != nullptr) attachments.count();
+  if (const std::shared_ptr<Responder> responder = models.responder()) tools.tell_if_useless(responder->facts());
   profile.begin(models.model(), models.endpoint());
   show_endpoints();
   look_for_choices();

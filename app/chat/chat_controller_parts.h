@@ -21,6 +21,7 @@
 #include "app/chat/state/inbox.h"
 #include "app/chat/state/state_store.h"
 #include "app/chat/titling.h"
+#include "app/chat/tool_controller.h"
 #include "app/formats/transfer.h"
 #include "app/settings/assistants.h"
 
@@ -59,6 +60,7 @@ struct ChatController::Parts {
   bool follow_answers(std::chrono::milliseconds timeout);  // false: no answer runs
   void answer_ended(ActiveChat& chat);
   void begin_what_waited();
+  std::shared_ptr<Responder> responder_for(const ActiveChat& chat) const;  // with tools; null: no model is loaded
   void measure_context();
   void want_title(const ActiveChat& chat);
   void begin_title();
@@ -148,6 +150,12 @@ struct ChatController::Parts {
     }
   }
   void keep_in_settings_file(std::string_view key, const std::optional<nlohmann::ordered_json>& value);
+  void perform(DecideCall& wish);
+  void perform(ListTools& wish);
+  void perform(SetToolPermission& wish);
+  void perform(ReadToolServers& wish);
+  void perform(AddToolServers& wish);
+  void perform(OpenFolder& wish);
   void perform(DismissNotice& wish);
   void perform(WatchProfile& wish);
   void perform(ExportProfile& wish);
@@ -158,6 +166,7 @@ struct ChatController::Parts {
   StateStore state;
   Library library;
   ModelController models;
+  ToolController tools;
   Attachments attachments;
   Titling titling;
   ProfileWatch profile;

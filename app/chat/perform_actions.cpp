@@ -46,7 +46,7 @@ void ChatController::Parts::perform(Send& wish) {
 }
 
 void ChatController::Parts::perform(Stop&) {
-  if (shown_chat().is_over()) attachments.cancel();
+  if (shown_chat().is_over()) attachments.cancel(), tools.stop_opening();
   shown_chat().halt();
 }
 void ChatController::Parts::perform(Regenerate& wish) {
@@ -474,6 +474,41 @@ void ChatController::Parts::perform(SetTitles& wish) {
 void ChatController::Parts::keep_in_settings_file(std::string_view key,
                                                   const std::optional<nlohmann::ordered_json>& value) {
   if (const std::string fault = SettingsFile::keep(key, value); !fault.empty()) state.tell_error(fault);
+}
+
+// The permission comes first, since the next call may be of the same tool.
+void ChatController::Parts::perform(DecideCall& wish) {
+  for (const auto& chat : chats) {
+    if (chat->now().messages.empty() || chat->now().messages.back().key != wish.message) continue;
+    const ToolCall* asked = asked_call(chat->now().messages.back());
+    if (asked == nullptr || asked->id != wish.call) return;
+    if (wish.permission != Permission::kAsk) {
+      tools.set(*chat->approval, asked->name, wish.permission);
+      tools.list(*shown_chat().approval, nullptr);
+    }
+    return chat->answering.decide(wish.is_allowed);
+  }
+}
+
+void ChatController::Parts::perform(ListTools&) { tools.list(*shown_chat().approval, models.responder().get()); }
+
+void ChatController::Parts::perform(SetToolPermission& wish) {
+  if (!tools.set(*shown_chat().approval, wish.tool, wish.permission))
+    return state.tell_error("there is no tool " + printable(wish.tool, kMaxToldName));
+  tools.list(*shown_chat().approval, nullptr);
+}
+
+void ChatController::Parts::perform(ReadToolServers& wish) {
+  tell_errors([&] { tools.read_servers(wish.path); });
+}
+
+void ChatController::Parts::perform(AddToolServers& wish) {
+  tell_errors([&] { tools.add_servers(wish.is_wanted); });
+}
+
+void ChatController::Parts::perform(OpenFolder& wish) {
+  tell_errors([&] { tools.open_folder(wish.path); });
+  tools.list(*shown_chat().approval, nullptr);
 }
 
 void ChatController::Parts::perform(DismissNotice& wish) { state.change(updates::DropNotice{wish.id}); }

@@ -182,6 +182,27 @@ struct ExportAssistant {
 struct SetTitles {  // kept in the settings file
   bool on;
 };
+// Answers the question about a call (CallStatus::kAsking).
+struct DecideCall {
+  uint64_t message;  // key of the answer
+  std::string call;  // its id
+  bool is_allowed;
+  Permission permission = Permission::kAsk;  // of its tool from now on; kAsk: for this call alone
+};
+struct ListTools {};  // with what they cost
+struct SetToolPermission {
+  std::string tool;
+  Permission permission;
+};
+struct ReadToolServers {  // of a file, to be shown
+  std::string path;
+};
+struct AddToolServers {  // those that were read last: keeps them in mcp.json, and starts them
+  bool is_wanted;        // false: forgets them
+};
+struct OpenFolder {  // for the program's own tools
+  std::string path;
+};
 struct DismissNotice {
   uint64_t id;
 };
@@ -202,8 +223,9 @@ using Action =
                  ExportConversation, ImportConversation, StopImport, TakeBackImport, RefreshModels, SearchHub,
                  ConnectServer, RenameEndpoint, SetDefaultModel, RemoveEndpoint, RemoveModel, AddModelFolder, LoadModel,
                  CancelLoading, UnloadModel, SetChoice, SetAssistant, ListAssistants, SaveAssistant, RemoveAssistant,
-                 ImportAssistants, ExportAssistant, ListPrompts, SavePrompt, RemovePrompt, SetTitles, DismissNotice,
-                 WatchProfile, ExportProfile>;
+                 ImportAssistants, ExportAssistant, ListPrompts, SavePrompt, RemovePrompt, SetTitles, DecideCall,
+                 ListTools, SetToolPermission, ReadToolServers, AddToolServers, OpenFolder, DismissNotice, WatchProfile,
+                 ExportProfile>;
 
 // Collects the actions of a window's panels while a frame is drawn; dispatched after it.
 class Actions {

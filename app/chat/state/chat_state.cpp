@@ -9,13 +9,28 @@
 namespace warpchat {
 
 std::string text_between(const ChatMessage& message, size_t begin, size_t end) {
-  const size_t n_reasoning = message.reasoning.size();
-  const auto part = [&](const std::string& text, size_t first) {
+  std::string between;
+  size_t first = 0;
+  const auto add = [&](const std::string& text) {
     const size_t from = std::clamp(begin, first, first + text.size()) - first;
     const size_t to = std::clamp(end, first, first + text.size()) - first;
-    return text.substr(from, to > from ? to - from : 0);
+    between += text.substr(from, to > from ? to - from : 0);
+    first += text.size();
   };
-  return part(message.reasoning, 0) + part(message.content, n_reasoning);
+  for (const ToolRound& round : message.rounds) add(round.reasoning), add(round.content);
+  add(message.reasoning), add(message.content);
+  return between;
+}
+
+size_t text_bytes(const ChatMessage& message) {
+  size_t bytes = message.reasoning.size() + message.content.size();
+  for (const ToolRound& round : message.rounds) bytes += round.reasoning.size() + round.content.size();
+  return bytes;
+}
+
+const ToolCall* asked_call(const ChatMessage& message) {
+  const auto asked = std::ranges::find(message.tool_calls, CallStatus::kAsking, &ToolCall::status);
+  return asked != message.tool_calls.end() ? &*asked : nullptr;
 }
 
 AnswerLayers layers_of(const ChatState& state, const OpenConversation& conversation) {

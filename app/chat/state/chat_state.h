@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "app/chat/profile/profiler_data.h"
+#include "app/chat/state/offered_tools.h"
 #include "app/formats/prompts.h"
 #include "app/model_choice/devices.h"
 #include "app/model_choice/model_choice.h"
@@ -24,7 +25,8 @@
 
 namespace warpchat {
 
-// A token of an answer: the offset of its text in reasoning and content, joined, and its time.
+// A token of an answer: the offset of its text in reasoning and content of all rounds and what follows, joined, and its
+// time.
 struct TokenMark {
   uint32_t offset;  // bytes
   float seconds;    // since the previous token; for the first token, since the request
@@ -47,11 +49,16 @@ struct ChatMessage : Message {
   std::vector<TokenMark> tokens;
   std::optional<double> thinking_seconds;  // while it thinks, so far
   Remedy remedy = {};                      // of its failure
+  std::string why_asked = {};              // ToolCallsChanged, about the call that the user is asked about
   bool operator==(const ChatMessage&) const = default;
 };
 
-// The bytes [begin, end) of an answer's reasoning and content, as its token marks count them.
+// The bytes [begin, end) of an answer, as its token marks count them, and all of them.
 std::string text_between(const ChatMessage& message, size_t begin, size_t end);
+size_t text_bytes(const ChatMessage& message);
+
+// The call that the user is asked about; null: none.
+const ToolCall* asked_call(const ChatMessage& message);
 
 inline constexpr uint32_t kListedHits = 100;
 
@@ -266,6 +273,7 @@ struct ChatState : ConversationLists {
   bool default_seed_is_drawn = false;  // by the front end, for this run
   std::string default_system_prompt;   // of new conversations, unless their assistant has one
   DefaultAssistant default_assistant;  // of new conversations
+  OfferedTools tools;                  // as they were listed last (ListTools)
   bool titles = false;                 // the model names a conversation once it has answered
   std::vector<LibraryPrompt> prompts;  // the library, as it was read last
   uint64_t saved_prompts = 0;          // counts SavePrompt actions that were performed

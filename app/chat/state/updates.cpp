@@ -2,6 +2,7 @@
 #include "app/chat/state/updates.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "engine/tool_calls.h"
 
@@ -72,6 +73,7 @@ void make(OpenConversation& open, const updates::ContinueAnswer& update) {
   answer.status = MessageStatus::kStreaming;
   answer.cut = AnswerCut::kNone;
   answer.failure.clear();
+  answer.tool_calls.clear();  // that were left undone
   wait_for_token(open);
 }
 
@@ -79,7 +81,7 @@ void make(OpenConversation& open, const AddPiece& piece) {
   ChatMessage& answer = open.messages.back();
   if (piece.is_token) {
     if (open.first_token_seconds == 0) open.first_token_seconds = static_cast<double>(piece.seconds);
-    answer.tokens.push_back({static_cast<uint32_t>(answer.reasoning.size() + answer.content.size()), piece.seconds});
+    answer.tokens.push_back({static_cast<uint32_t>(text_bytes(answer)), piece.seconds});
     if (open.context_used > 0) ++open.context_used;
   }
   (piece.thinking ? answer.reasoning : answer.content) += piece.text;
@@ -99,10 +101,28 @@ void make(OpenConversation& open, const AddToolCall& update) {
   append_delta(open.messages.back().tool_calls, update.delta);
 }
 
+void make(OpenConversation& open, const SetToolCalls& update) {
+  ChatMessage& answer = open.messages.back();
+  answer.tool_calls = update.changed.calls;
+  answer.why_asked = update.changed.why_asked;
+  ++answer.revision;
+}
+
+void make(OpenConversation& open, const EndRound&) {
+  ChatMessage& answer = open.messages.back();
+  answer.rounds.push_back(
+      {std::exchange(answer.content, {}), std::exchange(answer.reasoning, {}), std::exchange(answer.tool_calls, {})});
+  ++answer.revision;
+  open.phase = AnswerPhase::kPrompt;
+  open.prompt_progress = {0, 0};
+}
+
 void make(OpenConversation& open, const EndAnswer& end) {
   ChatMessage& answer = open.messages.back();
   answer.status = end.status;
   answer.cut = end.cut;
+  for (ToolCall& call : answer.tool_calls)
+    if (call.status == CallStatus::kAsking || call.status == CallStatus::kRunning) call.status = CallStatus::kNone;
   answer.reasoning_ended = answer.content.empty() && (answer.reasoning_ended || end.reasoning_ended);
   answer.timings = open.last_timings = end.timings;
   answer.failure = end.failure;
@@ -148,6 +168,7 @@ void make(ChatState& state, const SetPrompts& update) {
   state.saved_prompts += update.is_saved;
 }
 void make(ChatState& state, const updates::SetTitles& update) { state.titles = update.on; }
+void make(ChatState& state, const SetTools& update) { state.tools = update.tools; }
 void make(ChatState& state, const SetProfile& update) { state.profile = update.profile; }
 void make(ChatState& state, const KeepAnswer& update) {
   if (state.answers.size() == kMaxKeptAnswers) state.answers.erase(state.answers.begin());

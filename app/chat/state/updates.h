@@ -86,6 +86,10 @@ struct Reclassify {
 struct AddToolCall {
   ToolCallDelta delta;
 };
+struct SetToolCalls {
+  ToolCallsChanged changed;
+};
+struct EndRound {};  // RoundEnded in engine/events.h
 struct EndAnswer {
   MessageStatus status;
   AnswerCut cut;
@@ -171,6 +175,9 @@ struct SetPrompts {
 struct SetTitles {
   bool on;
 };
+struct SetTools {
+  OfferedTools tools;
+};
 struct SetProfile {
   std::shared_ptr<const ProfilerData> profile;
 };
@@ -193,15 +200,15 @@ using ConversationUpdate =
                  updates::SetUnseenTurns, updates::AddMessage, updates::KeepMessages, updates::KeepTurn,
                  updates::SetSiblings, updates::SetPhase, updates::BeginAnswer, updates::ContinueAnswer,
                  updates::SetPromptProgress, updates::AddPiece, updates::Reclassify, updates::AddToolCall,
-                 updates::EndAnswer>;
-using Update =
-    std::variant<ConversationUpdate, updates::SetConversations, updates::SetSearch, updates::SetStoreFault,
-                 updates::SetAttachments, updates::SetCounted, updates::TakeSend, updates::SetRefusal,
-                 updates::SetAnswering, updates::SetUnread, updates::SetModels, updates::SetEndpoints,
-                 updates::SetServed, updates::SetHub, updates::SetDevices, updates::SetModel, updates::SetLoading,
-                 updates::SetOffer, updates::SetImporting, updates::SetAssistants, updates::SetPrompts,
-                 updates::SetRunChoices, updates::SetDefaultSystemPrompt, updates::SetDefaultAssistant,
-                 updates::SetTitles, updates::SetProfile, updates::KeepAnswer, updates::AddNotice, updates::DropNotice>;
+                 updates::SetToolCalls, updates::EndRound, updates::EndAnswer>;
+using Update = std::variant<ConversationUpdate, updates::SetConversations, updates::SetSearch, updates::SetStoreFault,
+                            updates::SetAttachments, updates::SetCounted, updates::TakeSend, updates::SetRefusal,
+                            updates::SetAnswering, updates::SetUnread, updates::SetModels, updates::SetEndpoints,
+                            updates::SetServed, updates::SetHub, updates::SetDevices, updates::SetModel,
+                            updates::SetLoading, updates::SetOffer, updates::SetImporting, updates::SetAssistants,
+                            updates::SetPrompts, updates::SetRunChoices, updates::SetDefaultSystemPrompt,
+                            updates::SetDefaultAssistant, updates::SetTitles, updates::SetTools, updates::SetProfile,
+                            updates::KeepAnswer, updates::AddNotice, updates::DropNotice>;
 
 void apply_update(OpenConversation& conversation, const ConversationUpdate& update);
 void apply_update(ChatState& state, const Update& update);
