@@ -14,7 +14,9 @@
 #include "app/settings/form_flags.h"
 #include "app/terminal/answer_printer.h"
 #include "app/terminal/answer_stream.h"
+#include "app/terminal/call_question.h"
 #include "app/terminal/conversation.h"
+#include "app/terminal/editor/prompt_reader.h"
 #ifdef WARPCHAT_GUI
 #include "app/gui/run_window.h"
 #endif
@@ -115,19 +117,40 @@ void drop_reasoning(StreamedAnswer& answer) {
   for (ToolRound& round : answer.rounds) round.reasoning.clear();
 }
 
+// There is a user at a terminal, and the answer is shown there.
+bool can_ask(const ChatOptions& options) { return !options.json && input_is_terminal() && output_is_terminal(); }
+
+// About a call that waits for the user.
+CallAnswer decide_call(const ToolAccess& tools, Approval& approval, const ToolCall& call, const std::string& why) {
+  const Tool* tool = tools.tools().find(call.name);
+  if (tool == nullptr) return CallAnswer::kNo;
+  Terminal terminal;
+  const CallAnswer answer =
+      ask_about_call({call, why, described_tool(tool->name, tool->description, tool->schema.dump(2))},
+                     [&](const std::string& text, std::string_view letters) {
+                       return ask_key(terminal, text, letters, /*at_end=*/'n');
+                     });
+  if (answer == CallAnswer::kInConversation) approval.set(*tool, Permission::kConversation);
+  return answer;
+}
+
 // tools: that the model may call; null: none. resumed: the stored conversation to answer in; null: none.
 StreamedAnswer answer(Responder& model, ToolAccess* tools, const ChatOptions& options, const ChatSettings& settings,
                       const std::string& text, ResumedChat* resumed) {
   const std::shared_ptr<Responder> borrowed(&model, [](Responder*) {});
-  const std::shared_ptr<Responder> caller = tools == nullptr ? borrowed : tools->answers_of(borrowed);
+  const std::shared_ptr<Approval> approval = tools == nullptr ? nullptr : tools->new_approval();
+  const std::shared_ptr<Responder> caller = tools == nullptr ? borrowed : tools->answers_of(borrowed, approval);
   Responder& responder = *caller;
+  DecideAboutCall decide;
+  if (approval)
+    decide = [&](const ToolCall& call, const std::string& why) { return decide_call(*tools, *approval, call, why); };
   const Prompt prompt = options.raw ? Prompt(text) : Prompt(std::vector<Message>{{.role = "user", .content = text}});
   try {
     const std::unique_ptr<Generation> generation = resumed != nullptr ? resumed->ask(responder, settings.session, text)
                                                                       : responder.start(prompt, settings.session);
     StreamedAnswer streamed =
         stream_answer(*generation, settings, options.json ? AnswerGoes::kIntoText : AnswerGoes::kToOutput,
-                      options.endpoint.empty() ? AnswerFrom::kThisMachine : AnswerFrom::kServer);
+                      options.endpoint.empty() ? AnswerFrom::kThisMachine : AnswerFrom::kServer, decide);
     const bool is_cut = streamed.end.reason == EndReason::kTokenLimit && settings.session.max_tokens != 0;
     const bool may_be_cut = options.raw && settings.session.form.is_free();  // a completed text ends anywhere
     if (is_cut && !options.json && !may_be_cut) print_error(cut_text(settings.session.max_tokens));
@@ -142,26 +165,26 @@ StreamedAnswer answer(Responder& model, ToolAccess* tools, const ChatOptions& op
   }
 }
 
-// Tools are for single answers that are not stored.
-void require_no_tools(const ChatOptions& options, const std::string& where) {
-  const bool are_wanted =
-      options.tools || !options.open_folders.empty() || !options.mcp_config.empty() || options.approve != "none";
-  if (are_wanted)
-    throw UsageError("tools can be called in one answer that is not stored (-p, -f or standard input), not " + where +
-                     " yet; leave out --tools, --open-folder, --mcp-config and --approve");
+// Conversations read them again. A window tells of a fault in the usual file of servers.
+ToolFlags tools_to_check(const ChatOptions& options) {
+  ToolFlags flags = options;
+  if (options.gui && options.mcp_config.empty()) flags.no_mcp = true;
+  return flags;
 }
 
 // Null: there are none, or they are of no use.
 std::unique_ptr<ToolAccess> open_tools(ToolSources sources, const ChatOptions& options, const ResponderFacts& facts) {
   for (const std::string& warning : sources.servers.warnings) print_error(warning);
-  if (sources.is_empty() || options.raw || options.resume) return nullptr;
+  if (sources.is_empty() || options.raw) return nullptr;
   if (!facts.can_call_tools) {
     print_error("the chat template of " + facts.model + " has no place for tools; none are offered");
     return nullptr;
   }
-  auto tools = std::make_unique<ToolAccess>(std::move(sources), options, /*can_ask=*/false,
+  auto tools = std::make_unique<ToolAccess>(std::move(sources), options, can_ask(options),
                                             [](const std::string& sentence) { print_error(sentence); });
-  return tools->is_empty() ? nullptr : std::move(tools);
+  tools->open_servers();
+  tools->list_again();
+  return tools->tools().list().empty() ? nullptr : std::move(tools);
 }
 
 int exit_code(const StreamedAnswer& answer) {
@@ -303,11 +326,8 @@ int run_command(const ChatOptions& given) {
                          : "--raw completes a text, --resume continues a conversation; use one or the other");
   if (options.json && !options.list_models && (options.gui || interactive))
     throw UsageError("--json prints one answer; use it with -p, -f or standard input");
-  if (options.gui || interactive) require_no_tools(options, options.gui ? "in the window" : "in a conversation");
-  if (options.resume) require_no_tools(options, "with --resume");
   if (is_remote) require_remote_flags(options);
-  ToolSources sources;
-  if (!options.gui && !interactive && !options.list_models) sources = tool_sources(options);
+  ToolSources sources = options.list_models ? ToolSources{} : tool_sources(tools_to_check(options));
   if (is_remote && (options.list_models || !(options.gui || interactive)))
     return answer_from_endpoint(options, std::move(sources));
   if (!is_remote && !options.api_key_env.empty()) throw UsageError("--api-key-env needs --endpoint");

@@ -87,6 +87,7 @@ void AnswerPrinter::text(std::string_view text, bool thinking) {
     const TerminalSize size = terminal_size();
     put(view_.resize(size.columns, size.rows));
   }
+  awaited_.clear();
   if (!terminal_) return put(plain_.add(text, thinking));
   for (; !text.empty() && !cut_; text.remove_prefix(piece_bytes(text))) {
     if (unseen_ >= kMaxPiece) {
@@ -111,9 +112,27 @@ void AnswerPrinter::reclassify(bool thinking) {
   put(terminal_ ? view_.reclassify(thinking) : plain_.reclassify(thinking));
 }
 
-void AnswerPrinter::end_round() {
+void AnswerPrinter::end_round(const std::vector<std::string>& lines) {
   if (!terminal_) return plain_.end_round();
-  put(view_.end_round());
+  put(view_.end_round(lines));
+  awaited_.clear();
+  text_shown_ = said_ = false;
+  progress_ = {0, 0};
+  next_frame_ = Clock::now() + (moves_cursor() ? kBeforeSpinner : kBeforeWord);
+}
+
+void AnswerPrinter::wait_for(const std::string& what) {
+  if (what == awaited_) return;
+  end_line();
+  awaited_ = what;
+  said_ = false;
+  next_frame_ = Clock::now() + (moves_cursor() ? kBeforeSpinner : kBeforeWord);
+}
+
+void AnswerPrinter::end_line() {
+  if (terminal_) put(view_.finish());
+  clear_spinner();
+  flush();
 }
 
 void AnswerPrinter::resume(const Message& begun) {
@@ -127,13 +146,14 @@ void AnswerPrinter::end(bool reasoning_ended) {
 
 void AnswerPrinter::tick() {
   const auto now = Clock::now();
-  if (!terminal_ || text_shown_ || now < next_frame_) return;
+  if (!terminal_ || (text_shown_ && awaited_.empty()) || now < next_frame_) return;
   next_frame_ = now + kFrame;
   const bool reading = progress_.done < progress_.total || progress_.total == 0;
   const double fraction = progress_.total > 0 ? static_cast<double>(progress_.done) / progress_.total : 0;
-  const std::string what = reading ? "reading the prompt" : "thinking";
+  const std::string what = !awaited_.empty() ? awaited_ : reading ? "reading the prompt" : "thinking";
   if (moves_cursor()) {
-    out_ += spinner_.draw(spinner_frame(what, reading ? fraction : 0, frame_++), terminal_size().columns);
+    out_ += spinner_.draw(spinner_frame(what, reading && awaited_.empty() ? fraction : 0, frame_++),
+                          terminal_size().columns);
   } else if (!std::exchange(said_, true)) {
     out_ += "(" + what + ")\n";
   }

@@ -45,8 +45,12 @@ class AnswerPrinter {
   // A long text is shown piece by piece. After Ctrl-C between two pieces no more is shown.
   void text(std::string_view text, bool thinking);
   void reclassify(bool thinking);
-  void end_round();                   // of calls: a blank line parts the text before from the text behind
-  void resume(const Message& begun);  // what has been written of the answer; before its text
+  // The end of a round of calls: a blank line parts the text before from the text behind. lines: what is said of them,
+  // on a terminal.
+  void end_round(const std::vector<std::string>& lines = {});
+  void wait_for(const std::string& what);  // in words, beside the spinner, until more text or end_round()
+  void end_line();                         // of the text so far, since something else is written
+  void resume(const Message& begun);       // what has been written of the answer; before its text
   bool is_cut() const { return cut_; }
   void notice(const std::string& text);  // a line in brackets, or on standard error; never inside the answer's text
   void end(bool reasoning_ended);
@@ -65,6 +69,7 @@ class AnswerPrinter {
   AnswerView view_;
   std::string out_;
   std::string resumed_;  // goes before the first text
+  std::string awaited_;  // wait_for(); empty: the model
   StatusLine spinner_;
   bool said_ = false, text_shown_ = false, cut_ = false;
   size_t unseen_ = 0;  // bytes since Ctrl-C was last looked for

@@ -110,9 +110,7 @@ nlohmann::ordered_json told_or_null(bool is_told, uint32_t number) {
 // Why a complete answer shows nothing; empty: it shows something.
 std::string words_without_text(const StreamedAnswer& answer, bool has_text) {
   const bool is_whole = answer.end.reason == EndReason::kEndOfText || answer.end.reason == EndReason::kTokenLimit;
-  const bool has_undone =
-      std::ranges::any_of(answer.tool_calls, [](const ToolCall& call) { return call.result.empty(); });
-  if (has_undone) return calls_in_words(answer.tool_calls);
+  if (has_undone(answer.tool_calls)) return calls_in_words(answer.tool_calls);
   return is_whole && !has_text ? "the model returned an empty answer" : "";
 }
 
@@ -139,8 +137,17 @@ std::string joined(const StreamedAnswer& answer, std::string ToolRound::*part, c
   return all;
 }
 
+// False: the user stops the answer.
+bool decide_call(Generation& generation, const ToolCallsChanged& changed, const DecideAboutCall& decide) {
+  const auto asked = std::ranges::find(changed.calls, CallStatus::kAsking, &ToolCall::status);
+  if (asked == changed.calls.end() || !decide) return true;
+  const CallAnswer answer = decide(*asked, changed.why_asked);
+  if (answer != CallAnswer::kStop) generation.decide(answer != CallAnswer::kNo);
+  return answer != CallAnswer::kStop;
+}
+
 StreamedAnswer stream_to_end(Generation& generation, std::optional<GenerationEnd>& end, const ChatSettings& settings,
-                             AnswerGoes goes, AnswerFrom from) {
+                             AnswerGoes goes, AnswerFrom from, const DecideAboutCall& decide) {
   AnswerPrinter printer(settings, /*in_conversation=*/false, /*may_be_thought=*/from == AnswerFrom::kServer);
   StreamedAnswer answer;
   const bool prints = goes == AnswerGoes::kToOutput;
@@ -154,6 +161,10 @@ StreamedAnswer stream_to_end(Generation& generation, std::optional<GenerationEnd
       if (const auto* delta = std::get_if<TextDelta>(&*event)) has_text |= !delta->text.empty();
       prints ? std::visit(EventPrinter{printer}, *event) : std::visit(EventGatherer{answer}, *event);
       follow_calls(answer, *event);
+      if (const auto* changed = std::get_if<ToolCallsChanged>(&*event)) {
+        if (prints) printer.end_line();
+        if (!decide_call(generation, *changed, decide)) answer.interrupted = true, generation.stop();
+      }
       event = end || n == kMaxEventsAtOnce ? std::nullopt : generation.next_event(milliseconds(0));
     }
     printer.flush();
@@ -189,10 +200,11 @@ std::string_view stop_reason(EndReason reason) {
 
 }  // namespace
 
-StreamedAnswer stream_answer(Generation& generation, const ChatSettings& settings, AnswerGoes goes, AnswerFrom from) {
+StreamedAnswer stream_answer(Generation& generation, const ChatSettings& settings, AnswerGoes goes, AnswerFrom from,
+                             const DecideAboutCall& decide) {
   std::optional<GenerationEnd> end;
   try {
-    return stream_to_end(generation, end, settings, goes, from);
+    return stream_to_end(generation, end, settings, goes, from, decide);
   } catch (...) {
     generation.stop();
     while (!end)

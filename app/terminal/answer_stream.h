@@ -1,10 +1,12 @@
 // Writes a generation's events to standard output. Ctrl-C stops the generation and keeps its text.
 #pragma once
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "app/settings/chat_settings.h"
+#include "app/terminal/call_question.h"
 #include "engine/profile.h"
 #include "engine/session/responder.h"
 
@@ -18,12 +20,15 @@ struct StreamedAnswer {
   std::vector<ToolCall> tool_calls;  // behind them
 };
 
+using DecideAboutCall = std::function<CallAnswer(const ToolCall& call, const std::string& why_asked)>;
 enum class AnswerGoes { kToOutput, kIntoText };
 enum class AnswerFrom { kThisMachine, kServer };
 
 // Returns after the GenerationEnd. Says so if an answer has no text, only calls tools, or misses its form. Throws an
 // Error with the generation's message if it failed; whatever is thrown, the generation has ended.
-StreamedAnswer stream_answer(Generation& generation, const ChatSettings& settings, AnswerGoes goes, AnswerFrom from);
+// decide: for calls that wait for the user.
+StreamedAnswer stream_answer(Generation& generation, const ChatSettings& settings, AnswerGoes goes, AnswerFrom from,
+                             const DecideAboutCall& decide = {});
 
 // One answer as a line of JSON: model, answer, reasoning, stop_reason (stop, length, context_full, content_filter or
 // interrupted), usage and timings (seconds, tokens per second), seed. Numbers that a server does not tell, and a seed

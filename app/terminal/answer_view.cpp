@@ -81,9 +81,11 @@ std::string AnswerView::add_piece(const StyledText& piece) {
   return table + wrap_.add(piece);
 }
 
-std::string AnswerView::end_round() {
-  if (!started_) return "";
-  std::string out = finish() + "\n";
+std::string AnswerView::end_round(const std::vector<std::string>& lines) {
+  if (!started_ && lines.empty()) return "";
+  std::string out = started_ ? finish() + "\n" : "";
+  for (const std::string& line : lines) out += wrap_.add({line + "\n", {.dim = true}});
+  if (!lines.empty()) out += wrap_.finish() + "\n";
   markdown_ = MarkdownStream(look_.width);
   started_ = thought_ = false;
   held_blanks_.clear();

@@ -3,6 +3,7 @@
 #pragma once
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "app/platform/text/word_wrap.h"
 #include "app/terminal/markdown_stream.h"
@@ -30,7 +31,8 @@ class AnswerView {
   std::string resize(int width, int rows);  // the terminal has been resized
   std::string add(std::string_view text, bool thinking);
   // The text so far is a thought and stays as it is; or a thought was none, and is shown if it was hidden.
-  std::string end_round();  // RoundEnded in engine/events.h: what follows is parted by a blank line
+  // RoundEnded in engine/events.h: what follows is parted by a blank line. lines: what is said of the calls.
+  std::string end_round(const std::vector<std::string>& lines = {});
   std::string reclassify(bool thinking);
   // For an answer that goes on, before anything else: takes what has been written of it. Shows the last row, or the
   // table that is not complete.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "app/chat/state/remedies.h"
+#include "app/formats/shown_call.h"
 #include "app/platform/output.h"
 #include "models/text_format.h"
 
@@ -23,7 +24,8 @@ void ChatPrinter::show(const Update& update, const ChatState& now) {
   if (const auto* change = std::get_if<ConversationUpdate>(&update)) return print(*change, now);
   if (const auto* added = std::get_if<updates::AddNotice>(&update)) return print(*added);
   if (const auto* refused = std::get_if<updates::SetRefusal>(&update)) return print(*refused);
-  if (const auto* loading = std::get_if<updates::SetLoading>(&update)) return print(*loading);
+  if (const auto* loading = std::get_if<updates::SetLoading>(&update)) return print(*loading, now);
+  if (const auto* tools = std::get_if<updates::SetTools>(&update)) return print(*tools, now);
 }
 
 void ChatPrinter::print(const ConversationUpdate& update, const ChatState& now) {
@@ -38,7 +40,21 @@ void ChatPrinter::print(const ConversationUpdate& update, const ChatState& now) 
     answer_->text(piece->text, piece->thinking);
   }
   if (const auto* found = std::get_if<updates::Reclassify>(&update)) answer_->reclassify(found->thinking);
+  if (const auto* calls = std::get_if<updates::SetToolCalls>(&update)) follow_calls(calls->changed.calls);
+  if (std::holds_alternative<updates::EndRound>(update)) {
+    has_text_ = true;
+    answer_->end_round(call_lines(std::exchange(calls_, {})));
+  }
   if (const auto* end = std::get_if<updates::EndAnswer>(&update)) end_answer(*end, now);
+}
+
+void ChatPrinter::follow_calls(const std::vector<ToolCall>& calls) {
+  calls_ = calls;
+  std::vector<std::string> running;
+  for (const ToolCall& call : calls)
+    if (call.status == CallStatus::kRunning) running.push_back(printable(call.name));
+  if (std::ranges::count(calls, CallStatus::kAsking, &ToolCall::status) > 0) return answer_->end_line();
+  if (!running.empty()) answer_->wait_for("calling " + word_list(running));
 }
 
 // A blank line is between a message and its answer, as in /history.
@@ -48,6 +64,7 @@ void ChatPrinter::begin_answer(bool continues) {
   answer_.emplace(look_, /*in_conversation=*/true, /*may_be_thought=*/true);
   if (continues) answer_->resume(begun_);
   has_text_ = false;
+  calls_.clear();
 }
 
 void ChatPrinter::end_answer(const updates::EndAnswer& end, const ChatState& now) {
@@ -55,6 +72,7 @@ void ChatPrinter::end_answer(const updates::EndAnswer& end, const ChatState& now
   answer_->flush();
   const bool is_cut = answer_->is_cut();
   answer_.reset();
+  for (const std::string& line : call_lines(std::exchange(calls_, {}))) say("(" + line + ")");
   if (is_cut) say("(not all of the answer is shown; /history shows it)");
   const bool stopped = end.status != MessageStatus::kComplete;
   ended_ = {has_text_};
@@ -109,10 +127,17 @@ void ChatPrinter::tell_error(const std::string& sentence) {
   print_error(sentence);
 }
 
-void ChatPrinter::print(const updates::SetLoading& update) {
-  if (!update.loading || answer_) return loading_.reset();
+void ChatPrinter::print(const updates::SetLoading& update, const ChatState& now) {
+  if (!update.loading) loading_.reset();
+  if (!update.loading || answer_) return print(updates::SetTools{now.tools}, now);
   if (!loading_) loading_.emplace("loading " + update.loading->name);
   loading_->set_progress(update.loading->fraction);
+}
+
+void ChatPrinter::print(const updates::SetTools& update, const ChatState& now) {
+  if (now.loading && !answer_) return;
+  loading_.reset();
+  if (update.tools.is_opening && !answer_) loading_.emplace("opening the MCP servers");
 }
 
 void ChatPrinter::flush() {

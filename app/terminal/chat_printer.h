@@ -37,7 +37,9 @@ class ChatPrinter {
   void print(const ConversationUpdate& update, const ChatState& now);
   void print(const updates::AddNotice& added);
   void print(const updates::SetRefusal& update);
-  void print(const updates::SetLoading& update);
+  void print(const updates::SetLoading& update, const ChatState& now);
+  void print(const updates::SetTools& update, const ChatState& now);
+  void follow_calls(const std::vector<ToolCall>& calls);
   void begin_answer(bool continues);
   void end_answer(const updates::EndAnswer& end, const ChatState& now);
   void tell_full_context(const ChatState& now) const;
@@ -49,6 +51,7 @@ class ChatPrinter {
   std::optional<AnswerPrinter> answer_;  // while one streams
   bool has_text_ = false;                // of it
   Message begun_;                        // that is continued
+  std::vector<ToolCall> calls_;          // since its begin, or the last round's end
   std::vector<NoticeItem> waiting_;      // until it has ended
   std::optional<Spinner> loading_;
   std::optional<EndedAnswer> ended_;

@@ -189,6 +189,8 @@ bool Conversation::run_slash(const SlashLine& line) {
       {A::kCut, [](C& c, Argument number) { c.cut(number); }},
       {A::kRead, [](C& c, Argument path) { path.empty() ? c.list_files() : c.read(typed_path(path)); }},
       {A::kUnread, [](C& c, Argument number) { c.unread(number); }},
+      {A::kOpen, [](C& c, Argument folder) { folder.empty() ? c.list_folders() : c.open_folder(typed_path(folder)); }},
+      {A::kTools, [](C& c, Argument wanted) { c.tools(wanted); }},
       {A::kPrompt, [](C& c, Argument wanted) { wanted.empty() ? c.list_prompts() : c.use_prompt(wanted); }},
       {A::kModel, [](C& c, Argument name) { name.empty() ? c.show_models() : c.change_model(name); }},
       {A::kDevice, [](C& c, Argument name) { name.empty() ? c.show_devices() : c.change_device(name); }},
@@ -235,6 +237,7 @@ bool Conversation::follow() {
       for (const Update& update : controller_.take_updates()) printer_.show(update, controller_.now());
       printer_.flush();
       if (!controller_.busy()) break;
+      if (decide_call()) continue;
       if (noted_interrupts_) reader_.read_ahead();  // a line has been read before
       controller_.turn(kTick);                      // a prompt that is being built stops by itself (stop_prompt_when)
       if (noted_interrupts_ && take_interrupt()) interrupt();

@@ -128,6 +128,13 @@ class Conversation {
   // nullopt: a message. offered: as offered_word_.
   static std::optional<SlashLine> parse_typed(const std::string& line, const std::string& offered);
 
+  // app/terminal/conversation_tools.cpp
+  bool decide_call();  // asks about a call that waits for it; false: none does, or the answer is stopped
+  void tools(const std::string& wanted);
+  void list_tools() const;
+  void list_folders() const;
+  void open_folder(const std::string& folder);
+
   // app/terminal/conversation_settings.cpp
   ChatSettings settings() const;
   void load_model(LoadModel wish);

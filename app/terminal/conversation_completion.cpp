@@ -107,6 +107,11 @@ std::vector<std::string> Conversation::arguments(SlashArgument kind, std::string
     }
     case SlashArgument::kPrompt:
       return prompt_arguments(typed);
+    case SlashArgument::kTool: {
+      std::vector<std::string> names;
+      for (const OfferedTool& tool : controller_.now().tools.tools) names.push_back(tool.name + " ");
+      return names;
+    }
     case SlashArgument::kKey: {
       std::vector<std::string> names;
       for (const SettingsKey& key : settings_keys()) names.push_back(key.name + " ");

@@ -181,7 +181,7 @@ void Conversation::tell_other_model() {
 
 std::string Conversation::shown(const ChatMessage& message, const AnswerLook& look) const {
   const std::string text = message_text(message, look, has_interrupt);
-  return message.tool_calls.empty() ? text : text + "(" + calls_in_words(message.tool_calls) + ")\n\n";
+  return !has_undone(message.tool_calls) ? text : text + "(" + calls_in_words(message.tool_calls) + ")\n\n";
 }
 
 // Where another model answers than before.

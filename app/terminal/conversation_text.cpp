@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <string_view>
 
+#include "app/formats/shown_call.h"
 #include "app/platform/text/piece.h"
 #include "app/terminal/editor/prompt_view.h"
+#include "engine/tool_calls.h"
 #include "models/human_bytes.h"
 #include "models/text_format.h"
 
@@ -47,8 +49,15 @@ std::string answer_text(const Message& message, const AnswerLook& look, const St
     for (; !rest.empty() && !stopped(); rest.remove_prefix(piece_bytes(rest)))
       text += view.add(rest.substr(0, piece_bytes(rest)), thinking);
   };
+  for (const ToolRound& round : message.rounds) {
+    add(round.reasoning, /*thinking=*/true);
+    add(round.content, /*thinking=*/false);
+    text += view.end_round(call_lines(round.calls));
+  }
   add(message.reasoning, /*thinking=*/true);
   add(message.content, /*thinking=*/false);
+  if (!message.tool_calls.empty() && !has_undone(message.tool_calls))
+    text += view.end_round(call_lines(message.tool_calls));
   return text + view.finish();
 }
 

@@ -14,8 +14,10 @@ namespace {
 
 using std::chrono::milliseconds;
 
-ChatOptions without_titles(ChatOptions options) {
+// Without titles, and without tools: the caller's responder has them.
+ChatOptions for_one_answer(ChatOptions options) {
   options.titles = false;
+  static_cast<ToolFlags&>(options) = {.no_mcp = true};
   return options;
 }
 
@@ -31,6 +33,7 @@ class CopiedGeneration : public Generation {
     return event;
   }
   void stop() override { answer_->stop(); }
+  void decide(bool is_allowed) override { answer_->decide(is_allowed); }
 
  private:
   std::unique_ptr<Generation> answer_;
@@ -44,6 +47,7 @@ class ResumedChat::Relay : public Responder {
  public:
   void connect(Responder& responder, const AnswerOptions& options) { responder_ = &responder, options_ = options; }
   std::deque<Event>& events() { return events_; }
+  void decide(bool is_allowed) { running_->decide(is_allowed); }
 
   ResponderFacts facts() const override { return responder_ != nullptr ? responder_->facts() : ResponderFacts{}; }
   std::optional<uint32_t> count(const Prompt&, const AnswerOptions&) override { return std::nullopt; }
@@ -54,11 +58,14 @@ class ResumedChat::Relay : public Responder {
     AnswerOptions options = options_;
     options.system_prompt = of_conversation.system_prompt;
     options.drop_oldest = of_conversation.drop_oldest;
-    return std::make_unique<CopiedGeneration>(responder_->start(prompt, options, ready), events_);
+    auto generation = std::make_unique<CopiedGeneration>(responder_->start(prompt, options, ready), events_);
+    running_ = generation.get();
+    return generation;
   }
 
  private:
   Responder* responder_ = nullptr;
+  Generation* running_ = nullptr;  // of the one answer
   AnswerOptions options_;
   std::deque<Event> events_;
 };
@@ -83,6 +90,7 @@ class ResumedChat::StoredGeneration : public Generation {
     return event;
   }
   void stop() override { chat_.controller_.submit(Stop{}); }
+  void decide(bool is_allowed) override { chat_.relay_->decide(is_allowed); }
 
  private:
   ResumedChat& chat_;
@@ -90,7 +98,7 @@ class ResumedChat::StoredGeneration : public Generation {
 };
 
 ResumedChat::ResumedChat(const ChatOptions& options)
-    : relay_(std::make_shared<Relay>()), controller_(without_titles(options), relay_) {
+    : relay_(std::make_shared<Relay>()), controller_(for_one_answer(options), relay_) {
   std::string fault;
   controller_.read([&](const ConversationStore& store) {
     const FoundConversation found = find_resumed(store, *options.resume);

@@ -12,6 +12,7 @@
 #include "app/platform/signals.h"
 #include "app/platform/text/styled_text.h"
 #include "app/terminal/editor/external_editor.h"
+#include "models/ascii.h"
 #include "models/error.h"
 
 namespace warpchat {
@@ -55,6 +56,42 @@ PromptLine PromptReader::ask(const std::string& name, const std::optional<std::s
   PromptLine line = read_plain(name + (preset ? " [" + *preset + "]" : "") + ": ");
   if (line.kind == PromptLine::Kind::kText && line.text.empty()) line.text = preset.value_or("");
   return line;
+}
+
+std::optional<char> ask_key(Terminal& terminal, const std::string& question, std::string_view letters, char at_end) {
+  terminal.edit();
+  write_text(question);
+  KeyDecoder decoder;
+  for (;;) {
+    std::string bytes;
+    const Terminal::Input input = terminal.read(bytes, decoder.waiting() ? kEscapeDelay : kForEver);
+    if (input == Terminal::Input::kSignal && take_interrupt()) return std::nullopt;
+    if (input == Terminal::Input::kEnd) return at_end;
+    if (input == Terminal::Input::kSignal) continue;
+    for (const Key& key : input == Terminal::Input::kNothing ? decoder.timeout() : decoder.add(bytes)) {
+      if (key.kind == KeyKind::kControl && key.letter == 'C') return write_output("\n"), std::nullopt;
+      const bool is_end = key.kind == KeyKind::kControl && key.letter == 'D';
+      const char letter = is_end ? at_end : key.kind == KeyKind::kText ? lower_case(key.text)[0] : ' ';
+      if (letters.find(letter) == std::string_view::npos) continue;
+      write_output(std::string(1, letter) + "\n");
+      return letter;
+    }
+  }
+}
+
+std::optional<char> PromptReader::ask_key(const std::string& question, std::string_view letters, char at_end) {
+  keep_for_next_line();
+  set_row_below("");
+  const std::shared_ptr<void> ends(nullptr, [this](void*) { terminal_.watch(); });
+  return warpchat::ask_key(terminal_, question, letters, at_end);
+}
+
+// What has been typed and was not read.
+void PromptReader::keep_for_next_line() {
+  if (!terminal_.is_plain()) return read_ahead();
+  std::string bytes;
+  while (terminal_.read(bytes, std::chrono::milliseconds(0)) == Terminal::Input::kBytes)
+    for (Key& key : decoder_.add(bytes)) waiting_.push_back(std::move(key));
 }
 
 PromptLine PromptReader::take_line(EditOutcome outcome) {

@@ -22,6 +22,10 @@ struct PromptLine {
   std::string text = {};
 };
 
+// One of these letters, pressed once the question is on the screen; the terminal is then still in edit. The end of
+// input gives `at_end`; nullopt: Ctrl-C.
+std::optional<char> ask_key(Terminal& terminal, const std::string& question, std::string_view letters, char at_end);
+
 class PromptReader {
  public:
   PromptReader(Terminal& terminal, History& history, LineEditor::Completer complete);
@@ -35,6 +39,9 @@ class PromptReader {
   // for it.
   PromptLine ask(const std::string& name, const std::optional<std::string>& preset);
 
+  // The same; what was pressed before is the next line's.
+  std::optional<char> ask_key(const std::string& question, std::string_view letters, char at_end);
+
   // While the program is at work: reads the keys that have been pressed, and shows below its output what they will
   // write. They are the next line's. To be called often.
   void read_ahead();
@@ -42,6 +49,7 @@ class PromptReader {
  private:
   PromptLine read_plain(const std::string& question);  // where the cursor cannot move
   void type_waiting();
+  void keep_for_next_line();
   std::optional<EditOutcome> press_keys(const std::vector<Key>& keys);  // one that ends the line, if it comes
   PromptLine take_line(EditOutcome outcome);
   void draw();

@@ -59,6 +59,10 @@ constexpr SlashCommand kCommands[] = {
     {A::kRead, "/read", Takes::kFile, "[FILE]",
      "attach a text file or a PDF to the next message, or those of a folder or src/**/*.h; without FILE: list them"},
     {A::kUnread, "/unread", Takes::kNumber, "[N]", "detach file N from the next message; without N: all"},
+    {A::kOpen, "/open", Takes::kFile, "[DIR]",
+     "let the model read files below a folder, with your approval; without DIR: list open folders"},
+    {A::kTools, "/tools", Takes::kTool, "[NAME [ask|conversation|always|never]]",
+     "list tools, or show one, or set whether you are asked before it is called"},
     {A::kPrompt, "/prompt", Takes::kPrompt, "[NAME [VALUES]]",
      "fill in a prompt of the library and edit it as your message; VALUES: text, or name=value; without NAME: list "
      "them"},

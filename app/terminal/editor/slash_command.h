@@ -21,6 +21,8 @@ enum class SlashAction {
   kCut,
   kRead,
   kUnread,
+  kOpen,
+  kTools,
   kPrompt,
   kModel,
   kDevice,
@@ -66,6 +68,7 @@ enum class SlashArgument {
   kSetting,  // a name and its value
   kAssistant,
   kPrompt,  // its name, and values
+  kTool,    // its name, and a permission
   kKey,     // the same of the settings file
   kOnOff,
   kPerf,  // kOnOff, or two answers
