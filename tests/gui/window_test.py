@@ -13,8 +13,64 @@ import time
 import unittest
 
 from desktop import MAX_SECONDS, Window
-from program import ENDLESS, TINY, pdf
+from program import CALLS, ENDLESS, TINY, pdf
 from window_case import WindowCase, is_idle, last_status, n_messages
+
+
+def asked(state):
+    """The key of the message whose call is asked about."""
+    names = [name for name in state["widgets"] if name.startswith("allow:")]
+    return names[0].split(":")[1] if names else None
+
+
+class Tools(WindowCase):
+    def ask_for_a_call(self):
+        self.window.key("ctrl+l")
+        self.window.type("2")
+        self.window.wait_for(lambda s: s["composer"] == "2", "the typed text")
+        self.window.key("Return")
+        state = self.window.wait_for(lambda s: asked(s), "the question")
+        return asked(state)
+
+    def test_a_call_is_asked_about_and_shown(self):
+        self.open("--tools", "-n", "40", "-c", "4096", model=CALLS)
+        for choice, status in (("allow", "ok"), ("deny", "denied"), ("allow_here", "ok")):
+            key = self.ask_for_a_call()
+            self.window.click(f"{choice}:{key}")
+            state = self.window.wait_for(lambda s: is_idle(s) and s["conversation"]["last_text"].strip() == "the s",
+                                         "the answer")
+            self.assertEqual(state["conversation"]["messages"][-1]["calls"], [f"warpchat__calculate {status}"])
+        state = self.ask("2", 8)
+        self.assertEqual(state["conversation"]["messages"][-1]["calls"], ["warpchat__calculate ok"])
+        self.close()
+
+    def test_the_panel(self):
+        self.open("-n", "40", "-c", "8192", model=CALLS)
+        self.window.click("tools")
+        self.window.wait_for(lambda s: s["panels"][-1:] == ["tools"] and s["focus"] == "tools_folder", "the panel")
+        self.window.type(self.home)
+        self.window.key("Return")
+        self.window.wait_for(lambda s: "tool:warpchat__read_file" in s["widgets"], "the tools")
+        self.window.click("tool:warpchat__calculate")
+        self.window.wait_for(lambda s: s["focus"] == "tools_back", "its description")
+        self.window.key("Escape")
+        self.window.click("tool_permission:warpchat__calculate")
+        self.window.click("permission_always")
+        self.window.wait_for(lambda s: "warpchat__calculate always" in s["tools"], "the permission")
+        self.window.key("Escape")
+        self.window.wait_for(lambda s: "tools" not in s["panels"], "the end of the panel")
+        state = self.ask("2", 2)
+        self.assertEqual(state["conversation"]["messages"][-1]["calls"], ["warpchat__calculate ok"])
+        self.close()
+
+    def test_stopping_is_no_approval(self):
+        self.open("--tools", "-n", "40", "-c", "4096", model=CALLS)
+        self.ask_for_a_call()
+        self.window.key("Escape")
+        state = self.window.wait_for(is_idle, "the end")
+        self.assertEqual(last_status(state), "stopped")
+        self.assertIsNone(asked(state))
+        self.close()
 
 
 class Chat(WindowCase):
@@ -323,6 +379,7 @@ class Chat(WindowCase):
         self.window.click("scope:new")
         self.window.click("assistant")
         self.window.click("kind")
+        self.window.wait_for(lambda s: "kind" not in s["widgets"], "the end of the menu")
         self.window.key("Escape")
         for _ in range(2):
             self.window.key("ctrl+n")

@@ -45,6 +45,11 @@ FileQuestion question_of(Purpose purpose) {
               .button = "Import",
               .hint = "An exported assistant, an Ollama Modelfile or presets of llama.cpp (INI).",
               .filters = {all}};
+    case Purpose::kImportTools:
+      return {.title = "Import MCP servers",
+              .button = "Show",
+              .hint = "An mcp.json; its servers are shown before they are started.",
+              .filters = {{"JSON", {".json"}}, all}};
     case Purpose::kExportAssistant:
       return {.title = "Export assistant",
               .button = "Export",
@@ -166,6 +171,9 @@ void FileDialog::apply(Frame& f, FileAnswer answer) {
         break;
       case Purpose::kImportAssistants:
         f.actions.push(ImportAssistants{std::move(path)});
+        break;
+      case Purpose::kImportTools:
+        f.actions.push(ReadToolServers{std::move(path)});
         break;
       case Purpose::kExportAssistant: {
         const std::string file = with_format(path, question_.filters, answer.filter);

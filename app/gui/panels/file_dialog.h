@@ -11,7 +11,7 @@ namespace warpchat::gui {
 
 class FileDialog {
  public:
-  enum class Purpose { kModel, kImport, kExport, kAttach, kImportAssistants, kExportAssistant };
+  enum class Purpose { kModel, kImport, kExport, kAttach, kImportAssistants, kExportAssistant, kImportTools };
 
   // wake: makes the window draw, from any thread. recent: folders, the last one first. verbose: why the desktop's
   // dialog is not used is told on standard error, too.

@@ -59,6 +59,8 @@ constexpr Shortcut kShortcuts[] = {
     {Command::kSettings, GLFW_KEY_COMMA, kCtrl, "Ctrl+,", "Settings", kWindow},
     {Command::kAssistants, kNoKey, 0, "", "Assistants", kWindow},
     {Command::kImportAssistants, kNoKey, 0, "", "Import assistants", kWindow},
+    {Command::kTools, kNoKey, 0, "", "Tools and MCP servers", kWindow},
+    {Command::kImportTools, kNoKey, 0, "", "Import MCP servers", kWindow},
     {Command::kProfiler, GLFW_KEY_F12, 0, "F12", "Profiler", kWindow},
     {Command::kProfilerSize, GLFW_KEY_F12, kShift, "Shift+F12", "Profiler in part or all of the window", kWindow},
     {Command::kSidebar, GLFW_KEY_B, kCtrl, "Ctrl+B", "Sidebar", kWindow},

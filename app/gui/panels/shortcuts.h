@@ -56,6 +56,8 @@ enum class Command {
   kSettings,
   kAssistants,
   kImportAssistants,
+  kTools,
+  kImportTools,
   kProfiler,
   kProfilerSize,
   kSidebar,

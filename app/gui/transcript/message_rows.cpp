@@ -2,11 +2,24 @@
 
 #include <algorithm>
 
+#include "app/formats/shown_call.h"
+
 namespace warpchat::gui {
 namespace {
 
 size_t skip_space(std::string_view text, size_t from) {
   return std::min(text.find_first_not_of(" \t\r\n", from), text.size());
+}
+
+constexpr size_t kMaxShownResult = 16384;  // bytes, of one call
+
+bool has_calls(const ChatMessage& message) { return !message.rounds.empty() || !message.tool_calls.empty(); }
+
+std::string all_thoughts(const ChatMessage& message) {
+  std::string all;
+  for (const ToolRound& round : message.rounds)
+    if (!round.reasoning.empty()) all += round.reasoning + "\n\n";
+  return all + message.reasoning;
 }
 
 // Rows of blocks that have not changed keep their layout; a piece looks otherwise once another follows it.
@@ -76,19 +89,35 @@ void MessageRows::close() {
   note_layout.reset();
 }
 
+bool has_thought(const ChatMessage& message) {
+  return !message.reasoning.empty() || !message.files.empty() ||
+         std::ranges::any_of(message.rounds, [](const ToolRound& round) { return !round.reasoning.empty(); });
+}
+
+bool is_thinking(const ChatMessage& message) {
+  return message.role != "user" && message.status == MessageStatus::kStreaming && message.content.empty() &&
+         message.tool_calls.empty() && message.thinking_seconds.has_value();
+}
+
 MessageTexts texts_of(const ChatMessage& message) {
   MessageTexts texts;
   if (!message.files.empty()) {
-    texts.files = std::make_shared<const std::string>(text_for_model({.files = message.files}));
-    texts.thought = *texts.files;
+    texts.made_thought = std::make_shared<const std::string>(text_for_model({.files = message.files}));
+    texts.thought = *texts.made_thought;
     texts.answer = message.content;
     return texts;
   }
   texts.answer = message.content;
   if (message.role == "user") return texts;
-  const std::string_view thought = message.reasoning;
-  texts.thinks =
-      message.status == MessageStatus::kStreaming && message.content.empty() && message.thinking_seconds.has_value();
+  std::string_view thought = message.reasoning;
+  if (has_calls(message)) {
+    texts.made_thought = std::make_shared<const std::string>(all_thoughts(message));
+    texts.made_answer =
+        std::make_shared<const std::string>(answer_markdown(message, CallsAre::kShown, kMaxShownResult));
+    thought = *texts.made_thought;
+    texts.answer = *texts.made_answer;
+  }
+  texts.thinks = is_thinking(message);
   texts.thought_begin = skip_space(thought, 0);
   texts.thought = thought.substr(texts.thought_begin);
   texts.thought = texts.thought.substr(0, texts.thought.find_last_not_of(" \t\r\n") + 1);
@@ -97,6 +126,10 @@ MessageTexts texts_of(const ChatMessage& message) {
   texts.answer.remove_prefix(begin);
   texts.answer_begin = message.reasoning.size() + begin;
   return texts;
+}
+
+std::string text_to_copy(const ChatMessage& message) {
+  return message.rounds.empty() ? std::string(texts_of(message).answer) : answer_markdown(message, CallsAre::kLeftOut);
 }
 
 void read_message(const ChatMessage& message, MessageRows& rows, const IsOpenFold& is_open) {

@@ -78,11 +78,15 @@ struct MessageRows {
 // A message's text in its two parts, without the empty lines at their ends.
 struct MessageTexts {
   std::string_view thought, answer;
-  size_t thought_begin = 0, answer_begin = 0;  // bytes, as token marks count them
-  std::shared_ptr<const std::string> files;    // of a message that has any: the thought is their text
-  bool thinks = false;                         // the thought has not ended yet
+  size_t thought_begin = 0, answer_begin = 0;  // bytes, as token marks count them where there are no rounds
+  // A message with files has their text as thought, an answer with calls has these as folds.
+  std::shared_ptr<const std::string> made_thought, made_answer;
+  bool thinks = false;  // the thought has not ended yet
 };
 MessageTexts texts_of(const ChatMessage& message);
+bool has_thought(const ChatMessage& message);  // or files
+bool is_thinking(const ChatMessage& message);
+std::string text_to_copy(const ChatMessage& message);  // without thoughts and calls
 
 // Parses the message, or its new part.
 void read_message(const ChatMessage& message, MessageRows& rows, const IsOpenFold& is_open);

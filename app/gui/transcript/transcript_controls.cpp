@@ -45,7 +45,10 @@ void TranscriptView::Parts::draw_footer(const VisibleRow& row) {
   else if (note > 0)
     rows.note_layout->draw(*frame.list, {frame.left, std::round(y + 0.4f * em())}, frame.origin.y, frame.bottom());
   y += note;
-  if (const float ways = layout.ways_height(index); ways > 0) draw_ways_out(index, y), y += ways;
+  if (const float ways = layout.ways_height(index); ways > 0) {
+    asked_call(message) != nullptr ? draw_decisions(index, y) : draw_ways_out(index, y);
+    y += ways;
+  }
   if (layout.is_last_unseen(index)) draw_divider(index, frame.origin.y + row.top + row.height);
   const float size = std::round(1.7f * em()), strip = std::round(y + (layout.strip_height() - size) / 2);
   const auto text = [&](const std::string& words, float x) {
@@ -53,7 +56,8 @@ void TranscriptView::Parts::draw_footer(const VisibleRow& row) {
     label.draw(*frame.list, {x, std::round(strip + (size - label.height()) / 2)}, frame.origin.y, frame.bottom());
   };
   if (rows.status == MessageStatus::kStreaming) {
-    if (message.content.empty() && message.reasoning.empty()) text(waiting_text(*frame.state), frame.left);
+    const bool waits = message.content.empty() && message.reasoning.empty() && message.tool_calls.empty();
+    if (waits) text(waiting_text(*frame.state), frame.left);
     return;
   }
   const bool is_last = index + 1 == layout.n_messages();
@@ -72,7 +76,7 @@ void TranscriptView::Parts::draw_footer(const VisibleRow& row) {
   if (!shows) return;
   const bool has_text = !message.content.empty() || !message.reasoning.empty();
   if (has_text && icon_button(id, {Icon::kCopy, "copy", "Copy", index}, {place(size), strip}, size))
-    copy(id, std::string(texts_of(message).answer));
+    copy(id, text_to_copy(message));
   if (rows.is_user && idle &&
       icon_button(id + 1, {Icon::kPen, "edit", "Edit and resend", index}, {place(size), strip}, size))
     edit = rows.key;
@@ -112,6 +116,30 @@ void TranscriptView::Parts::draw_error(size_t index, ImVec2 from) {
   if (text_button(message.key * 64 + 19, "try_again", kTryAgain, index,
                   {to.x - wide - 0.5f * em(), std::round(from.y + (height - strip_button_height()) / 2)}, &width))
     frame.actions->push(Regenerate{message.key});
+}
+
+// The question above them is whole: name and arguments as they are sent.
+void TranscriptView::Parts::draw_decisions(size_t index, float y) {
+  const ChatMessage& message = layout.message(index);
+  const struct {
+    const char *name, *text;
+    bool is_allowed;
+    Permission permission;
+  } choices[] = {{"allow", "Allow", true, Permission::kAsk},
+                 {"allow_here", "Allow in this chat", true, Permission::kConversation},
+                 {"allow_always", "Always allow", true, Permission::kAlways},
+                 {"deny", "Deny", false, Permission::kAsk},
+                 {"deny_always", "Never allow", false, Permission::kNever}};
+  ImVec2 at(frame.left, std::round(y + 0.3f * em()));
+  uint64_t id = message.key * 64 + 8;
+  for (const auto& choice : choices) {
+    float width = 0;
+    if (text_button(id++, choice.name, choice.text, index, at, &width))
+      frame.actions->push(DecideCall{message.key, asked_call(message)->id, choice.is_allowed, choice.permission});
+    at.x += width + 0.5f * em();
+    if (choice.permission == Permission::kAlways && layout.decisions_need_two_rows())
+      at = {frame.left, at.y + layout.strip_height() + 0.3f * em()};
+  }
 }
 
 void TranscriptView::Parts::draw_ways_out(size_t index, float y) {

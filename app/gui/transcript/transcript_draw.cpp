@@ -118,7 +118,7 @@ void TranscriptView::Parts::draw_files(const VisibleRow& row) {
 void TranscriptView::Parts::draw_thought_head(const VisibleRow& row) {
   const size_t index = row.place.message;
   const ChatMessage& message = layout.message(index);
-  const bool thinks = texts_of(message).thinks;
+  const bool thinks = is_thinking(message);
   std::string text = thinks ? "Thinking" : "Thought";
   if (message.thinking_seconds) text += (thinks ? " · " : " for ") + thinking_time(*message.thinking_seconds);
   const float top = std::round(frame.origin.y + row.top + layout.lead(index, row.place.row));

@@ -48,8 +48,7 @@ void TranscriptFind::read(const TranscriptLayout& layout) {
   for (size_t i = 0; i < messages_.size(); ++i) {
     Found& found = messages_[i];
     const ChatMessage& message = layout.message(i);
-    const bool has_thought = !message.reasoning.empty() || !message.files.empty();
-    const bool thought = has_thought && layout.shows_thought(i);
+    const bool thought = has_thought(message) && layout.shows_thought(i);
     if (found.key != message.key || found.revision != message.revision || found.status != message.status ||
         found.shows_thought != thought) {
       found = {message.key, message.revision, message.status, thought, false, 0, {}, {}};

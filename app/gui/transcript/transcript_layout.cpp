@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "app/chat/state/remedies.h"
+#include "app/formats/shown_call.h"
 #include "app/gui/widgets/elide.h"
 #include "app/gui/widgets/numbers.h"
 #include "engine/tool_calls.h"
@@ -264,6 +265,9 @@ float TranscriptLayout::footer_lead(size_t index) const { return at(index).is_us
 std::string TranscriptLayout::note_of(const ChatMessage& message) const {
   const auto& refusal = state_->refusal;
   if (refusal && refusal->message == message.key && refusal->tokens > 0) return as_sentence(refusal->reason);
+  if (const ToolCall* asked = asked_call(message))
+    return "May this tool be called?" + (message.why_asked.empty() ? "" : " (" + message.why_asked + ")") + "\n" +
+           shown_call(*asked);
   switch (message.status) {
     case MessageStatus::kStopped:
       return "Stopped.";
@@ -273,7 +277,8 @@ std::string TranscriptLayout::note_of(const ChatMessage& message) const {
     default:
       break;
   }
-  if (!message.tool_calls.empty()) return as_sentence(calls_in_words(message.tool_calls));
+  if (message.status == MessageStatus::kComplete && has_undone(message.tool_calls))
+    return as_sentence(calls_in_words(message.tool_calls));
   if (message.cut == AnswerCut::kTokenLimit) return "Cut at the limit of an answer's length.";
   return message.cut == AnswerCut::kContextFull ? "Cut: the context is full." : "";
 }
@@ -287,11 +292,11 @@ float TranscriptLayout::note_height(size_t index) {
   }
   if (note.empty()) return 0;
   if (!rows.note_layout) {
-    const bool is_error = note_is_error(index);
+    const bool is_error = note_is_error(index), is_question = asked_call(message(index)) != nullptr;
     TextStyle style;
-    style.face = is_error ? Face::kText : Face::kItalic;
+    style.face = is_question ? Face::kCode : is_error ? Face::kText : Face::kItalic;
     style.size = 0.92f * em_;
-    style.colour = is_error ? theme_->text : theme_->dim_text;
+    style.colour = is_error || is_question ? theme_->text : theme_->dim_text;
     const float beside = error_text_left() + (error_box_has_button() ? kErrorButton : 1) * em_;
     rows.note_layout = engine_.layout({note, {{0, note.size(), style}}}, is_error ? width_ - beside : width_);
   }
@@ -310,6 +315,7 @@ float TranscriptLayout::error_box_height(size_t index) {
 bool TranscriptLayout::error_box_has_button() const { return width_ > kMinWidthOfErrorButton * em_; }
 
 float TranscriptLayout::ways_height(size_t index) const {
+  if (asked_call(message(index)) != nullptr) return (decisions_need_two_rows() ? 2 : 1) * (strip_height() + 0.3f * em_);
   return remedies_at(*state_, message(index)).any() ? strip_height() + 0.3f * em_ : 0;
 }
 

@@ -54,7 +54,8 @@ class TranscriptLayout : public RowSource {
   float error_box_height(size_t message);           // without the room above it
   bool error_box_has_button() const;                // there is room for it beside the text
   float error_text_left() const { return 2.2f * em_; }
-  float ways_height(size_t message) const;  // of the buttons below the note, where something helps
+  float ways_height(size_t message) const;  // of the buttons below the note, where something helps or is asked
+  bool decisions_need_two_rows() const { return width_ < 38 * em_; }
   bool is_last_unseen(size_t message) const { return message + 1 == n_unseen_; }
   float divider_height(size_t message) const { return is_last_unseen(message) ? 3 * em() : 0; }  // at its end
   float em() const { return em_; }

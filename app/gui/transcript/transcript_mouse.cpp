@@ -85,7 +85,7 @@ void TranscriptView::Parts::note_menu(ImVec2 at) {
     if (y < row.top || y >= row.top + row.height) continue;
     const size_t message = row.place.message;
     menu->key = layout.at(message).key;
-    menu->message = texts_of(layout.message(message)).answer;
+    menu->message = text_to_copy(layout.message(message));
     if (layout.at(message).kind(row.place.row) != RowKind::kBlock) continue;
     const BlockIndex index = layout.at(message).block_index(row.place.row);
     if (layout.at(message).block(index).kind == BlockKind::kCode) menu->code = code_text(message, index);
@@ -108,7 +108,7 @@ void TranscriptView::Parts::hover_text(const VisibleRow& row, const BlockLayout&
   if (!under) return;
   if (pressed == 0 || selects) ImGui::SetMouseCursor(ImGuiMouseCursor_TextInput);
   const auto& tokens = layout.message(message).tokens;
-  if (!tokens.empty()) {
+  if (!tokens.empty() && layout.message(message).rounds.empty()) {
     const auto next = std::upper_bound(tokens.begin(), tokens.end(), source_of(text, *under),
                                        [](size_t offset, const TokenMark& token) { return offset < token.offset; });
     hovered_key = layout.at(message).key;

@@ -67,6 +67,7 @@ struct TranscriptView::Parts {
   float draw_versions(size_t message, float x, float y);
   void draw_error(size_t message, ImVec2 from);
   void draw_ways_out(size_t message, float y);
+  void draw_decisions(size_t message, float y);
   void draw_divider(size_t message, float bottom);
   void draw_scroll_bar();
   void draw_end_button();

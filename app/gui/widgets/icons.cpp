@@ -198,6 +198,10 @@ void draw_icon(ImDrawList& list, Icon icon, ImVec2 at, float size, Colour colour
     case Icon::kText:
       pen.line({{2.5f, 18.5f}, {8, 5}, {13.5f, 18.5f}}), pen.line({{4.6f, 13.5f}, {11.4f, 13.5f}});
       return pen.circle(18, 15, 3.4f), pen.line({{21.4f, 11}, {21.4f, 18.5f}});
+    case Icon::kTools:  // a plug
+      pen.line({{8.5f, 3}, {8.5f, 8}}), pen.line({{15.5f, 3}, {15.5f, 8}}), pen.line({{12, 16}, {12, 21}});
+      pen.box(5, 8, 19, 16, 3);
+      return;
     case Icon::kPrompts:  // braces around a dot
       pen.line({{9, 4.5f}, {7, 5}, {6.3f, 7}, {6.3f, 9.8f}, {4, 12}, {6.3f, 14.2f}, {6.3f, 17}, {7, 19}, {9, 19.5f}});
       pen.line({{15, 4.5f},

@@ -39,6 +39,7 @@ enum class Icon {
   kServer,
   kText,
   kPrompts,
+  kTools,
   kPin,
   kArchive,
   kTag,

@@ -191,6 +191,7 @@ void ChatWindow::draw(std::vector<InputEvent> events) {
   assistants_.draw(frame_);
   if (const std::string name = assistants_.take_export(); !name.empty())
     file_dialog_.ask_to_export_assistant(name, window_.portal_name(), ui_);
+  tools_.draw(frame_);
   file_dialog_.draw(frame_);
   shortcuts_.draw(frame_);
   view_.draw(frame_, memory_);
@@ -433,6 +434,7 @@ WindowFacts ChatWindow::facts() const {
                                                  {"models", picker_.is_open()},
                                                  {"prompts", prompts_.is_open()},
                                                  {"assistants", assistants_.is_open()},
+                                                 {"tools", tools_.is_open()},
                                                  {"path", file_dialog_.browses()},
                                                  {"shortcuts", shortcuts_.open},
                                                  {"palette", palette_.is_open()},

@@ -15,6 +15,7 @@
 #include "app/gui/panels/prompts_panel.h"
 #include "app/gui/panels/settings_panel.h"
 #include "app/gui/panels/shortcuts_panel.h"
+#include "app/gui/panels/tools_panel.h"
 #include "app/gui/panels/view_panel.h"
 #include "app/gui/profiler/profiler_overlay.h"
 #include "app/gui/transcript/transcript_view.h"
@@ -66,7 +67,7 @@ class ChatWindow {
   void drag_profiler(Rect whole, Rect edge);
   void take_transcript_keys();
   bool any_card() const {
-    return palette_.is_open() || picker_.is_open() || prompts_.is_open() || assistants_.is_open() ||
+    return palette_.is_open() || picker_.is_open() || prompts_.is_open() || assistants_.is_open() || tools_.is_open() ||
            file_dialog_.browses() || shortcuts_.open || view_.is_open();
   }
   bool is_narrow() const;
@@ -112,6 +113,7 @@ class ChatWindow {
   ModelPicker picker_;
   PromptsPanel prompts_;
   AssistantsPanel assistants_;
+  ToolsPanel tools_;
   ShortcutsPanel shortcuts_;
   ViewPanel view_;
   SystemTheme system_theme_;

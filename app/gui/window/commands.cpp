@@ -69,6 +69,9 @@ bool ChatWindow::run_on_conversation(Command command) {
     case Command::kImport:
       ask_for_file(FileDialog::Purpose::kImport);
       return true;
+    case Command::kImportTools:
+      ask_for_file(FileDialog::Purpose::kImportTools);
+      return true;
     case Command::kImportAssistants:
       ask_for_file(FileDialog::Purpose::kImportAssistants);
       return true;
@@ -175,6 +178,9 @@ bool ChatWindow::run_on_panel(Command command) {
     case Command::kAssistants:
       assistants_.toggle(frame_);
       return true;
+    case Command::kTools:
+      tools_.toggle(frame_);
+      return true;
     case Command::kView:
       view_.toggle(ui_);
       return true;
@@ -200,6 +206,7 @@ void ChatWindow::escape() {
   if (palette_.close(ui_) || prompts_.close(ui_)) return;
   if (picker_.close(frame_)) return picker_.is_open() ? void() : ui_.set_focus("composer");
   if (assistants_.close(frame_)) return assistants_.is_open() ? void() : ui_.set_focus("composer");
+  if (tools_.close(ui_)) return tools_.is_open() ? void() : ui_.set_focus("composer");
   if (file_dialog_.close() || std::exchange(shortcuts_.open, false) || view_.close()) return ui_.set_focus("composer");
   if (sidebar_.close(frame_) || std::exchange(narrow_sidebar_, false)) return ui_.set_focus("composer");
   if (find_bar_.close(transcript_)) return ui_.set_focus("composer");

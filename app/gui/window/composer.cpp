@@ -285,6 +285,10 @@ void Composer::draw_tools(Frame& f, Rect rect) {
     f.commands.push_back(Command::kAttach);
   if (ui.button("prompts", rect.cut_left(ui.px(32)), {.icon = Icon::kPrompts, .tooltip = "Prompts (Ctrl+P)"}))
     f.commands.push_back(Command::kPrompts);
+  const size_t n_tools = f.state.tools.tools.size();
+  const std::string tools = n_tools == 0 ? "Tools" : "Tools: " + std::to_string(n_tools);
+  if (ui.button("tools", rect.cut_left(ui.px(32)), {.icon = Icon::kTools, .tooltip = tools}))
+    f.commands.push_back(Command::kTools);
   const Rect send_place = rect.cut_right(ui.px(36));
   rect.cut_right(ui.px(10));
   if (f.state.open.phase != AnswerPhase::kIdle) {

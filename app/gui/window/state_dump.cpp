@@ -33,6 +33,22 @@ const char* name_of(MessageStatus status) {
   }
 }
 
+// "s__read always"
+std::vector<std::string> permissions_of(const OfferedTools& offered) {
+  std::vector<std::string> all;
+  for (const OfferedTool& tool : offered.tools) all.push_back(tool.name + " " + std::string(name_of(tool.permission)));
+  return all;
+}
+
+// "s__read ok"
+std::vector<std::string> calls_of(const ChatMessage& message) {
+  std::vector<std::string> calls;
+  const auto add = [&](const ToolCall& call) { calls.push_back(call.name + " " + std::string(name_of(call.status))); };
+  for (const ToolRound& round : message.rounds) std::ranges::for_each(round.calls, add);
+  std::ranges::for_each(message.tool_calls, add);
+  return calls;
+}
+
 Json messages_json(const std::vector<ChatMessage>& messages) {
   Json list = Json::array();
   for (const ChatMessage& message : messages)
@@ -46,7 +62,8 @@ Json messages_json(const std::vector<ChatMessage>& messages) {
                     {"cut", message.cut != AnswerCut::kNone},
                     {"tokens", message.tokens.size()},
                     {"siblings", message.siblings.size()},
-                    {"sibling", message.sibling}});
+                    {"sibling", message.sibling},
+                    {"calls", calls_of(message)}});
   return list;
 }
 
@@ -163,6 +180,7 @@ std::string state_dump(const ChatState& state, const WindowFacts& facts, const s
                               : Json();
   json["assistants"] = Json::object();
   for (const AssistantChoice& assistant : state.assistants.all) json["assistants"][assistant.name] = assistant.about;
+  json["tools"] = permissions_of(state.tools);
   json["served"] = served_json(state.served);
   json["context_text"] = state.model ? context_text(state.open.context_used, 0, state.model->context) : "";
   json["loading"] = state.loading ? Json{{"name", state.loading->name},
