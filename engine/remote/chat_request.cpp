@@ -28,6 +28,11 @@ constexpr std::string_view kOptional[] = {"temperature",       "top_p",         
 // Names by which servers refuse a form: the field's, and the kind of form that is asked for.
 constexpr std::string_view kFormNames[] = {kResponseFormat, "response format", "json_schema"};
 
+// The same of tools, and what such a server wants instead of them.
+constexpr char kTools[] = "tools";
+constexpr std::string_view kToolNames[] = {kTools, "tool choice", "tool use", "tool call", "function call"};
+constexpr std::string_view kToolDemands[] = {"requires", "require "};
+
 // Beginnings of words by which servers refuse a field, not its value or anything else.
 constexpr std::string_view kRefusalWords[] = {
     "unsupported",  "not support",   "t support",        "unknown",        "unrecognized",      "unrecognised",
@@ -206,6 +211,12 @@ bool refuses_form(std::string_view fault) {
   return has_any(fault, kRefusalWords) || has_word(fault, "json_object", /*is_whole=*/true);
 }
 
+// A model without a place for tools; not a fault of one tool's schema.
+bool refuses_tools(std::string_view fault) {
+  if (!has_any(fault, kToolNames) || fault.find("schema") != std::string_view::npos) return false;
+  return has_any(fault, kRefusalWords) || has_any(fault, kToolDemands);
+}
+
 }  // namespace
 
 std::set<std::string> refused_fields(const ordered_json& body, const std::string& words) {
@@ -217,6 +228,10 @@ std::set<std::string> refused_fields(const ordered_json& body, const std::string
     begin = end + 2;
     if (body.contains(kResponseFormat) && refuses_form(fault)) {
       refused.insert(kResponseFormat);
+      continue;
+    }
+    if (body.contains(kTools) && refuses_tools(fault)) {
+      refused.insert(kTools);
       continue;
     }
     if (!has_any(fault, kRefusalWords) || has_any(fault, kRangeWords)) continue;

@@ -243,6 +243,21 @@ TEST(ChatRequest, RefusedFields) {
   EXPECT_EQ(again["max_completion_tokens"], 9);
 }
 
+TEST(Refusal, ToolsAreLeftOutWhereTheModelHasNoPlaceForThem) {
+  AnswerOptions options;
+  options.tools = {{"s__read", "reads", {{"type", "object"}}}};
+  const ordered_json body = remote_request(question(), options, {"m"}, {}).body;
+  for (const char* words :
+       {"registry.ollama.ai/library/gemma:2b does not support tools", "`tools` is not supported with this model",
+        "\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set",
+        "Function calling is not enabled for this model", "Extra inputs are not permitted at body.tools"})
+    EXPECT_EQ(refused_fields(body, words), std::set<std::string>{"tools"}) << words;
+  for (const char* words : {"Invalid schema for function 's__read': 'oneOf' is not supported",
+                            "tools.0.custom.input_schema: schema type is not supported", "the tools are many"})
+    EXPECT_EQ(refused_fields(body, words), std::set<std::string>{}) << words;
+  EXPECT_FALSE(remote_request(question(), options, {"m"}, {"tools"}).body.contains("tools"));
+}
+
 TEST(Refusal, WordsOfManyServers) {
   const std::pair<const char*, const char*> kBodies[] = {
       {R"({"error":{"message":"No such\nmodel.","code":404}})", "No such model"},
