@@ -1,17 +1,20 @@
 #!/usr/bin/env python3
 """Takes the pictures of README and manual: the start screen, the form of an assistant, a conversation with a real model
-in both themes, and the profiler with the kernels of an emulated GPU.
+in both themes, the profiler with the kernels of an emulated GPU, and calls of tools, for which a server stands in that
+always says the same: the calls and their results are real.
 
 usage: screenshots.py CHAT MODEL FOLDER      (needs imagemagick; take_pictures.sh installs and builds what it needs)
 
 A picture shows a right answer or is not taken: each answer is checked first, and the code in it is run.
 """
 import contextlib
+import http.server
 import json
 import os
 import re
 import sys
 import tempfile
+import threading
 import time
 
 sys.argv.insert(2, "/bin/true")  # program.py has it write the small models, which no picture shows
@@ -103,12 +106,76 @@ def opened(width, height, *arguments, model=MODEL):
         flags = ["-m", model] if model else []
         window = Window(display, *flags, "--temp", "0", *arguments, home=home)
         try:
-            window.wait_for(lambda s: bool(s["model"]) == bool(model) and s["phase"] == "idle", "the model")
+            has_model = bool(model) or "--endpoint" in arguments
+            window.wait_for(lambda s: bool(s["model"]) == has_model and s["phase"] == "idle", "the model")
             yield window
         finally:
             window.kill()
     finally:
         display.close()
+
+
+class Example(http.server.BaseHTTPRequestHandler):
+    """A server whose model searches, reads what it has found, and answers."""
+    CALLS = (("warpchat__search", {"text": "Lisbon"}), ("warpchat__read_file", {"path": "travel/portugal.md"}))
+    ANSWER = "Your notes mention Lisbon once, in `travel/portugal.md`: the train to Porto leaves at **9:39**."
+
+    def do_GET(self):
+        self.reply("application/json", json.dumps({"data": [{"id": "example", "object": "model"}]}))
+
+    def do_POST(self):
+        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        n_results = sum(message["role"] == "tool" for message in request["messages"])
+        if n_results < len(self.CALLS):
+            name, arguments = self.CALLS[n_results]
+            delta = {"tool_calls": [{"index": 0, "id": f"call{n_results}", "type": "function",
+                                     "function": {"name": name, "arguments": json.dumps(arguments)}}]}
+            if n_results == 0:
+                delta["content"] = "I will look into your notes."
+        else:
+            delta = {"content": self.ANSWER}
+        end = "tool_calls" if "tool_calls" in delta else "stop"
+        events = [{"delta": {"role": "assistant", **delta}}, {"delta": {}, "finish_reason": end}]
+        lines = [json.dumps({"id": "1", "object": "chat.completion.chunk", "model": "example",
+                             "choices": [{"index": 0, **event}]}) for event in events]
+        self.reply("text/event-stream", "".join(f"data: {line}\n\n" for line in [*lines, "[DONE]"]))
+
+    def reply(self, kind, text):
+        self.send_response(200)
+        self.send_header("Content-Type", kind)
+        self.end_headers()
+        self.wfile.write(text.encode())
+
+    def log_message(self, *_):
+        pass
+
+
+def take_tools():
+    """One call is over, and the next one waits for the user."""
+    notes = os.path.join(tempfile.mkdtemp(dir=FOLDER), "notes")
+    os.makedirs(os.path.join(notes, "travel"))
+    with open(os.path.join(notes, "travel", "portugal.md"), "w", encoding="utf-8") as file:
+        file.write("# Portugal\nLisbon: three days, then the train to Porto at 9:39.\n")
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Example)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    flags = ("--endpoint", f"http://127.0.0.1:{server.server_port}", "-m", "example", "--no-titles")
+    with opened(1280, 800, *flags, "--open-folder", notes, model=None) as window:
+        question = "Which of my notes mention Lisbon?"
+        window.key("ctrl+l")
+        window.type(question)
+        window.wait_for(lambda s: s["composer"] == question, "the typed question")
+        window.key("Return")
+        asks = lambda s: next((name for name in s["widgets"] if name.startswith("allow:")), None)
+        first = asks(window.wait_for(asks, "the first question"))
+        window.click(first)
+        window.wait_for(lambda s: asks(s) and any(call.endswith(" ok") for message in s["conversation"]["messages"]
+                                                  for call in message["calls"]), "the second question")
+        take(window, "tools.png")
+        window.click(first)
+        state = window.wait_for(lambda s: s["phase"] == "idle", "the answer")
+        if state["conversation"]["last_text"] != Example.ANSWER:
+            sys.exit("no picture of tools: the answer is wrong")
+    server.shutdown()
 
 
 def take_first_steps():
@@ -157,6 +224,7 @@ def take_profiler():
 def main():
     desktop.MAX_SECONDS = 600  # the emulator computes a prompt token in about a second
     take_first_steps()
+    take_tools()
     take_conversation()
     take_profiler()
 

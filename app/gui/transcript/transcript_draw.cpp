@@ -246,6 +246,7 @@ void TranscriptView::Parts::draw_caret(const VisibleRow& row) {
   const size_t message = row.place.message;
   const MessageRows& rows = layout.at(message);
   if (rows.status != MessageStatus::kStreaming || row.place.row + 2 != rows.n_rows()) return;
+  if (asked_call(layout.message(message)) != nullptr) return;  // the question is below
   const BlockIndex index = rows.block_index(row.place.row);
   float height = 0;
   const ImVec2 caret = layout.layout(message, index).caret_after(rows.block(index).text.size(), &height);
