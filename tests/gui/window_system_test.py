@@ -329,6 +329,7 @@ class Kills(WindowCase):
                 self.open("-c", "0", model=ENDLESS)
                 question = f"question {n}"
                 self.window.key("ctrl+l")
+                self.window.key("ctrl+a")  # the draft of the last one, where that was not yet known to be sent
                 self.window.type(question)
                 self.window.wait_for(lambda s: s["composer"] == question, "the typed text")
                 self.window.key("Return")
