@@ -257,6 +257,17 @@ std::vector<Message> messages_for_model(const std::vector<Message>& conversation
   return kept;
 }
 
+std::string joined(const std::vector<ToolRound>& rounds, std::string ToolRound::*part, const std::string& last) {
+  std::string all;
+  for (const ToolRound& round : rounds) {
+    const std::string& text = round.*part;
+    if (const size_t end = text.find_last_not_of(" \t\r\n"); end != std::string::npos)
+      all.append(text, 0, end + 1) += "\n\n";
+  }
+  if (rounds.empty() || !trimmed(last).empty()) return all + last;
+  return all.substr(0, all.find_last_not_of('\n') + 1);
+}
+
 void reclassify(std::string& content, std::string& reasoning, bool thinking) {
   std::string text = std::exchange(reasoning, {}) + std::exchange(content, {});
   if (thinking) text.resize(text.find_last_not_of(" \t\r\n") + 1);

@@ -80,6 +80,9 @@ struct Message {
 nlohmann::ordered_json to_json(const Message& message);
 Message message_from_json(const nlohmann::json& json);
 
+// A part of each round, and of what follows the rounds: those that are not blank, apart by an empty line.
+std::string joined(const std::vector<ToolRound>& rounds, std::string ToolRound::*part, const std::string& last);
+
 bool is_empty(const Message& message);  // no text, no reasoning, no tool calls
 
 // What the model reads: each file under its name in a code block with a fence longer than any in the file, then the

@@ -46,7 +46,7 @@ std::optional<Question> ActiveChat::edit(uint64_t message, const std::string& te
 std::optional<Question> ActiveChat::go_on(uint64_t message) const {
   const std::vector<ChatMessage>& messages = now().messages;
   if (messages.size() < 2 || messages.back().key != message || messages.back().role != "assistant") return std::nullopt;
-  if (text_bytes(messages.back()) == 0 && messages.back().rounds.empty()) return std::nullopt;
+  if (!is_begun(messages.back())) return std::nullopt;
   return Question{.n_kept = messages.size(), .continues = true, .message = message};
 }
 

@@ -157,12 +157,13 @@ bool ToolController::set(Approval& approval, const std::string& tool, Permission
 }
 
 void ToolController::read_servers(const std::string& path) {
-  imported_ = read_mcp_config(path);
-  std::erase_if(imported_.servers, [](const McpServerConfig& server) { return server.is_disabled; });
-  if (imported_.servers.empty()) throw Error(path + " has no server that is not disabled");
+  McpConfig read = read_mcp_config(path);
+  std::erase_if(read.servers, [](const McpServerConfig& server) { return server.is_disabled; });
+  if (read.servers.empty()) throw Error(path + " has no server that is not disabled");
   OfferedTools offered = state_.now().tools;
-  offered.import = {path, "", imported_.servers.size()};
-  for (const McpServerConfig& server : imported_.servers) offered.import->shown += shown_server(server) + "\n";
+  offered.import = {path, "", read.servers.size()};
+  for (const McpServerConfig& server : read.servers) offered.import->shown += shown_server(server) + "\n";
+  imported_ = std::move(read);  // only what is shown may be added
   state_.change(updates::SetTools{std::move(offered)});
 }
 
@@ -183,9 +184,11 @@ void ToolController::open_folder(const std::string& folder) { access_->open_fold
 void ToolController::list(const Approval& approval, Responder* model) {
   OfferedTools offered{.is_opening = is_opening_, .folders = access_->folders(), .import = state_.now().tools.import};
   for (const McpServerState& server : access_->servers()) offered.servers.push_back(line_of(server));
-  for (const Tool& tool : access_->tools().list())
+  const std::vector<Tool>& tools = access_->tools().list();
+  const std::vector<Permission> permissions = approval.permissions(tools);
+  for (size_t i = 0; i < tools.size(); ++i)
     offered.tools.push_back(
-        {tool.name, tool.description, tool.schema.dump(2, ' ', false, kReplace), approval.permission(tool)});
+        {tools[i].name, tools[i].description, tools[i].schema.dump(2, ' ', false, kReplace), permissions[i]});
   if (are_offered_to(model)) offered.tokens = tokens_of(*model, access_->tools());
   if (offered != state_.now().tools) state_.change(updates::SetTools{std::move(offered)});
 }

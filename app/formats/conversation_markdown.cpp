@@ -216,7 +216,7 @@ std::string section(const std::string& kind, const std::string& heading, const s
 
 // What an answer said and called before its last text; the facts have it, too.
 std::string calls_of(const Message& message) {
-  return answer_markdown({.rounds = message.rounds, .tool_calls = message.tool_calls}, CallsAre::kShown);
+  return answer_markdown({.rounds = message.rounds, .tool_calls = message.tool_calls});
 }
 
 std::string section_of(const Turn& turn, const std::string& model) {

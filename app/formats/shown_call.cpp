@@ -123,17 +123,16 @@ std::string calls_markdown(const std::vector<ToolCall>& calls, size_t max_result
   return text;
 }
 
-std::string answer_markdown(const Message& answer, CallsAre calls, size_t max_result) {
-  const bool shows = calls == CallsAre::kShown;
+std::string answer_markdown(const Message& answer, size_t max_result) {
   std::string text;
   const auto add = [&](std::string_view part) {
     if (!trimmed(part).empty()) text += std::string(part.substr(0, part.find_last_not_of(" \t\r\n") + 1)) + "\n\n";
   };
   for (const ToolRound& round : answer.rounds) {
     add(round.content);
-    if (shows) text += calls_markdown(round.calls, max_result);
+    text += calls_markdown(round.calls, max_result);
   }
-  const std::string last = shows ? calls_markdown(answer.tool_calls, max_result) : "";
+  const std::string last = calls_markdown(answer.tool_calls, max_result);
   if (last.empty()) return text + answer.content;
   add(answer.content);
   return text + last;

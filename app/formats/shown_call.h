@@ -29,8 +29,7 @@ std::vector<std::string> call_lines(const std::vector<ToolCall>& calls);
 // result, of which at most so many bytes are shown. Without those that are written, asked about or left undone.
 std::string calls_markdown(const std::vector<ToolCall>& calls, size_t max_result = SIZE_MAX);
 
-// The text of an answer's rounds and what follows them, each in its place; with_calls: its calls between them.
-enum class CallsAre { kShown, kLeftOut };
-std::string answer_markdown(const Message& answer, CallsAre calls, size_t max_result = SIZE_MAX);
+// The text of an answer's rounds and what follows them, each with its calls behind it.
+std::string answer_markdown(const Message& answer, size_t max_result = SIZE_MAX);
 
 }  // namespace warpchat

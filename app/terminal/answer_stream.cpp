@@ -122,21 +122,6 @@ void follow_calls(StreamedAnswer& answer, const Event& event) {
       {std::exchange(answer.text, {}), std::exchange(answer.reasoning, {}), std::exchange(answer.tool_calls, {})});
 }
 
-// The texts of all rounds and what follows them, without those that are blank.
-std::string joined(const StreamedAnswer& answer, std::string ToolRound::*part, const std::string& last) {
-  std::string all;
-  const auto add = [&](std::string_view text) {
-    if (!trimmed(text).empty()) all += (all.empty() ? "" : "\n\n") + std::string(text);
-  };
-  for (const ToolRound& round : answer.rounds) {
-    const std::string& text = round.*part;
-    add(std::string_view(text).substr(0, text.find_last_not_of(" \t\r\n") + 1));
-  }
-  if (answer.rounds.empty()) return last;
-  add(last);
-  return all;
-}
-
 // False: the user stops the answer.
 bool decide_call(Generation& generation, const ToolCallsChanged& changed, const DecideAboutCall& decide) {
   const auto asked = std::ranges::find(changed.calls, CallStatus::kAsking, &ToolCall::status);
@@ -219,8 +204,8 @@ std::string answer_json(const StreamedAnswer& answer, const std::string& model, 
   const ToldCounts& told = answer.end.told;
   const nlohmann::ordered_json json = {
       {"model", model},
-      {"answer", joined(answer, &ToolRound::content, answer.text)},
-      {"reasoning", joined(answer, &ToolRound::reasoning, answer.reasoning)},
+      {"answer", joined(answer.rounds, &ToolRound::content, answer.text)},
+      {"reasoning", joined(answer.rounds, &ToolRound::reasoning, answer.reasoning)},
       {"stop_reason", stop_reason(answer.end.reason)},
       {"tool_calls", calls_json(answer)},
       {"usage",

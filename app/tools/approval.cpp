@@ -45,9 +45,12 @@ ApprovedNames ApprovedNames::parse(std::string_view text) {
   return approved;
 }
 
-std::optional<ToolRecord> Approval::find(const Tool& tool) const {
-  std::optional<ToolRecord> lasting;
-  if (lasting_ != nullptr) lasting = lasting_->find(tool);
+std::vector<ToolRecord> Approval::lasting_records() const {
+  return lasting_ != nullptr ? lasting_->all() : std::vector<ToolRecord>();
+}
+
+std::optional<ToolRecord> Approval::find(const std::vector<ToolRecord>& records, const Tool& tool) const {
+  std::optional<ToolRecord> lasting = find_record(records, tool);
   if (lasting && lasting->permission == Permission::kNever && !change_since(*lasting, tool)) return lasting;
   const auto here = conversation_.find(tool.name);
   if (here == conversation_.end()) return lasting;
@@ -61,7 +64,7 @@ Decision Approval::decide(const Tool& tool) const {
   const Verdict otherwise = can_ask_ ? Verdict::kAsk : Verdict::kDeny;
   std::optional<ToolRecord> record;
   try {
-    record = find(tool);
+    record = find(lasting_records(), tool);
   } catch (const Error& error) {
     if (is_named) return {Verdict::kAllow, Reason::kApproved};
     return {otherwise, Reason::kUnknown, {}, error.what()};
@@ -78,13 +81,16 @@ Decision Approval::decide(const Tool& tool) const {
   return {otherwise, Reason::kUndecided};
 }
 
-Permission Approval::permission(const Tool& tool) const {
+std::vector<Permission> Approval::permissions(const std::vector<Tool>& tools) const {
+  std::vector<Permission> permissions(tools.size(), Permission::kAsk);
   try {
-    const std::optional<ToolRecord> record = find(tool);
-    return record && !change_since(*record, tool) ? record->permission : Permission::kAsk;
-  } catch (const Error&) {
-    return Permission::kAsk;
+    const std::vector<ToolRecord> records = lasting_records();
+    for (size_t i = 0; i < tools.size(); ++i)
+      if (const std::optional<ToolRecord> record = find(records, tools[i]); record && !change_since(*record, tools[i]))
+        permissions[i] = record->permission;
+  } catch (const Error&) {  // every call asks then, and says why
   }
+  return permissions;
 }
 
 std::string Approval::set(const Tool& tool, Permission permission) {

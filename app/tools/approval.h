@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "app/tools/tool.h"
 #include "app/tools/tool_permissions.h"
@@ -53,15 +54,16 @@ class Approval {
       : approved_(std::move(approved)), can_ask_(can_ask), lasting_(lasting) {}
 
   Decision decide(const Tool& tool) const;
-  Permission permission(const Tool& tool) const;  // of this very tool, for a list of tools
+  std::vector<Permission> permissions(const std::vector<Tool>& tools) const;  // of these very tools
 
   // What the user has chosen for a tool. The sentence if kAlways or kNever could not be stored, and holds in this
   // conversation alone; else empty. Error: kAsk, and the lasting permission cannot be removed.
   std::string set(const Tool& tool, Permission permission);
 
  private:
-  // What was decided about the tool's name, for the conversation before what lasts. Error: the file cannot be read.
-  std::optional<ToolRecord> find(const Tool& tool) const;
+  // What was decided about the tool's name, for the conversation before what lasts: the given records.
+  std::optional<ToolRecord> find(const std::vector<ToolRecord>& lasting, const Tool& tool) const;
+  std::vector<ToolRecord> lasting_records() const;  // Error: the file cannot be read
 
   const ApprovedNames approved_;
   const bool can_ask_;

@@ -128,6 +128,14 @@ ToolRecord record_of(const Tool& tool, Permission permission) {
           .schema = cut_text(tool.schema.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace))};
 }
 
+std::optional<ToolRecord> find_record(const std::vector<ToolRecord>& records, const Tool& tool) {
+  const ToolRecord* found = nullptr;
+  const std::string hash = hash_of(tool);
+  for (const ToolRecord& record : records)
+    if (record.name == tool.name && !(found != nullptr && found->hash == hash)) found = &record;
+  return found != nullptr ? std::optional(*found) : std::nullopt;
+}
+
 std::optional<ToolChange> change_since(const ToolRecord& before, const Tool& tool) {
   const ToolRecord now = record_of(tool, before.permission);
   if (now.hash == before.hash) return std::nullopt;
@@ -157,14 +165,6 @@ std::vector<ToolRecord> ToolPermissions::all() const {
   for (const ordered_json& entry : document[kList])
     if (std::optional<ToolRecord> record = read_record(entry)) records.push_back(std::move(*record));
   return records;
-}
-
-std::optional<ToolRecord> ToolPermissions::find(const Tool& tool) const {
-  const std::string hash = hash_of(tool);
-  std::optional<ToolRecord> found;
-  for (ToolRecord& record : all())
-    if (record.name == tool.name && !(found && found->hash == hash)) found = std::move(record);
-  return found;
 }
 
 void ToolPermissions::set(const Tool& tool, Permission permission) {

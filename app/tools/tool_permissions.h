@@ -38,6 +38,9 @@ struct ToolChange {
   bool configuration = false, description = false, schema = false;  // what differs
 };
 
+// Of the records, the oldest first, the one of this very tool; else the newest of one with its name.
+std::optional<ToolRecord> find_record(const std::vector<ToolRecord>& records, const Tool& tool);
+
 std::optional<ToolChange> change_since(const ToolRecord& before, const Tool& tool);  // nullopt: it is the same
 std::string about_change(const ToolChange& change);  // "its description has changed since you always allowed it"
 
@@ -49,9 +52,7 @@ class ToolPermissions {
 
   const std::string& path() const { return path_; }
 
-  // The record of this very tool; else the newest of one with its name. Error: the file cannot be read.
-  std::optional<ToolRecord> find(const Tool& tool) const;
-  std::vector<ToolRecord> all() const;  // the oldest first. Error as above
+  std::vector<ToolRecord> all() const;  // the oldest first. Error: the file cannot be read
 
   // kAlways or kNever; kAsk removes all records of its name. In place of the record with its name and configuration,
   // so that the same server in two configurations can have both. Error: the file cannot be read or written; it is then

@@ -103,9 +103,8 @@ TEST(CallsMarkdown, HasAllOfThemWithoutMarkup) {
 
 TEST(AnswerMarkdown, HasTheRoundsInTheirPlaces) {
   const Message answer{.content = "Last.", .rounds = {{"First.\n", "a thought", {kRead}}, {"", "", {kRead}}}};
-  EXPECT_EQ(answer_markdown(answer, CallsAre::kLeftOut), "First.\n\nLast.");
   const std::string calls = calls_markdown({kRead});
-  EXPECT_EQ(answer_markdown(answer, CallsAre::kShown), "First.\n\n" + calls + calls + "Last.");
+  EXPECT_EQ(answer_markdown(answer), "First.\n\n" + calls + calls + "Last.");
 }
 
 }  // namespace

@@ -196,5 +196,13 @@ TEST(Message, WhatAModelMayRead) {
             "a B c");
 }
 
+TEST(Message, JoinsARoundsTextsWithWhatFollows) {
+  const std::vector<ToolRound> rounds{{"First.\n", "a thought", {}}, {" \n", "", {}}};
+  EXPECT_EQ(joined(rounds, &ToolRound::content, "Last."), "First.\n\nLast.");
+  EXPECT_EQ(joined(rounds, &ToolRound::reasoning, "\n"), "a thought");
+  EXPECT_EQ(joined({}, &ToolRound::content, " as it is\n"), " as it is\n");
+  EXPECT_EQ(joined(rounds, &ToolRound::content, ""), "First.");
+}
+
 }  // namespace
 }  // namespace warpchat

@@ -4,6 +4,7 @@ state that --gui-state writes.
 
 usage: window_test.py CHAT CLI_MODELS [unittest arguments]
 """
+import glob
 import json
 import os
 import shutil
@@ -62,6 +63,28 @@ class Tools(WindowCase):
         state = self.ask("2", 2)
         self.assertEqual(state["conversation"]["messages"][-1]["calls"], ["warpchat__calculate ok"])
         self.close()
+
+    def test_servers_of_a_file_start_only_if_wanted(self):
+        path = os.path.join(self.home, "servers.json")
+        with open(path, "w") as file:
+            json.dump({"mcpServers": {"refused": {"command": "/bin/false"}}}, file)
+        self.open("-n", "40", "-c", "4096", model=CALLS)
+        for leave in (lambda: self.window.key("Escape"), lambda: self.window.click("tools_import_cancel")):
+            self.window.click("tools")
+            self.window.click("tools_import")
+            self.window.wait_for(lambda s: s["focus"] == "path", "the path's field")
+            self.window.key("ctrl+a")
+            self.window.type(path)
+            self.window.key("Return")
+            self.window.wait_for(lambda s: s["focus"] == "tools_import_cancel", "the question")
+            leave()
+            self.window.wait_for(lambda s: "tools_import_cancel" not in s["widgets"], "the end of the question")
+            if "tools" in self.window.state()["panels"]:
+                self.window.key("Escape")
+            self.window.wait_for(lambda s: "tools" not in s["panels"], "the end of the panel")
+        self.assertEqual(self.window.state()["tools"], [])
+        self.close()
+        self.assertFalse(glob.glob(f"{self.home}/**/mcp.json", recursive=True))
 
     def test_stopping_is_no_approval(self):
         self.open("--tools", "-n", "40", "-c", "4096", model=CALLS)

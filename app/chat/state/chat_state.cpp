@@ -28,6 +28,8 @@ size_t text_bytes(const ChatMessage& message) {
   return bytes;
 }
 
+bool is_begun(const ChatMessage& message) { return !message.rounds.empty() || text_bytes(message) > 0; }
+
 const ToolCall* asked_call(const ChatMessage& message) {
   const auto asked = std::ranges::find(message.tool_calls, CallStatus::kAsking, &ToolCall::status);
   return asked != message.tool_calls.end() ? &*asked : nullptr;

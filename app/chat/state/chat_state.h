@@ -56,6 +56,7 @@ struct ChatMessage : Message {
 // The bytes [begin, end) of an answer, as its token marks count them, and all of them.
 std::string text_between(const ChatMessage& message, size_t begin, size_t end);
 size_t text_bytes(const ChatMessage& message);
+bool is_begun(const ChatMessage& message);  // has text, reasoning or calls with results, which more can follow
 
 // The call that the user is asked about; null: none.
 const ToolCall* asked_call(const ChatMessage& message);

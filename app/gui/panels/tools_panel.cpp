@@ -65,11 +65,22 @@ void ToolsPanel::toggle(Frame& f) {
   if (is_open_) f.actions.push(ListTools{});
 }
 
-bool ToolsPanel::close(Ui& ui) {
+bool ToolsPanel::close(Frame& f) {
   if (!is_open_) return false;
-  is_open_ = !std::exchange(shown_, "").empty();
-  if (is_open_) ui.set_focus("tools_folder");
+  if (!f.state.tools.import && !std::exchange(shown_, "").empty())
+    f.ui.set_focus("tools_folder");
+  else
+    leave(f);
   return true;
+}
+
+// What a file offers and the user did not start is refused.
+void ToolsPanel::leave(Frame& f) {
+  shown_.clear();
+  is_open_ = false;
+  if (!f.state.tools.import) return;
+  is_refused_ = true;
+  f.actions.push(AddToolServers{false});
 }
 
 void ToolsPanel::show(Frame& f, std::string name, bool is_server) {
@@ -82,14 +93,13 @@ void ToolsPanel::show(Frame& f, std::string name, bool is_server) {
 
 void ToolsPanel::draw(Frame& f) {
   const std::optional<ServerImport>& import = f.state.tools.import;
-  if (import && !is_open_) is_open_ = appearing_ = true, f.ui.set_focus("tools_import_cancel");
+  is_refused_ = is_refused_ && import;
+  if (import && !is_open_ && !is_refused_) is_open_ = appearing_ = true, f.ui.set_focus("tools_import_cancel");
   if (!is_open_) return;
   const std::string title = shown_.empty() ? "Tools" : printable(shown_, kMaxToolText);
   Card card(f.ui, {"tools", title, 720, 640, std::exchange(appearing_, false)});
   if (card.wants_close()) {
-    shown_.clear();
-    is_open_ = false;
-    if (import) f.actions.push(AddToolServers{false});
+    leave(f);
     return f.ui.set_focus("composer");
   }
   Rect content = card.content;

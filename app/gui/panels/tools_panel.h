@@ -14,10 +14,11 @@ class ToolsPanel {
  public:
   void toggle(Frame& f);
   bool is_open() const { return is_open_; }
-  bool close(Ui& ui);  // what is in front: a tool or log, the panel; whether there was anything
+  bool close(Frame& f);  // what is in front: a tool or log, the panel; whether there was anything
   void draw(Frame& f);
 
  private:
+  void leave(Frame& f);
   void draw_list(Frame& f, Rect rect);
   void draw_server(Frame& f, Rect rect, const ToolServerLine& server);
   void draw_tool(Frame& f, Rect rect, const OfferedTool& tool);
@@ -32,7 +33,8 @@ class ToolsPanel {
                 Colour colour);
 
   bool is_open_ = false, appearing_ = false;
-  std::string shown_;  // a tool, or a server whose log is shown; empty: the list
+  bool is_refused_ = false;  // the servers of a file are, which the state still has
+  std::string shown_;        // a tool, or a server whose log is shown; empty: the list
   bool shows_server_ = false;
   TextField folder_;
 };

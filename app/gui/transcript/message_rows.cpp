@@ -15,13 +15,6 @@ constexpr size_t kMaxShownResult = 16384;  // bytes, of one call
 
 bool has_calls(const ChatMessage& message) { return !message.rounds.empty() || !message.tool_calls.empty(); }
 
-std::string all_thoughts(const ChatMessage& message) {
-  std::string all;
-  for (const ToolRound& round : message.rounds)
-    if (!round.reasoning.empty()) all += round.reasoning + "\n\n";
-  return all + message.reasoning;
-}
-
 // Rows of blocks that have not changed keep their layout; a piece looks otherwise once another follows it.
 void update_part(MarkdownDocument& document, std::vector<MessageRows::Row>& rows, std::string_view text, bool streaming,
                  size_t source) {
@@ -111,9 +104,9 @@ MessageTexts texts_of(const ChatMessage& message) {
   if (message.role == "user") return texts;
   std::string_view thought = message.reasoning;
   if (has_calls(message)) {
-    texts.made_thought = std::make_shared<const std::string>(all_thoughts(message));
-    texts.made_answer =
-        std::make_shared<const std::string>(answer_markdown(message, CallsAre::kShown, kMaxShownResult));
+    texts.made_thought =
+        std::make_shared<const std::string>(joined(message.rounds, &ToolRound::reasoning, message.reasoning));
+    texts.made_answer = std::make_shared<const std::string>(answer_markdown(message, kMaxShownResult));
     thought = *texts.made_thought;
     texts.answer = *texts.made_answer;
   }
@@ -129,7 +122,8 @@ MessageTexts texts_of(const ChatMessage& message) {
 }
 
 std::string text_to_copy(const ChatMessage& message) {
-  return message.rounds.empty() ? std::string(texts_of(message).answer) : answer_markdown(message, CallsAre::kLeftOut);
+  return message.rounds.empty() ? std::string(texts_of(message).answer)
+                                : joined(message.rounds, &ToolRound::content, message.content);
 }
 
 void read_message(const ChatMessage& message, MessageRows& rows, const IsOpenFold& is_open) {

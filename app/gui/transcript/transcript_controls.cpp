@@ -74,8 +74,7 @@ void TranscriptView::Parts::draw_footer(const VisibleRow& row) {
   };
   if (message.siblings.size() > 1) place(0), x = draw_versions(index, x, strip);
   if (!shows) return;
-  const bool has_text = !message.content.empty() || !message.reasoning.empty();
-  if (has_text && icon_button(id, {Icon::kCopy, "copy", "Copy", index}, {place(size), strip}, size))
+  if (text_bytes(message) > 0 && icon_button(id, {Icon::kCopy, "copy", "Copy", index}, {place(size), strip}, size))
     copy(id, text_to_copy(message));
   if (rows.is_user && idle &&
       icon_button(id + 1, {Icon::kPen, "edit", "Edit and resend", index}, {place(size), strip}, size))
@@ -86,7 +85,7 @@ void TranscriptView::Parts::draw_footer(const VisibleRow& row) {
   if (rows.is_user) return;
   const bool has_more = message.status != MessageStatus::kComplete || message.cut != AnswerCut::kNone;
   const bool can_continue = !frame.state->model || frame.state->model->can_continue;
-  if (idle && is_last && has_more && has_text && can_continue &&
+  if (idle && is_last && has_more && is_begun(message) && can_continue &&
       icon_button(id + 3, {Icon::kContinue, "continue", "Continue", index}, {place(size), strip}, size))
     frame.actions->push(ContinueAnswer{rows.key});
   std::string about = printable(message.model_name, kMaxModelName);

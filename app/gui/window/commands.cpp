@@ -206,7 +206,7 @@ void ChatWindow::escape() {
   if (palette_.close(ui_) || prompts_.close(ui_)) return;
   if (picker_.close(frame_)) return picker_.is_open() ? void() : ui_.set_focus("composer");
   if (assistants_.close(frame_)) return assistants_.is_open() ? void() : ui_.set_focus("composer");
-  if (tools_.close(ui_)) return tools_.is_open() ? void() : ui_.set_focus("composer");
+  if (tools_.close(frame_)) return tools_.is_open() ? void() : ui_.set_focus("composer");
   if (file_dialog_.close() || std::exchange(shortcuts_.open, false) || view_.close()) return ui_.set_focus("composer");
   if (sidebar_.close(frame_) || std::exchange(narrow_sidebar_, false)) return ui_.set_focus("composer");
   if (find_bar_.close(transcript_)) return ui_.set_focus("composer");
