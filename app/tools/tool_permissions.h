@@ -38,7 +38,7 @@ struct ToolChange {
   bool configuration = false, description = false, schema = false;  // what differs
 };
 
-// Of the records, the oldest first, the one of this very tool; else the newest of one with its name.
+// The record of this very tool; else the newest of one with its name. records: the oldest first.
 std::optional<ToolRecord> find_record(const std::vector<ToolRecord>& records, const Tool& tool);
 
 std::optional<ToolChange> change_since(const ToolRecord& before, const Tool& tool);  // nullopt: it is the same
