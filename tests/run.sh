@@ -8,12 +8,14 @@ here=$(cd "$(dirname "$0")/.." && pwd)
 
 usage="usage: tests/run.sh [--full | --sanitized | --threads | --fuzz]
 
-Builds in build-tests/, optimised and with asserts, and runs all suites. Others:
+Builds in build-tests/, optimised and with asserts, and runs all suites but the longest. Others:
   --sanitized  the same in build-asan/, with the address and undefined-behaviour sanitizers, without the tests of
-               kernels and of the emulator; other tests open build-tests/libcuda_emulator.so
+               kernels, of the emulator, and of real windows and terminals; other tests open
+               build-tests/libcuda_emulator.so
   --threads    the suites with threads in build-tsan/, with the thread sanitizer
   --fuzz       in build-fuzz/, with clang: every fuzzer for \$FUZZ_SECONDS seconds (120)
-  --full       all four, the first with long tables, 1000 seeds and 200 kills, the second with the kernel tests; also
+  --full       all four, the first with long tables, 1000 seeds, 200 kills and the CPU backend for AArch64, the
+               second with every test and check; also
                MCP servers by the Python SDK: tests/mcp/real_servers.sh; also
                the packages: app/package.sh builds them, tests/package_test.sh installs them; also
                the program for AArch64: tests/aarch64/whole.sh builds it, and it answers under qemu
@@ -37,7 +39,9 @@ build() {
   return 1
 }
 
-# run_tests FOLDER TARGET SUITES CMAKE_ARGUMENTS...: SUITES is a regular expression of suites' names.
+# run_tests FOLDER TARGET SUITES CMAKE_ARGUMENTS...: SUITES is a regular expression of suites' names. Without those that
+# have the label $left_out_label.
+left_out_label=none
 run_tests() {
   local folder=$1 target=$2 suites=$3 failed=$1/Testing/Temporary/LastTestsFailed.log name; shift 3
   local left_out=${failed/Failed/Disabled}
@@ -46,7 +50,7 @@ run_tests() {
   heading "suites of $folder"
   rm -rf "$failed" "$left_out" "$folder/reports"
   local code=0 names=()
-  ctest --test-dir "$folder" --timeout 3600 --output-on-failure -j "$(nproc)" -R "$suites" || code=$?
+  ctest --test-dir "$folder" --timeout 3600 --output-on-failure -j "$(nproc)" -R "$suites" -LE "^$left_out_label\$" || code=$?
   [ ! -s "$failed" ] || mapfile -t names < <(cut -d: -f2 "$failed")
   [ $code = 0 ] || [ ${#names[@]} != 0 ] || failures+=("$(basename "$folder"): ctest could not run the suites")
   code=0
@@ -68,26 +72,38 @@ passes_alone() {
 }
 
 optimised=(-DCMAKE_BUILD_TYPE=Release -DWARPCHAT_ASSERTS=ON)
-run_suites() { run_tests "$here/build-tests" all . "${optimised[@]}"; }
+# These emulate for half a minute each; the folder aarch64 is another build.
+long_on_the_emulator=-StampProfiles.CountEveryPhaseOfSeveralLaunches:GpuFaultsInRuns.AtEveryCallLeaveTheNextOneRight
+run_suites() {
+  GTEST_FILTER=$long_on_the_emulator run_tests "$here/build-tests" all . "${optimised[@]}" -DWARPCHAT_AARCH64_TESTS=OFF
+}
+run_all_suites() {
+  WARPCHAT_FULL_TESTS=1 run_tests "$here/build-tests" all . "${optimised[@]}" -DWARPCHAT_AARCH64_TESTS=ON
+}
 
 # Little optimisation and debug information: half the compile time, and a trace still names every line.
 sanitized=(-DCMAKE_BUILD_TYPE=RelWithDebInfo "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -g1")
 # These compute for minutes there, with the same code as small ones.
 without_real_models=-RealLanguage.*
+# And these for a minute each.
+long_with_sanitizers=*DraftsOnAGpu.*:SessionFaults.AHundredSwitchesLeaveNothingBehind:SchedulerOnAFaultyDriver.AFailed*
+long_with_sanitizers=$long_with_sanitizers:CpuRuns.GiveEachSequence*:AnswerView.WorkGrows*:*/Products.*avxvnni*
 
-# run_sanitized ON|OFF: with or without the kernel tests, whose machine checks every access itself, and the checks of
-# every pointer. These double the compile time; whatever reads or writes through a wrong pointer, the address sanitizer
-# mostly finds, too.
+# run_sanitized ON|OFF: with or without the kernel tests, whose machine checks every access itself; the suites of real
+# windows and terminals; long tests; and the checks of every pointer. The last double the compile time; most accesses
+# through a wrong pointer are also found by the address sanitizer.
 run_sanitized() {
-  local checks=-fno-sanitize-recover=undefined
+  local checks=-fno-sanitize-recover=undefined filter=$without_real_models left_out_label=none
   if [ $1 = OFF ]; then
     checks="$checks -fno-sanitize=null,alignment,object-size,vptr"
+    filter=$filter:$long_with_sanitizers
+    left_out_label=interactive
     heading "building the emulator in $here/build-tests"
     build "$here/build-tests" cuda_emulator "${optimised[@]}" || return 0
     export WARPCHAT_EMULATOR=$here/build-tests/libcuda_emulator.so
   fi
   export UBSAN_OPTIONS=print_stacktrace=1${UBSAN_OPTIONS:+:$UBSAN_OPTIONS}
-  GTEST_FILTER=$without_real_models run_tests "$here/build-asan" all . "${sanitized[@]}" \
+  GTEST_FILTER=$filter run_tests "$here/build-asan" all . "${sanitized[@]}" \
     -DWARPCHAT_KERNEL_TESTS=$1 \
     -DCMAKE_CXX_FLAGS="-fsanitize=address,undefined $checks -fno-omit-frame-pointer"
 }
@@ -190,7 +206,7 @@ case ${1:-} in
     for module in cuda.bindings huggingface_hub xllamacpp scikit_build_core; do fetch_module $module; done
     # Compiled here. Not for this processor alone: llama.cpp's AMX code crashes on some.
     CMAKE_ARGS=-DGGML_NATIVE=OFF fetch_module llama_cpp
-    WARPCHAT_FULL_TESTS=1 run_suites
+    run_all_suites
     run_real_mcp_servers
     run_packages
     run_aarch64
