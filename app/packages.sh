@@ -9,9 +9,8 @@ package_packages="dpkg-dev file gzip"
 download_packages="python3 python3-pip ca-certificates"
 test_packages="libgtest-dev libgmock-dev python3 python3-jinja2 openssl xvfb x11-utils xdotool xclip poppler-utils
   dbus-daemon python3-dbus python3-gi gnome-keyring libsecret-1-0 uim-xim uim-byeoru uim-anthy locales
-  fonts-noto-core fonts-noto-cjk fonts-noto-color-emoji fonts-jetbrains-mono g++-aarch64-linux-gnu
-  libc6-dev-arm64-cross qemu-user"
-full_test_packages="clang libclang-rt-dev"
+  fonts-noto-core fonts-noto-cjk fonts-noto-color-emoji fonts-jetbrains-mono"
+full_test_packages="clang libclang-rt-dev g++-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user"
 
 fail() {
   echo "$(basename "$0"): $*" >&2

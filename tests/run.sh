@@ -22,7 +22,7 @@ Builds in build-tests/, optimised and with asserts, and runs all suites but the 
 
 The last line is \"everything passed\" only if everything ran; skipped tests are named with their reasons. A failed suite
 of a real window or terminal runs once more, alone; the last lines name it.
-On two cores, with the first builds, this run and --sanitized take less than an hour together."
+On two cores, with the first builds, this run and --sanitized take up to 80 minutes together."
 
 failures=()
 retried=()
@@ -39,9 +39,7 @@ build() {
   return 1
 }
 
-# run_tests FOLDER TARGET SUITES CMAKE_ARGUMENTS...: SUITES is a regular expression of suites' names. Without those that
-# have the label $left_out_label.
-left_out_label=none
+# run_tests FOLDER TARGET SUITES CMAKE_ARGUMENTS...: SUITES are ctest's arguments that choose among the suites; empty: all.
 run_tests() {
   local folder=$1 target=$2 suites=$3 failed=$1/Testing/Temporary/LastTestsFailed.log name; shift 3
   local left_out=${failed/Failed/Disabled}
@@ -50,7 +48,7 @@ run_tests() {
   heading "suites of $folder"
   rm -rf "$failed" "$left_out" "$folder/reports"
   local code=0 names=()
-  ctest --test-dir "$folder" --timeout 3600 --output-on-failure -j "$(nproc)" -R "$suites" -LE "^$left_out_label\$" || code=$?
+  ctest --test-dir "$folder" --timeout 3600 --output-on-failure -j "$(nproc)" $suites || code=$?
   [ ! -s "$failed" ] || mapfile -t names < <(cut -d: -f2 "$failed")
   [ $code = 0 ] || [ ${#names[@]} != 0 ] || failures+=("$(basename "$folder"): ctest could not run the suites")
   code=0
@@ -72,13 +70,12 @@ passes_alone() {
 }
 
 optimised=(-DCMAKE_BUILD_TYPE=Release -DWARPCHAT_ASSERTS=ON)
-# These emulate for half a minute each; the folder aarch64 is another build.
-long_on_the_emulator=-StampProfiles.CountEveryPhaseOfSeveralLaunches:GpuFaultsInRuns.AtEveryCallLeaveTheNextOneRight
+# run_suites ON|OFF: with or without the folder aarch64, which is another build, and tests that emulate for half a minute.
 run_suites() {
-  GTEST_FILTER=$long_on_the_emulator run_tests "$here/build-tests" all . "${optimised[@]}" -DWARPCHAT_AARCH64_TESTS=OFF
-}
-run_all_suites() {
-  WARPCHAT_FULL_TESTS=1 run_tests "$here/build-tests" all . "${optimised[@]}" -DWARPCHAT_AARCH64_TESTS=ON
+  local filter=*
+  [ $1 = ON ] ||
+    filter=-StampProfiles.CountEveryPhaseOfSeveralLaunches:GpuFaultsInRuns.AtEveryCallLeaveTheNextOneRight
+  GTEST_FILTER=$filter run_tests "$here/build-tests" all "" "${optimised[@]}" -DWARPCHAT_AARCH64_TESTS=$1
 }
 
 # Little optimisation and debug information: half the compile time, and a trace still names every line.
@@ -93,17 +90,17 @@ long_with_sanitizers=$long_with_sanitizers:CpuRuns.GiveEachSequence*:AnswerView.
 # windows and terminals; long tests; and the checks of every pointer. The last double the compile time; most accesses
 # through a wrong pointer are also found by the address sanitizer.
 run_sanitized() {
-  local checks=-fno-sanitize-recover=undefined filter=$without_real_models left_out_label=none
+  local checks=-fno-sanitize-recover=undefined filter=$without_real_models suites=""
   if [ $1 = OFF ]; then
     checks="$checks -fno-sanitize=null,alignment,object-size,vptr"
     filter=$filter:$long_with_sanitizers
-    left_out_label=interactive
+    suites="-LE interactive"
     heading "building the emulator in $here/build-tests"
     build "$here/build-tests" cuda_emulator "${optimised[@]}" || return 0
     export WARPCHAT_EMULATOR=$here/build-tests/libcuda_emulator.so
   fi
   export UBSAN_OPTIONS=print_stacktrace=1${UBSAN_OPTIONS:+:$UBSAN_OPTIONS}
-  GTEST_FILTER=$filter run_tests "$here/build-asan" all . "${sanitized[@]}" \
+  GTEST_FILTER=$filter run_tests "$here/build-asan" all "$suites" "${sanitized[@]}" \
     -DWARPCHAT_KERNEL_TESTS=$1 \
     -DCMAKE_CXX_FLAGS="-fsanitize=address,undefined $checks -fno-omit-frame-pointer"
 }
@@ -111,7 +108,7 @@ run_sanitized() {
 # The engine's pool, the session's worker with all launch modes, and the window's workers.
 run_threads() {
   export TSAN_OPTIONS=suppressions=$here/tests/thread_sanitizer.supp${TSAN_OPTIONS:+:$TSAN_OPTIONS}
-  GTEST_FILTER=$without_real_models run_tests "$here/build-tsan" threaded_tests '^(engine|session|gui)_test$' \
+  GTEST_FILTER=$without_real_models run_tests "$here/build-tsan" threaded_tests '-R ^(engine|session|gui)_test$' \
     "${sanitized[@]}" -DCMAKE_CXX_FLAGS="-fsanitize=thread -fno-omit-frame-pointer"
 }
 
@@ -197,7 +194,7 @@ if [ "${1:-}" != --fuzz ]; then
   (fetch_demo_model) || echo "run.sh: without the demo model its tests are skipped" >&2
 fi
 case ${1:-} in
-  "") fetch_module cuda.bindings; run_suites ;;
+  "") fetch_module cuda.bindings; run_suites OFF ;;
   --sanitized) run_sanitized OFF ;;
   --threads) run_threads ;;
   --fuzz) install_packages $full_test_packages && run_fuzzers ;;
@@ -206,7 +203,7 @@ case ${1:-} in
     for module in cuda.bindings huggingface_hub xllamacpp scikit_build_core; do fetch_module $module; done
     # Compiled here. Not for this processor alone: llama.cpp's AMX code crashes on some.
     CMAKE_ARGS=-DGGML_NATIVE=OFF fetch_module llama_cpp
-    run_all_suites
+    WARPCHAT_FULL_TESTS=1 run_suites ON
     run_real_mcp_servers
     run_packages
     run_aarch64

@@ -62,7 +62,7 @@ class Approval {
 
  private:
   // What was decided about the tool's name, for the conversation before what lasts: the given records.
-  std::optional<ToolRecord> find(const std::vector<ToolRecord>& lasting, const Tool& tool) const;
+  std::optional<ToolRecord> find(const std::vector<ToolRecord>& records, const Tool& tool) const;
   std::vector<ToolRecord> lasting_records() const;  // Error: the file cannot be read
 
   const ApprovedNames approved_;
