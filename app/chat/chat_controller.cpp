@@ -115,7 +115,10 @@ void ChatController::Parts::dispatch(OutgoingMessage message) {
       action);
   if (!deferred.empty() && !jumps_queue) return deferred.push_back(std::move(action));
   bool is_in_the_way = std::holds_alternative<Send>(action) && !attachments.are_read();
-  is_in_the_way |= asks_model(action) && tools.is_opening();
+  if (asks_model(action)) {
+    tools.follow_servers();
+    is_in_the_way |= tools.is_opening();
+  }
   for (ActiveChat* chat : conflicts_with(action)) {
     chat->halt();
     is_in_the_way |= chat->answering.running();
@@ -193,7 +196,7 @@ void ChatController::Parts::show(std::unique_ptr<ActiveChat> chat) {
   chats.push_back(std::move(chat));
   shown->slot.show();
   attachments.change_conversation(before, shown->now().id);
-  tools.list(*shown->approval, nullptr);
+  tools.list(shown->approval, nullptr);
   note_unread(shown->now().id, false);
 }
 

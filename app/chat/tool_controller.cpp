@@ -88,7 +88,7 @@ void ToolController::open() {
   if (opening_.joinable()) opening_.join();  // it has ended
   is_opening_ = true;
   stop_ = {};
-  list(*access_->new_approval(), nullptr);
+  list(nullptr);
   const auto open = [this, stop = stop_.get_token()] {
     try {
       access_->open_servers(stop);
@@ -109,12 +109,18 @@ void ToolController::open() {
   }
 }
 
+void ToolController::follow_servers() {
+  if (is_opening_ || std::exchange(has_followed_, false) || !access_->have_other_tools()) return;
+  has_followed_ = true;
+  open();
+}
+
 void ToolController::stop_opening() { stop_.request_stop(); }
 
 void ToolController::opened() {
   is_opening_ = false;
   access_->list_again();
-  list(*access_->new_approval(), nullptr);
+  list(nullptr);
 }
 
 std::shared_ptr<Approval> ToolController::approval_of(ConversationId id) {
@@ -160,19 +166,22 @@ void ToolController::read_servers(const std::string& path) {
   McpConfig read = read_mcp_config(path);
   std::erase_if(read.servers, [](const McpServerConfig& server) { return server.is_disabled; });
   if (read.servers.empty()) throw Error(path + " has no server that is not disabled");
-  OfferedTools offered = state_.now().tools;
-  offered.import = {path, "", read.servers.size()};
-  for (const McpServerConfig& server : read.servers) offered.import->shown += shown_server(server) + "\n";
+  ServerImport import{path, "", read.servers.size()};
+  for (const McpServerConfig& server : read.servers) import.shown += shown_server(server) + "\n";
   imported_ = std::move(read);  // only what is shown may be added
+  show_import(std::move(import));
+}
+
+void ToolController::show_import(std::optional<ServerImport> import) {
+  OfferedTools offered = state_.now().tools;
+  offered.import = std::move(import);
   state_.change(updates::SetTools{std::move(offered)});
 }
 
 void ToolController::add_servers(bool are_wanted) {
   if (are_wanted && is_opening_) throw Error("the servers are still being opened; try again once they are");
-  OfferedTools offered = state_.now().tools;
-  if (!offered.import) return;
-  offered.import.reset();
-  state_.change(updates::SetTools{std::move(offered)});
+  if (!state_.now().tools.import) return;
+  show_import(std::nullopt);
   if (!are_wanted) return;
   keep_servers(imported_.servers);
   access_->add_servers(std::exchange(imported_, {}));
@@ -181,11 +190,16 @@ void ToolController::add_servers(bool are_wanted) {
 
 void ToolController::open_folder(const std::string& folder) { access_->open_folder(folder); }
 
-void ToolController::list(const Approval& approval, Responder* model) {
+void ToolController::list(std::shared_ptr<Approval> shown, Responder* model) {
+  shown_ = std::move(shown);
+  list(model);
+}
+
+void ToolController::list(Responder* model) {
   OfferedTools offered{.is_opening = is_opening_, .folders = access_->folders(), .import = state_.now().tools.import};
   for (const McpServerState& server : access_->servers()) offered.servers.push_back(line_of(server));
   const std::vector<Tool>& tools = access_->tools().list();
-  const std::vector<Permission> permissions = approval.permissions(tools);
+  const std::vector<Permission> permissions = (shown_ ? *shown_ : *access_->new_approval()).permissions(tools);
   for (size_t i = 0; i < tools.size(); ++i)
     offered.tools.push_back(
         {tools[i].name, tools[i].description, tools[i].schema.dump(2, ' ', false, kReplace), permissions[i]});

@@ -21,6 +21,9 @@ class ToolController {
 
   void begin(const ToolFlags& flags);  // a fault of the configuration is told, and there are no servers then
   bool is_opening() const { return is_opening_; }
+  // Before a message: lists the tools of servers that have told of other ones, and is_opening() until they are there.
+  // At the second call for the message nothing is listed, since a server may tell each time.
+  void follow_servers();
   void stop_opening();  // the servers that have not opened are left out
 
   // The conversation's, from its last time on; a new one for id 0.
@@ -40,19 +43,22 @@ class ToolController {
   void read_servers(const std::string& path);
   void add_servers(bool are_wanted);
 
-  // model: null if there is none, else what the tools cost is counted.
-  void list(const Approval& approval, Responder* model);
+  // shown: of the conversation that is shown. model: null if there is none, else what the tools cost is counted.
+  void list(std::shared_ptr<Approval> shown, Responder* model);
 
  private:
   void open();
   void opened();
+  void list(Responder* model);
+  void show_import(std::optional<ServerImport> import);
 
   StateStore& state_;
   const std::function<void(Task)> post_;
   ToolFlags flags_;
   std::optional<ToolAccess> access_;  // after begin()
   std::map<ConversationId, std::shared_ptr<Approval>> kept_;
-  bool is_opening_ = false;
+  std::shared_ptr<Approval> shown_;  // null: of none yet
+  bool is_opening_ = false, has_followed_ = false;
   std::string told_about_;  // the model that has no place for tools
   McpConfig imported_;      // that is shown
   std::stop_source stop_;

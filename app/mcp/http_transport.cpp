@@ -116,8 +116,7 @@ class HttpTransport::Exchange {
   void on_message(json message) {
     const MessageKind kind = kind_of(message);
     if (kind == MessageKind::kNotification) {
-      if (!handle_progress(message, id_, request_, deadline_))
-        transport_.log_.add("notification", text_member(message, "method"));
+      if (!handle_progress(message, id_, request_, deadline_)) transport_.on_notification(message);
     } else if (kind == MessageKind::kRequest) {
       if (!transport_.is_modern())
         transport_.send_alone(answer_to_server(message));

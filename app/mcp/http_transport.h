@@ -13,7 +13,7 @@ namespace warpchat {
 
 class HttpTransport : public McpTransport {
  public:
-  HttpTransport(const McpServerConfig& config, McpLog& log) : config_(config), log_(log) {}  // both must outlive this
+  HttpTransport(const McpServerConfig& config, McpLog& log) : McpTransport(log), config_(config) {}  // must outlive this
 
   McpResponse request(McpRequest request, Deadline& deadline, std::stop_token stop) override;
   void notify(const std::string& method, nlohmann::json params) override;
@@ -33,7 +33,6 @@ class HttpTransport : public McpTransport {
   void store_session(const HttpAnswer& answer);
 
   const McpServerConfig& config_;
-  McpLog& log_;
   mutable std::mutex mutex_;
   std::string version_, session_;  // version_: sent from 2025-06-18 on
   bool is_modern_ = false, has_ended_ = false;

@@ -294,6 +294,8 @@ std::vector<McpTool> McpServer::list_tools(Deadline& deadline, std::stop_token s
       break;
     }
   }
+  std::set<std::string> names;
+  std::erase_if(tools, [&](const McpTool& tool) { return !names.insert(tool.tool).second; });  // some list one twice
   const std::lock_guard lock(mutex_);
   n_tools_ = tools.size();
   return tools;
@@ -323,6 +325,27 @@ bool McpServer::add_tools(const json& page, std::vector<McpTool>& tools, size_t&
     }
   }
   return true;
+}
+
+bool McpServer::has_other_tools() const {
+  const auto transport = current_transport();
+  return transport && transport->has_other_tools();
+}
+
+std::optional<std::vector<McpTool>> McpServer::list_again(std::stop_token stop) {
+  const EitherStop either(std::move(stop), closing_.get_token());
+  const auto transport = current_transport();
+  transport->forget_other_tools();  // it may tell again while it lists them
+  if (transport->has_ended()) return std::nullopt;
+  try {
+    Deadline deadline(config_.opening_timeout());
+    return list_tools(deadline, either.token());
+  } catch (const McpStopped&) {
+    throw;
+  } catch (const Error& error) {
+    notice(std::string("its tools have changed, but cannot be listed: ") + error.what());
+    return std::nullopt;
+  }
 }
 
 ToolResult McpServer::call(const McpTool& tool, const json& arguments, const ToolCallControl& control) {

@@ -54,6 +54,12 @@ class McpServer {
   // no process; McpStopped.
   std::vector<McpTool> open(std::stop_token stop);
 
+  // It has told of other tools than it listed last.
+  bool has_other_tools() const;
+  // Its tools then, as open() gives them. None: they cannot be listed, which the user is told; or it has ended.
+  // McpStopped.
+  std::optional<std::vector<McpTool>> list_again(std::stop_token stop);
+
   // The result of the tool, or the sentence that says why there is none. A server whose process has ended is started
   // once more.
   ToolResult call(const McpTool& tool, const nlohmann::json& arguments, const ToolCallControl& control);

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <functional>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "app/tools/tool_texts.h"
@@ -30,6 +31,7 @@ McpServers::McpServers(McpConfig config, McpServer::OnNotice on_notice)
       }) {
   for (McpServerConfig& server : config.servers)
     if (!server.is_disabled) servers_.push_back(std::make_unique<McpServer>(std::move(server), on_notice_));
+  lists_.resize(servers_.size());
 }
 
 McpServers::~McpServers() { end(); }
@@ -45,13 +47,8 @@ size_t McpServers::open(std::stop_token stop) {
     }
   });
   if (stop.stop_requested()) throw McpStopped();
-  ToolNames names;
-  std::vector<McpTool> tools;
   for (std::vector<McpTool>& list : lists)
-    for (McpTool& tool : list) {
-      tool.name = names.add(tool.server, tool.tool);
-      tools.push_back(std::move(tool));
-    }
+    for (McpTool& tool : list) tool.name = names_.add(tool.server, tool.tool);
   size_t n_failed = 0;
   for (const std::string& fault : faults) {  // in the file's order, whatever was first
     if (fault.empty()) continue;
@@ -59,8 +56,30 @@ size_t McpServers::open(std::stop_token stop) {
     on_notice_(fault);
   }
   const std::lock_guard lock(mutex_);
-  tools_ = std::move(tools);
+  lists_ = std::move(lists);
   return n_failed;
+}
+
+bool McpServers::have_other_tools() const {
+  return std::ranges::any_of(servers_, [](const auto& server) { return server->has_other_tools(); });
+}
+
+void McpServers::list_again(std::stop_token stop) {
+  std::vector<std::optional<std::vector<McpTool>>> lists(servers_.size());
+  for_each_index(servers_.size(), [&](size_t i) {
+    if (!servers_[i]->has_other_tools()) return;
+    try {
+      lists[i] = servers_[i]->list_again(stop);
+    } catch (const McpStopped&) {
+    }
+  });
+  if (stop.stop_requested()) throw McpStopped();
+  for (size_t i = 0; i < lists.size(); ++i) {
+    if (!lists[i]) continue;
+    for (McpTool& tool : *lists[i]) tool.name = names_.add(tool.server, tool.tool);
+    const std::lock_guard lock(mutex_);
+    lists_[i] = std::move(*lists[i]);
+  }
 }
 
 std::vector<McpServerState> McpServers::states() const {
@@ -70,16 +89,17 @@ std::vector<McpServerState> McpServers::states() const {
 }
 
 std::vector<McpTool> McpServers::tools() const {
+  std::vector<McpTool> tools;
   const std::lock_guard lock(mutex_);
-  return tools_;
+  for (const std::vector<McpTool>& list : lists_) tools.insert(tools.end(), list.begin(), list.end());
+  return tools;
 }
 
 std::vector<Tool> McpServers::declarations() const {
   std::map<std::string, std::string> configurations;
   for (const auto& server : servers_) configurations[server->config().name] = server->config().fingerprint();
   std::vector<Tool> declarations;
-  const std::lock_guard lock(mutex_);
-  for (const McpTool& tool : tools_)
+  for (const McpTool& tool : tools())
     declarations.push_back({.name = tool.name,
                             .source = tool.server,
                             .own_name = tool.tool,
@@ -91,20 +111,20 @@ std::vector<Tool> McpServers::declarations() const {
 }
 
 ToolResult McpServers::call(std::string_view name, const nlohmann::json& arguments, const ToolCallControl& control) {
-  McpTool called;
+  std::optional<McpTool> called;
+  std::vector<std::string> names;
   {
     const std::lock_guard lock(mutex_);
-    const auto tool = std::ranges::find(tools_, name, &McpTool::name);
-    if (tool == tools_.end()) {
-      std::vector<std::string> names;
-      for (const McpTool& known : tools_) names.push_back(known.name);
-      return unknown_tool_result(name, names);
-    }
-    called = *tool;
+    for (const std::vector<McpTool>& list : lists_)
+      for (const McpTool& tool : list) {
+        names.push_back(tool.name);
+        if (tool.name == name) called = tool;
+      }
   }
+  if (!called) return unknown_tool_result(name, names);
   const auto server =
-      std::ranges::find_if(servers_, [&](const auto& one) { return one->config().name == called.server; });
-  return (*server)->call(called, arguments, control);
+      std::ranges::find_if(servers_, [&](const auto& one) { return one->config().name == called->server; });
+  return (*server)->call(*called, arguments, control);
 }
 
 void McpServers::end() {

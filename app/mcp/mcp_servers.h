@@ -26,6 +26,11 @@ class McpServers : public ToolSource {
   // which on_notice has told. McpStopped.
   size_t open(std::stop_token stop = {});
 
+  // Lists the tools of servers that have told of other ones, and waits. Tools keep their names. In one thread at a
+  // time. McpStopped.
+  bool have_other_tools() const;
+  void list_again(std::stop_token stop = {});
+
   std::vector<McpServerState> states() const;  // in the file's order
   std::vector<McpTool> tools() const;          // of all open servers, in the file's and the servers' order
   std::vector<Tool> declarations() const override;
@@ -40,8 +45,9 @@ class McpServers : public ToolSource {
   std::mutex notice_mutex_;
   McpServer::OnNotice on_notice_;
   std::vector<std::unique_ptr<McpServer>> servers_;  // without disabled ones
-  mutable std::mutex mutex_;                         // guards tools_
-  std::vector<McpTool> tools_;
+  ToolNames names_;
+  mutable std::mutex mutex_;                 // guards lists_
+  std::vector<std::vector<McpTool>> lists_;  // of each server
 };
 
 }  // namespace warpchat

@@ -29,7 +29,7 @@ constexpr const char* kIsEnding = "it is ending";
 }  // namespace
 
 StdioTransport::StdioTransport(const McpServerConfig& config, McpLog& log)
-    : log_(log),
+    : McpTransport(log),
       process_(config),
       wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       lines_(kMaxMessageBytes),
@@ -236,7 +236,7 @@ void StdioTransport::on_message(json message) {
   }
   for (const auto& [id, pending] : pending_)
     if (handle_progress(message, id, pending->request, pending->deadline)) return;
-  log_.add("notification", text_member(message, "method"));
+  on_notification(message);
 }
 
 void StdioTransport::on_response(json message) {

@@ -17,7 +17,7 @@ namespace warpchat {
 
 class StdioTransport : public McpTransport {
  public:
-  // Starts the process. Error, part of a sentence, if it cannot be started. log must outlive this.
+  // Starts the process. Error, part of a sentence, if it cannot be started.
   StdioTransport(const McpServerConfig& config, McpLog& log);
   ~StdioTransport() override;
 
@@ -48,7 +48,6 @@ class StdioTransport : public McpTransport {
   void queue(const nlohmann::json& message);  // the mutex is held
   void wake() const;
 
-  McpLog& log_;
   ServerProcess process_;
   int wake_ = -1;              // an eventfd
   LineReader lines_, errors_;  // of the thread, like the next three

@@ -198,6 +198,8 @@ ToolResult read_result(json result) {
 }
 
 std::string ToolNames::add(std::string_view server, std::string_view tool) {
+  std::string& distinct = names_[{std::string(server), std::string(tool)}];
+  if (!distinct.empty()) return distinct;
   const std::string whole = std::string(server) + "__" + std::string(tool);
   std::string name;
   for (size_t at = 0; at < whole.size() && name.size() < kMaxNameBytes;) {  // one _ for a character of several bytes
@@ -205,7 +207,7 @@ std::string ToolNames::add(std::string_view server, std::string_view tool) {
     at += first_character(std::string_view(whole).substr(at)).bytes;
   }
   if (lower_case(name).starts_with(kBuiltInPrefix)) name = ("mcp_" + name).substr(0, kMaxNameBytes);
-  std::string distinct = name;
+  distinct = name;
   while (!used_.insert(lower_case(distinct)).second) {
     const std::string suffix = "_" + std::to_string(++n_same_[lower_case(name)] + 1);
     distinct = name.substr(0, kMaxNameBytes - suffix.size()) + suffix;

@@ -1,5 +1,6 @@
 #include "app/mcp/tool_access.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,16 @@ std::optional<ToolPermissions> lasting_permissions() {
     return ToolPermissions(ToolPermissions::usual_path());
   } catch (const Error&) {
     return std::nullopt;
+  }
+}
+
+void log_free_arguments(const McpServers& servers) {
+  for (const Tool& tool : servers.declarations()) {
+    try {
+      grammar::Constraint::from_schema(tool.schema.dump());
+    } catch (const Error& error) {
+      log_line("the arguments of " + tool.name + " are not held to its schema: " + error.what());
+    }
   }
 }
 
@@ -54,17 +65,20 @@ std::vector<McpServerState> ToolAccess::servers() const {
 }
 
 void ToolAccess::open_servers(std::stop_token stop) {
-  if (servers_.empty()) return;
-  const std::shared_ptr<McpServers> added = servers_.back();
-  added->open(std::move(stop));
-  if (!limits_.holds_arguments || !has_log()) return;
-  for (const Tool& tool : added->declarations()) {
-    try {
-      grammar::Constraint::from_schema(tool.schema.dump());
-    } catch (const Error& error) {
-      log_line("the arguments of " + tool.name + " are not held to its schema: " + error.what());
-    }
+  const size_t n_before = std::exchange(n_opened_, servers_.size());
+  for (size_t i = 0; i < servers_.size(); ++i) {
+    if (i >= n_before)
+      servers_[i]->open(stop);
+    else if (servers_[i]->have_other_tools())
+      servers_[i]->list_again(stop);
+    else
+      continue;
+    if (limits_.holds_arguments && has_log()) log_free_arguments(*servers_[i]);
   }
+}
+
+bool ToolAccess::have_other_tools() const {
+  return std::ranges::any_of(servers_, [](const auto& servers) { return servers->have_other_tools(); });
 }
 
 void ToolAccess::list_again() {

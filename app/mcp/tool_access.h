@@ -32,8 +32,10 @@ class ToolAccess {
   ToolAccess(ToolSources sources, const ToolFlags& flags, bool can_ask, McpServer::OnNotice on_notice);
 
   bool has_servers() const { return !servers_.empty(); }
-  // Opens those that were added last, and waits; on any thread. list_again() takes their tools. McpStopped.
+  // Opens those that were added, lists the tools of those that have told of other ones, and waits; in one thread at a
+  // time. list_again() takes their tools. McpStopped.
   void open_servers(std::stop_token stop = {});
+  bool have_other_tools() const;
   void add_servers(McpConfig config);  // to be opened
   void list_again();
 
@@ -53,6 +55,7 @@ class ToolAccess {
   std::shared_ptr<BuiltInTools> own_;  // null: not asked for
   const McpServer::OnNotice on_notice_;
   std::vector<std::shared_ptr<McpServers>> servers_;
+  size_t n_opened_ = 0;  // of them
   const ApprovedNames approved_;
   const bool can_ask_;
   mutable std::optional<ToolPermissions> lasting_;  // none: there is no home

@@ -71,6 +71,12 @@ McpResponse checked_response(json message, long status) {
   return {std::move(message), status};
 }
 
+void McpTransport::on_notification(const json& message) const {
+  const std::string method = text_member(message, "method");
+  if (method == "notifications/tools/list_changed") has_other_tools_ = true;
+  log_.add("notification", method);
+}
+
 bool handle_progress(const json& notification, int64_t token, const McpRequest& request, Deadline& deadline) {
   const json& params = object_member(notification, "params");
   const auto told = params.find("progressToken");

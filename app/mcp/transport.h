@@ -102,6 +102,7 @@ class McpLog {
 
 class McpTransport {
  public:
+  explicit McpTransport(McpLog& log) : log_(log) {}  // which must outlive this
   virtual ~McpTransport() = default;
 
   // Throws McpTimeout, McpStopped, McpEnded, McpSessionLost, McpNoResponse, McpHttpError, Error: parts of a sentence
@@ -113,6 +114,18 @@ class McpTransport {
   virtual void set_version(const std::string& version, bool is_modern) = 0;
   virtual bool has_ended() const = 0;  // the process; false over HTTP
   virtual void end() = 0;              // orderly; waits for at most some four seconds. Later requests throw McpEnded
+
+  // The server has said that its list of tools is another.
+  bool has_other_tools() const { return has_other_tools_; }
+  void forget_other_tools() { has_other_tools_ = false; }
+
+ protected:
+  void on_notification(const nlohmann::json& message) const;  // about no request; on any thread
+
+  McpLog& log_;
+
+ private:
+  mutable std::atomic<bool> has_other_tools_ = false;
 };
 
 // The response, if it is one. McpNoResponse, part of a sentence: it has neither "result" nor an object as "error".

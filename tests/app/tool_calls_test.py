@@ -153,6 +153,12 @@ class Tools(Case):
 
 
 class InAConversation(StoreCase):
+    def configure(self, *args):
+        folder = os.path.join(self.home, ".config", "warpchat")
+        os.makedirs(folder, exist_ok=True)
+        with open(os.path.join(folder, "mcp.json"), "w") as file:
+            json.dump({"mcpServers": {"s": {"command": sys.executable, "args": args}}}, file)
+
     def chat(self, *flags):
         return self.start(*flags, model=CALLS, home=self.home)
 
@@ -272,10 +278,7 @@ class InAConversation(StoreCase):
         self.leave(terminal)
 
     def test_a_server_that_hides_what_it_is_asked(self):
-        folder = os.path.join(self.home, ".config", "warpchat")
-        os.makedirs(folder, exist_ok=True)
-        with open(os.path.join(folder, "mcp.json"), "w") as file:
-            json.dump({"mcpServers": {"s": {"command": sys.executable, "args": [SERVER, "modern", "-", os.devnull]}}}, file)
+        self.configure(SERVER, "modern", "-", os.devnull)
         terminal = self.chat()
         terminal.type("1\r")
         terminal.wait_for("s__echo {")
@@ -285,6 +288,18 @@ class InAConversation(StoreCase):
         terminal.type("/tools\r")
         terminal.wait_for("MCP servers")
         terminal.wait_for("MCP 2026-07-28")
+        self.leave(terminal)
+
+    def test_a_server_that_changes_its_tools(self):
+        self.configure(SERVER, "legacy", "changes")
+        terminal = self.chat()
+        for answer in "a", "n":  # the permission holds for the tool as it was
+            terminal.type("1\r")
+            terminal.wait_for("Call it?")
+            self.decide(terminal, answer, "the s")
+        terminal.type("/tools\r")
+        terminal.wait_for("4 tools, MCP")
+        terminal.wait_for("s__added")
         self.leave(terminal)
 
     def test_calls_are_exported_and_imported(self):

@@ -60,6 +60,9 @@ TOOLS = [
 ]
 
 
+n_called = 0
+
+
 def tools_list(request):
     cursor = request.get("params", {}).get("cursor")
     if FAULT == "pages":  # three pages, one of which has an empty text as cursor
@@ -79,6 +82,10 @@ def tools_list(request):
     if FAULT == "same_names":
         return result(request, {"tools": [{"name": "a b"}, {"name": "a.b"}, {"name": "A_B"}, {"name": "n" * 100},
                                           {"name": "n" * 101}, {"name": "\u00e9"}]})
+    if FAULT == "changes":  # the description after each call; it tells of it each time it is asked, too
+        send({"method": "notifications/tools/list_changed"})
+        tools = [{**TOOLS[0], "description": f"Give the text back. Version {n_called}"}] * 2 + TOOLS[1:]
+        return result(request, {"tools": tools + [{"name": "added"}] if n_called else tools})
     if FAULT == "list_crash":
         os._exit(3)
     if FAULT == "no_list":
@@ -87,6 +94,8 @@ def tools_list(request):
 
 
 def tools_call(request):
+    global n_called
+    n_called += 1
     params = request["params"]
     name, arguments = params["name"], params.get("arguments", {})
     note("call " + json.dumps({"name": name, "arguments": arguments}))
