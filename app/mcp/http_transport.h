@@ -13,7 +13,8 @@ namespace warpchat {
 
 class HttpTransport : public McpTransport {
  public:
-  HttpTransport(const McpServerConfig& config, McpLog& log) : McpTransport(log), config_(config) {}  // must outlive this
+  HttpTransport(const McpServerConfig& config, McpLog& log)
+      : McpTransport(log), config_(config) {}  // must outlive this
 
   McpResponse request(McpRequest request, Deadline& deadline, std::stop_token stop) override;
   void notify(const std::string& method, nlohmann::json params) override;

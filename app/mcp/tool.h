@@ -48,14 +48,14 @@ ToolResult read_result(nlohmann::json result);
 // Gives tools their names.
 class ToolNames {
  public:
-  // server__tool with _ for what is no letter, digit, _ or -; a suffix tells it apart from names of other tools, in which
-  // case does not count. What would read as a tool of this program, warpchat__..., begins with mcp_. A tool that was
-  // named before keeps its name.
+  // server__tool with _ for what is no letter, digit, _ or -; a suffix tells it apart from names of other tools, in
+  // which case does not count. What would read as a tool of this program, warpchat__..., begins with mcp_. A tool that
+  // was named before keeps its name.
   std::string add(std::string_view server, std::string_view tool);
 
  private:
-  std::set<std::string> used_;            // in lower case
-  std::map<std::string, size_t> n_same_;  // suffixes so far
+  std::set<std::string> used_;                                        // in lower case
+  std::map<std::string, size_t> n_same_;                              // suffixes so far
   std::map<std::pair<std::string, std::string>, std::string> names_;  // of servers' tools
 };
 
