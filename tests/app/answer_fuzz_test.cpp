@@ -11,7 +11,7 @@
 namespace warpchat {
 namespace {
 
-constexpr std::string_view kPieces[] = {
+constexpr std::string_view kAnswerPieces[] = {
     "word", " ", "\n", "\n\n", "a b", "\t", "#", "## ", "**", "*", "_", "~~", "`", "```", "```python\n", "```cpp\n",
     "~~~", "> ", "- ", "1. ", "| a | b |\n", "|---|:-:|\n", "|", "---\n", "[a](http://x)", "$", "$$", "\\(", "\\)",
     "\\[", "\\]", "\\frac{a}{b}", "\\tag{\xC3\xA9}", "x^2_i", "\\sqrt{", "}", "{", "\\text{\xE6\x97\xA5}",
@@ -73,7 +73,7 @@ TEST(AnswerFuzz, OnlyTextComesOutAndTheWorkIsBounded) {
   constexpr size_t kWorkPerByte = 1500, kWorkAtOnce = 100'000;
   FuzzText fuzz(1);
   for (size_t round = 0; round < fuzz_rounds(150, 15'000); ++round) {
-    const std::string text = fuzz.of(kPieces, 4000);
+    const std::string text = fuzz.of(kAnswerPieces, 4000);
     const std::vector<std::string_view> parts = fuzz.split(text);
     const bool thinking = fuzz.below(4) == 0;
     for (const LookCase& c : kLooks) {
@@ -98,7 +98,7 @@ std::string without_blanks(std::string text) {
 TEST(AnswerFuzz, PiecesShowTheSameAsTheWhole) {
   FuzzText fuzz(2);
   for (size_t round = 0; round < fuzz_rounds(300, 20'000); ++round) {
-    const std::string text = fuzz.of(kPieces, 2000);
+    const std::string text = fuzz.of(kAnswerPieces, 2000);
     const std::vector<std::string_view> parts = fuzz.split(text);
     for (const int width : {0, 80}) {
       const AnswerLook look{.width = width, .styled = false};
@@ -117,7 +117,7 @@ TEST(AnswerFuzz, PiecesShowTheSameAsTheWhole) {
 TEST(AnswerFuzz, MessagesAreTextToo) {
   FuzzText fuzz(3);
   for (size_t round = 0; round < fuzz_rounds(300, 20'000); ++round) {
-    const std::string text = fuzz.of(kPieces, 2000);
+    const std::string text = fuzz.of(kAnswerPieces, 2000);
     const std::vector<std::string_view> parts = fuzz.split(text);
     for (const LookCase& c : kLooks)
       text_of_output(message_text({.role = "user", .content = text, .files = {{std::string(parts[0]), ""}}}, c.look),

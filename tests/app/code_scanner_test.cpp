@@ -16,7 +16,7 @@ struct CodeCase {
   const char *name, *language, *code, *kinds;
 };
 
-const CodeCase kCases[] = {
+const CodeCase kCodeCases[] = {
     {"words_types_numbers", "cpp", "int x = 0x1F'00 + 1.5e-3f;", "ttt     nnnnnnn   nnnnnnn "},
     {"a_comment_over_lines", "C", "a /* b\nc */ return", "  cccc\ncccc kkkkkk"},
     {"escapes_and_characters", "c", "f(\"a\\\"b\", '\\'');", "f ssssss  ssss  "},
@@ -81,7 +81,7 @@ std::string kinds_of(const std::string& language, const std::string& code) {
 }
 
 TEST(CodeScanner, ColoursEveryLanguage) {
-  for (const CodeCase& c : kCases) {
+  for (const CodeCase& c : kCodeCases) {
     EXPECT_EQ(kinds_of(c.language, c.code), c.kinds) << c.name << ":\n" << c.code;
   }
 }
@@ -117,7 +117,7 @@ void expect_covered(const std::string& language, const std::string& text) {
 
 TEST(CodeScanner, CoversAnyBytes) {
   std::mt19937 random(1);
-  for (const CodeCase& c : kCases) {
+  for (const CodeCase& c : kCodeCases) {
     const std::string code = c.code;
     for (size_t n = 0; n <= code.size(); ++n) expect_covered(c.language, code.substr(0, n));
     for (int i = 0; i < 100 && !testing::Test::HasFatalFailure(); ++i) {
@@ -130,7 +130,7 @@ TEST(CodeScanner, CoversAnyBytes) {
 
 // A copy reads an unfinished line; the scanner itself does not change.
 TEST(CodeScanner, CopiesReadUnfinishedLines) {
-  for (const CodeCase& c : kCases) {
+  for (const CodeCase& c : kCodeCases) {
     CodeScanner scanner(c.language);
     std::string line, kinds;
     for (const char* at = c.code;; ++at) {

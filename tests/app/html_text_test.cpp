@@ -12,7 +12,7 @@ struct HtmlCase {
   const char *name, *html, *markdown;
 };
 
-constexpr HtmlCase kCases[] = {
+constexpr HtmlCase kHtmlCases[] = {
     {"nothing", "", ""},
     {"plain_text", "  a \n b\t", "a b"},
     {"paragraphs", "<p>a</p>\n<p class=\"x\">b</p>", "a\n\nb"},
@@ -46,7 +46,7 @@ constexpr HtmlCase kCases[] = {
 };
 
 TEST(HtmlText, BecomesMarkdown) {
-  for (const HtmlCase& c : kCases) EXPECT_EQ(text_of_html(c.html).markdown, c.markdown) << c.name;
+  for (const HtmlCase& c : kHtmlCases) EXPECT_EQ(text_of_html(c.html).markdown, c.markdown) << c.name;
 }
 
 TEST(HtmlText, CountsPictures) {

@@ -12,7 +12,7 @@ namespace warpchat {
 namespace {
 
 constexpr std::string_view
-    kExports[] =
+    kFuzzedExports[] =
         {
             R"([{"title":"T","create_time":1763752323.1,"current_node":"d","mapping":{"r":{"message":null,"parent":null,"children":["a"]},"a":{"message":{"author":{"role":"user"},"content":{"content_type":"text","parts":["hi"]}},"parent":"r","children":["b","d"]},"b":{"message":{"author":{"role":"assistant"},"content":{"content_type":"thoughts","thoughts":[{"content":"hm"}]}},"parent":"a","children":["c"]},"c":{"message":{"author":{"role":"assistant"},"content":{"content_type":"text","parts":["yes"]},"metadata":{"model_slug":"m"}},"parent":"b","children":[]},"d":{"message":{"author":{"role":"assistant"},"content":{"content_type":"text","parts":["no"]}},"parent":"a","children":[]}}}])",
             R"([{"uuid":"c","name":"T","created_at":"2024-06-27T10:00:00.123456Z","chat_messages":[{"uuid":"m","text":"hi","content":[{"type":"text","text":"hi"}],"sender":"human","attachments":[{"file_name":"a.txt","extracted_content":"one"}]},{"uuid":"n","parent_message_uuid":"m","content":[{"type":"thinking","thinking":"hm"},{"type":"tool_use"},{"type":"text","text":"yes"}],"sender":"assistant"}]}])",
@@ -32,51 +32,51 @@ constexpr std::string_view
 };
 
 // What JSON and the formats are made of.
-constexpr std::string_view kPieces[] = {"{",
-                                        "}",
-                                        "[",
-                                        "]",
-                                        ",",
-                                        ":",
-                                        "\n",
-                                        "\"",
-                                        "\\",
-                                        "null",
-                                        "1",
-                                        "1e400",
-                                        "true",
-                                        "\"a\"",
-                                        "\"b\"",
-                                        "\"hi\"",
-                                        "\"\\ud83d\"",
-                                        "\"\\u0000\"",
-                                        "\"mapping\":",
-                                        "\"chat_messages\":",
-                                        "\"chat\":",
-                                        "\"history\":",
-                                        "\"messages\":",
-                                        "\"conversations\":",
-                                        "\"versions\":",
-                                        "\"header\":\"Gemini\",",
-                                        "\"title\":\"Prompted a\",",
-                                        "\"time\":\"2024-01-02T00:00:00Z\",",
-                                        "\"safeHtmlItem\":",
-                                        "{\"html\":\"<ul><li><p>a<b>\"}",
-                                        "\"role\":\"user\",",
-                                        "\"from\":\"gpt\",",
-                                        "\"content\":",
-                                        "\"value\":",
-                                        "\"children\":",
-                                        "\"parent\":",
-                                        "\"parts\":",
-                                        "\"format\":\"warpchat conversation\",",
-                                        "\"version\":2,",
-                                        "\"id\":1,",
-                                        "{\"role\":\"user\",\"content\":\"a\"}",
-                                        "\xff",
-                                        "## User\n",
-                                        "<!-- warpchat user {} -->\n",
-                                        "**You:**"};
+constexpr std::string_view kImportPieces[] = {"{",
+                                              "}",
+                                              "[",
+                                              "]",
+                                              ",",
+                                              ":",
+                                              "\n",
+                                              "\"",
+                                              "\\",
+                                              "null",
+                                              "1",
+                                              "1e400",
+                                              "true",
+                                              "\"a\"",
+                                              "\"b\"",
+                                              "\"hi\"",
+                                              "\"\\ud83d\"",
+                                              "\"\\u0000\"",
+                                              "\"mapping\":",
+                                              "\"chat_messages\":",
+                                              "\"chat\":",
+                                              "\"history\":",
+                                              "\"messages\":",
+                                              "\"conversations\":",
+                                              "\"versions\":",
+                                              "\"header\":\"Gemini\",",
+                                              "\"title\":\"Prompted a\",",
+                                              "\"time\":\"2024-01-02T00:00:00Z\",",
+                                              "\"safeHtmlItem\":",
+                                              "{\"html\":\"<ul><li><p>a<b>\"}",
+                                              "\"role\":\"user\",",
+                                              "\"from\":\"gpt\",",
+                                              "\"content\":",
+                                              "\"value\":",
+                                              "\"children\":",
+                                              "\"parent\":",
+                                              "\"parts\":",
+                                              "\"format\":\"warpchat conversation\",",
+                                              "\"version\":2,",
+                                              "\"id\":1,",
+                                              "{\"role\":\"user\",\"content\":\"a\"}",
+                                              "\xff",
+                                              "## User\n",
+                                              "<!-- warpchat user {} -->\n",
+                                              "**You:**"};
 
 size_t bytes_of(const ConversationTree& tree) {
   size_t n = tree.system_prompt.size();
@@ -122,7 +122,7 @@ void check_import(const std::string& text) {
 TEST(ImportFuzz, ChangedExports) {
   FuzzText fuzz(4);
   for (size_t round = 0; round < fuzz_rounds(1500, 100'000); ++round) {
-    std::string text(kExports[round % std::size(kExports)]);
+    std::string text(kFuzzedExports[round % std::size(kFuzzedExports)]);
     for (size_t n = fuzz.below(3); n-- > 0;) text = fuzz.changed(std::move(text), "\"{}[]:,0an\\\n ");
     check_import(text);
     if (testing::Test::HasFailure()) FAIL() << "round " << round << ":\n" << printable(text, 8000);
@@ -132,7 +132,7 @@ TEST(ImportFuzz, ChangedExports) {
 TEST(ImportFuzz, TextsThatLookLikeExports) {
   FuzzText fuzz(5);
   for (size_t round = 0; round < fuzz_rounds(1500, 100'000); ++round) {
-    const std::string text = fuzz.of(kPieces, 2000);
+    const std::string text = fuzz.of(kImportPieces, 2000);
     check_import(text);
     if (testing::Test::HasFailure()) FAIL() << "round " << round << ":\n" << printable(text, 8000);
   }

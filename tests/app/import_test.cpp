@@ -13,7 +13,7 @@ struct ExportCase {
   const char *name, *text, *system, *line, *left_out;
 };
 
-const ExportCase kExports[] = {
+const ExportCase kExportCases[] = {
     // Claude
     {"claude_text_alone",
      R"([{"uuid":"c","name":"T","created_at":"2024-06-27T10:00:00.123456Z","updated_at":"2024-06-27T10:01:00.000000Z",
@@ -167,7 +167,7 @@ const ExportCase kExports[] = {
 };
 
 TEST(Import, TakesTheTextOfEveryExport) {
-  for (const ExportCase& c : kExports) {
+  for (const ExportCase& c : kExportCases) {
     SCOPED_TRACE(c.name);
     const ImportedText imported = import_text(c.text);
     ASSERT_EQ(imported.trees.size(), 1u);
@@ -178,7 +178,7 @@ TEST(Import, TakesTheTextOfEveryExport) {
 }
 
 const ExportCase& export_named(std::string_view name) {
-  return *std::ranges::find_if(kExports, [&](const ExportCase& c) { return c.name == name; });
+  return *std::ranges::find_if(kExportCases, [&](const ExportCase& c) { return c.name == name; });
 }
 
 TEST(Import, KeepsTitlesTimesModelsAndVersions) {
@@ -303,7 +303,7 @@ TEST(Import, ManyFaultsAreCounted) {
 
 // Whatever is whole before the cut is taken, and the notes or the error tell of the rest.
 TEST(Import, CutFilesGiveTheirBeginning) {
-  for (const ExportCase& c : kExports) {
+  for (const ExportCase& c : kExportCases) {
     SCOPED_TRACE(c.name);
     const std::string whole = std::string(c.text), line = line_of(import_text(whole).trees[0]);
     size_t most = 0;

@@ -102,7 +102,7 @@ TEST_F(KeptSettings, EachSwitchCanBeTurnedOffAgain) {
 struct FaultCase {
   const char *key, *value, *complaint;
 };
-constexpr FaultCase kFaults[] = {
+constexpr FaultCase kOptionFaults[] = {
     {"temp", "\"hot\"", "temp takes a number, found \"hot\""},
     {"temp", "200", "temp takes a number from 0 to 100, found '200'"},
     {"top-k", "0.5", "top-k takes a whole number from 0 on, found '0.5'"},
@@ -121,7 +121,7 @@ constexpr FaultCase kFaults[] = {
 };
 
 TEST_F(KeptSettings, AWrongKeyOrValueIsNamedAndTheRestCounts) {
-  for (const FaultCase& fault : kFaults) {
+  for (const FaultCase& fault : kOptionFaults) {
     write("{\"min-p\": 0.25, \"" + std::string(fault.key) + "\": " + fault.value + ", \"n-predict\": 3}");
     const ChatOptions options = options_of({});
     ASSERT_EQ(options.complaints.size(), 1u) << fault.key;

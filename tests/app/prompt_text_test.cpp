@@ -94,7 +94,7 @@ struct LineCase {
   const char* line;
   const char* filled;
 };
-constexpr LineCase kLines[] = {
+constexpr LineCase kPromptLines[] = {
     {"the only one gets all of it", "<{text}>", "Hello to you", "<Hello to you>"},
     {"the first without a default", "{language=French} {text} {more=}", "Hello you", "French Hello you "},
     {"the first if all have one", "{a=1} {b=2}", "x y", "x y 2"},
@@ -111,7 +111,7 @@ constexpr LineCase kLines[] = {
     {"nothing", "Hello", "  ", "Hello"},
 };
 TEST(PromptValues, OfALine) {
-  for (const LineCase& c : kLines)
+  for (const LineCase& c : kPromptLines)
     EXPECT_EQ(filled_prompt(c.text, values_of_line(placeholders_of(c.text), c.line)), c.filled) << c.why;
 }
 

@@ -14,7 +14,7 @@ struct SlashCase {
   const char* argument;
 };
 
-constexpr SlashCase kLines[] = {
+constexpr SlashCase kSlashLines[] = {
     {"message", "hello", nullptr, ""},
     {"message_with_a_slash", "and/or", nullptr, ""},
     {"path", "/usr/lib is full", nullptr, ""},
@@ -39,13 +39,13 @@ TEST_P(Slash, IsRead) {
   EXPECT_EQ(line->command->name, GetParam().command);
   EXPECT_EQ(line->argument, GetParam().argument);
 }
-INSTANTIATE_TEST_SUITE_P(Rows, Slash, testing::ValuesIn(kLines), [](const auto& test) { return test.param.name; });
+INSTANTIATE_TEST_SUITE_P(Rows, Slash, testing::ValuesIn(kSlashLines), [](const auto& test) { return test.param.name; });
 
 struct SlashFault {
   const char* line;
   const char* sentence;
 };
-constexpr SlashFault kFaults[] = {
+constexpr SlashFault kSlashFaults[] = {
     {"/hepl", "unknown command /hepl; perhaps you mean /help; /help lists them"},
     {"/VERSION", "unknown command /VERSION; perhaps you mean /versions; /help lists them"},
     {"/rege", "unknown command /rege; perhaps you mean /regen; /help lists them"},
@@ -55,7 +55,7 @@ constexpr SlashFault kFaults[] = {
 };
 
 TEST(SlashCommand, FaultsAreOneSentence) {
-  for (const SlashFault& fault : kFaults) {
+  for (const SlashFault& fault : kSlashFaults) {
     try {
       parse_slash_line(fault.line);
       ADD_FAILURE() << fault.line << " was accepted";

@@ -7,14 +7,14 @@
 namespace warpchat {
 namespace {
 
-struct Scenario {
+struct FilingScenario {
   const char* name;
   void (*steps)(Bench&);
   const char *shown, *stored;
   const char* says = "";  // in one of the notices
 };
 
-const Scenario kScenarios[] = {
+const FilingScenario kFilingScenarios[] = {
     {"filed_and_found_by_it",
      [](Bench& b) {
        b.ask("one");
@@ -136,7 +136,7 @@ const Scenario kScenarios[] = {
 };
 
 TEST(ConversationFiling, Scenarios) {
-  for (const Scenario& scenario : kScenarios) {
+  for (const FilingScenario& scenario : kFilingScenarios) {
     SCOPED_TRACE(scenario.name);
     Bench bench;
     scenario.steps(bench);

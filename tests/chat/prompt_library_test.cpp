@@ -8,14 +8,14 @@
 namespace warpchat {
 namespace {
 
-struct Scenario {
+struct PromptScenario {
   const char* name;
   void (*steps)(Bench&);
   const char* prompts;    // "name: text, ..." at the end
   const char* says = "";  // in the last notice
 };
 
-const Scenario kScenarios[] = {
+const PromptScenario kPromptScenarios[] = {
     {"saved",
      [](Bench& b) {
        b.submit(SavePrompt{"greet", "Hello {name}\n"});
@@ -84,8 +84,8 @@ const Scenario kScenarios[] = {
      "a: one", "saved as the prompt 'a'"},
 };
 
-class PromptLibrary : public testing::TestWithParam<Scenario> {};
-TEST_P(PromptLibrary, Scenario) {
+class PromptLibrary : public testing::TestWithParam<PromptScenario> {};
+TEST_P(PromptLibrary, PromptScenario) {
   Bench b;
   GetParam().steps(b);
   b.settle();
@@ -97,7 +97,7 @@ TEST_P(PromptLibrary, Scenario) {
   EXPECT_THAT(said, testing::HasSubstr(GetParam().says));
   EXPECT_EQ(b.replayed, b.state()) << "the updates give the state";
 }
-INSTANTIATE_TEST_SUITE_P(Rows, PromptLibrary, testing::ValuesIn(kScenarios),
+INSTANTIATE_TEST_SUITE_P(Rows, PromptLibrary, testing::ValuesIn(kPromptScenarios),
                          [](const auto& test) { return test.param.name; });
 
 TEST(PromptLibrary, CountsWhatWasSaved) {

@@ -152,7 +152,7 @@ TEST(Limits, CountWhatAnExpressionCosts) {
   const jinja::Limits limits{.steps = 100'000, .work = 30'000'000};
   const std::string big = "{% set s = 'a' * 100000 %}{% set n = range(5000)|list %}";
   const std::string loop = "{% for i in range(20000) %}", end = "{% endfor %}";
-  const char* kExpressions[] = {
+  const char* kFaultyExpressions[] = {
       "{% if 'b' in s %}{% endif %}",
       "{% if s == 'a' * 100000 %}{% endif %}",
       "{% if s < s ~ 'b' %}{% endif %}",
@@ -184,7 +184,7 @@ TEST(Limits, CountWhatAnExpressionCosts) {
       "{{ s }}",
       "{% set x = s.format %}{% set y = x() %}",
   };
-  for (const char* expression : kExpressions) {
+  for (const char* expression : kFaultyExpressions) {
     SCOPED_TRACE(expression);
     std::string message = "rendered";
     try {

@@ -73,7 +73,7 @@ std::vector<std::string> templates() {
   return sources;
 }
 
-ordered_json conversation() {
+ordered_json hostile_conversation() {
   return ordered_json::parse(R"({
     "messages": [
       {"role": "system", "content": "Be brief.\nPlease."},
@@ -93,7 +93,7 @@ ordered_json conversation() {
 // The places of all texts in messages and tools.
 std::vector<ordered_json::json_pointer> places_of_content() {
   std::vector<ordered_json::json_pointer> places;
-  const ordered_json flat = conversation().flatten();
+  const ordered_json flat = hostile_conversation().flatten();
   for (const auto& [path, value] : flat.items())
     if (value.is_string() && (path.starts_with("/messages") || path.starts_with("/tools"))) places.emplace_back(path);
   return places;
@@ -114,7 +114,7 @@ std::optional<TracedText> rendered(const ChatTemplate& with, const ordered_json&
 }
 
 ordered_json with_text_at(const ordered_json::json_pointer& place, const std::string& added) {
-  ordered_json variables = conversation();
+  ordered_json variables = hostile_conversation();
   std::string& text = variables[place].get_ref<std::string&>();
   text += added + text;
   return variables;

@@ -63,9 +63,9 @@ class FaultySteps final : public ForwardingSteps {
   uint32_t passes_ = 0, first_ = 0, last_ = 0;  // columns that are left
 };
 
-const LoadedModel& dense() {
+const DecodableModel& dense() {
   static const std::vector<std::byte> bytes = build_tiny_model(TinyModelSpec::smallest(/*n_layers=*/2), /*seed=*/1);
-  static const LoadedModel model(GgufFile::view(bytes, "dense"));
+  static const DecodableModel model(GgufFile::view(bytes, "dense"));
   return model;
 }
 
@@ -76,24 +76,24 @@ TinyModelSpec experts_spec() {
   return spec;
 }
 
-const LoadedModel& experts() {
+const DecodableModel& experts() {
   static const std::vector<std::byte> bytes = build_tiny_model(experts_spec(), /*seed=*/2);
-  static const LoadedModel model(GgufFile::view(bytes, "experts"));
+  static const DecodableModel model(GgufFile::view(bytes, "experts"));
   return model;
 }
 
-const LoadedModel& hybrid() {
+const DecodableModel& hybrid() {
   static const std::vector<std::byte> bytes = [] {
     TinyModelSpec spec = TinyModelSpec::smallest(/*n_layers=*/2);
     spec.architecture = "qwen35", spec.head_dim = 32;
     spec.delta_net = {.n_k_heads = 1, .n_v_heads = 2, .head_dim = 32, .conv_kernel = 4};
     return build_tiny_model(spec, /*seed=*/3);
   }();
-  static const LoadedModel model(GgufFile::view(bytes, "hybrid"));
+  static const DecodableModel model(GgufFile::view(bytes, "hybrid"));
   return model;
 }
 
-std::unique_ptr<Steps> cpu_steps(const LoadedModel& model) {
+std::unique_ptr<Steps> cpu_steps(const DecodableModel& model) {
   CpuOptions options;
   options.threads = 1, options.max_columns = 64, options.context = 64;
   return make_cpu_steps(model.config, model.tensors, options);
@@ -101,14 +101,14 @@ std::unique_ptr<Steps> cpu_steps(const LoadedModel& model) {
 
 constexpr uint32_t kPrefill = 8, kDecoded = 3;
 
-std::vector<PassDifference> compare(const LoadedModel& model, Steps& first, Steps& second,
+std::vector<PassDifference> compare(const DecodableModel& model, Steps& first, Steps& second,
                                     uint64_t record_bytes = 1 << 20) {
   const std::vector<Token> tokens = some_tokens(kPrefill + kDecoded);
   return compare_devices(model.config, first, second, {tokens, kDecoded, kDefaultBound, record_bytes});
 }
 
 TEST(Compare, FindsNothingBetweenEqualDevices) {
-  for (const LoadedModel* model : {&dense(), &experts(), &hybrid()}) {
+  for (const DecodableModel* model : {&dense(), &experts(), &hybrid()}) {
     const auto first = cpu_steps(*model), second = cpu_steps(*model);
     const std::vector<PassDifference> passes = compare(*model, *first, *second);
     ASSERT_EQ(passes.size(), 1u + kDecoded);
@@ -133,7 +133,7 @@ TEST(Compare, CutsAPromptToWhatTheHostRecords) {
 
 struct FaultCase {
   const char* name;
-  const LoadedModel& (*model)();
+  const DecodableModel& (*model)();
   Fault fault;
   uint32_t column, element;  // as the report must name them
 };
@@ -186,7 +186,7 @@ INSTANTIATE_TEST_SUITE_P(EveryStep, CompareFaults, testing::ValuesIn(kFaultCases
                          [](const auto& c) { return c.param.name; });
 
 // Rows 1 and 2 of the router are half of row 0; row `larger` is a ten-thousandth larger.
-LoadedModel with_near_experts(const GgufFile& file, std::vector<std::byte>& bytes, uint32_t larger) {
+DecodableModel with_near_experts(const GgufFile& file, std::vector<std::byte>& bytes, uint32_t larger) {
   GgufWriter writer;
   writer.copy_metadata(file);
   for (const TensorInfo& tensor : file.tensors()) {
@@ -203,14 +203,14 @@ LoadedModel with_near_experts(const GgufFile& file, std::vector<std::byte>& byte
     writer.add_tensor(tensor.name, tensor.type, std::span(tensor.shape).first(tensor.n_dims), data);
   }
   bytes = writer.bytes();
-  return LoadedModel(GgufFile::view(bytes, "near experts"));
+  return DecodableModel(GgufFile::view(bytes, "near experts"));
 }
 
 // The outputs of these experts differ but are not compared; all other columns and steps are.
 TEST(Compare, TellsThatNearExpertsWereChosenDifferently) {
   std::vector<std::byte> bytes[2];
-  const LoadedModel models[] = {with_near_experts(experts().file, bytes[0], 1),
-                                with_near_experts(experts().file, bytes[1], 2)};
+  const DecodableModel models[] = {with_near_experts(experts().file, bytes[0], 1),
+                                   with_near_experts(experts().file, bytes[1], 2)};
   const auto first = cpu_steps(models[0]), second = cpu_steps(models[1]);
   const std::vector<PassDifference> passes = compare(models[0], *first, *second);
   ASSERT_EQ(passes.size(), 1u + kDecoded);

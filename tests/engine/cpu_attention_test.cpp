@@ -23,7 +23,7 @@ struct Case {
 
 constexpr KvTypes kQ8{KvType::kQ8_0, KvType::kQ8_0}, kF32{KvType::kF32, KvType::kF32};
 
-constexpr Case kCases[] = {
+constexpr Case kAttentionCases[] = {
     {"first_token", 4, 2, 64, 0, 1},
     {"second_token", 4, 2, 64, 1, 1},
     {"end_of_a_key_block", 4, 2, 64, 15, 1},
@@ -136,7 +136,7 @@ TEST_P(Attention, MatchesDouble) {
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryShape, Attention,
-                         testing::Combine(testing::ValuesIn(instruction_sets()), testing::ValuesIn(kCases)),
+                         testing::Combine(testing::ValuesIn(instruction_sets()), testing::ValuesIn(kAttentionCases)),
                          [](const auto& c) { return std::get<0>(c.param) + "_" + std::get<1>(c.param).name; });
 
 // Scores far beyond the range of exp: the running maximum keeps everything finite, with one block of keys and with

@@ -20,7 +20,7 @@ const TinyModelSpec kSpec = {.architecture = "qwen3moe",
                              .formats = TinyFormats::all(TensorType::kQ8_0),
                              .experts = {.n = 16, .n_used = 4, .ffn = 96, .normalises = true}};
 
-Decoder cpu_decoder(const LoadedModel& model, uint32_t max_columns = 64) {
+Decoder cpu_decoder(const DecodableModel& model, uint32_t max_columns = 64) {
   CpuOptions options;
   options.threads = 2, options.max_columns = max_columns, options.context = 128;
   return Decoder(model.config, make_cpu_steps(model.config, model.tensors, options));
@@ -44,7 +44,7 @@ std::vector<std::byte> edited(const Edit& edit) {
 // If the buffers hold few assignments, experts take turns.
 TEST(CpuExperts, GiveTheSameBitsInAnyRoom) {
   const std::vector<std::byte> bytes = build_tiny_model(kSpec, /*seed=*/1);
-  const LoadedModel model(GgufFile::view(bytes, "experts"));
+  const DecodableModel model(GgufFile::view(bytes, "experts"));
   const std::vector<Token> tokens = some_tokens(40);
   Decoder wide = cpu_decoder(model, 128);
   const std::vector<float> expected = decode(wide, tokens, {40});
@@ -58,7 +58,7 @@ TEST(CpuExperts, OfEqualScoresTheFirstAreChosen) {
   const std::vector<std::byte> alike = edited([](const TensorInfo& tensor, std::span<std::byte> data) {
     if (tensor.name.ends_with("ffn_gate_inp.weight")) std::ranges::fill(data, std::byte{0});
   });
-  const LoadedModel model(GgufFile::view(alike, "experts alike"));
+  const DecodableModel model(GgufFile::view(alike, "experts alike"));
   const std::vector<Token> tokens = some_tokens(20);
   Decoder decoder = cpu_decoder(model);
   expect_accuracy(
@@ -89,7 +89,7 @@ TEST(CpuExperts, ReportProgressToTheEnd) {
   TinyModelSpec spec = kSpec;
   spec.architecture = "qwen2moe", spec.experts.shared_ffn = 64;
   const std::vector<std::byte> bytes = build_tiny_model(spec, /*seed=*/1);
-  const LoadedModel model(GgufFile::view(bytes, "experts"));
+  const DecodableModel model(GgufFile::view(bytes, "experts"));
   CpuOptions options;
   options.threads = 2, options.context = 64;
   double last = 0;
@@ -104,7 +104,7 @@ TEST(CpuExperts, CountAsFarAsATokenGoesThroughThem) {
   TinyModelSpec all = kSpec;
   all.experts.n_used = all.experts.n;
   const std::vector<std::byte> bytes[] = {build_tiny_model(kSpec, 1), build_tiny_model(all, 1)};
-  const LoadedModel some_used(GgufFile::view(bytes[0], "some")), all_used(GgufFile::view(bytes[1], "all"));
+  const DecodableModel some_used(GgufFile::view(bytes[0], "some")), all_used(GgufFile::view(bytes[1], "all"));
   Decoder some = cpu_decoder(some_used), every = cpu_decoder(all_used);
   const uint64_t expert = 3 * bytes_per_row(TensorType::kQ8_0, 96) * 256;  // its size in the file
   EXPECT_EQ(every.steps().weight_bytes_per_token() - some.steps().weight_bytes_per_token(), 2 * 12 * expert);

@@ -12,7 +12,7 @@
 namespace warpchat {
 namespace {
 
-struct Case {
+struct HeadsCase {
   const char* name;
   RopePairing pairing;
   uint32_t head_dim, rope_dims, position;
@@ -20,7 +20,7 @@ struct Case {
   double magnitude = 1;
 };
 
-constexpr Case kCases[] = {
+constexpr HeadsCase kHeadsCases[] = {
     {"interleaved", RopePairing::kInterleaved, 64, 64, 17, false},
     {"neox", RopePairing::kNeox, 64, 64, 17, false},
     {"neox_with_norm", RopePairing::kNeox, 128, 128, 900, true},
@@ -34,9 +34,9 @@ constexpr Case kCases[] = {
     {"magnitude", RopePairing::kInterleaved, 64, 64, 100, false, 1.2},
 };
 
-class Heads : public testing::TestWithParam<std::tuple<std::string, Case>> {};
+class Heads : public testing::TestWithParam<std::tuple<std::string, HeadsCase>> {};
 
-std::vector<double> reference(const Case& s, std::span<const double> frequencies, std::span<const float> x,
+std::vector<double> reference(const HeadsCase& s, std::span<const double> frequencies, std::span<const float> x,
                               std::span<const float> gain, uint32_t position) {
   std::vector<double> out(x.begin(), x.end());
   for (size_t head = 0; head < x.size(); head += s.head_dim) {
@@ -76,7 +76,7 @@ TEST_P(Heads, AreNormalisedAndRotated) {
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryPairing, Heads,
-                         testing::Combine(testing::ValuesIn(instruction_sets()), testing::ValuesIn(kCases)),
+                         testing::Combine(testing::ValuesIn(instruction_sets()), testing::ValuesIn(kHeadsCases)),
                          [](const auto& c) { return std::get<0>(c.param) + "_" + std::get<1>(c.param).name; });
 
 // Every fp16 pattern, the midpoint between each two neighbours, and values beyond the range.

@@ -46,14 +46,14 @@ constexpr Shape kWideShapes[] = {
     {"unfilled_wide_tile", 48, 512, 29},  // the second tile has 13 columns
 };
 
-struct Case {
+struct ProductCase {
   TensorType type;
   Shape shape;
   const CpuKernels* kernels;
 };
 
-std::vector<Case> all_cases() {
-  std::vector<Case> cases;
+std::vector<ProductCase> all_cases() {
+  std::vector<ProductCase> cases;
   for (const TensorTypeTraits& format : supported_tensor_types()) {
     const auto add = [&](const Shape& shape, bool is_wide) {
       for (const CpuKernels* kernels : product_kernels()) {
@@ -69,7 +69,7 @@ std::vector<Case> all_cases() {
   return cases;
 }
 
-class Products : public testing::TestWithParam<Case> {
+class Products : public testing::TestWithParam<ProductCase> {
  protected:
   // Packs the matrix and multiplies. Initial contents of `out` matter for Epilogue::kAdd.
   std::vector<float> multiply(const RandomMatrix& m, std::vector<float> x, std::vector<float> out, Product product,

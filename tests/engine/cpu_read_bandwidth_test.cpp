@@ -33,7 +33,7 @@ TEST(ReadBandwidth, IsMeasuredOnDemand) {
   TinyModelSpec spec = TinyModelSpec::smallest();
   spec.n_vocab = 33 * kMiB / (spec.hidden * 2);  // in F16
   const std::vector<std::byte> bytes = build_tiny_model(spec, /*seed=*/1);
-  const LoadedModel model(GgufFile::view(bytes, "a large vocabulary"));
+  const DecodableModel model(GgufFile::view(bytes, "a large vocabulary"));
   CpuOptions options;
   options.threads = 2, options.context = 64;
   Decoder decoder(model.config, make_cpu_steps(model.config, model.tensors, options));

@@ -43,7 +43,7 @@ struct Sequence {
 
 class Runs {
  public:
-  Runs(const LoadedModel& model, const std::string& simd, uint32_t sequences, uint32_t threads)
+  Runs(const DecodableModel& model, const std::string& simd, uint32_t sequences, uint32_t threads)
       : decoder_(model.config, make_cpu_steps(model.config, model.tensors, options(simd, sequences, threads))) {}
 
   // The next run of each of these sequences, as one pass. Keys are sequence numbers of the decoder.
@@ -87,7 +87,7 @@ class Runs {
 
 void expect_batched_like_single(const DecoderCase& c, const std::string& simd, uint32_t n_sequences) {
   SCOPED_TRACE(std::string(c.name) + ", " + simd + ", " + std::to_string(n_sequences) + " sequences");
-  const LoadedModel model = load(c);
+  const DecodableModel model = load(c);
   std::vector<Sequence> alone, together;
   for (uint32_t i = 0; i < n_sequences; ++i) alone.emplace_back(i), together.emplace_back(i);
   for (Sequence& s : alone) {
@@ -141,7 +141,7 @@ class CpuPages : public testing::TestWithParam<KvType> {
   }
 
   const std::vector<std::byte> bytes_ = build_tiny_model({}, /*seed=*/5);
-  const LoadedModel model_{GgufFile::view(bytes_, "tiny")};
+  const DecodableModel model_{GgufFile::view(bytes_, "tiny")};
   const std::vector<Token> tokens_ = some_tokens(300);
 };
 

@@ -23,7 +23,7 @@
 namespace warpchat {
 namespace {
 
-Decoder cpu_decoder(const LoadedModel& model, const std::string& simd = "", uint32_t threads = 2,
+Decoder cpu_decoder(const DecodableModel& model, const std::string& simd = "", uint32_t threads = 2,
                     uint32_t max_columns = 64, uint32_t context = 256, KvTypes cache = {}) {
   CpuOptions options;
   options.cache = cache;
@@ -45,7 +45,7 @@ class CpuDecoder : public testing::TestWithParam<std::tuple<std::string, Decoder
 
 TEST_P(CpuDecoder, MatchesTheReference) {
   const auto& [simd, model] = GetParam();
-  const LoadedModel loaded = load(model);
+  const DecodableModel loaded = load(model);
   const std::vector<Token> tokens = some_tokens(70);
   const std::vector<double>& expected = reference(model, loaded.file, tokens);
   const struct {
@@ -67,7 +67,7 @@ INSTANTIATE_TEST_SUITE_P(EveryModel, CpuDecoder,
 // Models with sliding windows have another RoPE base in those layers.
 TEST(CpuDecoderLayers, RotateByTheirOwnBases) {
   const DecoderCase& model = decoder_cases()[0];
-  LoadedModel loaded = load(model);
+  DecodableModel loaded = load(model);
   rotate_last_layer_apart(loaded.config);
   const std::vector<Token> tokens = some_tokens(70);
   Decoder decoder = cpu_decoder(loaded);
@@ -80,7 +80,7 @@ TEST(CpuDecoderLayers, RotateByTheirOwnBases) {
 }
 
 TEST(CpuDecoderOnRealFiles, MatchesExactLogits) {
-  for_each_exact_model([](const ExactModel& model, const LoadedModel& loaded, const std::vector<double>& expected) {
+  for_each_exact_model([](const ExactModel& model, const DecodableModel& loaded, const std::vector<double>& expected) {
     for (const std::string& simd : instruction_sets())
       for (uint32_t pass : {64u, 1u}) {
         Decoder decoder = cpu_decoder(loaded, simd);
@@ -92,7 +92,7 @@ TEST(CpuDecoderOnRealFiles, MatchesExactLogits) {
 
 // Arithmetic is exact over keys and values in q8_0, so only their rounding error shows.
 TEST(CpuDecoderOnRealFiles, StatesTheErrorOfCachesInQ8) {
-  for_each_exact_model([](const ExactModel& model, const LoadedModel& loaded, const std::vector<double>& expected) {
+  for_each_exact_model([](const ExactModel& model, const DecodableModel& loaded, const std::vector<double>& expected) {
     for (uint32_t pass : {64u, 1u}) {
       Decoder decoder = cpu_decoder(loaded, "", 2, 64, 256, {KvType::kQ8_0, KvType::kQ8_0});
       expect_accuracy(compare_logits(decode(decoder, kExactTokens, {pass}), expected, loaded.config.n_vocab),
@@ -103,7 +103,7 @@ TEST(CpuDecoderOnRealFiles, StatesTheErrorOfCachesInQ8) {
 
 TEST(CpuCaches, MayBeOfEitherTypeEach) {
   const std::vector<std::byte> bytes = build_tiny_model({}, /*seed=*/1);
-  const LoadedModel loaded(GgufFile::view(bytes, "tiny"));
+  const DecodableModel loaded(GgufFile::view(bytes, "tiny"));
   const std::vector<Token> tokens = some_tokens(40);
   const std::vector<double> expected = reference_logits(loaded.file, tokens);
   const auto q8 = KvType::kQ8_0, f16 = KvType::kF16;
@@ -118,7 +118,7 @@ TEST(CpuCaches, MayBeOfEitherTypeEach) {
 
 TEST(CpuCaches, OfFloatsAreNearerThanOfHalves) {
   const std::vector<std::byte> bytes = build_tiny_model({}, /*seed=*/1);
-  const LoadedModel loaded(GgufFile::view(bytes, "tiny"));
+  const DecodableModel loaded(GgufFile::view(bytes, "tiny"));
   const std::vector<Token> tokens = some_tokens(40);
   const std::vector<double> expected = reference_logits(loaded.file, tokens);
   const auto error_of_cache = [&](KvTypes types) {
@@ -136,7 +136,7 @@ TEST(CpuCaches, OfFloatsAreNearerThanOfHalves) {
 
 TEST(CpuCaches, AreProfiledWithTheBytesOfTheirTypes) {
   const std::vector<std::byte> bytes = build_tiny_model({}, /*seed=*/1);
-  const LoadedModel loaded(GgufFile::view(bytes, "tiny"));
+  const DecodableModel loaded(GgufFile::view(bytes, "tiny"));
   const auto bytes_of_attention = [&](KvTypes types) {
     Decoder decoder = cpu_decoder(loaded, "", 2, 64, 256, types);
     decoder.steps().set_measuring(true);
@@ -147,7 +147,8 @@ TEST(CpuCaches, AreProfiledWithTheBytesOfTheirTypes) {
   const auto q8 = KvType::kQ8_0, f16 = KvType::kF16, f32 = KvType::kF32;
   const uint64_t of_f16 = bytes_of_attention({f16, f16});
   // Two passes of four tokens, each of which reads the positions up to its end: 4 + 8 keys.
-  const uint64_t values = (4 + 8) * uint64_t{loaded.config.n_layers} * loaded.config.n_kv_heads * loaded.config.head_dim;
+  const uint64_t values =
+      (4 + 8) * uint64_t{loaded.config.n_layers} * loaded.config.n_kv_heads * loaded.config.head_dim;
   EXPECT_EQ(bytes_of_attention({f32, f32}), of_f16 + values * 2 * (sizeof(float) - sizeof(uint16_t)));
   EXPECT_EQ(bytes_of_attention({f32, f16}), of_f16 + values * (sizeof(float) - sizeof(uint16_t)));
   EXPECT_LT(bytes_of_attention({q8, q8}), of_f16);
@@ -156,7 +157,7 @@ TEST(CpuCaches, AreProfiledWithTheBytesOfTheirTypes) {
 class CpuDecoderOnOneModel : public testing::Test {
  protected:
   const std::vector<std::byte> bytes_ = build_tiny_model({}, /*seed=*/2);
-  const LoadedModel model_{GgufFile::view(bytes_, "tiny")};
+  const DecodableModel model_{GgufFile::view(bytes_, "tiny")};
 };
 
 TEST_F(CpuDecoderOnOneModel, GivesTheSameBitsOnAnyNumberOfThreads) {
@@ -200,7 +201,7 @@ TEST_F(CpuDecoderOnOneModel, WritesOnlyTheLogitsAskedFor) {
 TEST(CpuDecoderPasses, OfAnyLengthGiveTheSameBits) {
   const std::vector<Token> tokens = some_tokens(100);
   for (const DecoderCase& c : decoder_cases()) {
-    const LoadedModel model = load(c);
+    const DecodableModel model = load(c);
     std::vector<float> whole;
     for (const std::vector<uint32_t>& passes :
          {std::vector<uint32_t>{100}, {64, 36}, {16, 84}, {93, 1, 2, 4}, {1, 2, 3, 5, 89}}) {

@@ -22,17 +22,17 @@ namespace {
 using ::testing::Contains;
 using ::testing::HasSubstr;
 
-LoadedModel load_case(std::string_view name) {
+DecodableModel load_case(std::string_view name) {
   return load(*std::ranges::find(decoder_cases(), name, &DecoderCase::name));
 }
 
-std::unique_ptr<Steps> cpu_steps(const LoadedModel& model, uint32_t sequences = 1) {
+std::unique_ptr<Steps> cpu_steps(const DecodableModel& model, uint32_t sequences = 1) {
   CpuOptions options;
   options.threads = 1, options.max_columns = 64, options.context = 64, options.sequences = sequences;
   return make_cpu_steps(model.config, model.tensors, options);
 }
 
-std::unique_ptr<Steps> gpu_steps(const LoadedModel& model, uint32_t sequences = 1,
+std::unique_ptr<Steps> gpu_steps(const DecodableModel& model, uint32_t sequences = 1,
                                  LaunchMode launch = LaunchMode::kStream, const DeviceChoice& on = test_device()) {
   return make_gpu_steps(model.config, model.tensors, {on, {.context = 64, .sequences = sequences}, launch, {}});
 }
@@ -84,7 +84,7 @@ double relative_difference(std::span<const float> a, std::span<const float> b) {
 // Ten tokens between two prompts. A GPU puts the tokens first and every prompt at an aligned column; attention of a
 // batch writes f16.
 TEST(GpuColumns, AreReadWhereverTheyLie) {
-  const LoadedModel model = load_case("qwen2_tied");
+  const DecodableModel model = load_case("qwen2_tied");
   constexpr uint32_t kTokens = 10, kSequences = kTokens + 2;
   const std::vector<Token> tokens = some_tokens(30);
   std::vector<warpchat::Run> runs{{0, 0, std::span(tokens).first(6), Logits::kLast}};
@@ -109,7 +109,7 @@ TEST(GpuColumns, AreReadWhereverTheyLie) {
 
 // After the last layer a graph is launched, and the persistent kernel shows only logits.
 TEST(GpuCompare, ComparesWhatALaunchModeShows) {
-  const LoadedModel model = load_case("delta_nets_and_experts");
+  const DecodableModel model = load_case("delta_nets_and_experts");
   const std::vector<Token> tokens = some_tokens(9);
   const struct {
     LaunchMode launch;
@@ -162,7 +162,7 @@ class WrongSwiglu {
 
 // Prefill uses other kernels, so the fault first shows at the first token: in both layers, and in no step after them.
 TEST(GpuCompare, NamesTheStepOfAWrongKernel) {
-  const LoadedModel model = load_case("qwen2_tied");
+  const DecodableModel model = load_case("qwen2_tied");
   const std::vector<Token> tokens = some_tokens(9);
   const WrongSwiglu driver;
   const auto cpu = cpu_steps(model), gpu = gpu_steps(model, 1, LaunchMode::kStream, driver.device());

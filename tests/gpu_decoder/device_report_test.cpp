@@ -26,7 +26,7 @@ class DeviceReport : public testing::Test {
     return make_gpu_steps(model_.config, model_.tensors, {test_device(), {.context = 64}, launch, {}});
   }
   const std::vector<std::byte> bytes_ = build_tiny_model({.formats = TinyFormats::all(TensorType::kQ8_0)}, 1);
-  const LoadedModel model_{GgufFile::view(bytes_, "tiny")};
+  const DecodableModel model_{GgufFile::view(bytes_, "tiny")};
 };
 
 uint64_t bytes_for(const Steps& steps, std::string_view purpose) {

@@ -50,7 +50,7 @@ class GpuFaults : public testing::Test {
   }
 
   const std::vector<std::byte> bytes_ = build_tiny_model(TinyModelSpec::smallest(1), /*seed=*/1);
-  const LoadedModel model_{GgufFile::view(bytes_, "tiny")};
+  const DecodableModel model_{GgufFile::view(bytes_, "tiny")};
 };
 
 // "action: cuCall failed with CUDA_ERROR_NAME (number): meaning".

@@ -26,21 +26,21 @@ namespace {
 using ::testing::HasSubstr;
 using namespace ptx::cuda;
 
-std::unique_ptr<Steps> gpu_steps(const LoadedModel& model, uint32_t context = 64,
+std::unique_ptr<Steps> gpu_steps(const DecodableModel& model, uint32_t context = 64,
                                  const DeviceChoice& on = test_device(), LaunchMode launch = LaunchMode::kStream) {
   return make_gpu_steps(model.config, model.tensors, {on, {.context = context}, launch, {}});
 }
 
 constexpr KvTypes kCodes{KvType::kQ8_0, KvType::kQ8_0}, kFloats{KvType::kF32, KvType::kF32};
 
-Decoder gpu_decoder(const LoadedModel& model, uint32_t context = 64) {
+Decoder gpu_decoder(const DecodableModel& model, uint32_t context = 64) {
   return Decoder(model.config, gpu_steps(model, context));
 }
 
 class GpuDecoder : public testing::TestWithParam<DecoderCase> {};
 
 TEST_P(GpuDecoder, MatchesTheReference) {
-  const LoadedModel model = load(GetParam());
+  const DecodableModel model = load(GetParam());
   const std::vector<Token> tokens = some_tokens(11);
   const std::vector<double> expected = reference_logits(model.file, tokens);
   const struct {
@@ -80,7 +80,7 @@ INSTANTIATE_TEST_SUITE_P(EveryModel, GpuDecoder, testing::ValuesIn(cases_for_a_g
 // Models with sliding windows have another RoPE base in those layers.
 TEST(GpuLayers, RotateByTheirOwnBases) {
   const DecoderCase& c = decoder_cases()[0];
-  LoadedModel model = load(c);
+  DecodableModel model = load(c);
   rotate_last_layer_apart(model.config);
   const std::vector<Token> tokens = some_tokens(11);
   Decoder decoder = gpu_decoder(model);
@@ -96,7 +96,7 @@ DecoderCase decoder_case(std::string_view name) {
 // A cut after a multiple of the chunk size, as a time limit makes it, changes no bit.
 TEST(GpuDeltaNets, TakeAPromptInChunks) {
   const DecoderCase c = decoder_case("delta_nets");
-  const LoadedModel model = load(c);
+  const DecodableModel model = load(c);
   const std::vector<Token> tokens = some_tokens(100);
   const std::vector<double> expected = reference_logits(model.file, tokens);
   std::vector<float> whole;
@@ -122,7 +122,7 @@ TEST(GpuDeltaNets, HoldARunThatIsComputedOneByOne) {
                {"delta_nets_and_experts", LaunchMode::kGraph}};
   for (const auto& [name, launch] : cases) {
     SCOPED_TRACE(std::string(name) + ", " + std::string(name_of(launch)));
-    const LoadedModel model = load(decoder_case(name));
+    const DecodableModel model = load(decoder_case(name));
     const uint32_t n_vocab = model.config.n_vocab;
     const GpuOptions options{test_device(), {.context = 64, .sequences = 2, .state_checkpoints = 1}, launch};
     const auto decoder = [&] { return Decoder(model.config, make_gpu_steps(model.config, model.tensors, options)); };
@@ -154,7 +154,7 @@ TEST(GpuDeltaNets, MayHaveManyHeads) {
   DecoderCase c = decoder_case("delta_nets_of_older_files");
   c.name = "many_heads";
   c.spec.delta_net = {.n_k_heads = 4, .n_v_heads = 16, .head_dim = 32, .conv_kernel = 4};
-  const LoadedModel model = load(c);
+  const DecodableModel model = load(c);
   const std::vector<Token> tokens = some_tokens(100);
   const std::vector<double> expected = reference_logits(model.file, tokens);
   for (const std::vector<uint32_t>& passes : {std::vector<uint32_t>{100}, {7, 1, 31, 61}}) {
@@ -167,7 +167,7 @@ TEST(GpuDeltaNets, MayHaveManyHeads) {
 // Keys and values of different types, in prefill and decode, with pages per sequence.
 TEST(GpuCaches, MayBeOfEitherTypeEach) {
   const std::vector<std::byte> bytes = build_tiny_model({}, /*seed=*/1);
-  const LoadedModel model(GgufFile::view(bytes, "tiny"));
+  const DecodableModel model(GgufFile::view(bytes, "tiny"));
   const std::vector<Token> tokens = some_tokens(11);
   const std::vector<double> expected = reference_logits(model.file, tokens);
   for (const KvTypes types : {kCodes, KvTypes{KvType::kQ8_0, KvType::kF16}, KvTypes{KvType::kF16, KvType::kQ8_0}}) {
@@ -183,7 +183,7 @@ TEST(GpuCaches, MayBeOfEitherTypeEach) {
 // caches.
 TEST(GpuCaches, OfFloatsAreAtLeastAsNearAsOfHalves) {
   const std::vector<std::byte> bytes = build_tiny_model({}, /*seed=*/1);
-  const LoadedModel model(GgufFile::view(bytes, "tiny"));
+  const DecodableModel model(GgufFile::view(bytes, "tiny"));
   const std::vector<Token> tokens = some_tokens(11);
   const std::vector<double> expected = reference_logits(model.file, tokens);
   const auto error_of_cache = [&](KvTypes types, const std::vector<uint32_t>& passes) {
@@ -204,7 +204,7 @@ TEST(GpuCaches, OfFloatsAreAtLeastAsNearAsOfHalves) {
 
 TEST(GpuCaches, OfFloatsHaveNoPersistentLaunches) {
   const std::vector<std::byte> bytes = build_tiny_model(TinyModelSpec::smallest(1), /*seed=*/1);
-  const LoadedModel model(GgufFile::view(bytes, "tiny"));
+  const DecodableModel model(GgufFile::view(bytes, "tiny"));
   const auto steps = [&](std::optional<LaunchMode> launch, KvTypes types) {
     return make_gpu_steps(model.config, model.tensors, {test_device(), {.context = 64, .cache = types}, launch, {}});
   };
@@ -220,7 +220,7 @@ TEST(GpuCaches, OfFloatsHaveNoPersistentLaunches) {
 TEST(GpuModels, RefusesWhatTheKernelsDoNotRead) {
   for (const DecoderCase& c : decoder_cases()) {
     if (!kRefused.contains(c.name)) continue;
-    const LoadedModel model = load(c);
+    const DecodableModel model = load(c);
     EXPECT_THAT(error_of([&] { gpu_steps(model); }), HasSubstr(kRefused.at(c.name)));
   }
 }
@@ -229,7 +229,7 @@ TEST(GpuModels, RefusesWhatTheKernelsDoNotRead) {
 TEST(GpuModels, HaveTheBitsOfTheStreamInPersistentLaunches) {
   for (const DecoderCase& c : decoder_cases()) {
     if (kRefused.contains(c.name) || (c.spec.experts.n == 0 && c.spec.delta_net.n_v_heads == 0)) continue;
-    const LoadedModel model = load(c);
+    const DecodableModel model = load(c);
     const std::vector<Token> tokens = some_tokens(7);
     const auto decoder = [&](LaunchMode launch) {
       return Decoder(model.config,
@@ -249,7 +249,7 @@ TEST(GpuBatches, GiveEachSequenceItsOwnLogits) {
   for (const DecoderCase& c : decoder_cases()) {
     const std::string name = c.name;
     if (name != "qwen2_tied" && name != "f32" && name != "shared_expert" && name != "delta_nets") continue;
-    const LoadedModel model = load(c);
+    const DecodableModel model = load(c);
     Decoder decoder(model.config,
                     make_gpu_steps(model.config, model.tensors, {test_device(), {.context = 64, .sequences = 3}}));
     expect_batches_match_the_reference(decoder, model, c.gpu, std::string(c.name) + " gpu, batches");
@@ -260,7 +260,7 @@ TEST(GpuBatches, GiveEachSequenceItsOwnLogits) {
 TEST(GpuBatches, OfManyGiveEachSequenceItsOwnLogits) {
   constexpr uint32_t kSequences = kFewSequences + 2;
   const auto c = std::ranges::find(decoder_cases(), std::string_view("many_experts_of_odd_size"), &DecoderCase::name);
-  const LoadedModel model = load(*c);
+  const DecodableModel model = load(*c);
   const std::vector<Token> tokens = some_tokens(kSequences);
   std::vector<warpchat::Run> runs;
   std::vector<double> expected;
@@ -287,7 +287,7 @@ TEST(GpuBatches, OfManyGoOverPagesBesideAPrompt) {
   constexpr uint32_t kSequences = kFewSequences + 2, kLong = 150, kPrompt = 5;
   const DecoderCase& c = decoder_cases().front();
   const std::vector<std::byte> bytes = build_tiny_model(c.spec, /*seed=*/3);
-  const LoadedModel model(GgufFile::view(bytes, c.name));
+  const DecodableModel model(GgufFile::view(bytes, c.name));
   const GpuSizes sizes{.context = 192, .sequences = kSequences};
   const LaunchList list = launch_list(text_decoder(model.config), model.config, formats_of(model.tensors),
                                       {PassKind::kBatch, kSequences, sizes.context});
@@ -316,7 +316,7 @@ TEST(GpuBatches, OfManyGoOverPagesBesideAPrompt) {
 TEST(GpuExperts, GiveTheSameBitsHoweverTokensAreCut) {
   for (const DecoderCase& c : decoder_cases()) {
     if (c.spec.experts.n == 0 || c.spec.delta_net.n_v_heads > 0) continue;
-    const LoadedModel model = load(c);
+    const DecodableModel model = load(c);
     const std::vector<Token> tokens = some_tokens(19);
     Decoder once = gpu_decoder(model), other = gpu_decoder(model, 19);  // with smaller tiles
     EXPECT_EQ(decode(once, tokens, {19}), decode(other, tokens, {3, 5, 2, 9})) << c.name;
@@ -358,7 +358,7 @@ class GpuRuns : public testing::Test {
   }
 
   const std::vector<std::byte> bytes_ = build_tiny_model({.n_layers = 1}, /*seed=*/3);
-  const LoadedModel model_{GgufFile::view(bytes_, "tiny")};
+  const DecodableModel model_{GgufFile::view(bytes_, "tiny")};
   const std::vector<Token> tokens_ = some_tokens(30);
   const SamplingParams greedy_{.temperature = 0}, warm_{.top_k = 0, .top_p = 1, .min_p = 0, .temperature = 100};
 };
@@ -546,7 +546,7 @@ constexpr const char* kKeepsMemory = "a driver keeps memory of its own: only the
 class GpuDecoderOnOneModel : public testing::Test {
  protected:
   const std::vector<std::byte> bytes_ = build_tiny_model({}, /*seed=*/2);
-  const LoadedModel model_{GgufFile::view(bytes_, "tiny")};
+  const DecodableModel model_{GgufFile::view(bytes_, "tiny")};
 };
 
 // A column's sums do not depend on its neighbours, so the bits do not depend on how a prompt is cut. Only passes of one

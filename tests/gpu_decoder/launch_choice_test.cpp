@@ -99,7 +99,7 @@ class AutomaticLaunch : public testing::Test {
   }
 
   const std::vector<std::byte> bytes_ = build_tiny_model(TinyModelSpec::smallest(1), /*seed=*/2);
-  const LoadedModel model_{GgufFile::view(bytes_, "tiny")};
+  const DecodableModel model_{GgufFile::view(bytes_, "tiny")};
 };
 
 TEST_F(AutomaticLaunch, MeasuresEveryModeWhileItAnswers) {

@@ -22,7 +22,7 @@ using Rows = std::map<std::string, std::pair<uint64_t, uint64_t>>;  // calls and
 // Runs passes of one token per sequence over a subset of sequences.
 class Passes {
  public:
-  Passes(const LoadedModel& model, const DeviceChoice& device, LaunchMode launch, GpuSizes sizes)
+  Passes(const DecodableModel& model, const DeviceChoice& device, LaunchMode launch, GpuSizes sizes)
       : lengths_(sizes.sequences),
         decoder_(model.config, make_gpu_steps(model.config, model.tensors, {device, sizes, launch})) {
     decoder_.steps().set_measuring(true);
@@ -65,7 +65,7 @@ class Passes {
 class LayerGraphsTest : public testing::Test {
  protected:
   const std::vector<std::byte> bytes_ = build_tiny_model(TinyModelSpec::smallest(2), /*seed=*/3);
-  const LoadedModel model_{GgufFile::view(bytes_, "tiny")};
+  const DecodableModel model_{GgufFile::view(bytes_, "tiny")};
 };
 
 // Varies the set and number of sequences; one has attention with two splits.

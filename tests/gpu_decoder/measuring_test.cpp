@@ -63,7 +63,7 @@ class Measuring : public testing::TestWithParam<LaunchMode> {
   }
 
   const std::vector<std::byte> bytes_ = build_tiny_model({.formats = TinyFormats::all(TensorType::kQ8_0)}, /*seed=*/1);
-  const LoadedModel model_{GgufFile::view(bytes_, "tiny")};
+  const DecodableModel model_{GgufFile::view(bytes_, "tiny")};
   const bool is_persistent_ = GetParam() == LaunchMode::kPersistent;
 };
 

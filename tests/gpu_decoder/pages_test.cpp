@@ -57,7 +57,7 @@ class GpuPages : public testing::TestWithParam<PagesCase> {
   }
 
   const std::vector<std::byte> bytes_ = build_tiny_model({}, /*seed=*/4);
-  const LoadedModel model_{GgufFile::view(bytes_, "tiny")};
+  const DecodableModel model_{GgufFile::view(bytes_, "tiny")};
 };
 
 // Before each part of an answer, all pages move and the old ones are overwritten.
@@ -136,7 +136,7 @@ INSTANTIATE_TEST_SUITE_P(Cases, GpuPages, testing::ValuesIn(kCases), [](const au
 
 TEST(GpuPagesErrors, PositionsWithoutAPageAreRefused) {
   const std::vector<std::byte> bytes = build_tiny_model({}, /*seed=*/4);
-  const LoadedModel model(GgufFile::view(bytes, "tiny"));
+  const DecodableModel model(GgufFile::view(bytes, "tiny"));
   Decoder decoder(model.config,
                   make_gpu_steps(model.config, model.tensors, {test_device(), {.context = 100, .n_pages = 1}}));
   const std::vector<Token> tokens = some_tokens(64);

@@ -22,7 +22,7 @@ constexpr uint32_t kContext = 32;
 // A small model in device memory, with the buffers of a persistent launch.
 struct PersistentModel {
   std::vector<std::byte> bytes = build_tiny_model({.formats = TinyFormats::all(TensorType::kQ8_0)}, /*seed=*/1);
-  LoadedModel model{GgufFile::view(bytes, "tiny")};
+  DecodableModel model{GgufFile::view(bytes, "tiny")};
   ContextPointer context = Context::open(*test_device().table, test_device().gpu);
   Stream stream{context};
   PersistentSpec spec{launch_list(text_decoder(model.config), model.config, formats_of(model.tensors),
@@ -81,7 +81,7 @@ struct Answer {
 };
 
 // The same tokens kernel by kernel: each is the argmax of the last logits, unless forced.
-Answer kernel_by_kernel(const LoadedModel& model, Token token, uint32_t n_tokens, std::span<const Token> forced) {
+Answer kernel_by_kernel(const DecodableModel& model, Token token, uint32_t n_tokens, std::span<const Token> forced) {
   Decoder decoder(model.config, make_gpu_steps(model.config, model.tensors,
                                                {test_device(), {.context = kContext}, LaunchMode::kStream, {}}));
   Answer answer;

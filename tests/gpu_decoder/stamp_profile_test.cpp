@@ -40,7 +40,7 @@ class StampProfiles : public testing::Test {
 
   static constexpr uint32_t kTokens = 4;
   const std::vector<std::byte> bytes_ = build_tiny_model({}, /*seed=*/2);
-  const LoadedModel model_{GgufFile::view(bytes_, "tiny")};
+  const DecodableModel model_{GgufFile::view(bytes_, "tiny")};
   Decoder decoder_{model_.config, make_gpu_steps(model_.config, model_.tensors,
                                                  {test_device(), {.context = 192}, LaunchMode::kPersistent, {}})};
   Profile& profile_ = decoder_.steps().profile();

@@ -53,7 +53,7 @@ TEST(GpuDecoderOnRealFiles, MatchesExactLogits) {
               {"q8_0, one by one", LaunchMode::kStream, {1}, kCodes},
               {"q8_0, one launch", LaunchMode::kPersistent, {}, kCodes},
               {"q8_0, batches", LaunchMode::kStream, {}, kCodes}};
-  for_each_exact_model([&](const ExactModel& exact, const LoadedModel& model, const std::vector<double>& expected) {
+  for_each_exact_model([&](const ExactModel& exact, const DecodableModel& model, const std::vector<double>& expected) {
     std::vector<float> token_by_token;
     for (const auto& way : ways) {
       const GpuSizes sizes{.context = 64, .sequences = 2, .cache = way.cache};

@@ -14,13 +14,13 @@ bool is_allowed(const std::string& schema, const std::string& text) {
   return Constraint::from_schema(schema)->check(text).is_accepted;
 }
 
-struct Case {
+struct SchemaCase {
   std::string schema;
   std::vector<std::string> allowed, others;
 };
 
-void expect_cases(const std::vector<Case>& cases) {
-  for (const Case& c : cases) {
+void expect_cases(const std::vector<SchemaCase>& cases) {
+  for (const SchemaCase& c : cases) {
     SCOPED_TRACE(c.schema);
     const auto constraint = Constraint::from_schema(c.schema);
     for (const std::string& text : c.allowed) EXPECT_TRUE(constraint->check(text).is_accepted) << text;

@@ -50,7 +50,7 @@ class CollectProfile : public testing::Test {
   }
 
   const std::vector<std::byte> bytes_ = build_tiny_model({.formats = TinyFormats::all(TensorType::kQ8_0)}, 1);
-  const LoadedModel model_{GgufFile::view(bytes_, "tiny")};
+  const DecodableModel model_{GgufFile::view(bytes_, "tiny")};
 };
 
 TEST_F(CollectProfile, HasNothingButMemoryBeforeTheFirstAnswer) {

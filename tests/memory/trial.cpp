@@ -21,7 +21,7 @@ namespace {
 
 constexpr unsigned kMaxSeconds = 20;  // of a child, which takes a few milliseconds
 
-std::string text_of(const std::string& path) {
+std::string bytes_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }
@@ -82,7 +82,7 @@ TrialResult run_trial(const Flow& flow, const std::string& folder, FailureRange 
   }
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
-  TrialResult result{report, fault_of(status, report), text_of(folder + "/output"), text_of(folder + "/errors")};
+  TrialResult result{report, fault_of(status, report), bytes_of(folder + "/output"), bytes_of(folder + "/errors")};
   munmap(shared, sizeof(TrialReport));
   return result;
 }

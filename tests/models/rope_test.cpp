@@ -29,7 +29,7 @@ RopeScaling yarn(double factor, uint32_t original_context, double beta_fast = 32
   return {Kind::kYarn, factor, original_context, 1.0, beta_fast, beta_slow, extrapolation};
 }
 
-const RopeCase kCases[] = {
+const RopeCase kRopeCases[] = {
     {"yarn_as_qwen", yarn(4, 32768), 1e6, 64, {}, 1.1386294, {1,           0.6493816,   0.4216966,   0.273842,
                                                               0.177828,    0.1154782,   0.07498943,  0.04869676,
                                                               0.03162278,  0.02053525,  0.01333522,  0.008659646,
@@ -78,7 +78,7 @@ const RopeCase kCases[] = {
 };
 
 TEST(Rope, FrequenciesAreGgmls) {
-  for (const RopeCase& c : kCases) {
+  for (const RopeCase& c : kRopeCases) {
     const auto frequencies = rope_frequencies(c.scaling, c.base, c.rope_dims, c.divisors);
     ASSERT_EQ(frequencies.size(), c.frequencies.size()) << c.name;
     for (size_t i = 0; i < frequencies.size(); ++i)

@@ -15,7 +15,7 @@ namespace warpchat {
 namespace {
 
 TEST(ReferenceDecoder, MatchesExactLogitsOfRealArchitectures) {
-  for_each_exact_model([](const ExactModel& model, const LoadedModel& loaded, const std::vector<double>& exact) {
+  for_each_exact_model([](const ExactModel& model, const DecodableModel& loaded, const std::vector<double>& exact) {
     const std::vector<double> logits = reference_logits(loaded.file, kExactTokens);
     ASSERT_EQ(logits.size(), exact.size()) << model.name;
     const std::vector<float> rounded(exact.begin(), exact.end());

@@ -17,7 +17,7 @@ const AnswerForm kSchema{Kind::kSchema,
                          R"({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]})"};
 const AnswerForm kGrammar{Kind::kGrammar, "root ::= \"yes\" | \"no\""};
 
-std::vector<Message> question() { return {{.role = "user", .content = "Why?"}}; }
+std::vector<Message> form_question() { return {{.role = "user", .content = "Why?"}}; }
 
 ordered_json body_of(const Prompt& prompt, const AnswerForm& form, ServerKind kind,
                      const std::set<std::string>& left_out = {}) {
@@ -38,14 +38,14 @@ std::string error_of(const Prompt& prompt, const AnswerForm& form, ServerKind ki
 TEST(FormRequest, EveryServerIsAskedForASchema) {
   for (const ServerKind kind : {ServerKind::kUnknown, ServerKind::kVllm, ServerKind::kSgLang, ServerKind::kLlamaCpp,
                                 ServerKind::kOllama, ServerKind::kMistral}) {
-    const ordered_json body = body_of(question(), kSchema, kind);
+    const ordered_json body = body_of(form_question(), kSchema, kind);
     EXPECT_EQ(
         body["response_format"].dump(),
         R"({"type":"json_schema","json_schema":{"name":"answer","schema":{"type":"object","properties":{"n":{"type":)"
         R"("integer"}},"required":["n"]}}})");
     EXPECT_FALSE(body.contains("json_schema") || body.contains("structured_outputs"));
   }
-  EXPECT_FALSE(body_of(question(), {}, ServerKind::kUnknown).contains("response_format"));
+  EXPECT_FALSE(body_of(form_question(), {}, ServerKind::kUnknown).contains("response_format"));
 }
 
 TEST(FormRequest, OfATextThatIsCompleted) {
@@ -57,7 +57,7 @@ TEST(FormRequest, OfATextThatIsCompleted) {
 }
 
 TEST(FormRequest, AGrammarNeedsAFieldForIt) {
-  for (const Prompt& prompt : {Prompt(question()), Prompt(std::string("Once"))}) {
+  for (const Prompt& prompt : {Prompt(form_question()), Prompt(std::string("Once"))}) {
     EXPECT_EQ(body_of(prompt, kGrammar, ServerKind::kLlamaCpp)["grammar"], kGrammar.text);
     EXPECT_EQ(body_of(prompt, kGrammar, ServerKind::kVllm)["structured_outputs"]["grammar"], kGrammar.text);
     for (const ServerKind kind : {ServerKind::kUnknown, ServerKind::kSgLang, ServerKind::kOllama, ServerKind::kMistral})
@@ -66,12 +66,13 @@ TEST(FormRequest, AGrammarNeedsAFieldForIt) {
 }
 
 TEST(FormRequest, SchemasThatNoServerCanRead) {
-  EXPECT_NE(error_of(question(), {Kind::kSchema, R"({"minimum": 1e999})"}, ServerKind::kVllm).find("cannot be sent"),
-            std::string::npos);
+  EXPECT_NE(
+      error_of(form_question(), {Kind::kSchema, R"({"minimum": 1e999})"}, ServerKind::kVllm).find("cannot be sent"),
+      std::string::npos);
 }
 
 TEST(FormRequest, RefusedFields) {
-  const ordered_json body = body_of(question(), kSchema, ServerKind::kUnknown);
+  const ordered_json body = body_of(form_question(), kSchema, ServerKind::kUnknown);
   using Names = std::set<std::string>;
   for (const char* words :
        {"Unrecognized request argument supplied: response_format",
@@ -84,8 +85,9 @@ TEST(FormRequest, RefusedFields) {
        {"Invalid schema for response_format 'answer': In context=('properties', 'n'), 'minLength' is not permitted",
         "temperature is not supported in json mode", "the schema is too deep"})
     EXPECT_FALSE(refused_fields(body, words).contains("response_format")) << words;
-  EXPECT_FALSE(body_of(question(), kSchema, ServerKind::kUnknown, {"response_format"}).contains("response_format"));
-  const ordered_json held = body_of(question(), kGrammar, ServerKind::kLlamaCpp);
+  EXPECT_FALSE(
+      body_of(form_question(), kSchema, ServerKind::kUnknown, {"response_format"}).contains("response_format"));
+  const ordered_json held = body_of(form_question(), kGrammar, ServerKind::kLlamaCpp);
   EXPECT_EQ(refused_fields(held, "unknown field grammar"), Names{});  // without it the answer is free
 }
 
@@ -106,9 +108,9 @@ TEST(StrictMode, OpenAisSubset) {
         R"({"type":"object","properties":{"a":true},"required":["a"],"additionalProperties":false})",
         R"({"type":"object","anyOf":[{"type":"object","additionalProperties":false}],"additionalProperties":false})"})
     EXPECT_FALSE(fits(other)) << other;
-  EXPECT_EQ(
-      body_of(question(), {Kind::kSchema, kClosed}, ServerKind::kUnknown)["response_format"]["json_schema"]["strict"],
-      true);
+  EXPECT_EQ(body_of(form_question(), {Kind::kSchema, kClosed},
+                    ServerKind::kUnknown)["response_format"]["json_schema"]["strict"],
+            true);
 }
 
 struct SpellingCase {
@@ -141,7 +143,7 @@ TEST(JsonSpelling, ChangesBlanksAndNumbersAlone) {
 }
 
 std::string fault(const AnswerForm& form, std::vector<Event> events, EndReason reason,
-                  const Prompt& prompt = question()) {
+                  const Prompt& prompt = form_question()) {
   FormCheck check(prompt, form);
   for (const Event& event : events) check.observe(event);
   return check.fault(reason);
@@ -188,7 +190,7 @@ TEST(FormCheck, AnAnswerThatWasCutIsABeginning) {
 }
 
 TEST(FormCheck, TheBeginningOfAContinuedAnswerCounts) {
-  std::vector<Message> begun = question();
+  std::vector<Message> begun = form_question();
   begun.push_back({.role = "assistant", .content = "{\"n\": ", .reasoning = "Hm"});
   EXPECT_EQ(fault(kSchema, {text("7}")}, EndReason::kEndOfText, begun), "");
   EXPECT_NE(fault(kSchema, {text("{\"n\": 7}")}, EndReason::kEndOfText, begun), "");

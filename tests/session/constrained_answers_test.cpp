@@ -86,7 +86,7 @@ class ConstrainedAnswers : public testing::TestWithParam<Way> {
   }
 
   const std::vector<std::byte> bytes_ = build_tiny_model(GetParam().model, /*seed=*/4);
-  const LoadedModel model_{GgufFile::view(bytes_, "tiny")};
+  const DecodableModel model_{GgufFile::view(bytes_, "tiny")};
 };
 
 TEST_P(ConstrainedAnswers, KeepToTheirMasksBesideFreeOnes) {

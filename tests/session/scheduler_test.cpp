@@ -27,14 +27,14 @@ using namespace std::chrono_literals;
 
 constexpr uint32_t kContext = 40;
 
-struct Way {
+struct SchedulerWay {
   const char* name;
   std::optional<LaunchMode> launch;  // none: the CPU
   float temperature;
   TinyModelSpec model = {.n_layers = 1};
 };
 
-class SchedulerTest : public testing::TestWithParam<Way> {
+class SchedulerTest : public testing::TestWithParam<SchedulerWay> {
  protected:
   Decoder decoder(uint32_t sequences, uint32_t context = kContext) const {
     if (GetParam().launch)
@@ -66,7 +66,7 @@ class SchedulerTest : public testing::TestWithParam<Way> {
   }
 
   const std::vector<std::byte> bytes_ = build_tiny_model(GetParam().model, /*seed=*/4);
-  const LoadedModel model_{GgufFile::view(bytes_, "tiny")};
+  const DecodableModel model_{GgufFile::view(bytes_, "tiny")};
   std::optional<Decoder> one_;  // kept, because making it takes longer than an answer
 };
 
@@ -205,13 +205,14 @@ TEST_P(SchedulerTest, AStopEndsOneAnswerAndWhatItKnewIsReused) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, SchedulerTest,
-                         testing::Values(Way{"cpu_greedy", std::nullopt, 0}, Way{"cpu_random", std::nullopt, 1},
-                                         Way{"stream_greedy", LaunchMode::kStream, 0},
-                                         Way{"stream_random", LaunchMode::kStream, 1},
-                                         Way{"graph_random", LaunchMode::kGraph, 1},
-                                         Way{"persistent_random", LaunchMode::kPersistent, 1},
-                                         Way{"hybrid_stream_random", LaunchMode::kStream, 1, kHybrid},
-                                         Way{"hybrid_persistent_random", LaunchMode::kPersistent, 1, kHybrid}),
+                         testing::Values(SchedulerWay{"cpu_greedy", std::nullopt, 0},
+                                         SchedulerWay{"cpu_random", std::nullopt, 1},
+                                         SchedulerWay{"stream_greedy", LaunchMode::kStream, 0},
+                                         SchedulerWay{"stream_random", LaunchMode::kStream, 1},
+                                         SchedulerWay{"graph_random", LaunchMode::kGraph, 1},
+                                         SchedulerWay{"persistent_random", LaunchMode::kPersistent, 1},
+                                         SchedulerWay{"hybrid_stream_random", LaunchMode::kStream, 1, kHybrid},
+                                         SchedulerWay{"hybrid_persistent_random", LaunchMode::kPersistent, 1, kHybrid}),
                          [](const auto& c) { return c.param.name; });
 
 struct CpuModel {
@@ -229,7 +230,7 @@ class SchedulerOnTheCpu : public testing::TestWithParam<CpuModel> {
     return Decoder(model_.config, make_cpu_steps(model_.config, model_.tensors, options));
   }
   const std::vector<std::byte> bytes_ = build_tiny_model(GetParam().spec, /*seed=*/4);
-  const LoadedModel model_{GgufFile::view(bytes_, "tiny")};
+  const DecodableModel model_{GgufFile::view(bytes_, "tiny")};
 };
 INSTANTIATE_TEST_SUITE_P(Models, SchedulerOnTheCpu,
                          testing::Values(CpuModel{"attention", {.n_layers = 1}, 0}, CpuModel{"delta_nets", kHybrid, 8},
@@ -348,7 +349,7 @@ class DraftsOnAGpu : public testing::TestWithParam<std::pair<const char*, TinyMo
   }
 
   const std::vector<std::byte> bytes_ = build_tiny_model(GetParam().second, /*seed=*/4);
-  const LoadedModel model_{GgufFile::view(bytes_, "tiny")};
+  const DecodableModel model_{GgufFile::view(bytes_, "tiny")};
 };
 INSTANTIATE_TEST_SUITE_P(Models, DraftsOnAGpu,
                          testing::Values(std::pair("attention", TinyModelSpec{.n_layers = 1}),
@@ -445,7 +446,7 @@ TEST_P(SchedulerOnTheCpu, AChangedConversationIsAnsweredLikeANewOne) {
 // The same on a device that samples.
 TEST(SchedulerOfHybrids, AChangedConversationIsAnsweredLikeANewOne) {
   const std::vector<std::byte> bytes = build_tiny_model(kHybrid, /*seed=*/4);
-  const LoadedModel model(GgufFile::view(bytes, "tiny"));
+  const DecodableModel model(GgufFile::view(bytes, "tiny"));
   const auto decoder = [&](LaunchMode launch) {
     const GpuSizes sizes{.context = 128, .sequences = 2, .state_checkpoints = 4};
     return Decoder(model.config, make_gpu_steps(model.config, model.tensors, {test_device(), sizes, launch}));
@@ -483,7 +484,7 @@ TEST(SchedulerOfHybrids, AChangedConversationIsAnsweredLikeANewOne) {
 // reused.
 TEST(SchedulerOfHybrids, AnAnswerThatEndsEarlyLeavesNothingBehind) {
   const std::vector<std::byte> bytes = build_tiny_model(kHybrid, /*seed=*/4);
-  const LoadedModel model(GgufFile::view(bytes, "tiny"));
+  const DecodableModel model(GgufFile::view(bytes, "tiny"));
   const auto decoder = [&](LaunchMode launch) {
     const GpuSizes sizes{.context = 128, .sequences = 1, .state_checkpoints = 4};
     return Decoder(model.config, make_gpu_steps(model.config, model.tensors, {test_device(), sizes, launch}));
@@ -612,7 +613,7 @@ class SchedulerOnAFaultyDriver : public testing::Test {
   }
 
   const std::vector<std::byte> bytes_ = build_tiny_model(TinyModelSpec::smallest(1), /*seed=*/4);
-  const LoadedModel model_{GgufFile::view(bytes_, "tiny")};
+  const DecodableModel model_{GgufFile::view(bytes_, "tiny")};
 };
 
 // Each round has another number of answers, at different stages.

@@ -44,7 +44,7 @@ class TokenSourceTest : public testing::TestWithParam<Way> {
   }
 
   const std::vector<std::byte> bytes_ = build_tiny_model({}, /*seed=*/6);
-  const LoadedModel model_{GgufFile::view(bytes_, "tiny")};
+  const DecodableModel model_{GgufFile::view(bytes_, "tiny")};
   const std::vector<Token> prompt_ = {5, 6, 7, 8, 9, 10};
 };
 

@@ -513,7 +513,7 @@ class PricedPass : public testing::Test {
   }
 
   const std::vector<std::byte> bytes_ = build_tiny_model(spec(), /*seed=*/1);
-  const LoadedModel model_{GgufFile::view(bytes_, "tiny")};
+  const DecodableModel model_{GgufFile::view(bytes_, "tiny")};
   const ptx::Target target_ = test_device().gpu.target();
   const PassWork token_{list(PassKind::kDecode, 1), target_};
 };

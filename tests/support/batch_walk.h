@@ -13,7 +13,7 @@ namespace warpchat {
 
 // Decodes three sequences in passes that they leave and join, with whole prompts beside the others' tokens. Compares
 // every logit with the reference for the sequence alone. decoder: at least three sequences.
-inline void expect_batches_match_the_reference(Decoder& decoder, const LoadedModel& model, const Accuracy& measured,
+inline void expect_batches_match_the_reference(Decoder& decoder, const DecodableModel& model, const Accuracy& measured,
                                                const std::string& name) {
   const std::vector<Token> text = some_tokens(40);
   const std::vector<Token> prompts[] = {

@@ -158,11 +158,11 @@ const DecoderCase kCases[] = {
 
 std::span<const DecoderCase> decoder_cases() { return kCases; }
 
-LoadedModel load(const DecoderCase& model) {
+DecodableModel load(const DecoderCase& model) {
   static std::map<std::string, std::vector<std::byte>> files;
   const auto [entry, is_new] = files.try_emplace(model.name);
   if (is_new) entry->second = build_tiny_model(model.spec, /*seed=*/1);
-  return LoadedModel(GgufFile::view(entry->second, model.name));
+  return DecodableModel(GgufFile::view(entry->second, model.name));
 }
 
 std::vector<float> read_floats(const std::string& path) {

@@ -13,11 +13,11 @@
 namespace warpchat {
 
 // A file with the results of its readers.
-struct LoadedModel {
+struct DecodableModel {
   GgufFile file;
   ModelConfig config;
   ModelTensors tensors;
-  explicit LoadedModel(GgufFile f)
+  explicit DecodableModel(GgufFile f)
       : file(std::move(f)), config(read_model_config(file)), tensors(read_model_tensors(file, config)) {}
 };
 
@@ -39,7 +39,7 @@ inline constexpr Accuracy kTinyCodes{1.7e-2, 5.2e-4};            // the first ca
 RopeScaling scaled_rope(RopeScaling::Kind kind, double factor);  // for a context of 64
 std::span<const DecoderCase> decoder_cases();                    // architectures, shapes, RoPE scalings and formats
 // The file is made once and kept by name, because quantising is slow.
-LoadedModel load(const DecoderCase& model);
+DecodableModel load(const DecoderCase& model);
 
 std::vector<float> read_floats(const std::string& path);
 

@@ -29,7 +29,7 @@ template <class Body>
 void for_each_exact_model(Body&& body) {
   for (const ExactModel& model : kExactModels) {
     const std::vector<float> logits = read_floats(reference_data_path(model.name + ".logits.f32"));
-    body(model, LoadedModel(GgufFile::open(reference_data_path(model.name + ".gguf"))),
+    body(model, DecodableModel(GgufFile::open(reference_data_path(model.name + ".gguf"))),
          std::vector<double>(logits.begin(), logits.end()));
   }
 }

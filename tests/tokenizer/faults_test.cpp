@@ -12,7 +12,7 @@ namespace {
 
 using test::TestVocabulary;
 
-struct Case {
+struct FaultCase {
   const char* name;
   TestVocabulary (*base)();
   std::function<void(TestVocabulary&)> fault;
@@ -27,7 +27,7 @@ TestVocabulary bpe() {
 
 TestVocabulary spm() { return test::spm_vocabulary(); }
 
-const Case kCases[] = {
+const FaultCase kFaultCases[] = {
     {"no_model", bpe, [](TestVocabulary& v) { v.model.reset(); }, "key tokenizer.ggml.model is missing"},
     {"unknown_model", bpe, [](TestVocabulary& v) { v.model = "bert"; },
      "key tokenizer.ggml.model is \"bert\", supported are gpt2 (byte-level BPE) and llama (SPM)"},
@@ -78,7 +78,7 @@ const Case kCases[] = {
 };
 
 TEST(TokenizerFaults, Sentences) {
-  for (const Case& c : kCases) {
+  for (const FaultCase& c : kFaultCases) {
     TestVocabulary v = c.base();
     c.fault(v);
     try {

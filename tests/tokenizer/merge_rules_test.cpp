@@ -108,7 +108,7 @@ TEST(MergeRules, RandomRulesInAnyOrder) {
   }
 }
 
-struct Case {
+struct MergeRuleCase {
   const char* name;
   std::vector<std::string> merges;
   const char* why;   // why sentencepiece would differ; "" if it would not
@@ -116,7 +116,7 @@ struct Case {
   std::vector<std::string> pieces;
 };
 
-const Case kCases[] = {
+const MergeRuleCase kMergeRuleCases[] = {
     {"learnt_order", {"a b", "ab c", "c d"}, "", "abcd", {"abc", "d"}},
     {"same_letters", {"a a", "aa aa"}, "", "aaaaa", {"aaaa", "a"}},
     {"odd_runs", {"a a", "aa a"}, "", "aaaaa", {"aa", "aaa"}},
@@ -141,7 +141,7 @@ const Case kCases[] = {
 };
 
 TEST(MergeRules, WhenPairsMatter) {
-  for (const Case& c : kCases) {
+  for (const MergeRuleCase& c : kMergeRuleCases) {
     TestVocabulary v = test::byte_vocabulary();
     for (const std::string& merge : c.merges) {
       std::string result = merge;

@@ -23,13 +23,13 @@ constexpr const char* kAllPatterns[] = {"default",    "gpt-2",     "smollm",    
                                         "qwen35",     "llama-bpe", "tekken",       "gpt-4o",
                                         "seed-coder", "minicpm5",  "deepseek-llm", "deepseek-coder"};
 
-struct Case {
+struct PreSplitCase {
   const char* name;
   const char* pre;
   std::string text, words;  // words separated by |
 };
 
-const Case kCases[] = {
+const PreSplitCase kPreSplitCases[] = {
     {"space_goes_with_the_word", "gpt-2", "one two", "one| two"},
     {"last_of_several_spaces_goes_with_it", "gpt-2", "one   two", "one|  | two"},
     {"spaces_at_the_end_stay_together", "gpt-2", "one   ", "one|   "},
@@ -79,7 +79,7 @@ const Case kCases[] = {
 };
 
 TEST(PreSplit, Words) {
-  for (const Case& c : kCases)
+  for (const PreSplitCase& c : kPreSplitCases)
     EXPECT_EQ(joined(PreSplitter(*find_pre_tokenizer(c.pre)).split(c.text)), c.words) << c.pre << " " << c.name;
 }
 

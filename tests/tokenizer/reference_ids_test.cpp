@@ -138,7 +138,7 @@ TEST(ReferenceIds, Tekken) {
   }
 }
 
-struct Case {
+struct ReferenceCase {
   const char* name;
   std::string text;
   bool parse_special;
@@ -146,7 +146,7 @@ struct Case {
 };
 
 // clang-format off
-const Case kCases[] = {
+const ReferenceCase kReferenceCases[] = {
     {"greeting", "Hello, world! How's it going?", false,
      {9707, 11, 1879, 0, 2585, 594, 432, 2087, 30},
      {15043, 29892, 3186, 29991, 1128, 29915, 29879, 372, 2675, 29973}},
@@ -211,7 +211,7 @@ TEST(ReferenceIds, Cases) {
   const GgufFile files[] = {GgufFile::open(reference_data_path(kQwen2)), GgufFile::open(reference_data_path(kSpm))};
   for (const MergeMethod method : kMethods) {
     const auto qwen2_tokenizer = Tokenizer::from(files[0], method), spm_tokenizer = Tokenizer::from(files[1], method);
-    for (const Case& c : kCases) {
+    for (const ReferenceCase& c : kReferenceCases) {
       EXPECT_EQ(qwen2_tokenizer->encode(c.text, c.parse_special, false), c.qwen2) << c.name;
       EXPECT_EQ(spm_tokenizer->encode(c.text, c.parse_special, false), c.spm) << c.name;
     }

@@ -26,12 +26,12 @@ std::string shown(const Tokenizer& tokenizer, std::string_view text, bool parse_
   return result;
 }
 
-struct Case {
+struct SpecialTokenCase {
   const char* name;
   const char *text, *parsed, *plain;
 };
 
-const Case kCases[] = {
+const SpecialTokenCase kSpecialTokenCases[] = {
     {"none", "abc", "abc", "abc"},
     {"empty", "", "", ""},
     {"alone", "<|a|>", "[<|a|>]", "<|a|>"},
@@ -51,7 +51,7 @@ const Case kCases[] = {
 TEST(SpecialTokens, FoundInText) {
   for (const MergeMethod method : {MergeMethod::kSentencePieceIfExact, MergeMethod::kOwn}) {
     const auto tokenizer = vocabulary().tokenizer(method);
-    for (const Case& c : kCases) {
+    for (const SpecialTokenCase& c : kSpecialTokenCases) {
       EXPECT_EQ(shown(*tokenizer, c.text, true), c.parsed) << c.name;
       EXPECT_EQ(shown(*tokenizer, c.text, false), c.plain) << c.name;
     }

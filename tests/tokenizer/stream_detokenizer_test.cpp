@@ -23,7 +23,7 @@ TEST(StreamDetokenizer, EveryCharacterByteByByte) {
   EXPECT_EQ(stream.flush(), "");
 }
 
-struct Case {
+struct StreamCase {
   const char* name;
   std::string bytes;
   std::vector<std::string> added;  // after each byte
@@ -32,7 +32,7 @@ struct Case {
 
 const std::string kBad = "\xEF\xBF\xBD";
 
-const Case kCases[] = {
+const StreamCase kStreamCases[] = {
     {"ascii", "ab", {"a", "b"}, ""},
     {"never_a_byte",
      "a\xFF"
@@ -47,7 +47,7 @@ const Case kCases[] = {
 
 TEST(StreamDetokenizer, BytesThatAreNoCharacter) {
   const auto tokenizer = test::byte_vocabulary().tokenizer();
-  for (const Case& c : kCases) {
+  for (const StreamCase& c : kStreamCases) {
     StreamDetokenizer stream(*tokenizer);
     for (size_t i = 0; i < c.bytes.size(); ++i)
       EXPECT_EQ(stream.add(tokenizer->find(mapped_byte(static_cast<uint8_t>(c.bytes[i])))), c.added[i])
