@@ -136,6 +136,8 @@ TEST(CallParser, Hermes) {
        "begin|name f|call f {}|begin|name f|call f {}|"},
       {kHermes, "<tool_call>[{\"name\": \"f\"}, {\"name\": \"f\"}]</tool_call>x",
        "begin|name f|call f {}|begin|name f|call f {}|text x|"},
+      {kHermes, "<tool_call>[{\"name\": \"f\"}]</tool_call> {\"name\": \"f\"}",
+       "begin|name f|call f {}|text {\"name\": \"f\"}|"},
       {kHermes, "<tool_call>\n<tool_call>\n{\"name\": \"f\"}\n</tool_call>", "begin|name f|call f {}|"},
       {kHermes, "<tool_call><function=f><parameter=a>\nb\n</parameter></function></tool_call>",
        "begin|name f|call f {\"a\": \"b\"}|"},
