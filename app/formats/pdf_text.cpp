@@ -76,12 +76,8 @@ class TemporaryFile {
     OutputFile file(path_, OutputFile::Readers::kOwner);
     file.write(bytes.data(), bytes.size());
     file.finish();
-    remove_on_exit(path_.c_str());
   }
-  ~TemporaryFile() {
-    unlink(path_.c_str());
-    remove_on_exit(nullptr);
-  }
+  ~TemporaryFile() { unlink(path_.c_str()); }
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
   const std::string& path() const { return path_; }
@@ -95,6 +91,7 @@ class TemporaryFile {
     return name;
   }
   std::string path_;
+  RemovedOnExit doomed_{path_};
 };
 
 }  // namespace

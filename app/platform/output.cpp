@@ -211,7 +211,7 @@ OutputFile::OutputFile(std::string path, Readers readers) : path_(std::move(path
     fd_ = open(path_.c_str(), O_WRONLY | O_CLOEXEC);
   } else {
     fd_ = create_beside(path_, readers == Readers::kAsUsual ? 0666 : 0600, temporary_);
-    if (fd_ >= 0) remove_on_exit(temporary_.c_str());
+    if (fd_ >= 0) doomed_.emplace(temporary_);
   }
   if (fd_ >= 0) return;
   temporary_.clear();
@@ -221,7 +221,6 @@ OutputFile::OutputFile(std::string path, Readers readers) : path_(std::move(path
 OutputFile::~OutputFile() {
   if (fd_ >= 0) close(fd_);
   if (!temporary_.empty()) unlink(temporary_.c_str());
-  remove_on_exit(nullptr);
 }
 
 void OutputFile::write(const void* data, size_t bytes) {
@@ -236,6 +235,7 @@ void OutputFile::finish() {
   if (closed != 0) fail();
   if (!temporary_.empty() && rename(temporary_.c_str(), path_.c_str()) != 0) fail();
   if (!temporary_.empty()) sync_folder_of(path_);
+  doomed_.reset();
   temporary_.clear();
 }
 

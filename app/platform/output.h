@@ -1,9 +1,12 @@
 // Standard output and error; failed writes are reported. Everything that the program writes to a terminal goes through
 // these functions.
 #pragma once
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+
+#include "app/platform/signals.h"
 
 namespace warpchat {
 
@@ -78,6 +81,7 @@ class OutputFile {
  private:
   [[noreturn]] void fail() const;
   std::string path_, temporary_;  // temporary_ is empty when written directly
+  std::optional<RemovedOnExit> doomed_;
   int fd_ = -1;
 };
 

@@ -34,8 +34,12 @@ std::atomic<int> interrupts = 0;  // since the last take_interrupt()
 std::atomic<bool> terminal_changed = false, line_drawn = false, below_drawn = false;
 std::atomic<KeyReports> reported = KeyReports();
 termios original_mode, current_mode;
-char doomed_path[kLongestPath];
-std::atomic<bool> has_doomed_path = false;
+struct DoomedFile {
+  enum class Use : uint8_t { kFree, kBeingSet, kSet };
+  std::atomic<Use> use = Use::kFree;
+  char path[kLongestPath];
+};
+DoomedFile doomed_files[8];
 int wake_pipe[2] = {-1, -1};
 char own_name[64];  // of the program
 
@@ -55,7 +59,8 @@ void leave_no_trace() {
   if (line_drawn) put(STDERR_FILENO, "\r\x1b[K");
   if (below_drawn) put(STDOUT_FILENO, "\x1b[J");
   restore_terminal();
-  if (has_doomed_path) unlink(doomed_path);
+  for (const DoomedFile& file : doomed_files)
+    if (file.use == DoomedFile::Use::kSet) unlink(file.path);
 }
 
 void handle_interrupt(int) {
@@ -220,11 +225,19 @@ void restore_terminal() {
   tcsetattr(STDIN_FILENO, TCSANOW, &original_mode);
 }
 
-void remove_on_exit(const char* path) {
-  has_doomed_path = false;
-  if (!path || std::strlen(path) >= kLongestPath) return;
-  std::strcpy(doomed_path, path);
-  has_doomed_path = true;
+RemovedOnExit::RemovedOnExit(const std::string& path) {
+  if (path.size() >= kLongestPath) return;
+  for (size_t i = 0; i < std::size(doomed_files) && slot_ < 0; ++i) {
+    auto free = DoomedFile::Use::kFree;
+    if (!doomed_files[i].use.compare_exchange_strong(free, DoomedFile::Use::kBeingSet)) continue;
+    std::strcpy(doomed_files[i].path, path.c_str());
+    doomed_files[i].use = DoomedFile::Use::kSet;
+    slot_ = static_cast<int>(i);
+  }
+}
+
+RemovedOnExit::~RemovedOnExit() {
+  if (slot_ >= 0) doomed_files[slot_].use = DoomedFile::Use::kFree;
 }
 
 void clear_line_on_exit(bool drawn) { line_drawn = drawn; }

@@ -3,6 +3,8 @@
 #pragma once
 #include <termios.h>
 
+#include <string>
+
 namespace warpchat {
 
 constexpr int kInterruptedExitCode = 130;
@@ -47,8 +49,20 @@ struct KeyReports {
 void set_terminal_mode(const termios& original, const termios& mode, KeyReports reports);
 void restore_terminal();
 
-void remove_on_exit(const char* path);  // a file to delete on an interrupt; nullptr: none
-void clear_line_on_exit(bool drawn);    // whether standard error's current line shows a spinner
-void clear_below_on_exit(bool drawn);   // whether there is something below standard output's current line
+// A file that is deleted if a signal ends the program before this does. Of many at once, in any threads, the first
+// eight are.
+class RemovedOnExit {
+ public:
+  explicit RemovedOnExit(const std::string& path);
+  ~RemovedOnExit();
+  RemovedOnExit(const RemovedOnExit&) = delete;
+  RemovedOnExit& operator=(const RemovedOnExit&) = delete;
+
+ private:
+  int slot_ = -1;
+};
+
+void clear_line_on_exit(bool drawn);   // whether standard error's current line shows a spinner
+void clear_below_on_exit(bool drawn);  // whether there is something below standard output's current line
 
 }  // namespace warpchat

@@ -1,12 +1,15 @@
 // Homes that are missing, variables with a tilde, files without end, and what is left of an erased conversation.
 #include <gmock/gmock.h>
 #include <pwd.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
 #include <optional>
+#include <vector>
 
 #include "app/chat/erased_lines.h"
 #include "app/model_choice/model_lookup.h"
@@ -14,6 +17,7 @@
 #include "app/platform/directories.h"
 #include "app/platform/history.h"
 #include "app/platform/output.h"
+#include "app/platform/signals.h"
 #include "app/platform/text_input.h"
 #include "tests/store/store_folder.h"
 #include "tests/support/error_of.h"
@@ -141,6 +145,21 @@ TEST(OutputFile, AnExportIsForItsOwnerAndMayGoToADevice) {
   EXPECT_TRUE(S_ISLNK(status.st_mode));
   ASSERT_EQ(stat(file.c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777, 0600u);
+}
+
+TEST(OutputFile, SeveralAtOnceLeaveNothingWhereASignalEndsTheProgram) {
+  const StoreFolder folder;
+  const std::string first = folder.path() + "/first", second = folder.path() + "/second";
+  const auto be_ended = [&] {
+    install_signal_handlers();
+    const OutputFile one(first), other(second);
+    OutputFile(folder.path() + "/third").finish();
+    raise(SIGTERM);
+  };
+  EXPECT_EXIT(be_ended(), testing::KilledBySignal(SIGTERM), "");
+  std::vector<std::string> left;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path())) left.push_back(entry.path().filename());
+  EXPECT_THAT(left, testing::ElementsAre("third"));
 }
 
 }  // namespace
