@@ -107,7 +107,8 @@ run_sanitized() {
 
 # The engine's pool, the session's worker with all launch modes, and the window's workers.
 run_threads() {
-  export TSAN_OPTIONS=suppressions=$here/tests/thread_sanitizer.supp${TSAN_OPTIONS:+:$TSAN_OPTIONS}
+  # A long history, since an access whose calls are forgotten matches no suppression.
+  export TSAN_OPTIONS=history_size=7:suppressions=$here/tests/thread_sanitizer.supp${TSAN_OPTIONS:+:$TSAN_OPTIONS}
   GTEST_FILTER=$without_real_models run_tests "$here/build-tsan" threaded_tests '-R ^(engine|session|gui)_test$' \
     "${sanitized[@]}" -DCMAKE_CXX_FLAGS="-fsanitize=thread -fno-omit-frame-pointer"
 }

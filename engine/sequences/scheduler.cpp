@@ -458,6 +458,8 @@ void Scheduler::emit_token(Job& job, Token token, bool was_drafted) {
   const double seconds = seconds_since(std::exchange(job.last, Clock::now()));
   decoder_.steps().profile().end_token(seconds, was_drafted);
   job.of->steps_.push(NextToken{token, seconds});
+  const bool may_end = job.is_constrained() && !job.request.ignore_end;
+  if (may_end && job.request.constraint->is_over()) return finish(job, EndReason::kEndOfText);  // a pass less
   if (job.left() == 0)
     finish(job, job.tokens.size() == limits_.max_positions ? EndReason::kContextFull : EndReason::kTokenLimit);
 }

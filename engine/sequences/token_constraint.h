@@ -15,6 +15,7 @@ class TokenConstraint {
   virtual bool is_free() const { return false; }  // every token may follow: mask() is empty
   // For the next token; at least one is allowed. Empty: all are. Valid until the next call of any function.
   virtual std::span<const uint32_t> mask() = 0;
+  virtual bool is_over() { return false; }  // only the answer's end may follow
   virtual void accept(Token token) = 0;     // Error if it is not allowed
   virtual void undo(size_t n_tokens) = 0;   // the last ones that were accepted
   virtual std::vector<Token> forced() = 0;  // that are likely to follow, since the text has one way to go on

@@ -132,6 +132,16 @@ std::span<const uint32_t> HeldAnswer::mask() {
   return mask_;
 }
 
+bool HeldAnswer::is_over() {
+  const Place& place = places_.back();
+  if (!constraint_ || place.phase != Phase::kText || has_called(place) || !constraint_->is_complete(place.state))
+    return false;
+  const std::span<const uint32_t> next = mask();
+  std::vector<uint32_t> others(next.begin(), next.end());
+  for (const Token end : vocabulary_.tokenizer.end_of_generation()) forbid(others, end);
+  return allows_none(others);
+}
+
 void HeldAnswer::allow_form(const Place& place) {
   if (place.phase == Phase::kOpening) allow_opening(place);
   if (place.phase == Phase::kBehindThought) allow_line_breaks(place);

@@ -61,6 +61,7 @@ class HeldAnswer final : public TokenConstraint {
 
   bool is_free() const override { return !constraint_ && !in_held_call(places_.back()); }
   std::span<const uint32_t> mask() override;
+  bool is_over() override;
   void accept(Token token) override;
   void undo(size_t n_tokens) override;
   std::vector<Token> forced() override;

@@ -112,6 +112,19 @@ TEST_P(RandomModel, ContinuesAnAnswerThatWasCut) {
   EXPECT_NE(error_of([&] { chat.go_on(); }).find("so far does not keep to its form: at byte 0"), std::string::npos);
 }
 
+TEST_P(RandomModel, TheLastTokenOfATextIsTheLastOfTheAnswer) {
+  auto loaded = model();
+  LocalResponder responder(*loaded);
+  const auto ask = [&](int32_t max_tokens) {
+    return ScriptedChat(responder, in_form({Kind::kGrammar, R"(root ::= "yes")"}, 0, max_tokens)).ask("hello");
+  };
+  const CollectedAnswer whole = ask(200);
+  EXPECT_EQ(whole.text, "yes");
+  const auto n_tokens = static_cast<int32_t>(whole.end.timings.generated_tokens);
+  EXPECT_EQ(ask(n_tokens).end.reason, EndReason::kEndOfText);
+  EXPECT_EQ(ask(n_tokens - 1).end.reason, EndReason::kTokenLimit);
+}
+
 TEST_P(RandomModel, CompletesARawPromptInTheForm) {
   auto loaded = model();
   LocalResponder responder(*loaded);
