@@ -131,7 +131,12 @@ void bench_decoding(const AnswerForm& form, const GrammarOptions& o) {
   AnswerVocabulary vocabulary(tokenizer);
   Scheduler scheduler(*model->decoder, ends, tokenizer.end_of_generation());
   AnswerRequest request;
-  request.prompt = tokenizer.encode("An example, written as JSON:\n", /*parse_special=*/false, /*add_bos=*/true);
+  // Each answer's own prompt is computed first, as a user's is; else the form's compilation leaves cold caches.
+  uint64_t n_prompts = 0;
+  const auto new_prompt = [&] {
+    const std::string text = std::to_string(++n_prompts) + ". An example, written as JSON:\n";
+    return tokenizer.encode(text, /*parse_special=*/false, /*add_bos=*/true);
+  };
   request.sampling = model->file_sampling;
   request.max_tokens = kMaxWalkTokens;
   request.drafts = false;
@@ -139,6 +144,7 @@ void bench_decoding(const AnswerForm& form, const GrammarOptions& o) {
   for (uint64_t n = 0; n < kMaxAnswers && (n < kMinAnswers || held.tokens < kMinDecoded); ++n) {
     request.sampling.seed = n;
     AnswerRequest in_form = request, without = request;
+    in_form.prompt = new_prompt(), without.prompt = new_prompt();
     in_form.constraint = std::make_shared<HeldAnswer>(grammar::compile(form), nullptr, vocabulary, HeldAnswer::Begin{});
     without.max_tokens = static_cast<int32_t>(decode(scheduler, std::move(in_form), held));
     without.ignore_end = true;
