@@ -9,7 +9,7 @@ package_packages="dpkg-dev file gzip"
 download_packages="python3 python3-pip ca-certificates"
 test_packages="libgtest-dev libgmock-dev python3 python3-jinja2 openssl xvfb x11-utils xdotool xclip poppler-utils
   dbus-daemon python3-dbus python3-gi gnome-keyring libsecret-1-0 uim-xim uim-byeoru uim-anthy locales
-  fonts-noto-core fonts-noto-cjk fonts-noto-color-emoji fonts-jetbrains-mono"
+  fonts-noto-core fonts-noto-cjk fonts-noto-color-emoji fonts-jetbrains-mono fonts-dejavu-core"
 full_test_packages="clang libclang-rt-dev g++-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user"
 
 fail() {

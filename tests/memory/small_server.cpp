@@ -60,9 +60,15 @@ std::string answer_to(std::string_view request) {
 [[noreturn]] void serve(int listener) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   signal(SIGPIPE, SIG_IGN);
+  signal(SIGCHLD, SIG_IGN);
   for (;;) {
     const int connection = accept(listener, nullptr, nullptr);
     if (connection < 0) continue;
+    if (fork() != 0) {  // a client that lacks memory may leave a connection open, and another one comes
+      close(connection);
+      continue;
+    }
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (const std::string request = read_request(connection); !request.empty()) {
       const std::string answer = answer_to(request);
       for (size_t at = 0; at < answer.size();) {
@@ -71,7 +77,7 @@ std::string answer_to(std::string_view request) {
         at += static_cast<size_t>(n);
       }
     }
-    close(connection);
+    _exit(0);
   }
 }
 
