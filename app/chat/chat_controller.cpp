@@ -196,7 +196,7 @@ void ChatController::Parts::show(std::unique_ptr<ActiveChat> chat) {
   chats.push_back(std::move(chat));
   shown->slot.show();
   attachments.change_conversation(before, shown->now().id);
-  tools.list(shown->approval, nullptr);
+  tools.show(shown->approval);
   note_unread(shown->now().id, false);
 }
 

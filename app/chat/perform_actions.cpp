@@ -484,18 +484,18 @@ void ChatController::Parts::perform(DecideCall& wish) {
     if (asked == nullptr || asked->id != wish.call) return;
     if (wish.permission != Permission::kAsk) {
       tools.set(*chat->approval, asked->name, wish.permission);
-      tools.list(shown_chat().approval, nullptr);
+      tools.list();
     }
     return chat->answering.decide(wish.is_allowed);
   }
 }
 
-void ChatController::Parts::perform(ListTools&) { tools.list(shown_chat().approval, models.responder().get()); }
+void ChatController::Parts::perform(ListTools&) { tools.list(models.responder().get()); }
 
 void ChatController::Parts::perform(SetToolPermission& wish) {
   if (!tools.set(*shown_chat().approval, wish.tool, wish.permission))
     return state.tell_error("there is no tool " + printable(wish.tool, kMaxToldName));
-  tools.list(shown_chat().approval, nullptr);
+  tools.list();
 }
 
 void ChatController::Parts::perform(ReadToolServers& wish) {
@@ -508,7 +508,7 @@ void ChatController::Parts::perform(AddToolServers& wish) {
 
 void ChatController::Parts::perform(OpenFolder& wish) {
   tell_errors([&] { tools.open_folder(wish.path); });
-  tools.list(shown_chat().approval, nullptr);
+  tools.list();
 }
 
 void ChatController::Parts::perform(DismissNotice& wish) { state.change(updates::DropNotice{wish.id}); }

@@ -88,7 +88,7 @@ void ToolController::open() {
   if (opening_.joinable()) opening_.join();  // it has ended
   is_opening_ = true;
   stop_ = {};
-  list(nullptr);
+  list();
   const auto open = [this, stop = stop_.get_token()] {
     try {
       access_->open_servers(stop);
@@ -120,7 +120,7 @@ void ToolController::stop_opening() { stop_.request_stop(); }
 void ToolController::opened() {
   is_opening_ = false;
   access_->list_again();
-  list(nullptr);
+  list();
 }
 
 std::shared_ptr<Approval> ToolController::approval_of(ConversationId id) {
@@ -190,9 +190,9 @@ void ToolController::add_servers(bool are_wanted) {
 
 void ToolController::open_folder(const std::string& folder) { access_->open_folder(folder); }
 
-void ToolController::list(std::shared_ptr<Approval> shown, Responder* model) {
-  shown_ = std::move(shown);
-  list(model);
+void ToolController::show(std::shared_ptr<Approval> approval) {
+  shown_ = std::move(approval);
+  list();
 }
 
 void ToolController::list(Responder* model) {

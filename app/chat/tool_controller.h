@@ -43,13 +43,12 @@ class ToolController {
   void read_servers(const std::string& path);
   void add_servers(bool are_wanted);
 
-  // shown: of the conversation that is shown. model: null if there is none, else what the tools cost is counted.
-  void list(std::shared_ptr<Approval> shown, Responder* model);
+  void show(std::shared_ptr<Approval> approval);  // of the conversation that is shown from now on
+  void list(Responder* model = nullptr);          // model: what the tools cost its prompts is counted
 
  private:
   void open();
   void opened();
-  void list(Responder* model);
   void show_import(std::optional<ServerImport> import);
 
   StateStore& state_;

@@ -132,9 +132,8 @@ void bench_decoding(const AnswerForm& form, const GrammarOptions& o) {
   Scheduler scheduler(*model->decoder, ends, tokenizer.end_of_generation());
   AnswerRequest request;
   // Each answer's own prompt is computed first, as a user's is; else the form's compilation leaves cold caches.
-  uint64_t n_prompts = 0;
-  const auto new_prompt = [&] {
-    const std::string text = std::to_string(++n_prompts) + ". An example, written as JSON:\n";
+  const auto numbered_prompt = [&](uint64_t n) {
+    const std::string text = std::to_string(n) + ". An example, written as JSON:\n";
     return tokenizer.encode(text, /*parse_special=*/false, /*add_bos=*/true);
   };
   request.sampling = model->file_sampling;
@@ -144,7 +143,7 @@ void bench_decoding(const AnswerForm& form, const GrammarOptions& o) {
   for (uint64_t n = 0; n < kMaxAnswers && (n < kMinAnswers || held.tokens < kMinDecoded); ++n) {
     request.sampling.seed = n;
     AnswerRequest in_form = request, without = request;
-    in_form.prompt = new_prompt(), without.prompt = new_prompt();
+    in_form.prompt = numbered_prompt(2 * n + 1), without.prompt = numbered_prompt(2 * n + 2);
     in_form.constraint = std::make_shared<HeldAnswer>(grammar::compile(form), nullptr, vocabulary, HeldAnswer::Begin{});
     without.max_tokens = static_cast<int32_t>(decode(scheduler, std::move(in_form), held));
     without.ignore_end = true;

@@ -134,12 +134,8 @@ std::span<const uint32_t> HeldAnswer::mask() {
 
 bool HeldAnswer::is_over() {
   const Place& place = places_.back();
-  if (!constraint_ || place.phase != Phase::kText || has_called(place) || !constraint_->is_complete(place.state))
-    return false;
-  const std::span<const uint32_t> next = mask();
-  std::vector<uint32_t> others(next.begin(), next.end());
-  for (const Token end : vocabulary_.tokenizer.end_of_generation()) forbid(others, end);
-  return allows_none(others);
+  const bool is_form = constraint_ && place.phase == Phase::kText && !has_called(place) && !may_open_call(place);
+  return is_form && constraint_->is_complete(place.state) && allows_none(masks_->mask(place.state));
 }
 
 void HeldAnswer::allow_form(const Place& place) {

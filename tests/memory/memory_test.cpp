@@ -13,7 +13,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
@@ -240,11 +239,6 @@ std::string claude_export() {
 }
 
 // --- Checks ---
-
-std::string text_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 bool is_sentence(const std::string& text) {
   return text.size() > 10 && text.find("bad_alloc") == std::string::npos && text.find("std::") == std::string::npos;

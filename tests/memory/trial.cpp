@@ -21,11 +21,6 @@ namespace {
 
 constexpr unsigned kMaxSeconds = 20;  // of a child, which takes a few milliseconds
 
-std::string bytes_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 void redirect(int descriptor, const std::string& path, int flags) {
   const int file = open(path.c_str(), flags, 0600);
   dup2(file, descriptor);
@@ -60,6 +55,11 @@ std::string fault_of(int status, const TrialReport& report) {
 
 }  // namespace
 
+std::string text_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
 void Trial::end() {
   if (failures_ == nullptr) return;
   report_.n_allocations = FailingAllocations::n_counted();
@@ -82,7 +82,7 @@ TrialResult run_trial(const Flow& flow, const std::string& folder, FailureRange 
   }
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
-  TrialResult result{report, fault_of(status, report), bytes_of(folder + "/output"), bytes_of(folder + "/errors")};
+  TrialResult result{report, fault_of(status, report), text_of(folder + "/output"), text_of(folder + "/errors")};
   munmap(shared, sizeof(TrialReport));
   return result;
 }

@@ -53,6 +53,8 @@ struct TrialResult {
   std::string output, errors;
 };
 
+std::string text_of(const std::string& path);  // all of a file; empty if there is none
+
 // Forks; the child runs the flow with XDG folders in `folder`, which exists, and writes its output to files there.
 TrialResult run_trial(const Flow& flow, const std::string& folder, FailureRange range);
 
